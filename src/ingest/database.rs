@@ -72,7 +72,7 @@ pub struct Session {
 type Sessions = Arc<HashMap<Arc<str>, Session>>;
 
 impl Database {
-    /// The database at a path.
+    /// Returns the database at a path.
     pub fn new(path: &Arc<PathBuf>, spec: &'static DatabaseSpec, clock: &Clock) -> Database {
         Database {
             path: Arc::clone(path),
@@ -91,7 +91,7 @@ impl Database {
         matches!(tables, Ok(Some(())))
     }
 
-    /// Its sessions. With an error, they are those that were last seen.
+    /// Returns its sessions. With an error, they are those that were last seen.
     pub fn sessions(&self) -> (Sessions, Option<io::Error>) {
         let mut state = lock(&self.state);
         let error = state.list(self).err();
@@ -104,22 +104,22 @@ impl Database {
         (Arc::clone(&state.sessions), error)
     }
 
-    /// When to look at the sessions again, if they were not looked at this time.
+    /// Returns the time at which to look at the sessions again, if they were not looked at this time.
     pub fn due(&self) -> Option<Instant> {
         lock(&self.state).due
     }
 
-    /// The stamp of a session when the list was looked at.
+    /// Returns the stamp of a session when the list was looked at.
     pub(crate) fn listed(&self, session: &str) -> Option<Stamp> {
         Some(lock(&self.state).sessions.get(session)?.stamp)
     }
 
-    /// When it was last written to.
+    /// Returns the time at which it was last written to.
     pub fn modified(&self) -> Option<Timestamp> {
         Files::of(&self.path).ok()?.modified()
     }
 
-    /// The stamp of a session.
+    /// Returns the stamp of a session.
     pub(crate) fn stamp(&self, session: &Arc<str>) -> io::Result<Stamp> {
         lock(&self.state).look(self, session)
     }
@@ -146,7 +146,7 @@ impl Database {
         }
     }
 
-    /// A line of a session; 0: the one about the session.
+    /// Returns a line of a session; 0: the one about the session.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl Database {
         Ok(line.map_err(io::Error::other)?.unwrap_or_default())
     }
 
-    /// The first bytes of its file.
+    /// Returns the first bytes of its file.
     pub(crate) fn head(&self) -> io::Result<Vec<u8>> {
         head(&Location::here(self.path.as_path()))
     }

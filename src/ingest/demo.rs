@@ -32,7 +32,7 @@ pub struct Log {
     text: &'static str,
 }
 
-/// The demo's logs, with their formats by id.
+/// Returns the demo's logs, with their formats by id.
 pub fn logs(by_id: impl Fn(&str) -> Option<&'static Format>) -> Arc<[Log]> {
     let logs = assets::DEMO.iter().filter_map(|log| {
         let format = by_id(log.format)?;
@@ -185,7 +185,7 @@ fn found(number: usize, log: &Log, len: u64) -> Update {
     }))
 }
 
-/// Both logs, read line by line, in the order of their time stamps.
+/// Returns both logs, read line by line, in the order of their time stamps.
 fn steps(logs: &[Log], measure: &dyn Measure) -> Vec<Step> {
     let mut steps = Vec::new();
     for (log, Log { format, text, .. }) in logs.iter().enumerate() {

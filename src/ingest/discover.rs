@@ -147,12 +147,12 @@ impl Scanner {
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
     }
 
-    /// The roots.
+    /// Returns the roots.
     pub fn roots(&self) -> &[SearchRoot] {
         &self.roots
     }
 
-    /// Everything that is there now.
+    /// Returns everything that is there now.
     pub fn look(&mut self) -> Found {
         self.walk(None)
     }
@@ -202,7 +202,7 @@ impl Scanner {
         found
     }
 
-    /// The log that the folder at this path is, if it is one. In an agent's own folder its name is enough.
+    /// Returns the log that the folder at this path is, if it is one. In an agent's own folder its name is enough.
     fn folder(&mut self, root: &SearchRoot, at: &Location) -> io::Result<Option<FolderLog>> {
         let path = &*at.path;
         let own = root.agent();
@@ -421,7 +421,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A file in a folder: by its name in an agent's own, by its bytes elsewhere.
+    /// Takes in a file in a folder: by its name in an agent's own, by its bytes elsewhere.
     fn file(
         &mut self,
         root: &SearchRoot,

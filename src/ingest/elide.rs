@@ -97,7 +97,7 @@ impl Elider {
         }
     }
 
-    /// The elided line; `None`: it is too large even so.
+    /// Returns the elided line; `None`: it is too large even so.
     pub fn line(&self) -> Option<&[u8]> {
         (!self.too_large).then_some(&self.out)
     }
@@ -107,7 +107,7 @@ impl Elider {
         &self.cuts
     }
 
-    /// Bytes held now.
+    /// Returns the bytes held now.
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.out.capacity()
@@ -203,7 +203,7 @@ impl Elider {
     }
 }
 
-/// The bytes of a `\u` escape in UTF-8; a surrogate is half of a character of four.
+/// Returns the bytes of a `\u` escape in UTF-8; a surrogate is half of a character of four.
 fn utf8_bytes(unit: u32) -> u64 {
     match unit {
         0..0x80 => 1,
@@ -227,7 +227,7 @@ fn safe_cut(text: &[u8], limit: usize) -> (usize, u64) {
     (at, decoded)
 }
 
-/// The length of the first character, as written and as meant.
+/// Returns the length of the first character, as written and as meant.
 fn unit(text: &[u8]) -> (usize, u64) {
     let hex = |from: usize| {
         let digits = text.get(from..from + 4)?;

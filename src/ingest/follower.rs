@@ -23,7 +23,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Nothing of the log was read yet.
+    /// Returns a follower that has read nothing of the log yet.
     pub fn new(log: LogFile, rules: Arc<Rules>, counter: Arc<Counter>) -> Follower {
         let fleet = Fleet::new(Arc::clone(&rules));
         Follower {
@@ -35,22 +35,22 @@ impl Follower {
         }
     }
 
-    /// The log.
+    /// Returns the log.
     pub fn log(&self) -> &LogFile {
         &self.log
     }
 
-    /// The log's file.
+    /// Returns the log's file.
     pub fn file(&self) -> FileId {
         self.log.facts.file
     }
 
-    /// The sessions of the log, as of the last [`Follower::read`].
+    /// Returns the sessions of the log, as of the last [`Follower::read`].
     pub fn fleet(&mut self) -> &mut Fleet {
         &mut self.fleet
     }
 
-    /// One of them.
+    /// Returns one of them.
     pub fn session(&self, key: SessionKey) -> Option<&Session> {
         self.fleet.get(key)
     }
@@ -130,7 +130,7 @@ impl Follower {
         Ok(())
     }
 
-    /// A page of an item's text, as [`model::text`] has them.
+    /// Returns a page of an item's text, as [`model::text`] has them.
     ///
     /// # Errors
     ///

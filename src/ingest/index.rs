@@ -109,7 +109,7 @@ impl Keyed {
 }
 
 impl Index {
-    /// The index in a folder. Nothing is read or made yet.
+    /// Returns the index in a folder. Nothing is read or made yet.
     pub fn new(folder: &Path, rules: &Rules) -> Index {
         let file = File::new(folder);
         Index {
@@ -121,7 +121,7 @@ impl Index {
         }
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -217,12 +217,12 @@ impl Index {
         connection.pragma_update(None, "user_version", self.user_version())
     }
 
-    /// The version in the file's head; that of a new file is 0.
+    /// Returns the version in the file's head; that of a new file is 0.
     fn user_version(&self) -> i32 {
         ((self.version ^ (self.version >> 32)) as u32 | 1).cast_signed()
     }
 
-    /// The key and the value of a row; `None`: they are not what this version has written.
+    /// Returns the key and the value of a row; `None`: they are not what this version has written.
     fn value<'r>(&self, row: &'r Row<'_>) -> rusqlite::Result<Option<(&'r [u8], &'r [u8])>> {
         let (key, value) = (row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_blob()?);
         let is_whole = self.checksum(key, value) == row.get::<_, i64>(1)?;
@@ -236,8 +236,8 @@ impl Index {
         hash.digest().cast_signed()
     }
 
-    /// The ids of some logs that are gone: looking at all of them would take longer than a write. A hash of a key says
-    /// which are looked at, so they are others each time.
+    /// Returns the ids of some logs that are gone: looking at all of them would take longer than a write. A hash of a
+    /// key says which are looked at, so they are others each time.
     fn gone(&self, part: Part, key: &LogKey) -> Vec<i64> {
         let table: &str = part.into();
         let from = xxh3_64(&Keyed::of(key).key).cast_signed();
@@ -263,7 +263,7 @@ impl Index {
     }
 }
 
-/// The rows of a part.
+/// Returns the rows of a part.
 fn select(part: Part) -> String {
     let table: &str = part.into();
     format!("SELECT id, checksum, key, value FROM {table}")

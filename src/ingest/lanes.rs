@@ -20,7 +20,7 @@ pub type Sessions = Vec<(Lane, Session)>;
 /// The summaries of the sessions of one log.
 pub type Summaries = Vec<(Lane, Summary)>;
 
-/// The summaries of these sessions.
+/// Returns the summaries of these sessions.
 pub fn summaries_of(sessions: &Sessions) -> Summaries {
     let sessions = sessions.iter();
     sessions
@@ -28,7 +28,7 @@ pub fn summaries_of(sessions: &Sessions) -> Summaries {
         .collect()
 }
 
-/// The main session among these sessions or summaries.
+/// Returns the main session among these sessions or summaries.
 pub fn main_of<T>(all: &[(Lane, T)]) -> Option<&T> {
     let main = all.iter().find(|(lane, _)| *lane == Lane::Main);
     main.map(|(_, main)| main)
@@ -54,7 +54,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The main session alone, with the facts in the log's path.
+    /// Returns the main session alone, with the facts in the log's path.
     pub fn new(log: &FileFacts, rules: &Arc<Rules>, coverage: Coverage) -> Lanes {
         let mut lanes = Lanes {
             agent: log.agent,
@@ -97,7 +97,7 @@ impl Lanes {
         self.lanes.values().any(Session::has_misfolded)
     }
 
-    /// The sessions so far.
+    /// Returns the sessions so far.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.lanes.values()
     }
@@ -207,7 +207,7 @@ impl Lanes {
         }
     }
 
-    /// The sessions, the main one first.
+    /// Returns the sessions, the main one first.
     pub fn into_sessions(mut self) -> Sessions {
         for session in self.lanes.values_mut() {
             session.settle();

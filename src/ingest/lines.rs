@@ -89,17 +89,17 @@ impl Lines {
         }
     }
 
-    /// The first byte of the first line that was not delivered.
+    /// Returns the first byte of the first line that was not delivered.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// That line's number, 0 where it is not known.
+    /// Returns that line's number, 0 where it is not known.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The bytes of that line that have been read.
+    /// Returns the bytes of that line that have been read.
     pub fn partial(&self) -> u64 {
         self.length
     }

@@ -35,7 +35,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// A decoder of it, which was given the sidecar records but not the state files.
+    /// Returns a decoder of it, which was given the sidecar records but not the state files.
     pub(crate) fn decoder(&self) -> DecoderWithSidecar {
         DecoderWithSidecar::new(
             self.format,
@@ -45,12 +45,12 @@ impl LogFile {
         )
     }
 
-    /// Its state files, none of them given to a decoder yet.
+    /// Returns its state files, none of them given to a decoder yet.
     pub(crate) fn states(&self) -> States {
         States::new(self.format, self.location())
     }
 
-    /// The entries that concern usage among those of all records.
+    /// Passes on the entries that concern usage among those of all records.
     pub(crate) fn usage_of_all(&self, give: &mut OnEntry<'_>) -> io::Result<()> {
         self.store.entries(self, &Unmeasured, &mut |entries| {
             entries
@@ -80,7 +80,7 @@ impl LogFile {
     }
 }
 
-/// The id of the file at a path of this machine, the same by whatever links it is reached.
+/// Returns the id of the file at a path of this machine, the same by whatever links it is reached.
 pub fn file_id(path: &Path) -> FileId {
     id_in(&Local, path)
 }
@@ -109,25 +109,27 @@ pub trait Store: Send + Sync {
     /// Returns the facts about the log that can be seen without reading it.
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// If the log is one of several at a path: its stamp when that was last looked at as a whole.
+    /// Returns the stamp of the log when its path was last looked at as a whole; `None`: it is not one of several at a
+    /// path.
     fn listed(&self) -> Option<Stamp> {
         None
     }
 
-    /// The first bytes, enough to recognise the format; empty: it contains nothing yet.
+    /// Returns the first bytes, enough to recognise the format; empty: it contains nothing yet.
     fn head(&self) -> io::Result<Vec<u8>>;
 
-    /// A cursor at the beginning.
+    /// Returns a cursor at the beginning.
     fn cursor(&self, log: &LogFile, rules: &Arc<Rules>) -> Box<dyn Cursor>;
 
-    /// The text of an item.
+    /// Returns the text of an item.
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
 
-    /// The stamp of all its files, which shows every change of it; `None`: there is no other than [`Store::stamp`].
+    /// Returns the stamp of all its files, which shows every change of it; `None`: there is no other than
+    /// [`Store::stamp`].
     fn stamp_of_all(&self) -> io::Result<Option<Stamp>> {
         Ok(None)
     }
@@ -167,13 +169,13 @@ pub trait Store: Send + Sync {
         self.tail(log, measure, rules)
     }
 
-    /// A reading of what came since the last reset. By default: of all.
+    /// Returns a reading of what came since the last reset. By default: of all.
     fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
         Ok(Reading::whole(log, rules))
     }
 
-    /// A reading of the last epochs, to be read once: as many as begin in about the last records, or else the newest one, if
-    /// it begins in the last bytes. `None`: it began before, or only all of the log shows where.
+    /// Returns a reading of the last epochs, to be read once: as many as begin in about the last records, or else the
+    /// newest one, if it begins in the last bytes. `None`: it began before, or only all of the log shows where.
     fn epochs_within(
         &self,
         _log: &LogFile,
@@ -183,13 +185,13 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// All entries of the log that [concern usage](model::event::Event::of_usage), an incomplete last record's too. By
-    /// default all records are decoded.
+    /// Passes on all entries of the log that [concern usage](model::event::Event::of_usage), an incomplete last
+    /// record's too. By default all records are decoded.
     fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
         log.usage_of_all(give)
     }
 
-    /// All entries, in batches, until `give` breaks.
+    /// Passes on all entries, in batches, until `give` breaks.
     fn entries(
         &self,
         log: &LogFile,
@@ -258,13 +260,13 @@ pub trait Cursor: Send {
         false
     }
 
-    /// Nothing is read after the next reading.
+    /// Notes that nothing is read after the next reading.
     fn read_once(&mut self) {}
 }
 
 impl dyn Cursor {
-    /// As [`Cursor::read`], but waits for its agent, if reading then goes on at the same place; until `pause` returns true
-    /// for no bytes.
+    /// Reads as [`Cursor::read`] does, but waits for its agent, if reading then goes on at the same place; until
+    /// `pause` returns true for no bytes.
     ///
     /// # Errors
     ///
@@ -336,12 +338,12 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// A reading that continues at a cursor; the sessions contain everything before it.
+    /// Returns a reading that continues at a cursor; the sessions contain everything before it.
     pub fn new(lanes: Lanes, cursor: Box<dyn Cursor>) -> Reading {
         Reading { lanes, cursor }
     }
 
-    /// A reading from the beginning.
+    /// Returns a reading from the beginning.
     pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Reading {
         Reading {
             lanes: Lanes::new(&log.facts, rules, Coverage::Whole),
@@ -459,7 +461,7 @@ impl Reading {
         }
     }
 
-    /// The sessions, and a cursor where reading continues.
+    /// Returns the sessions, and a cursor where reading continues.
     pub fn finish(self) -> (Sessions, Box<dyn Cursor>) {
         (self.lanes.into_sessions(), self.cursor)
     }

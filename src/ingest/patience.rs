@@ -18,7 +18,7 @@ pub fn moments() -> impl Iterator<Item = ()> {
     (0..MOMENTS).map(|_| thread::sleep(MOMENT))
 }
 
-/// The agent was at work. What reads it tries again.
+/// Returns the error of a log whose agent was at work. Its reader tries again.
 pub fn busy() -> io::Error {
     io::Error::new(
         ErrorKind::ResourceBusy,

@@ -25,7 +25,7 @@ pub fn read_once(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io
     read_through(|| Reading::once(log, rules), measure)
 }
 
-/// The beginning of a log, until each session in it has enough.
+/// Reads the beginning of a log, until each session in it has enough.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub fn each_usage(log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
     log.store.usage(log, give)
 }
 
-/// The entries of the first `most` records of a log, to show how it is read.
+/// Returns the entries of the first `most` records of a log, to show how it is read.
 pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
     let most = most as u64;
     let mut first = Vec::new();
@@ -98,14 +98,14 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
     Ok(first)
 }
 
-/// As much of a log as the screens read of it first: its beginning and its end, for what it is called.
+/// Reads the part of a log that the screens read first: its beginning and its end, for its name.
 pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     let reading = log.store.tail(log, &ByLength, rules)?;
     Ok(reading.finish().0)
 }
 
-/// The part of a log that a status line is made from: its last epochs, or all of a small one; the end alone where the newest
-/// epoch is long.
+/// Returns the part of a log that a status line is made from: its last epochs, or all of a small one; the end alone
+/// where the newest epoch is long.
 pub fn recent(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
     let Some(mut reading) = log.store.epochs_within(log, rules, RECENT)? else {
         return tail(log, measure, rules);
@@ -127,7 +127,7 @@ const RECENT: Recent = Recent {
     bytes: 6 << 20,
 };
 
-/// The end of a log, enough for its gauge: back to its newest usage report.
+/// Returns the end of a log, enough for its gauge: back to its newest usage report.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     tail(log, &ByLength, rules)
 }

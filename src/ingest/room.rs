@@ -22,7 +22,7 @@ pub(crate) fn is_left<E>(reserve: impl FnOnce() -> Result<(), E>) -> bool {
     is_left
 }
 
-/// Room for this many bytes.
+/// Checks that there is room for this many bytes.
 pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) -> io::Result<()> {
     if is_left(|| bytes.try_reserve(more)) {
         return Ok(());
@@ -30,7 +30,7 @@ pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) -> io::Result<()> {
     Err(none_left())
 }
 
-/// The error of a log that is too large for the memory there is.
+/// Returns the error of a log that is too large for the memory there is.
 pub(crate) fn none_left() -> io::Error {
     let why = "it needs more memory than there is; raise the limit, as with `ulimit -v unlimited`";
     io::Error::new(io::ErrorKind::OutOfMemory, why)

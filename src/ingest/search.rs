@@ -288,7 +288,7 @@ impl Places {
         Places(items)
     }
 
-    /// The items that have this text and were not taken yet.
+    /// Returns the items that have this text and were not taken yet.
     fn take(&mut self, hit: &Hit) -> Vec<(Lane, ItemIx)> {
         let key = (hit.place.id(), hit.hash);
         let from = self.0.partition_point(|at| at.key() < key);

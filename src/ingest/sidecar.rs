@@ -57,7 +57,7 @@ struct Extent {
 }
 
 impl SidecarStore {
-    /// The sidecar files of this log. `named` is the file that the environment names.
+    /// Returns the sidecar files of this log. `named` is the file that the environment names.
     pub fn new(
         spec: &'static SidecarSpec,
         log: &Location,
@@ -161,7 +161,7 @@ pub(crate) struct DecoderWithSidecar {
 }
 
 impl DecoderWithSidecar {
-    /// A decoder for this log, which was given the sidecar records but not the state files.
+    /// Returns a decoder for this log, which was given the sidecar records but not the state files.
     pub(crate) fn new(
         format: &Format,
         system: &Arc<dyn FileSystem>,
@@ -247,7 +247,7 @@ struct StateFile {
 }
 
 impl States {
-    /// The state files of this log, none of them given to a decoder yet.
+    /// Returns the state files of this log, none of them given to a decoder yet.
     pub(crate) fn new(format: &Format, log: Location) -> States {
         let paths = (format.states)(&log.path).into_iter();
         let files = paths.map(|path| StateFile {
@@ -313,7 +313,7 @@ fn is_lasting(error: &io::Error) -> bool {
     )
 }
 
-/// All records of a session.
+/// Returns all records of a session.
 fn records(sidecar: Option<&(Arc<SidecarStore>, Box<str>)>) -> (Vec<SidecarRecord>, Extent) {
     let mut records = Vec::new();
     let extent = extent(sidecar, &mut |more| records.extend_from_slice(more));

@@ -40,10 +40,10 @@ pub type Bytes = Box<dyn Source>;
 
 /// A source that can be opened as one file of bytes.
 pub trait Open: Send + Sync {
-    /// Its bytes, and its stamp when they were opened.
+    /// Returns its bytes, and its stamp when they were opened.
     fn open(&self) -> io::Result<(Bytes, Stamp)>;
 
-    /// Its stamp now.
+    /// Returns its stamp now.
     fn stamp(&self) -> io::Result<Stamp>;
 
     /// Returns true if its bytes are those of one file. The result holds only after they have been read.
@@ -73,7 +73,7 @@ struct Kept {
 }
 
 impl KeptOpen {
-    /// A source that is not open yet.
+    /// Returns a source that is not open yet.
     pub fn new(source: Arc<dyn Open>) -> KeptOpen {
         KeptOpen {
             source,
@@ -134,7 +134,7 @@ impl Seek for Shared {
     }
 }
 
-/// The file at a path, decompressed if need be.
+/// Returns the file at a path, decompressed if need be.
 pub fn file(at: &Location) -> Arc<dyn Open> {
     if zst::is_compressed(&at.path) {
         Arc::new(Zst::new(at))
@@ -143,12 +143,12 @@ pub fn file(at: &Location) -> Arc<dyn Open> {
     }
 }
 
-/// The file at a path, as it is.
+/// Returns the file at a path, as it is.
 pub fn plain(at: &Location) -> Arc<dyn Open> {
     Arc::new(at.clone())
 }
 
-/// The first bytes, enough to recognise a format, without a byte order mark.
+/// Returns the first bytes, enough to recognise a format, without a byte order mark.
 pub fn head(source: &dyn Open) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let (bytes, _) = source.open()?;
@@ -172,7 +172,7 @@ pub fn read_some(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
     }
 }
 
-/// The error of a file that vanished or was cut short after it was listed: WouldBlock, since the next listing
+/// Returns the error of a file that vanished or was cut short after it was listed: WouldBlock, since the next listing
 /// is right.
 pub fn retry_if_gone(error: io::Error) -> io::Error {
     match error.kind() {

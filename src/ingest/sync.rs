@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 /// The most threads that read at once: more gain little, since the disk is busy.
 const MOST_THREADS: usize = 8;
 
-/// The value behind a lock, whether or not a thread has panicked while it held the lock.
+/// Returns the value behind a lock, whether or not a thread has panicked while it held the lock.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -20,7 +20,7 @@ use model::event::{Sink, Unmeasured};
 use model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
-/// An item's text, from the line that begins at `offset`. The decoder has read the log's state files, and
+/// Returns an item's text, from the line that begins at `offset`. The decoder has read the log's state files, and
 /// nothing of the log itself.
 pub(crate) fn in_line(
     mut source: Bytes,
@@ -47,12 +47,12 @@ pub(crate) fn in_line(
     Ok(Pieces::new(source, pieces))
 }
 
-/// An item's text, from its record.
+/// Returns an item's text, from its record.
 pub(crate) fn in_record(format: &Format, wanted: TextRequest, record: &[u8]) -> io::Result<Pieces> {
     captured(wanted, |out| read(format.decoder(), wanted, record, out))
 }
 
-/// An item's text, from a log that is decoded again.
+/// Returns an item's text, from a log that is decoded again.
 pub(crate) fn captured(
     wanted: TextRequest,
     decode: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,

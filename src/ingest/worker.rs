@@ -301,7 +301,7 @@ impl Worker {
         found
     }
 
-    /// The log that was found at this path, though it may be gone.
+    /// Returns the log that was found at this path, though it may be gone.
     fn file_at(&self, path: &Path) -> Option<FileId> {
         let linked = self.linked.get(path).copied();
         linked.or_else(|| Some(id_of_real(path)).filter(|file| self.known.contains_key(file)))

@@ -157,7 +157,7 @@ impl Opened {
     }
 }
 
-/// A path as SQLite takes it with parameters.
+/// Returns a path as SQLite takes it with parameters.
 fn uri(path: &Path, parameters: &str) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -198,7 +198,7 @@ fn prepare(
     })
 }
 
-/// The text of a zstd frame; `None`: these bytes are no frame, or it is too long.
+/// Returns the text of a zstd frame; `None`: these bytes are no frame, or it is too long.
 fn unzstd(frame: &[u8]) -> Option<String> {
     let mut text = Vec::new();
     let decoder = StreamingDecoder::new_with_max_window_size(frame, ZSTD_WINDOW).ok()?;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const LARGEST_DATABASE: u64 = 256 << 20;
 const COPY_NAME: &str = "database";
 
-/// A copy of the files in a folder of its own, and where the database is in it.
+/// Returns a copy of the files in a folder of its own, and where the database is in it.
 pub fn copy(path: &Path, files: Files) -> io::Result<(TempDir, PathBuf)> {
     if files.bytes() > LARGEST_DATABASE {
         return Err(io::Error::other(format!(

@@ -31,19 +31,19 @@ const COUNTER_OFFSET: usize = 24;
 /// The age of a journal and its database from which on their writer counts as gone.
 const ABANDONED_AGE: Duration = Duration::from_secs(60);
 
-/// The path of what SQLite keeps beside a database.
+/// Returns the path of what SQLite keeps beside a database.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
 }
 
-/// Bytes of the write-ahead log of the database at a path.
+/// Returns the bytes of the write-ahead log of the database at a path.
 pub fn log_bytes(path: &Path) -> u64 {
     fs::metadata(beside(path, WAL_SUFFIX)).map_or(0, |meta| meta.len())
 }
 
-/// The database that this file belongs to, if it is one of the files that SQLite keeps next to a database.
+/// Returns the database that this file belongs to, if it is one of the files that SQLite keeps next to a database.
 pub fn owner(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let owner = [WAL_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX]
@@ -61,7 +61,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// The files now.
+    /// Returns the files now.
     pub fn of(path: &Path) -> io::Result<Files> {
         Ok(Files {
             main: Stamp::of(path)?,
@@ -79,13 +79,13 @@ impl Files {
         self.main.bytes() == 0
     }
 
-    /// When one of them was last written to.
+    /// Returns the time at which one of them was last written to.
     pub fn modified(&self) -> Option<Timestamp> {
         let wal = self.wal.and_then(|wal| wal.modified());
         self.main.modified().max(wal)
     }
 
-    /// The size of all in bytes.
+    /// Returns the size of all in bytes.
     pub fn bytes(&self) -> u64 {
         self.main.bytes() + self.log_bytes()
     }
@@ -115,7 +115,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The database at a path, now.
+    /// Returns the database at a path, now.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl Log {
 }
 
 impl Index {
-    /// `None`: there is none, it is being written, or it is of a log with other salts.
+    /// Reads the index; `None`: there is none, it is being written, or it is of a log with other salts.
     fn of(path: &Path, salts: &[u8]) -> io::Result<Option<Index>> {
         let mut bytes = [0; 136];
         match head(&beside(path, INDEX_SUFFIX), &mut bytes) {

@@ -242,7 +242,7 @@ impl Default for State {
     }
 }
 
-/// When to try again after this error, if it is a lock.
+/// Returns the time to wait after this error, if it is a lock.
 fn retry(error: &io::Error) -> Option<Duration> {
     match error.kind() {
         io::ErrorKind::WouldBlock => Some(LOOK_INTERVAL),
@@ -252,7 +252,7 @@ fn retry(error: &io::Error) -> Option<Duration> {
     }
 }
 
-/// When to look again after a look that took this long.
+/// Returns the time of the next look after one that took this long.
 fn after(now: Instant, took: Duration) -> Instant {
     now + took + LOOK_INTERVAL.max(took * LOOK_COST_FACTOR)
 }
@@ -261,7 +261,7 @@ fn stamp(session: &Listed) -> Stamp {
     Stamp::exact((session.version, 0)).at(session.updated)
 }
 
-/// The tables of a database; otherwise what is wrong with them, or `None`: there are none yet.
+/// Returns the tables of a database; otherwise what is wrong with them, or `None`: there are none yet.
 fn find_tables(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, Option<String>> {
     let why = match Tables::of(connection, spec) {
         Ok(tables) => return Ok(tables),

@@ -38,7 +38,7 @@ pub struct Listed {
 /// The marks that change when rows are changed in place: the number of rows, the largest of their marks, and the sum.
 pub type Marks = (i64, Option<i64>, Option<i64>);
 
-/// The marks of these rows and one more.
+/// Returns the marks of these rows and one more.
 pub fn and_one(marks: Marks, mark: Option<i64>) -> Marks {
     let (count, largest, sum) = marks;
     let sum = match mark {
@@ -57,13 +57,13 @@ pub struct Line {
 }
 
 impl Line {
-    /// A hash of its text, if it has one.
+    /// Returns a hash of its text, if it has one.
     pub fn hash(&self) -> Option<u64> {
         let text = self.text.as_ref().ok()?.as_deref();
         Some(xxh3_64(text.unwrap_or_default().as_bytes()))
     }
 
-    /// The bytes of its text.
+    /// Returns the bytes of its text.
     pub fn bytes(&self) -> usize {
         let text = self.text.as_ref().ok().and_then(Option::as_ref);
         text.map_or(0, String::len)
@@ -89,7 +89,7 @@ pub struct Limits {
 }
 
 impl Tables {
-    /// The first schema that fits and has sessions; the first that fits if none has; otherwise why the first
+    /// Returns the first schema that fits and has sessions; the first that fits if none has; otherwise why the first
     /// does not. A newer version may have made its tables before it uses them.
     pub fn of(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, rusqlite::Error> {
         let (mut error, mut empty) = (None, None);
@@ -151,7 +151,7 @@ impl Tables {
         }
     }
 
-    /// The table that the rows are in, if it is one.
+    /// Returns the table that the rows are in, if it is one.
     fn table(self) -> Option<&'static str> {
         let (table, rest) = self.schema.from.split_once(' ')?;
         (rest.starts_with("WHERE ") && !table.starts_with('(')).then_some(table)
@@ -175,7 +175,7 @@ impl Tables {
         format!("SELECT count(*) FROM {}", self.schema.from)
     }
 
-    /// All sessions.
+    /// Returns all sessions.
     pub fn sessions(self, connection: &Connection) -> rusqlite::Result<Vec<Listed>> {
         let mut statement = connection.prepare_cached(self.schema.sessions)?;
         let columns = statement.column_count();
@@ -190,7 +190,7 @@ impl Tables {
         Ok(sessions)
     }
 
-    /// One session.
+    /// Returns one session.
     pub fn session(self, connection: &Connection, id: &str) -> rusqlite::Result<Option<Listed>> {
         let all = self.schema.sessions;
         // SQLite applies the condition where the sessions are selected.
@@ -208,7 +208,7 @@ impl Tables {
         }
     }
 
-    /// The line about a session.
+    /// Returns the line about a session.
     pub fn header(self, connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
         let mut statement = connection.prepare_cached(self.schema.header)?;
         let header = statement.query_row([id], |row| text(row, 0));
@@ -222,7 +222,7 @@ impl Tables {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// The marks of `most` rows after the first `skip`.
+    /// Returns the marks of `most` rows after the first `skip`.
     pub fn marks(
         self,
         connection: &Connection,
@@ -240,7 +240,8 @@ impl Tables {
         self.schema.changed == "0"
     }
 
-    /// The rows after the first `skip`. If there are more, the last one is followed by another: its writer has gone on.
+    /// Returns the rows after the first `skip`. If there are more, the last one is followed by another: its writer has
+    /// gone on.
     pub fn rows(
         self,
         connection: &Connection,
@@ -328,7 +329,7 @@ fn too_many() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(failure, Some(why))
 }
 
-/// An id; `None`: it is none.
+/// Returns an id; `None`: it is none.
 fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     match row.get_ref(column)? {
         ValueRef::Text(text) | ValueRef::Blob(text) if text.len() > LONGEST_ID => Ok(None),

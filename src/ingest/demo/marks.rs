@@ -34,7 +34,7 @@ pub(super) fn expand(line: &str, seed: u64) -> String {
     full
 }
 
-/// A mark's repetitions and text, and what follows it.
+/// Returns a mark's repetitions and text, and what follows it.
 fn mark(inside: &str) -> Option<(usize, &str, &str)> {
     let (body, after) = inside.split_once('⟧')?;
     let (times, text) = body.split_once('×')?;

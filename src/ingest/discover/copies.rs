@@ -9,9 +9,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
-/// The logs of sessions of which another log counts. A session whose file was copied or moved to an archive counts once:
-/// the longest file is the most complete, since logs only grow. Logs of other names may be of the same session too, see
-/// [`SameId`]. If a session is in several databases, the one that it was written to last counts.
+/// Returns the logs of sessions of which another log counts. A session whose file was copied or moved to an archive
+/// counts once: the longest file is the most complete, since logs only grow. Logs of other names may be of the same
+/// session too, see [`SameId`]. If a session is in several databases, the one that it was written to last counts.
 pub(super) fn copies(files: &[LogFile]) -> HashSet<FileId> {
     let mut best: HashMap<_, &LogFile> = HashMap::new();
     let mut copies = HashSet::new();
@@ -59,7 +59,7 @@ fn key(log: &LogFile) -> Option<Key<'_>> {
     })
 }
 
-/// The order of the logs of one session, the best last.
+/// Returns the order of the logs of one session, the best last.
 fn rank(log: &LogFile) -> impl PartialOrd {
     let path = &log.facts.path;
     let is_plain = !zst::is_compressed(path);

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Scanner {
-    /// The format whose tables a database has. If there are several, its name counts.
+    /// Returns the format whose tables a database has. If there are several, its name counts.
     pub(super) fn whose_database(&self, at: &Location, head: &[u8]) -> Option<Seen> {
         if !at.system.is_here() {
             return None;
@@ -102,7 +102,7 @@ impl Walk<'_> {
 /// The reason for which a database in another file system is not read.
 const REMOTE_DATABASE: &str = "a database can only be read on its own machine";
 
-/// The id of a session of a database.
+/// Returns the id of a session of a database.
 fn session_id(database: FileId, session: &str) -> FileId {
     let mut hasher = DefaultHasher::new();
     (database.0, session).hash(&mut hasher);

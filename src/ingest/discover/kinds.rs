@@ -54,7 +54,7 @@ impl Scanner {
         Ok(verdict.is_some())
     }
 
-    /// The format by a file's first bytes, remembered.
+    /// Returns the format by a file's first bytes, remembered.
     pub(super) fn recognise(&mut self, at: &Location, len: u64) -> io::Result<Option<Seen>> {
         let path = &*at.path;
         // Writes to a database do not show in its own length at once.
@@ -83,7 +83,7 @@ impl Scanner {
 }
 
 impl Walk<'_> {
-    /// The claim on a file in an agent's own folder whose name says nothing; `None`: it is no log.
+    /// Returns the claim on a file in an agent's own folder whose name says nothing; `None`: it is no log.
     pub(super) fn settle(
         &mut self,
         format: &'static Format,
@@ -118,8 +118,8 @@ impl Walk<'_> {
         path.extension().is_some_and(is_log) || !self.claims(path).is_empty()
     }
 
-    /// The format of a file that the user named, and what is known of it by its path; or why there is
-    /// none. The content counts before the name.
+    /// Returns the format of a file that the user named, and what is known of it by its path; or why there is none. The
+    /// content counts before the name.
     pub(super) fn named_file(
         &mut self,
         root: &SearchRoot,
@@ -158,7 +158,7 @@ pub(super) fn is_file(claim: &Claim) -> bool {
     !claim.store.is_folder()
 }
 
-/// The claim on the path of a log whose format is known, with the store by its bytes if they show it.
+/// Returns the claim on the path of a log whose format is known, with the store by its bytes if they show it.
 pub(super) fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
     let claim = format
         .claims(path)
@@ -178,7 +178,7 @@ pub(super) fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -
     }
 }
 
-/// The first bytes of a log, decompressed if need be.
+/// Returns the first bytes of a log, decompressed if need be.
 fn head_of(at: &Location) -> io::Result<Vec<u8>> {
     head(&*source::file(at))
 }

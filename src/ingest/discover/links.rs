@@ -19,7 +19,7 @@ pub(super) struct Linked {
 }
 
 impl Linked {
-    /// `None`: the file has no other name.
+    /// Returns the file with its number; `None`: it has no other name.
     pub(super) fn of(path: &Path, stat: &Stat, is_named: bool) -> Option<Linked> {
         Some(Linked {
             file: number(stat)?,
@@ -35,7 +35,7 @@ impl Linked {
 pub(super) struct Links(HashMap<Number, PathBuf>);
 
 impl Links {
-    /// Those of these names that do not count. `is_all`: these are the names of all logs.
+    /// Returns those of these names that do not count. `is_all`: these are the names of all logs.
     pub(super) fn others(&mut self, linked: Vec<Linked>, is_all: bool) -> HashSet<PathBuf> {
         let mut files: HashMap<Number, Vec<Linked>> = HashMap::new();
         for link in linked {
@@ -66,7 +66,7 @@ impl Links {
     }
 }
 
-/// The number of a file that has several names.
+/// Returns the number of a file that has several names.
 fn number(stat: &Stat) -> Option<Number> {
     stat.has_other_names.then(|| stat.stamp.number())
 }

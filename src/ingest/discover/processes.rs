@@ -32,7 +32,7 @@ pub struct RunningAgent {
     pub trace: Trace,
 }
 
-/// The nearest agent among a process and those that it has started.
+/// Returns the nearest agent among a process and those that it has started.
 pub fn agent_below(
     processes: &Processes,
     pid: u32,
@@ -90,7 +90,7 @@ fn agent(
     Some(is(format, trace))
 }
 
-/// The names of the program and of the first arguments: an interpreter's first argument is the program.
+/// Returns the names of the program and of the first arguments: an interpreter's first argument is the program.
 fn names(command: &[u8]) -> Vec<String> {
     let words = command
         .split(|byte| *byte == 0)
@@ -103,7 +103,7 @@ fn names(command: &[u8]) -> Vec<String> {
     words.filter_map(|word| name(&word)).collect()
 }
 
-/// The session of a process by the registry of its agent.
+/// Returns the session of a process by the registry of its agent.
 fn registered(
     pid: u32,
     formats: &[&'static Format],

@@ -44,14 +44,14 @@ impl Reach {
         }
     }
 
-    /// A log was found.
+    /// Notes that a log was found.
     pub(super) fn found(&mut self) {
         if self.without_log <= FOLDERS_WITHOUT_LOG {
             self.without_log = 0;
         }
     }
 
-    /// Another root is looked below.
+    /// Notes that another root is searched.
     pub(super) fn begin(&mut self) {
         self.without_log = 0;
     }

@@ -39,7 +39,7 @@ impl Registries {
     }
 }
 
-/// The session of a process, by the registry of the agent of a log; `None`: it is in none.
+/// Returns the session of a process, by the registry of the agent of a log; `None`: it is in none.
 pub fn session_beside(log: &LogFile, pid: u32) -> Option<String> {
     let registry = log.format.registry.filter(|_| log.system.is_here())?;
     let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
@@ -72,7 +72,7 @@ fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
     sessions
 }
 
-/// The process of an entry, from its name.
+/// Returns the process of an entry, from its name.
 fn pid(file: &DirEntry) -> Option<u32> {
     let name = file.file_name();
     let name = name.to_str()?.strip_suffix(".json")?;
@@ -80,7 +80,7 @@ fn pid(file: &DirEntry) -> Option<u32> {
     name.parse().ok().filter(|_| is_number)
 }
 
-/// The session of a process, by the registry in this folder; `None`: the process has none, or has ended.
+/// Returns the session of a process, by the registry in this folder; `None`: the process has none, or has ended.
 pub(super) fn session_of(registry: &Registry, folder: &Path, pid: u32) -> Option<String> {
     let path = folder.join(format!("{pid}.json"));
     let process = Processes::default().look_up(pid)?;

@@ -14,7 +14,7 @@ pub(super) struct Repositories {
 }
 
 impl Repositories {
-    /// The folder in a repository that is this folder in one of its worktrees; `None`: it is in none.
+    /// Returns the folder in a repository that is this folder in one of its worktrees; `None`: it is in none.
     pub(super) fn of(&mut self, folder: &Path) -> Option<String> {
         if let Some(known) = self.known.get(folder) {
             return known.clone();
@@ -25,7 +25,7 @@ impl Repositories {
     }
 }
 
-/// The folder that an agent was started in: that, or one above it, after which the folder of the log is named.
+/// Returns the folder that an agent was started in: that, or one above it, after which the folder of the log is named.
 pub(super) fn started_in<'c>(log: &Path, cwd: &'c str) -> &'c str {
     let folders = log.ancestors().skip(1).filter_map(Path::file_name);
     // Other folders have names without the separator that a whole path begins with.
@@ -46,7 +46,7 @@ pub(super) fn started_in<'c>(log: &Path, cwd: &'c str) -> &'c str {
     cwd
 }
 
-/// A path with hyphens in the place of all but letters and digits.
+/// Returns a path with hyphens in the place of all but letters and digits.
 pub(super) fn with_hyphens(path: &str) -> String {
     let hyphens = |c: char| if c.is_alphanumeric() { c } else { '-' };
     path.chars().map(hyphens).collect()
@@ -99,7 +99,7 @@ fn find(folder: &Path) -> Option<String> {
     found.into_os_string().into_string().ok()
 }
 
-/// A path without `.` and `..`, by its text alone.
+/// Returns a path without `.` and `..`, by its text alone.
 fn resolved(path: &Path) -> PathBuf {
     let mut resolved = PathBuf::new();
     for part in path.components() {

@@ -27,7 +27,7 @@ pub enum SearchRoot {
 }
 
 impl SearchRoot {
-    /// The file or folder.
+    /// Returns the file or folder.
     pub fn path(&self) -> &Path {
         match self {
             SearchRoot::Usual(_, path)
@@ -38,7 +38,7 @@ impl SearchRoot {
         }
     }
 
-    /// The agent whose folder it is.
+    /// Returns the agent whose folder it is.
     pub fn agent(&self) -> Option<&'static Format> {
         match self {
             SearchRoot::Usual(format, _) | SearchRoot::Flat(format, _) => Some(format),
@@ -47,7 +47,7 @@ impl SearchRoot {
         }
     }
 
-    /// The format in which a file there is read, whatever it contains.
+    /// Returns the format in which a file there is read, whatever it contains.
     pub fn forced(&self) -> Option<&'static Format> {
         match self {
             SearchRoot::Forced(format, _) => Some(format),
@@ -56,7 +56,7 @@ impl SearchRoot {
         }
     }
 
-    /// The file system in which its path is.
+    /// Returns the file system in which its path is.
     pub fn system(&self) -> Arc<dyn FileSystem> {
         match self {
             SearchRoot::In(system, _) => Arc::clone(system),
@@ -64,7 +64,7 @@ impl SearchRoot {
         }
     }
 
-    /// The root that is this log alone.
+    /// Returns the root that is this log alone.
     pub fn of(log: &LogFile) -> SearchRoot {
         let root = SearchRoot::Forced(log.format, log.facts.path.to_path_buf());
         if log.system.is_here() {
@@ -89,7 +89,7 @@ impl SearchRoot {
     }
 }
 
-/// The folders in which agents keep their logs on this machine, each once.
+/// Returns the folders in which agents keep their logs on this machine, each once.
 pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
     let mut found: Vec<SearchRoot> = Vec::new();
     for format in formats {
@@ -115,7 +115,7 @@ pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
     found
 }
 
-/// The folders of logs in an agent's folder, or that a file there names.
+/// Returns the folders of logs in an agent's folder, or that a file there names.
 fn logs_in(folder: PathBuf, root: &Root, user: &User) -> Vec<PathBuf> {
     // A file is none with a slash behind it.
     let logs = match root.logs {
@@ -138,7 +138,7 @@ fn logs_in(folder: PathBuf, root: &Root, user: &User) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The folders of an agent on this machine that one of its roots is in.
+/// Returns the folders of an agent on this machine that one of its roots is in.
 pub(super) fn agent_folders(root: &Root, user: &User) -> Vec<PathBuf> {
     let Some(list) = root.env.and_then(|name| user.env.get(name)) else {
         return base(root.base, &user.folders).into_iter().collect();
@@ -151,7 +151,7 @@ pub(super) fn agent_folders(root: &Root, user: &User) -> Vec<PathBuf> {
     split_list(list).into_iter().map(path).collect()
 }
 
-/// A path that a person wrote, who may have begun it with `~`.
+/// Returns a path that a person wrote, who may have begun it with `~`.
 fn of_home(path: PathBuf, folders: &Folders) -> PathBuf {
     match (path.strip_prefix("~"), &folders.home) {
         (Ok(below), Some(home)) => home.join(below),

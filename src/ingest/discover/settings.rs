@@ -49,7 +49,7 @@ pub struct Whose {
 }
 
 impl Whose {
-    /// A session that was read; `None`: the log holds none.
+    /// Returns a session that was read; `None`: the log holds none.
     pub fn of(meta: Option<&Meta>) -> Whose {
         meta.map_or_else(Whose::default, |meta| Whose {
             id: meta.id.clone(),
@@ -94,7 +94,7 @@ struct Held {
 }
 
 impl SettingsReader {
-    /// Nothing is read yet.
+    /// Returns a reader that has read nothing yet.
     pub fn new(user: User) -> SettingsReader {
         let state = user.folders.state_folder();
         let folder = |of: fn(&Path) -> PathBuf| state.as_deref().map(of);
@@ -116,7 +116,7 @@ impl SettingsReader {
         self.noted.look_again();
     }
 
-    /// The folders of this user's own agent.
+    /// Returns the folders of this user's own agent.
     fn own(&self, format: &Format) -> Vec<PathBuf> {
         let roots = format.roots.iter();
         roots
@@ -124,7 +124,7 @@ impl SettingsReader {
             .collect()
     }
 
-    /// The folder of this user's own agent, for a log that a variable or a setting has moved out of it.
+    /// Returns the folder of this user's own agent, for a log that a variable or a setting has moved out of it.
     fn mover(&self, log: &LogFile) -> Option<PathBuf> {
         let roots = roots::usual(&[log.format], &self.user);
         let is_moved = |root: &roots::SearchRoot| log.facts.path.starts_with(root.path());
@@ -147,7 +147,7 @@ impl SettingsReader {
         home.is_some_and(|home| cwd.starts_with(home)) || is_named_after(log, cwd)
     }
 
-    /// The settings for the session of a log, with what the agent's client said of it and what its hooks noted.
+    /// Returns the settings for the session of a log, with what the agent's client said of it and what its hooks noted.
     pub fn of(&mut self, log: &LogFile, whose: &Whose) -> Arc<Overrides> {
         let set = self.of_files(log, whose.cwd.as_deref());
         let project = self.project(log, whose.cwd.as_deref());
@@ -172,7 +172,7 @@ impl SettingsReader {
         })
     }
 
-    /// The project of a session that works in this folder, where that is another folder.
+    /// Returns the project of a session that works in this folder, where that is another folder.
     fn project(&mut self, log: &LogFile, cwd: Option<&str>) -> Option<Project> {
         let cwd = cwd?;
         let log_path = &log.facts.path;
@@ -195,7 +195,7 @@ impl SettingsReader {
         })
     }
 
-    /// The window that the agent's client said.
+    /// Returns the window that the agent's client said.
     fn said(&mut self, agent: &str, id: &str) -> Option<Said> {
         let kept = self.kept.of(agent, id)?;
         let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
@@ -212,7 +212,7 @@ impl SettingsReader {
         })
     }
 
-    /// The summary that was made beforehand for the session of a log, if its agent may make one.
+    /// Returns the summary that was made beforehand for the session of a log, if its agent may make one.
     fn ready(&mut self, log: &LogFile, set: &Overrides) -> Option<ReadySummary> {
         let ready = log.format.ready?;
         if set.others.background != Some(true) || !log.system.is_here() {
@@ -223,7 +223,7 @@ impl SettingsReader {
         (ready.read)(&look(&mut self.files, self.round, root, path)?)
     }
 
-    /// The compactions that the agent's hooks noted.
+    /// Returns the compactions that the agent's hooks noted.
     fn hooked(&mut self, agent: &str, id: &str) -> Vec<HookedCompaction> {
         let noted = self.noted.of(agent, id);
         let compactions = noted.iter().flat_map(|noted| &noted.compactions);
@@ -301,7 +301,7 @@ impl SettingsReader {
     }
 }
 
-/// The settings in the environment, as a settings file.
+/// Returns the settings in the environment, as a settings file.
 fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
     let set = |name: &&'static str| Some((*name, env.get(name)?.into_string().ok()?));
     let set: BTreeMap<&str, String> = settings.env.iter().filter_map(set).collect();
@@ -312,7 +312,7 @@ fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
     Some(file.into())
 }
 
-/// The folder of the agent that a log lies in: what its nearest folder for logs is in.
+/// Returns the folder of the agent that a log lies in: what its nearest folder for logs is in.
 pub(crate) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
     log.ancestors().skip(1).find_map(|folder| {
         let mut roots = format
@@ -345,7 +345,7 @@ fn is_local(path: &Path) -> bool {
     path.is_absolute() && !path.to_str().is_none_or(share)
 }
 
-/// A file's bytes, if there is such a file. No link leads out of `root`.
+/// Returns a file's bytes, if there is such a file. No link leads out of `root`.
 fn look(
     held: &mut HashMap<PathBuf, Held>,
     round: u64,
@@ -374,7 +374,7 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
     Some(files::read(path, LARGEST_SETTINGS).ok()?.into())
 }
 
-/// When a client compacts, as the model has it.
+/// Returns a client's compaction as the model has it.
 fn of_client(kept: KeptCompaction) -> SaidCompaction {
     match kept {
         KeptCompaction::At(at) => SaidCompaction::At(at),
@@ -383,7 +383,7 @@ fn of_client(kept: KeptCompaction) -> SaidCompaction {
     }
 }
 
-/// A compaction as the model has it.
+/// Returns a compaction as the model has it.
 fn of_hook(noted: &NotedCompaction) -> HookedCompaction {
     let of_agent = noted.before.filter(|size| size.is_agents);
     HookedCompaction {

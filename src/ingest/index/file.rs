@@ -41,7 +41,7 @@ enum Trouble {
 }
 
 impl File {
-    /// The file in a folder.
+    /// Returns the file in a folder.
     pub(super) fn new(folder: &Path) -> File {
         File {
             path: folder.join("index.sqlite"),

@@ -20,7 +20,7 @@ pub struct LogKey {
 }
 
 impl LogKey {
-    /// The key of a log as it is now.
+    /// Returns the key of a log as it is now.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl LogKey {
         (is_sure && stamp.is_sure()).then_some(key)
     }
 
-    /// The path of the log.
+    /// Returns the path of the log.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -70,13 +70,13 @@ impl LogKey {
         self.is_here && !Path::new(&*self.path).exists()
     }
 
-    /// The stamp of the log itself.
+    /// Returns the stamp of the log itself.
     pub(crate) fn stamp(&self) -> Stamp {
         self.stamp
     }
 }
 
-/// The files beside a log that its decoder reads, with their stamps.
+/// Returns the files beside a log that its decoder reads, with their stamps.
 pub(crate) fn stamps_beside(log: &LogFile) -> Vec<Beside> {
     let paths = (log.format.states)(&log.facts.path).into_iter();
     let stamped = paths.map(|path| {

@@ -12,7 +12,7 @@ pub fn value(summaries: &[(Lane, Summary)]) -> Vec<u8> {
     value
 }
 
-/// The summaries of the sessions of an agent's log from what [`value`] returned. `None`: it is not that of any.
+/// Returns the summaries of the sessions of an agent's log from what [`value`] returned. `None`: it is not that of any.
 pub fn restore(kept: &[u8], agent: &'static str) -> Option<Summaries> {
     let mut summaries: Summaries = postcard::from_bytes(kept).ok()?;
     for (_, summary) in &mut summaries {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use xxhash_rust::xxh3::Xxh3;
 
-/// A hash of all that the contents depend on besides the logs: the program and the rules.
+/// Returns a hash of all that the contents depend on besides the logs: the program and the rules.
 pub(crate) fn version(rules: &Rules) -> u64 {
     struct Hashed(Xxh3);
     impl std::fmt::Write for Hashed {

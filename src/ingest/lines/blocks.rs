@@ -47,7 +47,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Reading begins here, and nothing has been read.
+    /// Returns the blocks of a log whose reading begins here, and of which nothing has been read.
     pub fn at(origin: u64) -> Blocks {
         Blocks {
             origin,
@@ -56,7 +56,7 @@ impl Blocks {
         }
     }
 
-    /// Everything from `start` to `end` was read by other means.
+    /// Returns the blocks of a log of which everything from `start` to `end` was read by other means.
     pub fn over(file: &mut Bytes, start: u64, end: u64) -> io::Result<Blocks> {
         let origin = start.max(end.saturating_sub(HASHED_TAIL));
         let mut blocks = Blocks::at(origin);
@@ -101,7 +101,7 @@ impl Blocks {
         Ok(is_same.then_some(bytes))
     }
 
-    /// The most bytes that a comparison reads.
+    /// Returns the most bytes that a comparison reads.
     pub fn cost(&self, check: Check) -> u64 {
         let all = self.end - self.origin + HEAD_BYTES;
         match check {
@@ -112,7 +112,7 @@ impl Blocks {
         }
     }
 
-    /// The blocks to compare, in order.
+    /// Returns the blocks to compare, in order.
     fn chosen(&mut self, check: Check) -> Vec<usize> {
         let n = self.whole.len();
         if check == Check::All || n <= SAMPLED_BLOCKS + 2 {
@@ -127,7 +127,7 @@ impl Blocks {
         chosen
     }
 
-    /// Reading went on and ended at `end`. What was hashed beyond does not count.
+    /// Notes that reading went on and ended at `end`. Bytes that were hashed beyond it do not count.
     pub fn seal(&mut self, file: &mut Bytes, end: u64, hashed: Hashed) -> io::Result<()> {
         let is_first = self.end == self.origin;
         let Hashed { whole, mut piece } = hashed;
@@ -158,7 +158,7 @@ impl Blocks {
     }
 }
 
-/// The hash of bytes of the file, and the bytes; of fewer, if it ends before.
+/// Returns the hash of bytes of the file, and the bytes; of fewer, if it ends before.
 fn read_at(file: &mut Bytes, at: u64, len: usize, bytes: &mut Vec<u8>) -> io::Result<u64> {
     bytes.clear();
     file.seek(SeekFrom::Start(at))?;

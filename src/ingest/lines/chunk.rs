@@ -17,7 +17,7 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Memory for so many bytes, [`CHUNK`] at most.
+    /// Returns memory for so many bytes, [`CHUNK`] at most.
     pub(super) fn new(len: usize) -> Chunk {
         let len = len.min(CHUNK);
         let mut memory = KEPT.take();

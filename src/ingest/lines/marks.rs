@@ -11,7 +11,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// These marks, the most frequent first. One that begins with a brace is looked for where the line begins.
+    /// Returns these marks, the most frequent first. One that begins with a brace is looked for where the line begins.
     pub fn new(marks: &[&'static str]) -> Marks {
         let is_first = |mark: &&&str| mark.starts_with('{');
         let first = marks.iter().filter(is_first).map(|mark| mark.as_bytes());

@@ -44,12 +44,12 @@ enum End {
 }
 
 impl Position {
-    /// The position at the file's beginning.
+    /// Returns the position at the file's beginning.
     pub fn start() -> Position {
         Position::at(0, 1)
     }
 
-    /// The position at a line's first byte, with the line's number (0: not known).
+    /// Returns the position at a line's first byte, with the line's number (0: not known).
     pub fn at(offset: u64, number: u64) -> Position {
         Position {
             offset,

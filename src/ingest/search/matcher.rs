@@ -62,12 +62,12 @@ impl Matcher {
         self.ranges(text).next().is_some()
     }
 
-    /// The matches in a text: ranges of bytes, in order and apart.
+    /// Returns the matches in a text: ranges of bytes, in order and apart.
     pub fn ranges<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         self.ranges_from(text, 0)
     }
 
-    /// The matches that begin here or later.
+    /// Returns the matches that begin here or later.
     pub(super) fn ranges_from<'t>(
         &'t self,
         text: &'t str,
@@ -89,7 +89,7 @@ impl Matcher {
         std::iter::from_fn(next)
     }
 
-    /// The lines of a text that match.
+    /// Returns the lines of a text that match.
     pub fn lines(&self, text: &str) -> Lines {
         let mut lines = Lines::default();
         let mut counted = Counted::new(1);
@@ -154,7 +154,7 @@ impl Counted {
         Counted { at: 0, line }
     }
 
-    /// The number of the line at `to`, which may be before that.
+    /// Returns the number of the line at `to`, which may be before that.
     pub(super) fn at_or_after(&mut self, text: &str, to: usize) -> u64 {
         if to < self.at {
             let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[to..self.at]).count();
@@ -163,7 +163,7 @@ impl Counted {
         self.at(text, to)
     }
 
-    /// The number of the line at `to`, which is not before the last one that was asked for.
+    /// Returns the number of the line at `to`, which is not before the last one that was asked for.
     pub(super) fn at(&mut self, text: &str, to: usize) -> u64 {
         let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[self.at..to]).count();
         self.at = to;

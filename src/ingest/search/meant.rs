@@ -6,7 +6,7 @@ use model::Kind;
 use std::borrow::Cow;
 use std::io;
 
-/// The text of an item of this kind without escapes; borrowed if it has none.
+/// Returns the text of an item of this kind without escapes; borrowed if it has none.
 pub(super) fn meant(kind: Kind, text: &str) -> Cow<'_, str> {
     if !has_escapes(kind) || !text.contains('\\') {
         return text.into();

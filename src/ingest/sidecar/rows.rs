@@ -35,7 +35,7 @@ struct SessionRows {
 }
 
 impl SidecarRows {
-    /// The database of this log, if there can be one.
+    /// Returns the database of this log, if there can be one.
     pub(super) fn new(
         of: &'static SidecarDatabase,
         log: &Path,

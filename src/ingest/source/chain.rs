@@ -53,7 +53,7 @@ struct Part {
 }
 
 impl Chain {
-    /// The log at a path.
+    /// Returns the log at a path.
     pub fn new(at: &Location, spec: &'static ChainSpec) -> Chain {
         Chain {
             at: at.clone(),
@@ -125,7 +125,7 @@ impl Chain {
         part().unwrap_or_default()
     }
 
-    /// The file of this name in the folders of the log at `log`. Links are not followed.
+    /// Returns the file of this name in the folders of the log at `log`. Links are not followed.
     fn find(&self, log: &Path, name: &str) -> Option<PathBuf> {
         let mut folders: VecDeque<PathBuf> = (self.spec.folders)(log).into();
         let system = &self.at.system;
@@ -189,7 +189,7 @@ impl Open for Chain {
     }
 }
 
-/// The first line with its newline; `None`: it is not complete yet, or too long.
+/// Returns the first line with its newline; `None`: it is not complete yet, or too long.
 fn first_line(bytes: &mut Bytes) -> io::Result<Option<Vec<u8>>> {
     bytes.seek(SeekFrom::Start(0))?;
     let mut line = Vec::new();

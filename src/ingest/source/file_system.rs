@@ -50,7 +50,7 @@ pub trait FileSystem: Send + Sync {
     /// If it is not a file.
     fn open(&self, path: &Path) -> io::Result<(Bytes, Stamp)>;
 
-    /// The stamp of the file at a path. Links are followed.
+    /// Returns the stamp of the file at a path. Links are followed.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ pub trait FileSystem: Send + Sync {
         }
     }
 
-    /// The path of what is at a path, without links. By default there are none.
+    /// Returns the path of what is at a path, without links. By default there are none.
     ///
     /// # Errors
     ///
@@ -80,23 +80,24 @@ pub trait FileSystem: Send + Sync {
         self.open(&files::real_below(&real, folder, &folder.join(name))?)
     }
 
-    /// The bytes of a file that was listed in a folder, not more than `most`, and its stamp; as [`FileSystem::open_part`].
+    /// Returns the bytes of a file that was listed in a folder, not more than `most`, and its stamp; as
+    /// [`FileSystem::open_part`].
     fn read_listed(&self, folder: &Path, name: &Path, most: u64) -> io::Result<(Vec<u8>, Stamp)> {
         let (bytes, stamp) = self.open_part(folder, name)?;
         Ok((read_all((bytes, stamp), most)?, stamp))
     }
 
-    /// The path of what is directly in a folder. If it is a link, it must not lead out of the folder.
+    /// Returns the path of what is directly in a folder. If it is a link, it must not lead out of the folder.
     fn part(&self, folder: &Path, name: &Path) -> io::Result<PathBuf> {
         self.below(folder, &folder.join(name))
     }
 
-    /// As [`files::reach_beside`].
+    /// Does the same as [`files::reach_beside`].
     fn reach_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
         files::real_beside(&|path| self.real(path), log, path)
     }
 
-    /// As [`files::below`].
+    /// Does the same as [`files::below`].
     fn below(&self, folder: &Path, path: &Path) -> io::Result<PathBuf> {
         files::real_below(&|path| self.real(path), folder, path)
     }
@@ -114,7 +115,7 @@ impl dyn FileSystem {
         stat.is_ok_and(|stat| matches!(stat.kind, Kind::File | Kind::Folder))
     }
 
-    /// The bytes of the file at a path, which must not be more than `most`.
+    /// Returns the bytes of the file at a path, which must not be more than `most`.
     ///
     /// # Errors
     ///
@@ -123,13 +124,13 @@ impl dyn FileSystem {
         read_all(self.open(path)?, most)
     }
 
-    /// As [`files::beside`].
+    /// Does the same as [`files::beside`].
     pub fn beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
         files::real_beside(&|path| self.real(path), log, path)
     }
 }
 
-/// The bytes of an opened file, which must not be more than `most`.
+/// Returns the bytes of an opened file, which must not be more than `most`.
 ///
 /// # Errors
 ///
@@ -242,7 +243,7 @@ impl FileSystem for Local {
         opened(files::open(path)?)
     }
 
-    /// The error names what is there if it is not a file.
+    /// Returns the stamp of a file. The error names what is there if it is not a file.
     fn stamp(&self, path: &Path) -> io::Result<Stamp> {
         files::look(path).map(|meta| Stamp::from(&meta))
     }
@@ -294,7 +295,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// A path on this machine.
+    /// Returns a path on this machine.
     pub fn here(path: impl Into<PathBuf>) -> Location {
         Location {
             system: Arc::new(Local),
@@ -302,7 +303,7 @@ impl Location {
         }
     }
 
-    /// Another path in the same file system.
+    /// Returns another path in the same file system.
     #[must_use]
     pub fn at(&self, path: impl Into<PathBuf>) -> Location {
         Location {
@@ -311,7 +312,7 @@ impl Location {
         }
     }
 
-    /// The stamp of what is there, also of a folder.
+    /// Returns the stamp of what is there, also of a folder.
     pub fn stamp_of_any(&self) -> io::Result<Stamp> {
         self.system.stat(&self.path).map(|stat| stat.stamp)
     }

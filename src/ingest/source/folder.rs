@@ -51,7 +51,7 @@ struct Part {
 }
 
 impl Folder {
-    /// The folder at a path.
+    /// Returns the folder at a path.
     pub fn new(at: &Location, spec: &'static FolderSpec) -> Folder {
         Folder {
             at: at.clone(),
@@ -112,7 +112,7 @@ impl Folder {
         Ok((Arc::clone(&listing.parts), stamp))
     }
 
-    /// The files that are there now. `known` are those that were there before.
+    /// Returns the files that are there now. `known` are those that were there before.
     fn list(&self, known: &[Part]) -> io::Result<Vec<Part>> {
         let mut found = Vec::new();
         for entry in self.at.system.list(&self.at.path)? {
@@ -177,7 +177,7 @@ fn is_whole(folder: &Location, name: &OsString) -> io::Result<bool> {
     }
 }
 
-/// An error of a file in the folder, which names the file.
+/// Returns an error of a file in the folder, which names the file.
 fn of_part(name: &OsString, error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(_) => error,

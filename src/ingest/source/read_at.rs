@@ -18,7 +18,7 @@ pub struct Positioned<B> {
 }
 
 impl<B: ReadAt> Positioned<B> {
-    /// The bytes, from their beginning.
+    /// Returns the bytes, from their beginning.
     pub fn new(bytes: B) -> Positioned<B> {
         Positioned { bytes, offset: 0 }
     }
@@ -33,7 +33,7 @@ impl<B: ReadAt> Read for Positioned<B> {
 }
 
 impl<B: ReadAt> Seek for Positioned<B> {
-    /// The offset may be past the end, but not before the beginning.
+    /// Moves to an offset. It may be past the end, but not before the beginning.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let offset = match to {
             SeekFrom::Start(offset) => Some(offset),

@@ -29,7 +29,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of a store that counts its versions: every write changes one of these numbers.
+    /// Returns the stamp of a store that counts its versions: every write changes one of these numbers.
     pub fn exact(version: (u64, u64)) -> Stamp {
         Stamp {
             version,
@@ -40,7 +40,7 @@ impl Stamp {
         }
     }
 
-    /// The stamp of a file that exists in a test only.
+    /// Returns the stamp of a file that exists in a test only.
     #[cfg(test)]
     pub(crate) fn made(len: u64, writes: u64) -> Stamp {
         Stamp {
@@ -50,7 +50,7 @@ impl Stamp {
         }
     }
 
-    /// The stamp of a file that was written then, as far as can be seen.
+    /// Returns the stamp of a file that was written then, as far as can be seen.
     #[cfg(test)]
     pub(crate) fn dated(self, modified: SystemTime) -> Stamp {
         Stamp {
@@ -72,22 +72,22 @@ impl Stamp {
         Stamp { modified, ..self }
     }
 
-    /// The stamp of the file at a path; symbolic links are followed.
+    /// Returns the stamp of the file at a path; symbolic links are followed.
     pub fn of(path: &Path) -> io::Result<Stamp> {
         std::fs::metadata(path).map(|meta| Stamp::from(&meta))
     }
 
-    /// The device of a file and the file on it.
+    /// Returns the device of a file and the file on it.
     pub fn number(&self) -> (u64, u64) {
         self.version
     }
 
-    /// The size in bytes; 0 if that is not known.
+    /// Returns the size in bytes; 0 if that is not known.
     pub fn bytes(&self) -> u64 {
         self.len
     }
 
-    /// When it was last written.
+    /// Returns the time at which it was last written.
     pub fn modified(&self) -> Option<Timestamp> {
         Timestamp::try_from(self.modified?).ok()
     }
@@ -132,7 +132,7 @@ impl Stamp {
             })
     }
 
-    /// When the file itself was changed; `None`: not known.
+    /// Returns the time at which the file itself was changed; `None`: not known.
     fn changed_at(&self) -> Option<SystemTime> {
         let (seconds, nanoseconds) = self.changed;
         let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;

@@ -54,7 +54,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// The number of messages.
+    /// Returns the number of messages.
     pub fn messages(&self) -> usize {
         self.messages.len()
     }
@@ -80,7 +80,7 @@ pub struct Extract {
 }
 
 impl Extract {
-    /// All that is in the messages from this one on.
+    /// Returns all that is in the messages from this one on.
     pub fn from(files: &Files, first: usize) -> Extract {
         Extract {
             messages: first..files.messages(),
@@ -90,7 +90,7 @@ impl Extract {
 }
 
 impl Tree {
-    /// The session whose own file is at a path. `owners` is shared by all sessions that may share folders.
+    /// Returns the session whose own file is at a path. `owners` is shared by all sessions that may share folders.
     pub fn new(at: &Location, spec: &'static TreeSpec, owners: &Arc<Owners>) -> Tree {
         Tree {
             at: at.clone(),
@@ -100,7 +100,7 @@ impl Tree {
         }
     }
 
-    /// The session's id, by its path.
+    /// Returns the session's id, by its path.
     fn id(&self) -> &str {
         let stem = self.at.path.file_stem();
         stem.and_then(|stem| stem.to_str()).unwrap_or_default()
@@ -128,7 +128,7 @@ impl Tree {
         Ok(Files { messages, stamp })
     }
 
-    /// The parts of a message, in the order of their names.
+    /// Returns the parts of a message, in the order of their names.
     fn parts(
         &self,
         message: &Path,
@@ -142,7 +142,7 @@ impl Tree {
         }
     }
 
-    /// The path of a folder of the log's, if no link leads out; the same path if there is none.
+    /// Returns the path of a folder of the log's, if no link leads out; the same path if there is none.
     fn beside(&self, folder: &Path) -> io::Result<PathBuf> {
         match self.at.system.reach_beside(&self.at.path, folder) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(folder.to_path_buf()),
@@ -236,7 +236,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The stamp of the newest files.
+    /// Returns the stamp of the newest files.
     fn newest(&self) -> io::Result<Stamp> {
         let mut all = AllStamps::new(self.at.stamp_of_any()?);
         let Some(folder) = (self.spec.messages)(&self.at.path) else {
@@ -276,7 +276,7 @@ impl PartFolders<'_> {
         PartFolders { tree, all: None }
     }
 
-    /// The folder of a message's parts; `None`: messages of this log have none.
+    /// Returns the folder of a message's parts; `None`: messages of this log have none.
     fn find(&mut self, message: &Path) -> io::Result<Option<PathBuf>> {
         let at = &self.tree.at;
         let Some(folder) = (self.tree.spec.parts)(message) else {
@@ -305,7 +305,7 @@ impl Open for Tree {
         Ok((Box::new(Cursor::new(text)), stamp))
     }
 
-    /// The stamp of the newest files. Its length is that of all only where they were opened.
+    /// Returns the stamp of the newest files. Its length is that of all only where they were opened.
     fn stamp(&self) -> io::Result<Stamp> {
         self.newest()
     }

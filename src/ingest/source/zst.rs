@@ -37,7 +37,7 @@ pub struct Zst {
 }
 
 impl Zst {
-    /// The file at a path.
+    /// Returns the file at a path.
     pub fn new(at: &Location) -> Zst {
         Zst {
             at: at.clone(),
@@ -45,7 +45,7 @@ impl Zst {
         }
     }
 
-    /// The bytes that the file becomes.
+    /// Returns the bytes that the file becomes.
     fn len(&self, stamp: Stamp) -> io::Result<u64> {
         let mut held = lock(&self.len);
         match *held {

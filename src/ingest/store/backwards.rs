@@ -195,7 +195,7 @@ fn prepend(file: &mut Bytes, start: u64, len: u64, held: &mut Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// The facts about the session in the first lines, its first prompt among them.
+/// Returns the facts about the session in the first lines, its first prompt among them.
 fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::for_names();
@@ -247,7 +247,7 @@ fn skip_to_end<'e>(decoder: &mut DecoderWithSidecar, head: impl Iterator<Item = 
     decoder.decoder.skip_to_end(&facts);
 }
 
-/// A reading from the last reset to the end; from the beginning if there was no reset.
+/// Returns a reading from the last reset to the end; from the beginning if there was no reset.
 pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
     if log.format.holds_several {
         return Ok(Reading::whole(log, rules));
@@ -263,8 +263,8 @@ pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::R
     }
 }
 
-/// A reading of the last epochs, to be read once: as many as begin in about the last records, or else the newest one, if it
-/// begins in the last bytes. `None`: it began before.
+/// Returns a reading of the last epochs, to be read once: as many as begin in about the last records, or else the
+/// newest one, if it begins in the last bytes. `None`: it began before.
 pub fn epochs_within(
     source: &Arc<dyn Open>,
     log: &LogFile,
@@ -294,7 +294,7 @@ pub fn epochs_within(
     }
 }
 
-/// The mean length of the records at a log's end, in bytes, at least 1.
+/// Returns the mean length of the records at a log's end, in bytes, at least 1.
 fn record_bytes(file: &mut Bytes, len: u64) -> io::Result<u64> {
     let start = len.saturating_sub(SAMPLE_BYTES);
     file.seek(SeekFrom::Start(start))?;
@@ -304,7 +304,7 @@ fn record_bytes(file: &mut Bytes, len: u64) -> io::Result<u64> {
     Ok((sample.len() as u64 / lines.max(1)).max(1))
 }
 
-/// A reading from the reset whose line begins at `start`.
+/// Returns a reading from the reset whose line begins at `start`.
 fn from_reset(
     source: &Arc<dyn Open>,
     log: &LogFile,
@@ -321,7 +321,7 @@ fn from_reset(
     Ok(Reading::new(lanes, Box::new(cursor)))
 }
 
-/// The first byte of the line of the last reset whose mark is not before `least`.
+/// Returns the first byte of the line of the last reset whose mark is not before `least`.
 fn last_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<u64>> {
     let marks = log.format.reset_marks;
     let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0) as u64;
@@ -354,7 +354,7 @@ fn last_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<
     Ok(None)
 }
 
-/// The first byte of the line of the first reset that begins after `least`.
+/// Returns the first byte of the line of the first reset that begins after `least`.
 fn first_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<u64>> {
     let marks = log.format.reset_marks;
     let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0);
@@ -386,7 +386,7 @@ fn first_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option
     }
 }
 
-/// The first byte of the line that contains `at`; `before` are the bytes before `at` that were read.
+/// Returns the first byte of the line that contains `at`; `before` are the bytes before `at` that were read.
 fn line_start(file: &mut Bytes, at: u64, before: &[u8]) -> io::Result<u64> {
     if let Some(newline) = memchr::memrchr(b'\n', before) {
         return Ok(at - (before.len() - newline - 1) as u64);

@@ -39,7 +39,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The document with these bytes.
+    /// Returns the document with these bytes.
     pub fn new(source: Arc<dyn Open>) -> Document {
         Document { source }
     }
@@ -125,7 +125,7 @@ struct Contents {
 }
 
 impl Cursor for DocumentCursor {
-    /// A document is read at once, or not at all if it is not complete yet.
+    /// Reads a document at once, or not at all if it is not complete yet.
     fn read(
         &mut self,
         measure: &dyn Measure,
@@ -160,7 +160,7 @@ impl DocumentCursor {
         }
     }
 
-    /// The sessions, if the document or one of its state documents was written to since it was last read.
+    /// Returns the sessions, if the document or one of its state documents was written to since it was last read.
     fn rewritten(&mut self, measure: &dyn Measure) -> io::Result<Option<Lanes>> {
         let (mut file, stamp) = self.source.open()?;
         if self.states.have_changed() {
@@ -367,7 +367,7 @@ impl Checkpoint {
         self.lanes.apply(out.entries.drain(..));
     }
 
-    /// `None`: nothing is read after this, or the decoder cannot be copied.
+    /// Returns a copy; `None`: nothing is read after this, or the decoder cannot be copied.
     fn copy(&self) -> Option<Checkpoint> {
         if self.lanes.is_final() {
             return None;
@@ -415,12 +415,12 @@ fn decode_with(
     decoder.read_end(out);
 }
 
-/// The place of an element: its number, counted from 1.
+/// Returns the place of an element: its number, counted from 1.
 fn place(element: usize) -> Place {
     Place::of_line(element as u64)
 }
 
-/// The bytes from here to the end, about `len` of them.
+/// Returns the bytes from here to the end, about `len` of them.
 pub(super) fn bytes(source: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
     admit(len)?;
     let mut bytes = Vec::new();

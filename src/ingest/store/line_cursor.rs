@@ -21,7 +21,7 @@ pub struct LineCursor {
 }
 
 impl LineCursor {
-    /// A cursor at a position in these bytes.
+    /// Returns a cursor at a position in these bytes.
     pub(super) fn new(
         source: &Arc<dyn Open>,
         position: Position,

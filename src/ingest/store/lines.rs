@@ -19,7 +19,7 @@ pub struct LineLog {
 }
 
 impl LineLog {
-    /// The log with these bytes.
+    /// Returns the log with these bytes.
     pub fn new(source: Arc<dyn Open>) -> LineLog {
         LineLog { source }
     }

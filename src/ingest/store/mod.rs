@@ -29,8 +29,8 @@ use lines::LineLog;
 use std::sync::Arc;
 use tree::TreeLog;
 
-/// The store of this kind at a path; `None`: a database, each of whose sessions has a store of its own. `owners` is
-/// shared by all logs.
+/// Returns the store of this kind at a path; `None`: a database, each of whose sessions has a store of its own.
+/// `owners` is shared by all logs.
 pub fn open(kind: StoreKind, at: &Location, owners: &Arc<Owners>) -> Option<Arc<dyn Store>> {
     Some(match kind {
         StoreKind::Lines => Arc::new(LineLog::new(source::file(at))),

@@ -38,7 +38,7 @@ pub struct Piped {
     pub format: Option<&'static Format>,
 }
 
-/// The pipe that the user names by a path: standard input by `-`. `None`: there is none at this path.
+/// Returns the pipe that the user names by a path: standard input by `-`. `None`: there is none at this path.
 ///
 /// # Errors
 ///

@@ -98,7 +98,7 @@ enum Piece {
 }
 
 impl RowCursor {
-    /// A cursor after the first rows.
+    /// Returns a cursor after the first rows.
     pub fn new(database: &Arc<Database>, id: &Arc<str>, log: &LogFile, skip: u64) -> RowCursor {
         RowCursor {
             database: Arc::clone(database),
@@ -122,7 +122,7 @@ impl RowCursor {
         }
     }
 
-    /// The number of rows up to the last that was read.
+    /// Returns the number of rows up to the last that was read.
     fn end(&self) -> u64 {
         self.decoded + self.read.len() as u64
     }
@@ -149,7 +149,7 @@ impl RowCursor {
         })
     }
 
-    /// The rows after the last one; `None`: that is another one now.
+    /// Returns the rows after the last one; `None`: that is another one now.
     fn rows(
         &self,
         (connection, tables): (&Connection, Tables),
@@ -252,7 +252,7 @@ impl RowCursor {
 }
 
 impl MarksRead {
-    /// Rows up to the end of the last block.
+    /// Returns the rows up to the end of the last block.
     fn end(&self) -> u64 {
         self.skip + self.blocks.len() as u64 * BLOCK_ROWS
     }
@@ -386,7 +386,7 @@ pub struct SessionRows {
 }
 
 impl SessionRows {
-    /// The session with this id.
+    /// Returns the session with this id.
     pub fn new(database: &Arc<Database>, id: &Arc<str>) -> SessionRows {
         SessionRows {
             database: Arc::clone(database),

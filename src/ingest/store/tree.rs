@@ -38,7 +38,7 @@ pub struct TreeLog {
 }
 
 impl TreeLog {
-    /// The session whose own file is at a path.
+    /// Returns the session whose own file is at a path.
     pub fn new(at: &Location, spec: &'static TreeSpec, owners: &Arc<Owners>) -> TreeLog {
         let tree = Arc::new(Tree::new(at, spec, owners));
         TreeLog {
@@ -56,7 +56,7 @@ impl TreeLog {
         }
     }
 
-    /// The first prompt, if it is in the first messages.
+    /// Returns the first prompt, if it is in the first messages.
     fn prompt(&self, log: &LogFile, files: &Files) -> io::Result<Option<Box<str>>> {
         let extract = Extract {
             messages: 0..FIRST_MESSAGES,

@@ -65,8 +65,7 @@ pub(crate) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec
     pieces
 }
 
-/// The cut with this many bytes missing; of several, the one before which the string is most like the
-/// text.
+/// Returns the cut with this many bytes missing; of several, the one before which the string is most like the text.
 fn cut_before<'c>(
     text: &str,
     form: Form,
@@ -130,12 +129,12 @@ impl Pieces {
         }
     }
 
-    /// A text that is held.
+    /// Returns a text that is held.
     pub fn held(text: String) -> Pieces {
         Pieces::new(Box::new(io::empty()), vec![Piece::Held(text)])
     }
 
-    /// Bytes of it that are held.
+    /// Returns the bytes of it that are held.
     pub(crate) fn held_bytes(&self) -> usize {
         let held = |piece: &Piece| match piece {
             Piece::Held(text) => text.len(),
@@ -255,7 +254,8 @@ impl Pieces {
         })
     }
 
-    /// One page of the text, counted from 0: the characters that begin in it. The last one where there are fewer.
+    /// Returns one page of the text, counted from 0: the characters that begin in it. The last one where there are
+    /// fewer.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Somebody looks at this file: its epoch is read at once, with exact counts, then all of it.
+    /// Notes that somebody looks at this file: its epoch is read at once, with exact counts, then all of it.
     pub fn look_at(&self, file: FileId) {
         *lock(&self.wanted.looked_at) = Some(file);
         // A full inbox is awake already.

@@ -79,8 +79,8 @@ struct OpenText {
 const LARGEST_HELD_TEXT: usize = 32 << 20;
 
 impl Opened {
-    /// The text, if it is the one that is open and can still be where it was: as it was read, if all of it is held;
-    /// else in the same file, which may have grown. What is read of that again is compared.
+    /// Returns the text, if it is the one that is open and can still be where it was: as it was read, if all of it is
+    /// held; else in the same file, which may have grown. What is read of that again is compared.
     fn find(&mut self, log: &LogFile, of: TextRequest) -> Option<&mut Pieces> {
         let text = self.0.as_mut().filter(|text| text.of == of)?;
         let now = log.store.stamp().ok()?;

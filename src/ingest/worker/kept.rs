@@ -41,7 +41,7 @@ impl KeptSummaries {
         }
     }
 
-    /// All logs that were there have been looked up.
+    /// Forgets the entries of earlier runs: all logs that were there have been looked up.
     pub(super) fn forget_found(&mut self) {
         self.found = Kept::default();
     }

@@ -42,7 +42,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// A log of which nothing was read.
+    /// Returns a log of which nothing was read.
     pub(super) fn found(log: LogFile) -> Known {
         Known {
             log,

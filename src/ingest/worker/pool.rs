@@ -150,7 +150,7 @@ fn work(
     }
 }
 
-/// Exact counts, or estimates by length.
+/// Returns exact counts, or estimates by length.
 pub(crate) fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
     if exact { counter } else { &ByLength }
 }

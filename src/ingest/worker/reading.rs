@@ -90,7 +90,7 @@ impl Worker {
         }
     }
 
-    /// A document's sessions as they are now. What did not change was counted as before.
+    /// Takes in a document's present sessions. The unchanged parts were counted as before.
     fn rewritten(&mut self, file: FileId, mut sessions: Sessions) -> ControlFlow<()> {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
@@ -103,7 +103,7 @@ impl Worker {
         self.reporter.send(shown.update(file))
     }
 
-    /// The sessions of a file, read again.
+    /// Takes in the sessions of a file that was read again.
     fn rebuilt(
         &mut self,
         file: FileId,
@@ -252,7 +252,7 @@ impl Worker {
         ControlFlow::Continue(busy)
     }
 
-    /// The file to read whole next, and whether with exact counts.
+    /// Returns the file to read whole next, and whether with exact counts.
     fn next_whole(&mut self) -> Option<Queued> {
         loop {
             while let Some(Queued { file, exact }) = self.queue.pop_front() {

@@ -54,7 +54,7 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// That of the thread whose deliveries count now.
+    /// Returns the reporter of the thread whose deliveries count now.
     pub(crate) fn of(shared: &Arc<Shared>) -> Reporter {
         Reporter {
             shared: Arc::clone(shared),
@@ -67,12 +67,12 @@ impl Reporter {
         self.shared.current.load(Ordering::Relaxed) != self.number
     }
 
-    /// This is looked at next.
+    /// Notes that this is looked at next.
     pub(crate) fn at(&self, path: &Path) {
         self.set(Some(LookedAt::now(path.to_path_buf())));
     }
 
-    /// Nothing is looked at.
+    /// Notes that nothing is looked at.
     pub(crate) fn rest(&self) {
         self.set(None);
     }

@@ -27,7 +27,7 @@ pub(crate) struct Summarised {
 }
 
 impl Summarised {
-    /// The log as it is now.
+    /// Returns the log as it is now.
     pub(super) fn of(log: &LogFile, settings: u64) -> Summarised {
         Summarised {
             settings,
@@ -37,7 +37,7 @@ impl Summarised {
         }
     }
 
-    /// The log whose sessions were read as far as this cursor.
+    /// Returns the log whose sessions were read as far as this cursor.
     pub(super) fn instead_of(cursor: &dyn Cursor, log: &LogFile, settings: u64) -> Summarised {
         let now = Summarised::of(log, settings);
         // Asked afterwards: what changed in between has changed for one of them.
@@ -69,7 +69,7 @@ impl State {
         }
     }
 
-    /// The settings that the summaries depend on, if only these are held.
+    /// Returns the settings that the summaries depend on, if only these are held.
     pub(super) fn summarised_by(&self) -> Option<u64> {
         match self {
             State::Summarised(it) => Some(it.settings),

@@ -68,7 +68,7 @@ impl Worker {
         }
     }
 
-    /// When another thread reads the next text, if one waits.
+    /// Returns the time at which another thread reads the next text, if one waits.
     pub(super) fn next_reader(&self) -> Option<Instant> {
         let waits = self.readers.len() < MOST_THREADS && !lock(&self.wanted.texts).is_empty();
         let newest = self.readers.iter().map(|reader| reader.since).max();

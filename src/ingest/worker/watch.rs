@@ -30,7 +30,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// A watcher that watches nothing yet. `hint` is called on its own thread.
+    /// Returns a watcher that watches nothing yet. `hint` is called on its own thread.
     pub fn new(hint: impl Fn(Hint) + Send + 'static) -> notify::Result<Watch> {
         let on_event = move |event| hints_of(event, &hint);
         Ok(Watch {

@@ -122,7 +122,7 @@ impl Shown {
         }
     }
 
-    /// The update that shows it.
+    /// Returns the update that shows it.
     pub(crate) fn update(self, file: FileId) -> Update {
         match self {
             Shown::Summaries(summaries) => Update::Summaries { file, summaries },

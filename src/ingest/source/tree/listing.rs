@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-/// The JSON files of a folder with their stamps, in the order of their names; none if there is no such folder.
+/// Returns the JSON files of a folder with their stamps, in the order of their names; none if there is no such folder.
 pub(super) fn json_files(at: &Location, folder: &Path) -> io::Result<Vec<(Entry, Stamp)>> {
     let mut files = match at.system.list_stamped(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -17,7 +17,7 @@ pub(super) fn json_files(at: &Location, folder: &Path) -> io::Result<Vec<(Entry,
     Ok(files)
 }
 
-/// Their names alone.
+/// Returns their names alone.
 pub(super) fn names(at: &Location, folder: &Path) -> io::Result<Vec<OsString>> {
     let entries = match at.system.list(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

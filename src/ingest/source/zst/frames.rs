@@ -46,7 +46,7 @@ impl Read for Frames {
     }
 }
 
-/// The next frame with content; `None`: the file ends.
+/// Returns the next frame with content; `None`: the file ends.
 fn next_frame(mut file: BufReader<Bytes>) -> io::Result<Option<Decoder>> {
     loop {
         let mut magic = Vec::with_capacity(4);

@@ -22,7 +22,7 @@ impl Elements {
     }
 }
 
-/// The position of the list's first element. Nothing before it belongs to the list.
+/// Returns the position of the list's first element. Nothing before it belongs to the list.
 pub(super) fn start(list: List, document: &[u8]) -> Option<usize> {
     match list {
         List::Json(name) => json_start(name, document),
@@ -30,7 +30,7 @@ pub(super) fn start(list: List, document: &[u8]) -> Option<usize> {
     }
 }
 
-/// The elements of a list whose bytes from its start, or an element's, are these.
+/// Returns the elements of a list whose bytes from its start, or an element's, are these.
 pub(super) fn elements(list: List, bytes: &[u8]) -> Elements {
     match list {
         List::Json(_) => json_elements(bytes),
@@ -92,7 +92,7 @@ fn after_blanks(document: &[u8], from: usize) -> usize {
     from + blanks.count()
 }
 
-/// The end of a value that begins here, right or wrong; always further on.
+/// Returns the end of a value that begins here, right or wrong; always further on.
 fn value_end(document: &[u8], from: usize) -> Option<usize> {
     match document.get(from)? {
         b'"' => string_end(document, from),
@@ -124,7 +124,7 @@ fn value_end(document: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// The end of a string that begins here with its quote.
+/// Returns the end of a string that begins here with its quote.
 fn string_end(document: &[u8], from: usize) -> Option<usize> {
     if document.get(from) != Some(&b'"') {
         return None;
