@@ -21,7 +21,7 @@ pub struct AgentEstimate {
 }
 
 impl AgentEstimate {
-    /// The agent's number less ours, in tokens.
+    /// Returns the agent's number less ours, in tokens.
     pub fn difference(&self) -> i64 {
         let difference = i128::from(self.tokens) - i128::from(self.ours);
         i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })
@@ -68,12 +68,12 @@ impl Logged {
         }
     }
 
-    /// The agent's number for the prompt of this request, in tokens, if it is about that one.
+    /// Returns the agent's number for the prompt of this request, in tokens, if it is about that one.
     pub(super) fn prompt_of(&self, request: Key) -> Option<u64> {
         (self.request == request).then_some(self.prompt)
     }
 
-    /// The agent's number, if it is about the present context.
+    /// Returns the agent's number, if it is about the present context.
     pub(super) fn current(&self, ledger: &Ledger) -> Option<AgentEstimate> {
         let requests = ledger.requests();
         if self.requests > requests.len() {

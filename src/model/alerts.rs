@@ -95,7 +95,7 @@ pub enum Shares {
 }
 
 impl Shares {
-    /// All of them, each once, the smallest first; `None`: one is not above 0 and up to 1.
+    /// Returns all of them, each once, the smallest first; `None`: one is not above 0 and up to 1.
     pub fn in_order(self) -> Option<Vec<f64>> {
         let mut shares = match self {
             Shares::One(share) => vec![share],

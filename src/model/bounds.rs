@@ -65,7 +65,7 @@ pub enum Bounded {
 }
 
 impl Bounded {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -106,7 +106,7 @@ impl Passed {
     }
 }
 
-/// The bounds that a session has passed, in the order of [`Bounds`].
+/// Returns the bounds that a session has passed, in the order of [`Bounds`].
 pub fn passed(
     bounds: &Bounds,
     session: &Session,
@@ -169,8 +169,8 @@ struct Beyond {
     since: Option<Timestamp>,
 }
 
-/// The size of the context, if it is beyond its bound: `beyond` says so of a size in tokens, by its value in the bound's
-/// unit.
+/// Returns the size of the context, if it is beyond its bound: `beyond` says so of a size in tokens, by its value in
+/// the bound's unit.
 fn size(
     bounds: &Bounds,
     session: &Session,

@@ -74,7 +74,8 @@ pub(super) struct Sent {
 }
 
 impl CacheClock {
-    /// When the newest request was sent, and for how many minutes its prompt is kept, where the log has that.
+    /// Returns the time at which the newest request was sent, and the minutes for which its prompt is kept, where the
+    /// log has them.
     pub(super) fn newest(&self) -> Option<(Timestamp, Option<u8>)> {
         Some((self.newest?, self.minutes))
     }
@@ -89,22 +90,23 @@ impl CacheClock {
         self.has_cache
     }
 
-    /// The next prompt does not go on with the newest one.
+    /// Notes that the next prompt does not go on with the newest one.
     pub(super) fn forget_prompt(&mut self) {
         self.prompt = None;
     }
 
-    /// A record that the next request answers was written.
+    /// Notes that a record that the next request answers was written.
     pub(super) fn note_written(&mut self, at: Option<Timestamp>) {
         (self.next, self.next_minutes) = (at.or(self.next), None);
     }
 
-    /// The next request is sent.
+    /// Notes that the next request is sent.
     pub(super) fn note_requested(&mut self, at: Option<Timestamp>, cache_minutes: Option<u8>) {
         (self.next, self.next_minutes) = (at.or(self.next), cache_minutes);
     }
 
-    /// A request was answered. A clock that goes backwards shows nothing: the time of the answer counts.
+    /// Takes in that a request was answered, and returns how it was sent. A clock that goes backwards shows nothing:
+    /// the time of the answer counts.
     pub(super) fn sent(&mut self, usage: &Usage, at: Option<Timestamp>) -> Sent {
         let billed = usage.billed;
         let by_bill = match (billed.cache_creation_hour, billed.cache_creation) {

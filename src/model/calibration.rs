@@ -36,7 +36,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample of an item.
+    /// Returns the sample of an item.
     pub fn of(item: &ItemRef<'_>) -> Sample {
         Sample {
             role: item.role(),
@@ -56,7 +56,7 @@ impl Sample {
             && !size.partial
     }
 
-    /// Its tokens by formula.
+    /// Returns its tokens by formula.
     pub(super) fn media(&self) -> Media<u64> {
         Media::of(&self.size)
     }
@@ -150,7 +150,7 @@ impl Default for Calibration {
 }
 
 impl Calibration {
-    /// The models table's numbers, before anything was seen.
+    /// Returns the models table's numbers, before anything was seen.
     pub fn new(prior: Tokenizer) -> Calibration {
         Calibration::scaled(prior, 1.0)
     }
@@ -198,12 +198,12 @@ impl Calibration {
         }
     }
 
-    /// A residual's yardstick: the models table's 90 % error of such a sum.
+    /// Returns a residual's yardstick: the models table's 90 % error of such a sum.
     fn yard(&self, estimate: f64, items: usize) -> f64 {
         self.prior.spread * estimate + self.prior.spread_floor * (items as f64).sqrt()
     }
 
-    /// Half the width of the 90 % interval around a sum of estimates.
+    /// Returns half the width of the 90 % interval around a sum of estimates.
     pub fn error(&self, estimate: f64, items: usize) -> f64 {
         self.spread().around(estimate, items)
     }
@@ -223,7 +223,7 @@ impl Calibration {
         yards * self.yard(estimate, items)
     }
 
-    /// Settled deltas that it has learned from, of which the newest count.
+    /// Returns the number of settled deltas that it has learned from. The newest of them count.
     pub(super) fn deltas(&self) -> usize {
         self.seen.len()
     }
@@ -299,7 +299,7 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Half the width around a sum of estimates, in tokens.
+    /// Returns half the width around a sum of estimates, in tokens.
     pub(super) fn around(self, estimate: f64, items: usize) -> f64 {
         self.share * estimate + self.floor * (items as f64).sqrt()
     }

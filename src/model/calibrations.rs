@@ -13,7 +13,7 @@ pub(super) struct Calibrations {
 }
 
 impl Calibrations {
-    /// The calibrations before any model was named.
+    /// Returns the calibrations before any model was named.
     pub(super) fn new(prior: Tokenizer) -> Calibrations {
         Calibrations {
             current: Calibration::new(prior),
@@ -21,7 +21,7 @@ impl Calibrations {
         }
     }
 
-    /// The exact id of the model in use.
+    /// Returns the exact id of the model in use.
     pub(super) fn model(&self) -> Option<&Arc<str>> {
         self.model.as_ref()
     }

@@ -32,7 +32,7 @@ const DESCRIPTIVE: [&str; 14] = [
 pub struct Calls(HashMap<Key, ItemIx>);
 
 impl Calls {
-    /// The tool calls of a session.
+    /// Returns the tool calls of a session.
     pub fn of(session: &Session) -> Calls {
         let items = session.items().iter().enumerate();
         let mut calls = HashMap::new();
@@ -46,9 +46,8 @@ impl Calls {
         Calls(calls)
     }
 
-    /// The subject of the call that a tool's result belongs to, from the beginning of its arguments: at
-    /// most [`super::event::PREVIEW_BYTES`] long, on one line. Paths below the session's folder are
-    /// relative to it.
+    /// Returns the subject of the call that a tool's result belongs to, from the beginning of its arguments: at most
+    /// [`super::event::PREVIEW_BYTES`] long, on one line. Paths below the session's folder are relative to it.
     pub fn subject<'s>(&self, session: &'s Session, result: &ItemRef<'_>) -> Option<Cow<'s, str>> {
         if result.kind() != Kind::ToolResult {
             return None;
@@ -65,8 +64,8 @@ impl Calls {
     }
 }
 
-/// Text unescaped from JSON, on one line: line breaks and tabs become spaces. What is no escape, or is
-/// cut off, stays as it is.
+/// Returns the text unescaped from JSON, on one line: line breaks and tabs become spaces. What is no escape, or is cut
+/// off, stays as it is.
 fn plain(escaped: &str) -> Cow<'_, str> {
     if !escaped.contains('\\') {
         return Cow::Borrowed(escaped);
@@ -90,8 +89,8 @@ fn plain(escaped: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The subject of arguments in JSON, perhaps cut off: the value of the most descriptive name, else the
-/// first string among them.
+/// Returns the subject of arguments in JSON, perhaps cut off: the value of the most descriptive name, else the first
+/// string among them.
 fn subject(arguments: &str) -> Option<&str> {
     let found = pairs(arguments).min_by_key(|(name, _)| {
         let rank = DESCRIPTIVE.iter().position(|it| it == name);
@@ -102,7 +101,7 @@ fn subject(arguments: &str) -> Option<&str> {
         .filter(|value| !value.is_empty())
 }
 
-/// The names and strings of an object, `"name":"text"`, still escaped.
+/// Returns the names and strings of an object, `"name":"text"`, still escaped.
 fn pairs(json: &str) -> impl Iterator<Item = (&str, &str)> {
     let (_, mut rest) = json.split_once('{').unwrap_or(("", ""));
     std::iter::from_fn(move || {
@@ -122,7 +121,7 @@ fn pairs(json: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A string up to its closing quote, or to the end where it is cut off, and what follows.
+/// Returns a string up to its closing quote, or to the end where it is cut off, and what follows.
 fn quoted(text: &str) -> (&str, &str) {
     let mut escaped = false;
     for (at, c) in text.char_indices() {

@@ -26,7 +26,7 @@ struct Paid {
 }
 
 impl<'s> Carried<'s> {
-    /// The costs by the end of the first `requests` requests.
+    /// Returns the costs by the end of the first `requests` requests.
     pub fn by(session: &'s Session, requests: RequestIx) -> Carried<'s> {
         let requests = requests.min(session.requests().len());
         let mut paid = vec![Paid::default()];
@@ -51,7 +51,7 @@ impl<'s> Carried<'s> {
         }
     }
 
-    /// Tokens times the requests whose prompt held the item.
+    /// Returns the tokens times the requests whose prompt held the item.
     pub fn tokens(&self, ix: ItemIx, tokens: u64) -> u64 {
         let held = self
             .session

@@ -80,7 +80,7 @@ impl Chain {
         self.by_key.insert(key, nodes.len() - 1, key_of);
     }
 
-    /// The live branch's nodes, in the order of the log.
+    /// Returns the live branch's nodes, in the order of the log.
     pub(super) fn live(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeIx> + ExactSizeIterator + Clone {
@@ -92,7 +92,7 @@ impl Chain {
         self.path.partition_point(|live| (*live as NodeIx) < node)
     }
 
-    /// The live branch's nodes from this one on.
+    /// Returns the live branch's nodes from this one on.
     pub(super) fn live_from(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> {
         // Searched from the end: what is asked for is recent.
         let older = |live: &u32| (*live as NodeIx) < node;
@@ -118,7 +118,7 @@ impl Chain {
         matches!(self.nodes.at(node).part, Part::Front | Part::Beside)
     }
 
-    /// The last node of the chain on the live branch.
+    /// Returns the last node of the chain on the live branch.
     fn last_of_chain(&self) -> Option<NodeIx> {
         let mut newest_first = self.live().rev();
         newest_first.find(|ix| !self.is_beside(*ix))
@@ -136,7 +136,7 @@ impl Chain {
         Some(self.responses.get(response)?.request)
     }
 
-    /// The index of a request's output.
+    /// Returns the index of a request's output.
     fn response(&self, request: Key) -> Option<usize> {
         let key_of = |ix: usize| Some(self.responses.get(ix)?.request);
         self.by_request.find(request, key_of)
@@ -152,7 +152,7 @@ impl Chain {
         self.nodes.hold(node, item, &mut self.listed);
     }
 
-    /// If a node is a reset's: the nodes that it kept.
+    /// Returns the nodes that a reset kept; `None`: the node is not a reset's.
     fn kept_by(&self, node: NodeIx) -> Option<&[NodeIx]> {
         let kept = self.nodes.at(node).reset.then(|| self.resets.get(&node))?;
         kept.map(|kept| &**kept)
@@ -174,7 +174,7 @@ impl Chain {
         self.by_request.try_reserve(nodes, request_of)
     }
 
-    /// The number of its nodes, live or not.
+    /// Returns the number of its nodes, live or not.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -183,17 +183,17 @@ impl Chain {
         self.nodes.len().saturating_sub(1)
     }
 
-    /// The first node of a request's output.
+    /// Returns the first node of a request's output.
     pub(super) fn start_of(&self, request: Key) -> Option<NodeIx> {
         Some(self.responses.get(self.response(request)?)?.first as NodeIx)
     }
 
-    /// The nodes of a request's output, live or not, in the order of the log.
+    /// Returns the nodes of a request's output, live or not, in the order of the log.
     pub(super) fn outputs_of(&self, request: Key) -> impl Iterator<Item = NodeIx> + '_ {
         self.outputs_from(self.start_of(request))
     }
 
-    /// The nodes of a response from this one on.
+    /// Returns the nodes of a response from this one on.
     fn outputs_from(&self, node: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
         let next = |node: &NodeIx| self.nodes.at(*node).next_output.get();
         std::iter::successors(node, next)
@@ -285,7 +285,7 @@ impl Chain {
         }
     }
 
-    /// A record that was written again, with the parent it names now.
+    /// Takes in a record that was written again, with the parent it names now.
     pub(super) fn relink(&mut self, ix: NodeIx, parent: Parent) {
         let new = match parent {
             Parent::Previous => return,
@@ -305,7 +305,7 @@ impl Chain {
         }
     }
 
-    /// This node and its ancestors, up to the root.
+    /// Returns this node and its ancestors, up to the root.
     fn upwards(&self, from: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
         std::iter::successors(from, |node| self.nodes.at(*node).parent())
     }
@@ -394,7 +394,7 @@ impl Chain {
         self.set_path(keys.iter().filter_map(|key| self.find(*key)).collect())
     }
 
-    /// A reset: only what is kept stays, and later records hang below the reset's own.
+    /// Takes in a reset: only what is kept stays, and later records hang below the reset's own.
     pub(super) fn reset(&mut self, key: Option<Key>, kept: &Kept) -> BranchChange {
         let mut path: Vec<NodeIx> = match kept {
             Kept::Nothing => Vec::new(),

@@ -23,7 +23,7 @@ pub struct Child {
     pub result: Option<ItemIx>,
 }
 
-/// The sub-agents that a session started itself, in no particular order.
+/// Returns the sub-agents that a session started itself, in no particular order.
 pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
     let Some((of, id)) = fleet
         .get(parent)
@@ -46,7 +46,7 @@ pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
         .collect()
 }
 
-/// The parent's tool result that begins like the child's last text.
+/// Returns the parent's tool result that begins like the child's last text.
 fn result_of(parent: &Session, answer: Answer) -> Option<ItemIx> {
     let mut items = parent.items().iter();
     items.position(|item| item.kind() == Kind::ToolResult && answer.begins(item.preview()))

@@ -21,7 +21,7 @@ pub struct Clearing {
     pub source: Source,
 }
 
-/// All of a session, in order. Results that the session no longer keeps are not counted.
+/// Returns all of a session, in order. Results that the session no longer keeps are not counted.
 pub fn clearings(session: &Session) -> Vec<Clearing> {
     let mut found: BTreeMap<RequestIx, Clearing> = BTreeMap::new();
     for (ix, item) in session.items().iter().enumerate() {

@@ -112,13 +112,13 @@ fn add_summary(session: &Session, summary: &mut Option<SizedItem>, item: SizedIt
     }
 }
 
-/// The compactions that hooks of the agent noted and its log does not have.
+/// Returns the compactions that hooks of the agent noted and its log does not have.
 pub fn unlogged(session: &Session) -> Vec<&HookedCompaction> {
     let at = session.resets().iter().filter_map(|reset| reset.at);
     hooked::unlogged(&session.overrides().hooked, &at.collect::<Vec<_>>())
 }
 
-/// All that a reset took out of the context, and all that stayed in it, the largest first.
+/// Returns all that a reset took out of the context, and all that stayed in it, the largest first.
 pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedItem>) {
     let resets = session.resets();
     let (mut left, mut kept) = (Vec::new(), Vec::new());
@@ -168,7 +168,7 @@ impl Stay {
     }
 }
 
-/// The resets during which an item was out of the context, and came back.
+/// Returns the resets during which an item was out of the context, and came back.
 fn absences<'r>(
     resets: &'r [PastReset],
     item: &ItemRef<'r>,
@@ -177,7 +177,7 @@ fn absences<'r>(
     away.map(|away| from(resets, away.from)..from(resets, away.to))
 }
 
-/// The part that comes from the reset itself: the sizes, without items.
+/// Returns the part that comes from the reset itself: the sizes, without items.
 pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
     let reset = &session.resets()[ix];
     let is_newest = ix + 1 == session.resets().len() && reset.request >= session.requests().len();
@@ -205,17 +205,17 @@ pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
     }
 }
 
-/// The first reset at or after this request.
+/// Returns the first reset at or after this request.
 fn from(resets: &[PastReset], request: RequestIx) -> usize {
     resets.partition_point(|reset| reset.request < request)
 }
 
-/// The resets directly before this request.
+/// Returns the resets directly before this request.
 fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
     from(resets, request)..from(resets, request.saturating_add(1))
 }
 
-/// The reset that took an item out: the one of the same record. Without one, and with several between two
+/// Returns the reset that took an item out: the one of the same record. Without one, and with several between two
 /// requests, the first after the item.
 fn dropped_by(resets: &[PastReset], item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
     let Left {
@@ -236,7 +236,7 @@ fn dropped_by(resets: &[PastReset], item: &ItemRef<'_>, first_after: usize) -> O
     after.find(is_it).or_else(|| all.rev().find(is_it))
 }
 
-/// The reset that a summary belongs to: the last one before it, of those directly before its first request.
+/// Returns the reset that a summary belongs to: the last one before it, of those directly before its first request.
 fn summarised_by(session: &Session, item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
     let request = item.entered().unwrap_or(session.requests().len());
     let all = before(session.resets(), request);

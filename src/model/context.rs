@@ -40,7 +40,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// The basis of a context with this anchor and this many estimated tokens.
+    /// Returns the basis of a context with this anchor and this many estimated tokens.
     pub(super) fn of(anchor: Option<RequestIx>, estimated: u64) -> Basis {
         match (anchor, estimated) {
             (None, _) => Basis::Estimated,
@@ -49,7 +49,7 @@ impl Basis {
         }
     }
 
-    /// Its name, as reports write it.
+    /// Returns its name, as reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -102,7 +102,8 @@ impl Context {
         u64::try_from(parts).unwrap_or(u64::MAX)
     }
 
-    /// Tokens left before the trigger or, where none is known, before the window is full. A session that ends is near nothing.
+    /// Returns the tokens left before the trigger or, where none is known, before the window is full. A session that
+    /// ends is near nothing.
     pub fn left(&self, limits: &Limits) -> u64 {
         match limits.trigger {
             _ if limits.ends => u64::MAX,
@@ -111,32 +112,32 @@ impl Context {
         }
     }
 
-    /// Tokens left before the trigger.
+    /// Returns the tokens left before the trigger.
     pub fn headroom(&self, trigger: u64) -> u64 {
         trigger.saturating_sub(self.counted())
     }
 
-    /// The size of the context at which the trigger will be reached, if the agent's count grows as the
-    /// context does.
+    /// Returns the size of the context at which the trigger will be reached, if the agent's count grows as the context
+    /// does.
     pub fn trigger_here(&self, trigger: u64) -> u64 {
         self.used
             .saturating_add(trigger)
             .saturating_sub(self.counted())
     }
 
-    /// One role's part.
+    /// Returns one role's part.
     pub fn role(&self, role: Role) -> &Share {
         &self.roles[role.index()]
     }
 }
 
 impl State {
-    /// The size of an item in tokens, and how it is known.
+    /// Returns the size of an item in tokens, and how it is known.
     pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
         self.ledger().items().tokens(ix)
     }
 
-    /// The items in the context now with their sizes, in the order of the log.
+    /// Returns the items in the context now with their sizes, in the order of the log.
     pub fn in_context(&self) -> impl Iterator<Item = SizedItem> + Clone {
         self.alive_items().map(|ix| {
             let (tokens, source) = self.tokens(ix);
@@ -210,7 +211,7 @@ impl State {
         }
     }
 
-    /// The context whose items have these sums.
+    /// Returns the context whose items have these sums.
     pub(super) fn context_from(&self, inputs: &Inputs, tally: &ContextSums) -> Context {
         let whole = |tokens: i128| u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
         let mut roles = tally.roles.map(|[tokens, known, items]| Share {
@@ -276,8 +277,8 @@ impl State {
         }
     }
 
-    /// The unlogged prefix to expect, and half the width of its 90 % interval as a share of it; `None`:
-    /// it is known. `items` is what is logged, `shown` what of it is system prompt and tools.
+    /// Returns the unlogged prefix to expect, and half the width of its 90 % interval as a share of it; `None`: it is
+    /// known. `items` is what is logged, `shown` what of it is system prompt and tools.
     pub(super) fn expected_prefix(
         &self,
         inputs: &Inputs,

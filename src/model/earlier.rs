@@ -92,7 +92,7 @@ impl Earlier {
         self.known().is_some_and(|known| known.has_new)
     }
 
-    /// All of them with those that are known elsewhere.
+    /// Returns all of them with those that are known elsewhere.
     pub fn take_new(&self, elsewhere: Facts) -> Facts {
         let mut all = elsewhere;
         if let Some(mut known) = self.known() {
@@ -147,7 +147,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// When the session began, in seconds since 1970.
+    /// Returns the time at which the session began, in seconds since 1970.
     pub fn began(&self) -> i64 {
         self.at
     }
@@ -202,7 +202,7 @@ fn add<F: Fact>(all: &mut Vec<F>, new: &F, most: usize) -> bool {
     all.contains(new)
 }
 
-/// A hash that names a session or a folder without holding its text.
+/// Returns a hash that names a session or a folder without holding its text.
 pub(super) fn hash(text: &str) -> u64 {
     Key::of_parts(&["beginning", text]).get()
 }

@@ -36,33 +36,33 @@ pub struct Key(NonZeroU64);
 const LOCAL: u64 = 1;
 
 impl Key {
-    /// The key of a number. The two largest have the same.
+    /// Returns the key of a number. The two largest have the same.
     pub fn new(number: u64) -> Key {
         Key(NonZeroU64::MIN.saturating_add(number))
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> u64 {
         self.0.get() - 1
     }
 
-    /// The key of an id as the log writes it.
+    /// Returns the key of an id as the log writes it.
     pub fn of(id: &str) -> Key {
         Key::of_parts(&[id])
     }
 
-    /// The key of an id that is made of several parts.
+    /// Returns the key of an id that is made of several parts.
     pub fn of_parts<P: AsRef<[u8]>>(parts: &[P]) -> Key {
         let hash = |seed, part: &P| xxh3_64_with_seed(part.as_ref(), seed);
         Key::new(parts.iter().fold(0, hash) & !LOCAL)
     }
 
-    /// The key of the n-th thing of its kind, for logs without ids. Other logs have the same keys.
+    /// Returns the key of the n-th thing of its kind, for logs without ids. Other logs have the same keys.
     pub fn of_number(namespace: &str, n: u64) -> Key {
         Key::new(xxh3_64_with_seed(namespace.as_bytes(), n) | LOCAL)
     }
 
-    /// The key of what belongs to the thing of this key.
+    /// Returns the key of what belongs to the thing of this key.
     #[must_use]
     pub fn under(self, namespace: &str) -> Key {
         let hash = xxh3_64_with_seed(namespace.as_bytes(), self.get());
@@ -254,7 +254,7 @@ impl Event {
         }
     }
 
-    /// The content of a node leaves.
+    /// Returns the event that the content of a node leaves.
     pub fn cleared_node(key: Key) -> Event {
         Event::Cleared {
             nodes: vec![key],
@@ -262,7 +262,7 @@ impl Event {
         }
     }
 
-    /// The results of these calls leave.
+    /// Returns the event that the results of these calls leave.
     pub fn cleared_calls(calls: Vec<Key>) -> Event {
         let nodes = Vec::new();
         Event::Cleared { nodes, calls }
@@ -309,7 +309,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// The model alone.
+    /// Returns the model alone.
     pub fn of_model(model: Option<Box<str>>) -> Meta {
         Meta {
             model,
@@ -317,7 +317,7 @@ impl Meta {
         }
     }
 
-    /// The title alone.
+    /// Returns the title alone.
     pub fn of_title(title: Option<Box<str>>) -> Meta {
         Meta {
             title,
@@ -325,7 +325,7 @@ impl Meta {
         }
     }
 
-    /// The window alone, unless it is 0.
+    /// Returns the window alone, unless it is 0.
     pub fn of_window(window: Option<u64>) -> Meta {
         Meta {
             window: window.filter(|window| *window > 0),
@@ -333,7 +333,7 @@ impl Meta {
         }
     }
 
-    /// Only the facts that differ from `known`, which is updated.
+    /// Returns only the facts that differ from `known`, which is updated.
     #[must_use]
     pub fn changes(self, known: &mut Meta) -> Meta {
         fn change<T: Clone + PartialEq>(new: Option<T>, known: &mut Option<T>) -> Option<T> {
@@ -410,7 +410,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Output of the model's, of this request.
+    /// Returns an output of the model's, of this request.
     pub fn output(key: Option<Key>, request: Option<Key>, items: Vec<NewItem>) -> Node {
         Node {
             request,
@@ -418,7 +418,7 @@ impl Node {
         }
     }
 
-    /// A node after the one before it. [`Part::Input`] begins a turn.
+    /// Returns a node after the one before it. [`Part::Input`] begins a turn.
     pub fn new(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
         Node {
             key,
@@ -479,7 +479,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// A prompt of this size, as the provider reports it, and nothing more.
+    /// Returns a prompt of this size, as the provider reports it, and nothing more.
     pub fn reported(request: Key, prompt: u64) -> Usage {
         Usage {
             request,
@@ -504,7 +504,7 @@ impl Usage {
         }
     }
 
-    /// A prompt of this size, as the agent estimates it, and nothing more.
+    /// Returns a prompt of this size, as the agent estimates it, and nothing more.
     pub fn estimated(request: Key, prompt: u64) -> Usage {
         Usage {
             source: Source::Agent,

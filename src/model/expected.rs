@@ -12,7 +12,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// A known base with an estimate on top of it.
+    /// Returns a known base with an estimate on top of it.
     pub fn around(base: u64, estimate: f64, error: f64) -> Expected {
         Expected::between(base, estimate, [error, error])
     }

@@ -169,7 +169,7 @@ impl File {
 }
 
 impl Fleet {
-    /// No sessions yet.
+    /// Returns a fleet without sessions.
     pub fn new(rules: Arc<Rules>) -> Fleet {
         Fleet {
             rules,
@@ -182,7 +182,7 @@ impl Fleet {
         self.sessions.get(&key).map(Listed::gauge)
     }
 
-    /// A session, if all of it is held: it is written to, or somebody looks at it.
+    /// Returns a session, if all of it is held: it is written to, or somebody looks at it.
     pub fn get(&self, key: SessionKey) -> Option<&Session> {
         self.sessions.get(&key)?.session()
     }
@@ -209,7 +209,7 @@ impl Fleet {
         running.filter(|_| key.lane == Lane::Main)
     }
 
-    /// When a session's process was seen to have ended, unless another one runs.
+    /// Returns the time at which a session's process was seen to have ended, unless another one runs.
     pub fn ended(&self, key: SessionKey) -> Option<Timestamp> {
         self.files.get(&key.file)?.ended
     }
@@ -220,19 +220,19 @@ impl Fleet {
         listed.map(|(key, listed)| (*key, listed.gauge()))
     }
 
-    /// All sessions, in no particular order.
+    /// Returns all sessions, in no particular order.
     pub fn keys(&self) -> impl Iterator<Item = SessionKey> {
         self.sessions.keys().copied()
     }
 
-    /// When each session was last active.
+    /// Returns the time at which each session was last active.
     pub fn activities(&self) -> impl Iterator<Item = (SessionKey, Option<Timestamp>)> {
         self.sessions
             .iter()
             .map(|(key, listed)| (*key, listed.active))
     }
 
-    /// The sessions of a file.
+    /// Returns the sessions of a file.
     pub fn of_file(&self, file: FileId) -> impl Iterator<Item = SessionKey> {
         self.sessions.range(lanes(file)).map(|(key, _)| *key)
     }
@@ -241,7 +241,7 @@ impl Fleet {
         self.sessions.range(lanes(file)).map(|(_, listed)| listed)
     }
 
-    /// The number of sessions.
+    /// Returns the number of sessions.
     pub fn len(&self) -> usize {
         self.sessions.len()
     }
@@ -365,7 +365,7 @@ impl Fleet {
         taken
     }
 
-    /// A file's sessions have changed.
+    /// Notes that a file's sessions have changed.
     fn note_changes(&mut self, file: FileId) {
         self.note_activity(file);
         self.note_projects(file);
@@ -385,7 +385,7 @@ impl Fleet {
         Gauge::new(summary, rules, self.settings_of(facts.file))
     }
 
-    /// A session of which only what is known of its file is known.
+    /// Returns a session of which only what is known of its file is known.
     fn unread(&self, facts: &FileFacts) -> Session {
         let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
         session.meta = facts.names();
@@ -393,7 +393,7 @@ impl Fleet {
         session
     }
 
-    /// The session that goes on with what was appended; `None`: only its summary is held.
+    /// Returns the session that goes on with what was appended; `None`: only its summary is held.
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
         let facts = &self.files.get(&key.file)?.facts;
         let known = self.sessions.get(&key);
@@ -445,17 +445,17 @@ impl Fleet {
         })
     }
 
-    /// The newest time stamp of a session's log, or else its file's time.
+    /// Returns the newest time stamp of a session's log, or else its file's time.
     pub fn newest_record(&self, key: SessionKey) -> Option<Timestamp> {
         let listed = self.sessions.get(&key);
         let logged = listed.and_then(Listed::updated_at);
         logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
-    /// When a session was last active: at its newest record. A log that is copied is not active, so the time of its file
-    /// counts only where its records have none. But a log may have another machine's clock, or be played again: of a
-    /// file that was written to since it was found, the newest record counts as written when the file was. The
-    /// file's other sessions are older by the difference in the log.
+    /// Returns the time at which a session was last active: at its newest record. A log that is copied is not active,
+    /// so the time of its file counts only where its records have none. But a log may have another machine's clock, or
+    /// be played again: of a file that was written to since it was found, the newest record counts as written when the
+    /// file was. The file's other sessions are older by the difference in the log.
     pub fn activity_of(&self, key: SessionKey) -> Option<Timestamp> {
         self.sessions.get(&key)?.active
     }

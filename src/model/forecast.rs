@@ -68,7 +68,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// This band in another unit: `pace` of it per unit of this one, known to a factor of `spread`.
+    /// Returns this band in another unit: `pace` of it per unit of this one, known to a factor of `spread`.
     fn paced(self, pace: f64, spread: f64) -> Band {
         Band {
             p10: self.p10 * pace / spread,
@@ -105,7 +105,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
+    /// Returns the requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Forecast {
         let Pace {
             rate,
@@ -141,12 +141,12 @@ pub enum NoForecast {
 }
 
 impl Growth {
-    /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
+    /// Returns the requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Result<Forecast, NoForecast> {
         Ok(self.pace(self.median())?.forecast(to_go))
     }
 
-    /// The median of this epoch's steps, in tokens.
+    /// Returns the median of this epoch's steps, in tokens.
     fn median(&self) -> f64 {
         let mut sizes: Vec<f64> = self.steps.iter().map(|step| step.tokens).collect();
         let middle = sizes.len() / 2;
@@ -169,7 +169,7 @@ impl Growth {
         })
     }
 
-    /// Tokens a request, above 0.
+    /// Returns the tokens a request, above 0.
     fn rate(&self, median: f64, irregularity: f64) -> Result<f64, NoForecast> {
         let cap = STEP_CAP.max(2.0 * median);
         let capped = |step: &GrowthStep| Some(step.tokens.clamp(-cap, cap));
@@ -196,7 +196,7 @@ impl Growth {
         if share >= 0.0 { share.min(1.0) } else { 1.0 }
     }
 
-    /// The amount of something per request: this epoch's steps, shrunk towards what is usual.
+    /// Returns the amount of something per request: this epoch's steps, shrunk towards what is usual.
     fn per_request(&self, prior: f64, most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
         let (sum, weight) = weigh(&self.steps, most, &of);
         (sum + PRIOR_STEPS * self.usual(prior, of)) / (weight + PRIOR_STEPS)
@@ -217,8 +217,8 @@ impl Growth {
     }
 }
 
-/// The weighted sum of a value of the steps, the newest weighing most, and the sum of the weights. No value is further
-/// than `most` from 0.
+/// Returns the weighted sum of a value of the steps, the newest weighing most, and the sum of the weights. No value is
+/// further than `most` from 0.
 fn weigh(steps: &[GrowthStep], most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> (f64, f64) {
     let fading = 0.5_f64.powf(1.0 / HALF_LIFE);
     let mut weight = 1.0;
@@ -238,10 +238,10 @@ fn weigh(steps: &[GrowthStep], most: f64, of: impl Fn(&GrowthStep) -> Option<f64
     (sum, weights)
 }
 
-/// When a walk of mean step 1 has gone a distance. The band's ends are the roots of
-/// k · spread + walk · √k = distance and k / spread − walk · √k = distance. On top comes one request, the
-/// one whose step passes the trigger; the lower end goes without it. Where steps are alike, the median
-/// does too: `irregularity` of it is added.
+/// Returns the number of requests after which a walk of mean step 1 has gone a distance. The band's ends are the roots
+/// of k · spread + walk · √k = distance and k / spread − walk · √k = distance. On top comes one request, the one whose
+/// step passes the trigger; the lower end goes without it. Where steps are alike, the median does too: `irregularity`
+/// of it is added.
 fn crossing(distance: f64, irregularity: f64) -> Band {
     let sooner = {
         let root = (WALK_SOONER * WALK_SOONER + 4.0 * RATE_SPREAD * distance).sqrt();
@@ -258,8 +258,8 @@ fn crossing(distance: f64, irregularity: f64) -> Band {
     }
 }
 
-/// When the session will compact, from what is in its context now. `now` decides whether it is idle;
-/// `None`: as of its newest record.
+/// Forecasts when the session will compact, from what is in its context now. `now` decides whether it is idle; `None`:
+/// as of its newest record.
 ///
 /// One pass over the session's requests and the items in the context: a caller that draws often keeps
 /// the result until the session changes.
@@ -281,12 +281,12 @@ pub(super) fn pace(session: &Session) -> Result<Pace, NoForecast> {
     })
 }
 
-/// The forecast as of an earlier state, from what had been reported by then.
+/// Returns the forecast as of an earlier state, from what had been reported by then.
 pub fn forecast_at(session: &Session, snapshot: &Snapshot) -> Result<Forecast, NoForecast> {
     forecast_with(session, snapshot, snapshot.context)
 }
 
-/// The forecast as of an earlier state with this context.
+/// Returns the forecast as of an earlier state with this context.
 fn forecast_with(
     session: &Session,
     snapshot: &Snapshot,
@@ -300,7 +300,7 @@ fn forecast_with(
     Ok(forecast)
 }
 
-/// The forecast if this many tokens of an earlier state had not been in its context.
+/// Returns the forecast if this many tokens of an earlier state had not been in its context.
 pub fn forecast_without(
     session: &Session,
     snapshot: &Snapshot,
@@ -314,7 +314,7 @@ pub fn forecast_without(
     forecast_with(session, snapshot, context)
 }
 
-/// A forecast from the first `requests` requests and `resets` resets.
+/// Returns a forecast from the first `requests` requests and `resets` resets.
 fn project(
     session: &Session,
     so_far: (usize, usize),

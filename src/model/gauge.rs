@@ -31,7 +31,7 @@ pub struct Gauge {
 }
 
 impl Session {
-    /// The session as lists show it.
+    /// Returns the session as lists show it.
     pub fn gauge(&self) -> Gauge {
         let rules = Arc::clone(self.rules_shared());
         let mut gauge = Gauge::new(self.summary(), rules, Arc::clone(self.overrides_shared()));
@@ -41,7 +41,7 @@ impl Session {
 }
 
 impl Gauge {
-    /// A summary by these settings.
+    /// Returns a summary by these settings.
     pub fn new(summary: Summary, rules: Arc<Rules>, overrides: Arc<Overrides>) -> Gauge {
         Gauge {
             summary,
@@ -53,7 +53,7 @@ impl Gauge {
         }
     }
 
-    /// The summary.
+    /// Returns the summary.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
@@ -88,8 +88,7 @@ impl Gauge {
         &self.overrides
     }
 
-    /// The newest version of the agent whose logs were compared with known counts, if this session's is
-    /// newer.
+    /// Returns the newest version of the agent whose logs were compared with known counts, if this session's is newer.
     pub fn newer_than_proven(&self) -> Option<&str> {
         let proven = self.rules.proven(self.agent)?;
         let version = self.meta.version.as_deref()?;
@@ -101,8 +100,8 @@ impl Gauge {
         self.overrides.said.as_ref()
     }
 
-    /// The folder of its project: the working directory, or the one that this [belongs to](Overrides::project). Empty:
-    /// not known.
+    /// Returns the folder of its project: the working directory, or the one that this [belongs to](Overrides::project).
+    /// Empty: not known.
     pub fn folder(&self) -> &str {
         self.overrides.folder(self.meta.cwd.as_deref())
     }
@@ -112,7 +111,7 @@ impl Gauge {
         last_part(self.folder())
     }
 
-    /// The window and the trigger, and how both are known.
+    /// Returns the window and the trigger, and how both are known.
     pub fn limits(&self) -> &Limits {
         self.limits.get_or_init(|| {
             let left_out = self.left_out;
@@ -140,7 +139,7 @@ impl Gauge {
         sizes.limits(facts, &terms, || self.context.used)
     }
 
-    /// When it will compact.
+    /// Forecasts when it will compact.
     ///
     /// # Errors
     ///
@@ -170,7 +169,7 @@ impl Gauge {
         })
     }
 
-    /// Tokens left before the trigger; `None`: none is known.
+    /// Returns the tokens left before the trigger; `None`: none is known.
     pub fn headroom(&self) -> Option<u64> {
         Some(self.context.headroom(self.limits().trigger?))
     }

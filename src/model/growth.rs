@@ -42,7 +42,7 @@ impl Growth {
     }
 }
 
-/// The requests of the epoch that a request belongs to.
+/// Returns the requests of the epoch that a request belongs to.
 pub(super) fn epoch_of(state: &State, request: RequestIx) -> Range<RequestIx> {
     let mut starts = state.resets().iter().map(|reset| reset.request);
     let end = starts.clone().find(|start| *start > request);
@@ -53,8 +53,8 @@ pub(super) fn epoch_of(state: &State, request: RequestIx) -> Range<RequestIx> {
 }
 
 impl Counts<'_> {
-    /// The steps that led to these requests, each from the report it was settled against. The first of
-    /// an epoch has none, nor one that another model counted.
+    /// Returns the steps that led to these requests, each from the report it was settled against. The first of an epoch
+    /// has none, nor one that another model counted.
     pub(super) fn steps(&self, requests: Range<RequestIx>) -> Vec<GrowthStep> {
         let all = self.state.requests();
         let steps = requests.filter_map(|ix| step(all, &self.prompts, ix));
@@ -62,7 +62,7 @@ impl Counts<'_> {
     }
 }
 
-/// The step that led to a request, whose agent counted these prompts.
+/// Returns the step that led to a request, whose agent counted these prompts.
 fn step(all: &RequestList, prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
     let request = all.get(ix)?;
     let previous = request.previous()?;
@@ -183,7 +183,7 @@ impl RunningGrowth {
         requests >= LONG_SESSION && epoch < requests && is_asked_again
     }
 
-    /// The median of the sizes and of this one.
+    /// Returns the median of the sizes and of this one.
     fn median(&self, newest: Option<f64>) -> f64 {
         let Some(newest) = newest else {
             let middle = self.sorted.get(self.sorted.len() / 2);

@@ -130,7 +130,8 @@ impl PastReset {
         self.gone == Gone::Compaction && self.cause.is_by_size()
     }
 
-    /// The size at which it took place: the agent's own count where its rule is known, otherwise the size before.
+    /// Returns the size at which it took place: the agent's own count where its rule is known, otherwise the size
+    /// before.
     pub(super) fn size(&self) -> u64 {
         self.counted.map_or(self.before, |counted| counted.at)
     }

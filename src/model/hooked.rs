@@ -39,7 +39,8 @@ impl HookedCompaction {
     }
 }
 
-/// The compaction among these, oldest first, that a log has at this time; `since`: when the log has the one before.
+/// Returns the compaction among these, oldest first, that a log has at this time; `since`: when the log has the one
+/// before.
 pub fn find(
     hooked: &[HookedCompaction],
     since: Option<Timestamp>,
@@ -49,7 +50,7 @@ pub fn find(
     since.is_none_or(|since| of_it.at > since).then_some(of_it)
 }
 
-/// Those that took place and are not in a log that has compactions at these times.
+/// Returns those that took place and are not in a log that has compactions at these times.
 pub fn unlogged<'h>(hooked: &'h [HookedCompaction], at: &[Timestamp]) -> Vec<&'h HookedCompaction> {
     let is_logged = |hooked: &HookedCompaction| at.iter().any(|at| hooked.can_be(*at));
     let done = hooked.iter().filter(|hooked| hooked.is_done());

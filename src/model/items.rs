@@ -119,7 +119,7 @@ impl Items {
         &self.list
     }
 
-    /// The items, to be changed behind the sums' back.
+    /// Changes the items behind the sums' back.
     #[cfg(test)]
     pub(super) fn change_all(&mut self, mut change: impl FnMut(&mut Item)) {
         self.touched.forget_all();
@@ -132,7 +132,7 @@ impl Items {
         &self.calibrations
     }
 
-    /// The record that is being read, counted from 1.
+    /// Returns the record that is being read, counted from 1.
     pub(super) fn record(&self) -> u32 {
         self.record
     }
@@ -166,13 +166,13 @@ impl Items {
         estimate.min(u32::MAX.into())
     }
 
-    /// The size of an item, and how it is known.
+    /// Returns the size of an item, and how it is known.
     pub(super) fn tokens(&self, ix: ItemIx) -> (u64, Source) {
         let settled = self.list.at(ix).settled();
         settled.unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
     }
 
-    /// Tokens of all items in the context, and the part of them that is system prompt and tool lists.
+    /// Returns the tokens of all items in the context, and the part of them that is system prompt and tool lists.
     pub(super) fn tokens_in_context(&mut self) -> (u64, u64) {
         let estimated = self.estimated.unwrap_or_else(|| {
             let mut sum = Tally::default();
@@ -189,8 +189,7 @@ impl Items {
         )
     }
 
-    /// The settled tokens of the items in the context before this node. Costs what comes
-    /// from that node on.
+    /// Returns the settled tokens of the items in the context before this node. Costs what comes from that node on.
     pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
         let later = chain.live_from(node).flat_map(|node| chain.items(node));
         let settled = later.filter_map(|ix| {
@@ -201,7 +200,7 @@ impl Items {
         u64::try_from(self.settled.all - settled.sum::<i128>()).unwrap_or(u64::MAX)
     }
 
-    /// The items in the context that no report has settled.
+    /// Returns the items in the context that no report has settled.
     pub(super) fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
         let pending = self.pending.iter().map(|it| it.item as ItemIx);
         pending.filter(|ix| self.list.at(*ix).settled().is_none())
@@ -257,7 +256,7 @@ impl Items {
         }
     }
 
-    /// An item leaves the context, unless it has left; `request` is the first one without it.
+    /// Takes an item out of the context, unless it has left; `request` is the first one without it.
     pub(super) fn leave(&mut self, ix: ItemIx, why: Gone, request: RequestIx) {
         if !self.list.at(ix).in_context() {
             return;
@@ -283,7 +282,7 @@ impl Items {
         self.changes = self.changes.wrapping_add(1);
     }
 
-    /// An item that has left turns out to have left before this request.
+    /// Notes that an item that has left turns out to have left before this request.
     pub(super) fn leave_before(&mut self, ix: ItemIx, request: RequestIx) {
         self.touch(ix);
         self.list.change(ix, |item| {
@@ -295,7 +294,7 @@ impl Items {
         });
     }
 
-    /// An item that left with its branch is in the context again; `request` is the next one.
+    /// Puts an item that left with its branch into the context again; `request` is the next one.
     pub(super) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
         let item = &self.list.at(ix);
         let with_branch =
@@ -305,7 +304,7 @@ impl Items {
         }
     }
 
-    /// An item that left is in the context again; `request` is the next one.
+    /// Puts an item that left into the context again; `request` is the next one.
     pub(super) fn restore(&mut self, ix: ItemIx, request: RequestIx) {
         if self.list.at(ix).in_context() {
             return;
@@ -374,9 +373,9 @@ impl Items {
         }
     }
 
-    /// A request sends what is before its first node. Returns the items among them that are not
-    /// settled, in the order of the log; the provider's own numbers for single items are settled here.
-    /// Costs what has come since the request before.
+    /// Notes that a request sends all before its first node. Returns the items among them that are not settled, in the
+    /// order of the log; the provider's own numbers for single items are settled here. Costs what has come since the
+    /// request before.
     pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {
         self.keep_unsettled();
         let start = short(start);
@@ -403,7 +402,7 @@ impl Items {
         fresh
     }
 
-    /// An item turns out to have been in the prompt of this request, the newest one.
+    /// Notes that an item turns out to have been in the prompt of this request, the newest one.
     pub(super) fn enter(&mut self, ix: ItemIx, request: RequestIx) {
         self.touch(ix);
         self.note_entered(ix, request);
@@ -460,7 +459,7 @@ impl Items {
         }
     }
 
-    /// The log names another model; `count_alike`: its tokenizer is the same. Costs what is not settled.
+    /// Notes that the log names another model; `count_alike`: its tokenizer is the same. Costs what is not settled.
     pub(super) fn use_model(&mut self, switch: impl FnOnce(&mut Calibrations)) {
         self.keep_unsettled();
         switch(&mut self.calibrations);
@@ -479,7 +478,7 @@ impl Items {
         self.calibrations.current_mut().learn(&samples, reported)
     }
 
-    /// The log shows no thinking where some was reported. Returns as [`Items::learn`].
+    /// Notes that the log shows no thinking where some was reported. Returns as [`Items::learn`].
     pub(super) fn note_hidden_thinking(&mut self) -> bool {
         if self.calibrations.current().hides_thinking() {
             return false;
@@ -536,8 +535,8 @@ impl Items {
         MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len()
     }
 
-    /// A walk is about to resize this many items. Returns whether it may: where walks are so frequent that the sizes in
-    /// between would not be kept, it may not, and sizes are worked out later.
+    /// Notes that a walk is about to resize this many items. Returns true if it may: where walks are so frequent that
+    /// the sizes in between would not be kept, it may not, and sizes are worked out later.
     pub(super) fn may_resize_by_walk(&mut self, items: usize) -> bool {
         self.resized_by_walk = self.resized_by_walk.saturating_add(items);
         let may = self.resized_by_walk <= self.most_history();
@@ -557,7 +556,7 @@ impl Items {
         }
     }
 
-    /// The record of the newest of the first items; 0: there are none.
+    /// Returns the record of the newest of the first items; 0: there are none.
     pub(super) fn newest_record(&self, so_far: usize) -> u32 {
         let newest = so_far
             .checked_sub(1)

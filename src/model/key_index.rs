@@ -14,7 +14,7 @@ pub(crate) struct KeyIndex {
 }
 
 impl KeyIndex {
-    /// The index of a key. `key_of` is the key of an index.
+    /// Returns the index of a key. `key_of` is the key of an index.
     pub(crate) fn find(&self, key: Key, key_of: impl Fn(usize) -> Option<Key>) -> Option<usize> {
         let hash = self.state.hash_one(key);
         let is_it = |ix: &u32| key_of(*ix as usize) == Some(key);

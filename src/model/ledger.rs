@@ -115,7 +115,7 @@ impl Ledger {
         }
     }
 
-    /// The log lacks the beginning of its conversation.
+    /// Notes that the log lacks the beginning of its conversation.
     pub(super) fn lacks_beginning(&mut self) {
         self.lacks_beginning = true;
     }
@@ -124,12 +124,12 @@ impl Ledger {
         self.lacks_beginning
     }
 
-    /// The log contains all that its prompts hold from here on.
+    /// Notes that the log contains all that its prompts hold from here on.
     pub(super) fn logs_prompts(&mut self) {
         self.prefix = Some(0);
     }
 
-    /// The log begins in the middle of its conversation: what is unlogged of the first prompt is history
+    /// Notes that the log begins in the middle of its conversation: what is unlogged of the first prompt is history
     /// too, unless it has at most this many tokens.
     pub(super) fn limit_prefix(&mut self, most: u64) {
         self.most_prefix = Some(most);
@@ -147,7 +147,7 @@ impl Ledger {
         &self.requests
     }
 
-    /// The requests, to be changed without settling anything.
+    /// Changes the requests without settling anything.
     #[cfg(test)]
     pub(super) fn change_requests(&mut self, mut change: impl FnMut(&mut Request)) {
         self.corrections += 1;
@@ -165,29 +165,29 @@ impl Ledger {
         &self.resets
     }
 
-    /// The resets, to be changed without anything leaving.
+    /// Returns the resets, to be changed without anything leaving.
     pub(super) fn resets_mut(&mut self) -> &mut [PastReset] {
         &mut self.resets
     }
 
-    /// The request of this key, if it was reported.
+    /// Returns the request of this key, if it was reported.
     pub(super) fn request_of(&self, key: Key) -> Option<RequestIx> {
         let key_of = |ix: usize| Some(self.requests.get(ix)?.key());
         let kept = || self.kept_request.filter(|ix| key_of(*ix) == Some(key));
         self.by_request.find(key, key_of).or_else(kept)
     }
 
-    /// Unlogged text that comes and goes.
+    /// Returns unlogged text that comes and goes.
     pub(super) fn recurring(&self) -> impl Iterator<Item = &RecurringPart> {
         self.recurring.parts()
     }
 
-    /// The newest usable report on the live branch since the last reset.
+    /// Returns the newest usable report on the live branch since the last reset.
     pub(super) fn anchor(&self) -> Option<RequestIx> {
         self.anchor
     }
 
-    /// The unlogged prefix, as the first report after the last reset left it.
+    /// Returns the unlogged prefix, as the first report after the last reset left it.
     pub(super) fn prefix(&self) -> Option<u64> {
         self.prefix
     }
@@ -247,7 +247,7 @@ impl Ledger {
         self.revise(chain);
     }
 
-    /// Another line of a response's output came.
+    /// Notes that another line of a response's output came.
     pub(super) fn output_grew(&mut self, request: Key, chain: &mut Chain) {
         if let Some(ix) = self
             .anchor
@@ -351,7 +351,7 @@ impl Ledger {
         }
     }
 
-    /// Items that record what the anchor's prompt already held, instead of those that they replaced: they take
+    /// Adds items that record what the anchor's prompt already held, instead of those that they replaced: they take
     /// their estimates from what was unlogged of it. Where that is too little, they are new.
     pub(super) fn reveal(&mut self, items: &[ItemIx], replaced: &[ItemIx]) {
         let Some(anchor) = self.anchor else {
@@ -488,12 +488,12 @@ impl Ledger {
         item
     }
 
-    /// The generation of what is settled now.
+    /// Returns the generation of what is settled now.
     fn generation(&self) -> Option<NonZeroU32> {
         NonZeroU32::new(self.generation.saturating_add(1))
     }
 
-    /// No number settled so far holds any more.
+    /// Begins a new generation: no number settled so far holds any more.
     fn begin_generation(&mut self) {
         self.generation += 1;
         self.anchors.clear();
@@ -511,7 +511,7 @@ impl Ledger {
         self.resets = resets;
     }
 
-    /// There is no anchor until the next report: a reset took place.
+    /// Removes the anchor until the next report: a reset took place.
     pub(super) fn forget_anchor(&mut self) {
         self.anchor = None;
         self.foreign = None;
@@ -520,7 +520,7 @@ impl Ledger {
         self.items.forget_thoughts();
     }
 
-    /// The agent's own size after the last reset, unless a size is known or a request came since.
+    /// Sets the agent's own size after the last reset, unless a size is known or a request came since.
     pub(super) fn set_size_after_reset(&mut self, tokens: u64) {
         if let Some(reset) = self.resets.last_mut()
             && reset.request == self.requests.len()
@@ -530,7 +530,7 @@ impl Ledger {
     }
 }
 
-/// The items in the context now, in the order of the log.
+/// Returns the items in the context now, in the order of the log.
 pub(super) fn alive<'c>(
     chain: &'c Chain,
     items: &'c Items,

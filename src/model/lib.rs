@@ -125,12 +125,12 @@ impl Role {
         Role::Tool,
     ];
 
-    /// The role's name, as screens and reports write it.
+    /// Returns the role's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// The role's index in [`Role::ALL`].
+    /// Returns the role's index in [`Role::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -176,7 +176,7 @@ impl Source {
         matches!(self, Source::Reported | Source::Derived | Source::Shared)
     }
 
-    /// The source's name, as screens and reports write it.
+    /// Returns the source's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -230,7 +230,7 @@ impl Kind {
         matches!(self, Kind::Prompt | Kind::ToolList)
     }
 
-    /// The kind's name, as screens and reports write it.
+    /// Returns the kind's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -271,7 +271,7 @@ pub enum Gone {
 }
 
 impl Gone {
-    /// The reason's name, as screens and reports write it.
+    /// Returns the reason's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -9,7 +9,7 @@ use super::state::State;
 const FIRST_NOTED_DELTAS: usize = 4;
 
 impl State {
-    /// The origin of the facts that this session notes or asks for.
+    /// Returns the origin of the facts that this session notes or asks for.
     pub fn origin(&self) -> Origin {
         Origin {
             agent: self.agent.into(),
@@ -32,8 +32,8 @@ impl State {
         }
     }
 
-    /// Tokens of the first prompt that are not part of the conversation, if its only request so far shows that: its log
-    /// was read from its beginning, and nothing was said before.
+    /// Returns the tokens of the first prompt that are not part of the conversation, if its only request so far shows
+    /// that: its log was read from its beginning, and nothing was said before.
     pub fn beginning(&self) -> Option<u64> {
         let only = self.requests().first();
         let first = only.filter(|_| self.requests().len() == 1)?;

@@ -13,8 +13,8 @@ use std::slice::Iter;
 use std::sync::Arc;
 
 impl State {
-    /// The window and the trigger as they were known right after this request: from what had been
-    /// requested and compacted by then.
+    /// Returns the window and the trigger as they were known right after this request: from what had been requested and
+    /// compacted by then.
     pub fn limits_as_of(&self, request: RequestIx) -> Limits {
         let requests = self.requests().to(request.saturating_add(1));
         let resets = self
@@ -32,7 +32,7 @@ impl State {
         sizes.limits_from(&facts, &self.terms(), 0)
     }
 
-    /// The window and the trigger with a model of this session, as all of the session shows them.
+    /// Returns the window and the trigger with a model of this session, as all of the session shows them.
     pub(super) fn limits_with(&self, model: Option<&str>) -> Limits {
         let model = model.map(Arc::from);
         let facts = ModelFacts {
@@ -43,7 +43,7 @@ impl State {
         sizes.limits_from(&facts, &self.terms(), 0)
     }
 
-    /// The window and the trigger as they were known when this was the context.
+    /// Returns the window and the trigger as they were known when this was the context.
     pub(super) fn limits_at(&self, content: &Content) -> Limits {
         let inputs = &content.inputs;
         let facts = self.past().facts_at(inputs);
@@ -53,8 +53,8 @@ impl State {
         self.limits_by(&facts, &sizes, || self.calibrated(content).used)
     }
 
-    /// The window and the trigger that follow from these sizes. `used` is the size of the context, which is asked for only
-    /// where they depend on it.
+    /// Returns the window and the trigger that follow from these sizes. `used` is the size of the context, which is
+    /// asked for only where they depend on it.
     pub(super) fn limits_by(
         &self,
         facts: &ModelFacts,
@@ -122,9 +122,9 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// The window and the trigger that follow from these sizes. A window that is not known for sure is not smaller than the
-    /// context: as it is estimated, if nothing was reported. `used` is that size, which is asked for only for such sessions:
-    /// lists need the limits of every session that they show.
+    /// Returns the window and the trigger that follow from these sizes. A window that is not known for sure is not
+    /// smaller than the context: as it is estimated, if nothing was reported. `used` is that size, which is asked for
+    /// only for such sessions: lists need the limits of every session that they show.
     pub(super) fn limits(
         &self,
         facts: &ModelFacts,
@@ -143,7 +143,8 @@ impl Sizes {
         }
     }
 
-    /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
+    /// Returns the limits by these facts. `least` is a lower bound of the context, in tokens, if it exceeds what was
+    /// reported.
     fn limits_from(&self, facts: &ModelFacts, terms: &Terms<'_>, least: u64) -> Limits {
         terms.rules.limits(&Seen {
             agent: terms.agent,
@@ -164,7 +165,7 @@ impl Sizes {
         })
     }
 
-    /// The sizes of a model of which nothing was requested yet.
+    /// Returns the sizes of a model of which nothing was requested yet.
     pub(super) fn of_new_model(&self) -> Sizes {
         let is_part = self.unread.prompts;
         Sizes {
@@ -178,7 +179,7 @@ impl Sizes {
         }
     }
 
-    /// The present sizes of each model of the session but the one in use.
+    /// Returns the present sizes of each model of the session but the one in use.
     pub(super) fn of_earlier_models(state: &State) -> Vec<(Box<str>, Sizes)> {
         let now = state.model_shared();
         let models = state.ledger().models().into_iter();
@@ -187,12 +188,12 @@ impl Sizes {
         earlier.map(sizes).collect()
     }
 
-    /// The present sizes of the model in use.
+    /// Returns the present sizes of the model in use.
     pub(super) fn now(state: &State) -> Sizes {
         Sizes::of_model(state, state.model_shared())
     }
 
-    /// The present sizes of a model.
+    /// Returns the present sizes of a model.
     pub(super) fn of_model(state: &State, model: Option<&Arc<str>>) -> Sizes {
         let largest = state.ledger().largest_prompt(model);
         let requests = state.requests().iter();

@@ -13,24 +13,24 @@ pub struct List<T>(Vec<T>);
 const LEAST_ROOM: usize = 4;
 
 impl<T> List<T> {
-    /// An entry that is there.
+    /// Returns an entry that is there.
     #[inline]
     #[track_caller]
     pub fn at(&self, ix: usize) -> &T {
         &self.0[ix]
     }
 
-    /// The first entries, or all where there are fewer.
+    /// Returns the first entries, or all where there are fewer.
     pub fn to(&self, end: usize) -> Iter<'_, T> {
         self.between(0, end)
     }
 
-    /// The entries from one on.
+    /// Returns the entries from one on.
     pub fn from(&self, start: usize) -> Iter<'_, T> {
         self.between(start, self.len())
     }
 
-    /// The entries from one on, up to another one.
+    /// Returns the entries from one on, up to another one.
     pub fn between(&self, start: usize, end: usize) -> Iter<'_, T> {
         let end = end.min(self.len());
         self.0[start.min(end)..end].iter()

@@ -41,7 +41,7 @@ impl fmt::Debug for Name {
 pub struct Names(HashSet<Name>);
 
 impl Names {
-    /// A name, shared with all who asked for the same one.
+    /// Returns a name, shared with all who asked for the same one.
     pub fn share(&mut self, name: &str) -> Arc<str> {
         Arc::clone(&self.name(name).0)
     }
@@ -65,8 +65,8 @@ pub(super) fn is_chosen_id(id: &str) -> bool {
     !id.is_empty() && random_part(id).is_none() && id.len() <= CHOSEN_ID_BYTES
 }
 
-/// The random part of an id, whose first digits suffice to recognise it; `None`: the id is not random.
-/// Some ids have a word before it: `session_9b1f2c3d…`.
+/// Returns the random part of an id, whose first digits suffice to recognise it; `None`: the id is not random. Some ids
+/// have a word before it: `session_9b1f2c3d…`.
 pub(super) fn random_part(id: &str) -> Option<&str> {
     let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
     let part = id

@@ -6,7 +6,7 @@ use super::past::Inputs;
 use super::state::State;
 
 impl State {
-    /// The agent's newest notice among the first items, if it is about the present epoch.
+    /// Returns the agent's newest notice among the first items, if it is about the present epoch.
     pub(super) fn notice(&self, so_far: usize, inputs: &Inputs) -> Option<ItemIx> {
         let reset = (inputs.resets as usize)
             .checked_sub(1)

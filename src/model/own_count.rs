@@ -27,12 +27,12 @@ pub struct OwnCount {
 }
 
 impl State {
-    /// The agent's own count now; `None`: its rule is not known, or nothing of it is.
+    /// Returns the agent's own count now; `None`: its rule is not known, or nothing of it is.
     pub fn own_count(&self) -> Option<OwnCount> {
         self.own_count_of(&self.content())
     }
 
-    /// The agent's own count of any content.
+    /// Returns the agent's own count of any content.
     pub(super) fn own_count_of(&self, content: &Content) -> Option<OwnCount> {
         let facts = self.past().facts_at(&content.inputs);
         let rule = self.count_rule_for(facts.model.as_deref())?;
@@ -83,8 +83,8 @@ impl State {
         })
     }
 
-    /// The agent's own counts when it compacts, before anything leaves. A size that the agent logs is its
-    /// own count.
+    /// Returns the agent's own counts when it compacts, before anything leaves. A size that the agent logs is its own
+    /// count.
     pub(super) fn counted_at_reset(&self, reset: &Reset) -> Option<Counted> {
         let rule = self.count_rule()?;
         let content = self.content();
@@ -97,8 +97,8 @@ impl State {
         })
     }
 
-    /// The agent's count when it sent its last request, at which it did not compact: not that request's
-    /// prompt, which nobody had counted yet. 0: not known.
+    /// Returns the agent's count when it sent its last request, at which it did not compact: not that request's prompt,
+    /// which nobody had counted yet. 0: not known.
     fn counted_before(&self, rule: CountRule, content: &Content, reasoning: u64) -> u64 {
         let Some(last) = content.inputs.anchor() else {
             return 0;
@@ -127,8 +127,8 @@ impl State {
         since.fold(base.saturating_add(reasoning), u64::saturating_add)
     }
 
-    /// The cause of a reset, by the agent's count or else the size before it. Where the log does not have it, an
-    /// agent that had reached its trigger compacted by itself; where no trigger is known, one whose window was half
+    /// Returns the cause of a reset, by the agent's count or else the size before it. Where the log does not have it,
+    /// an agent that had reached its trigger compacted by itself; where no trigger is known, one whose window was half
     /// full did.
     pub(super) fn cause_of(
         &self,
@@ -192,8 +192,8 @@ impl State {
         }
     }
 
-    /// The reasoning of the turns before the last user message, since the last reset, and the part of it
-    /// that is not in the context.
+    /// Returns the reasoning of the turns before the last user message, since the last reset, and the part of it that
+    /// is not in the context.
     fn earlier_reasoning(&self, rule: CountRule, content: &Content) -> (u64, u64) {
         let reset = (content.inputs.resets as usize).checked_sub(1);
         let epoch = reset.map_or(0, |ix| self.resets()[ix].record);
@@ -257,7 +257,7 @@ pub(super) struct Counts<'s> {
 }
 
 impl<'s> Counts<'s> {
-    /// The counts of the first requests.
+    /// Returns the counts of the first requests.
     pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
         let mut counting = Counting::of(state);
         let requests = state.requests().to(requests);
@@ -289,7 +289,7 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// The count at the beginning of a state.
+    /// Returns the count at the beginning of a state.
     pub(super) fn of(state: &State) -> Counting {
         let rule = state.count_rule();
         Counting {
@@ -304,7 +304,7 @@ impl Counting {
         (self.earlier, self.running) = (0, 0);
     }
 
-    /// The agent's own count of the next prompt.
+    /// Returns the agent's own count of the next prompt.
     pub(super) fn count(&mut self, request: &RequestRef<'_>) -> u64 {
         if request.turn() != self.turn {
             (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
@@ -336,7 +336,7 @@ enum From {
 }
 
 impl CountRule {
-    /// An item by this rule, in tokens.
+    /// Returns the tokens of an item by this rule.
     fn tokens(self, item: &ItemRef<'_>) -> u64 {
         let size = item.size();
         let by_formula = u64::from(size.fixed).saturating_mul(self.bytes_per_token);

@@ -56,7 +56,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// When its record was written.
+    /// Returns the time at which its record was written.
     pub(super) fn at(&self) -> Option<Timestamp> {
         self.at.get()
     }
@@ -130,19 +130,19 @@ impl Deref for Inputs {
     }
 }
 
-/// The entry that was the newest among the first `len`.
+/// Returns the entry that was the newest among the first `len`.
 fn newest<T>(all: &[T], len: u32) -> Option<&T> {
     all.get((len as usize).checked_sub(1)?)
 }
 
 impl Past {
-    /// The marks, in the order of the log.
+    /// Returns the marks, in the order of the log.
     pub(super) fn marks(&self) -> &[Mark] {
         &self.marks
     }
 
-    /// The present inputs. `unexplained`: the part of the agent's newest number that no item explains,
-    /// in tokens.
+    /// Returns the present inputs. `unexplained`: the part of the agent's newest number that no item explains, in
+    /// tokens.
     pub(super) fn inputs(&self, ledger: &Ledger, turns: u32, unexplained: Option<u64>) -> Inputs {
         let unlogged = match (ledger.anchor(), ledger.prefix(), unexplained) {
             (Some(anchor), _, _) => Unlogged::Reported(ledger.requests().at(anchor).system()),
@@ -238,7 +238,7 @@ impl Past {
         }
     }
 
-    /// The inputs after a record; `None`: they are not kept.
+    /// Returns the inputs after a record; `None`: they are not kept.
     pub(super) fn inputs_at(&self, record: u32) -> Option<Inputs> {
         let after = self.marks.partition_point(|mark| mark.record <= record);
         self.inputs_of(self.marks.get(after.checked_sub(1)?)?)
@@ -251,7 +251,7 @@ impl Past {
         }
     }
 
-    /// The model and its limits as they were then.
+    /// Returns the model and its limits as they were then.
     pub(super) fn facts_at(&self, inputs: &Inputs) -> ModelFacts {
         newest(&self.facts, inputs.facts)
             .cloned()
@@ -267,12 +267,12 @@ impl Past {
         }
     }
 
-    /// The agent's own number for its context at that time.
+    /// Returns the agent's own number for its context at that time.
     pub(super) fn estimate_at(&self, inputs: &Inputs) -> Option<AgentEstimate> {
         newest(&self.estimates, inputs.estimates)?.estimate
     }
 
-    /// The record of the agent's newest number by then; 0: none.
+    /// Returns the record of the agent's newest number by then; 0: none.
     pub(super) fn estimate_record_at(&self, inputs: &Inputs) -> u32 {
         newest(&self.estimates, inputs.estimates).map_or(0, |dated| dated.record)
     }

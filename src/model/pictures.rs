@@ -44,7 +44,7 @@ impl Pictures {
         }
     }
 
-    /// This, or the other where this is not known.
+    /// Returns this, or the other where this is not known.
     fn or(self, other: Pictures) -> Pictures {
         match self {
             Pictures::Unknown => other,
@@ -58,7 +58,7 @@ impl Pictures {
 }
 
 impl Media<u64> {
-    /// The tokens by formula in an item.
+    /// Returns the tokens by formula in an item.
     pub(super) fn of(size: &Size) -> Media<u64> {
         Media {
             images: u64::from(size.fixed.saturating_sub(size.documents)),
@@ -88,7 +88,7 @@ impl Media<Pictures> {
         }
     }
 
-    /// This, or the other where this is not known.
+    /// Returns this, or the other where this is not known.
     pub(super) fn or(self, other: Media<Pictures>) -> Media<Pictures> {
         Media {
             images: self.images.or(other.images),

@@ -64,12 +64,12 @@ impl Projects {
     }
 }
 
-/// A folder without the separators at its end.
+/// Returns a folder without the separators at its end.
 pub(crate) fn trimmed(folder: &str) -> &str {
     folder.trim_end_matches(SEPARATORS)
 }
 
-/// The last part of a folder's path.
+/// Returns the last part of a folder's path.
 pub fn last_part(folder: &str) -> &str {
     folder.rsplit(SEPARATORS).next().unwrap_or_default()
 }
@@ -85,7 +85,7 @@ pub fn is_named(folder: &str, by: &str) -> bool {
     contains(of, &by.to_lowercase())
 }
 
-/// The ends of a path, from its last part to the whole.
+/// Returns the ends of a path, from its last part to the whole.
 fn ends(folder: &str) -> impl Iterator<Item = &str> {
     let after = folder.rmatch_indices(SEPARATORS);
     let after = after.map(|(at, separator)| &folder[at + separator.len()..]);

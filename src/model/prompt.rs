@@ -10,7 +10,7 @@ pub(super) fn shows(text: &str) -> bool {
         .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
 }
 
-/// The first prompt of the main session, by the entries of its log's beginning.
+/// Returns the first prompt of the main session, by the entries of its log's beginning.
 pub fn prompt_of(entries: &[Entry]) -> Option<Box<str>> {
     let mut prompt = None;
     for entry in entries.iter().filter(|entry| entry.lane == Lane::Main) {
@@ -44,7 +44,7 @@ pub(super) fn first_prompt(prompt: &mut Option<Box<str>>, items: &[NewItem]) {
     }
 }
 
-/// The text without its tags, if it begins with one.
+/// Returns the text without its tags, if it begins with one.
 pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
     if !text.starts_with('<') {
         return Cow::Borrowed(text);

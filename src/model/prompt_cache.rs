@@ -66,7 +66,7 @@ pub enum Lost {
 }
 
 impl CacheState {
-    /// One word for it.
+    /// Returns one word for it.
     pub fn word(self) -> &'static str {
         match self {
             CacheState::Warm(_) => "warm",
@@ -75,7 +75,8 @@ impl CacheState {
         }
     }
 
-    /// Until when the provider has the prompt; of [`CacheState::Open`]: until when it may.
+    /// Returns the time until which the provider has the prompt or, of [`CacheState::Open`], until which it may have
+    /// it.
     pub fn until(self) -> Option<Timestamp> {
         match self {
             CacheState::Warm(until) | CacheState::Open(until) => Some(until),
@@ -83,7 +84,7 @@ impl CacheState {
         }
     }
 
-    /// Since when it has it no more.
+    /// Returns the time since which it no longer has the prompt.
     pub fn since(self) -> Option<Timestamp> {
         match self {
             CacheState::Cold(since, _) => Some(since),
@@ -101,14 +102,14 @@ impl CacheState {
 }
 
 impl Lost {
-    /// The reason, as reports write it.
+    /// Returns the reason, as reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 impl LifeSource {
-    /// The source's name, as screens and reports write it.
+    /// Returns the source's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -141,7 +142,7 @@ impl PromptCache {
     }
 }
 
-/// So many seconds later.
+/// Returns the time so many seconds later.
 fn after(at: Timestamp, seconds: u32) -> Timestamp {
     at.saturating_add(SignedDuration::from_secs(seconds.into()))
         .unwrap_or(at)
@@ -165,7 +166,8 @@ fn cache_life(rules: &Rules, model: Option<&str>, logged: Option<u8>) -> Option<
 }
 
 impl Gauge {
-    /// The cache of the newest prompt; `None`: nothing was answered yet, or nothing is known of how long it is kept.
+    /// Returns the cache of the newest prompt; `None`: nothing was answered yet, or nothing is known of how long it is
+    /// kept.
     pub fn prompt_cache(&self) -> Option<PromptCache> {
         let CacheFacts {
             sent,
@@ -303,7 +305,7 @@ impl Continued<'_> {
     }
 }
 
-/// The requests whose cache can be predicted from those before them.
+/// Returns the requests whose cache can be predicted from those before them.
 fn continued(session: &Session) -> impl Iterator<Item = Continued<'_>> {
     let requests = session.requests();
     let mut next_reset = session.resets().iter().peekable();
@@ -337,7 +339,7 @@ fn continued(session: &Session) -> impl Iterator<Item = Continued<'_>> {
     })
 }
 
-/// The requests of a session that came after its prompt was lost from the cache.
+/// Returns the requests of a session that came after its prompt was lost from the cache.
 pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
     let cold = continued(session).filter(|it| it.pause >= it.life.seconds.into() && !it.was_warm());
     cold.map(|it| {

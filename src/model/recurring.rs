@@ -84,7 +84,7 @@ pub(super) struct Recurring {
 }
 
 impl Recurring {
-    /// The parts that have shown that they recur, in the order in which they were first seen.
+    /// Returns the parts that have shown that they recur, in the order in which they were first seen.
     pub(super) fn parts(&self) -> impl Iterator<Item = &RecurringPart> {
         self.parts.iter().filter(|part| part.recurs())
     }
@@ -123,12 +123,13 @@ impl Recurring {
         });
     }
 
-    /// The context was compacted or cleared: what came or went with that does not show.
+    /// Notes that the context was compacted or cleared: the parts that came or went with that do not show.
     pub(super) fn forget_presence(&mut self) {
         self.parts.iter_mut().for_each(|part| part.is_in = None);
     }
 
-    /// The expected size of the next prompt, with the parts that will have come or gone, and with room for those that may.
+    /// Returns the expected size of the next prompt, with the parts that will have come or gone, and with room for
+    /// those that may.
     pub(super) fn foresee(&self, expected: Expected) -> Expected {
         let Expected {
             mut tokens,

@@ -24,7 +24,7 @@ impl Repeats {
     }
 }
 
-/// The repeats among items that are in the context together, in the order of the log.
+/// Returns the repeats among items that are in the context together, in the order of the log.
 pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) -> Repeats {
     // By hash: a map of the contents would take three times as much memory.
     let mut large: Vec<(u64, ItemIx, u64)> = Vec::new();

@@ -56,7 +56,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The newest time stamp so far, so that time never runs backwards.
+    /// Returns the newest time stamp so far, so that time never runs backwards.
     pub fn at(&self) -> Option<Timestamp> {
         self.at.get()
     }
@@ -82,7 +82,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The moments of a session at this time; make them again when it has grown. Linear in its items and
+    /// Returns the moments of a session at this time; make them again when it has grown. Linear in its items and
     /// requests. A session that has forgotten its past has only the last moment.
     pub fn of(state: &State) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
@@ -133,7 +133,7 @@ impl Timeline {
         Timeline { moments }
     }
 
-    /// The number of moments.
+    /// Returns the number of moments.
     pub fn len(&self) -> usize {
         self.moments.len()
     }
@@ -143,12 +143,12 @@ impl Timeline {
         self.moments.is_empty()
     }
 
-    /// A moment, counted from 0.
+    /// Returns a moment, counted from 0.
     pub fn moment(&self, ix: usize) -> Option<&Moment> {
         self.moments.get(ix)
     }
 
-    /// The last moment: the session now; 0 if there are no moments.
+    /// Returns the last moment: the session now; 0 if there are no moments.
     pub fn end(&self) -> usize {
         self.moments.len().saturating_sub(1)
     }
@@ -169,7 +169,7 @@ impl Timeline {
             .filter(|_| so_far > 0 || step == Step::Record)
     }
 
-    /// The first moment with this many of a kind.
+    /// Returns the first moment with this many of a kind.
     fn first(&self, step: Step, wanted: usize) -> Option<usize> {
         if step == Step::Record {
             return (wanted < self.len()).then_some(wanted);
@@ -180,28 +180,28 @@ impl Timeline {
         (ix < self.len()).then_some(ix)
     }
 
-    /// The moment at which an item was added.
+    /// Returns the moment at which an item was added.
     pub fn of_item(&self, item: &ItemRef<'_>) -> Option<usize> {
         self.at_record(item.record())
     }
 
-    /// The moment at which an item left; `None`: it is in the context.
+    /// Returns the moment at which an item left; `None`: it is in the context.
     pub fn of_leaving(&self, item: &ItemRef<'_>) -> Option<usize> {
         self.at_record(item.left()?.record)
     }
 
-    /// The moment at which a request was first reported.
+    /// Returns the moment at which a request was first reported.
     pub fn of_request(&self, request: RequestIx) -> Option<usize> {
         self.first(Step::Request, request.saturating_add(1))
     }
 
-    /// The moment of a reset.
+    /// Returns the moment of a reset.
     pub fn of_reset(&self, reset: usize) -> Option<usize> {
         self.first(Step::Reset, reset.saturating_add(1))
     }
 
-    /// The moment of the report whose prompt grew most over the one it was settled against: whatever made
-    /// it grow has come by then. `None`: none has grown.
+    /// Returns the moment of the report whose prompt grew most over the one it was settled against: whatever made it
+    /// grow has come by then. `None`: none has grown.
     pub fn largest_growth(&self, state: &State) -> Option<usize> {
         let requests = state.requests().iter().enumerate();
         let growth = requests.filter_map(|(ix, request)| {
@@ -213,7 +213,7 @@ impl Timeline {
         self.of_request(request)
     }
 
-    /// The last moment up to this place in the log; the first where all are later. A place may have been
+    /// Returns the last moment up to this place in the log; the first where all are later. A place may have been
     /// recorded before its line was known.
     pub fn at_place(&self, place: Place) -> usize {
         let last = match place.line() {
@@ -278,14 +278,14 @@ pub struct Hindsight {
 }
 
 impl State {
-    /// The session as of a moment of its [`Timeline`].
+    /// Returns the session as of a moment of its [`Timeline`].
     pub fn snapshot_at(&self, moment: &Moment) -> Snapshot {
         let content = self.content_at(moment.record);
         let limits = self.limits_at(&content);
         self.snapshot_of(content, limits, moment.at())
     }
 
-    /// The items that had come by a moment and were not in the context, in the order of the log.
+    /// Returns the items that had come by a moment and were not in the context, in the order of the log.
     pub fn gone_at(&self, moment: &Moment) -> impl Iterator<Item = ItemIx> + '_ {
         let record = moment.record;
         let items = self.items().iter().enumerate();
@@ -295,7 +295,7 @@ impl State {
             .map(|(ix, _)| ix)
     }
 
-    /// The session when this was its context.
+    /// Returns the session when this was its context.
     pub(super) fn snapshot_of(
         &self,
         content: Content,
@@ -318,7 +318,7 @@ impl State {
         }
     }
 
-    /// The hindsight of the next report, or of the newest where no other has come or a reset comes first.
+    /// Returns the hindsight of the next report, or of the newest where no other has come or a reset comes first.
     fn hindsight(&self, requests: usize, resets: usize) -> Option<Hindsight> {
         let reset = self.resets().get(resets);
         let request = if reset.is_some_and(|reset| reset.request <= requests) {
@@ -360,7 +360,7 @@ impl State {
         }
     }
 
-    /// The size of an item after a record, as far as it was known at that time.
+    /// Returns the size of an item after a record, as far as it was known at that time.
     fn tokens_at(&self, ix: ItemIx, record: u32, older: &[OlderSize]) -> (u64, Source) {
         let previous = self.items().at(ix).previous();
         let Some(previous) = previous.filter(|size| size.until > record) else {
@@ -371,7 +371,7 @@ impl State {
         (size.tokens.into(), size.source)
     }
 
-    /// The older sizes of the first items as of a record, by item.
+    /// Returns the older sizes of the first items as of a record, by item.
     fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<OlderSize> {
         let sizes = self.ledger().items().older_sizes().iter().copied();
         let mut held: Vec<OlderSize> = sizes

@@ -15,7 +15,7 @@ pub enum Running {
 }
 
 impl Running {
-    /// One word for it, where there is one.
+    /// Returns one word for it, where there is one.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Running::Unspecified => None,

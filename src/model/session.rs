@@ -36,7 +36,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// An empty session.
+    /// Returns an empty session.
     pub fn new(agent: &'static str, rules: Arc<Rules>) -> Session {
         Session {
             state: State::new(agent, rules),
@@ -149,7 +149,7 @@ impl Session {
         self.state.note_facts();
     }
 
-    /// The log names the model of the next or of this response.
+    /// Notes that the log names the model of the next or of this response.
     fn use_model(&mut self, id: &str) {
         self.state.name_model();
         if self.state.model() != Some(id) {
@@ -179,7 +179,7 @@ impl Session {
         self.state.note_agent_estimate(usage, used, logged);
     }
 
-    /// A compaction or clear took place.
+    /// Notes that a compaction or clear took place.
     fn reset(&mut self, reset: &Reset, place: Place, at: Option<Timestamp>) {
         if !self.state.has_boundary(reset) {
             self.state.work_out();
@@ -188,7 +188,7 @@ impl Session {
         }
     }
 
-    /// Only these records are in the context any more.
+    /// Notes that only these records are in the context any more.
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
         self.state.work_out();
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);

@@ -22,7 +22,7 @@ pub(super) fn reserve<T>(list: &mut Vec<T>, more: usize) -> Result<(), NoMemory>
     Ok(())
 }
 
-/// An index in half the memory. No session has four billion of anything.
+/// Returns an index in half the memory. No session has four billion of anything.
 pub(super) fn short(ix: usize) -> u32 {
     u32::try_from(ix).unwrap_or(u32::MAX)
 }

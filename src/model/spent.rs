@@ -41,7 +41,7 @@ impl Cached {
 }
 
 impl Spent {
-    /// The parts of a response's usage. `beside`: the reasoning that `output` does not hold.
+    /// Returns the parts of a response's usage. `beside`: the reasoning that `output` does not hold.
     pub fn of(billed: Billed, cached: Cached, beside: u64) -> Spent {
         let in_cache = billed.cache_read.saturating_add(billed.cache_creation);
         Spent {
@@ -56,18 +56,18 @@ impl Spent {
         }
     }
 
-    /// The whole input.
+    /// Returns the whole input.
     pub fn prompt(self) -> u64 {
         let cached = self.cache_read.saturating_add(self.cache_write);
         self.input.saturating_add(cached)
     }
 
-    /// All tokens.
+    /// Returns all tokens.
     pub fn all(self) -> u64 {
         self.prompt().saturating_add(self.output)
     }
 
-    /// The sum of each part.
+    /// Returns the sum of each part.
     #[must_use]
     pub fn plus(self, other: Spent) -> Spent {
         Spent {

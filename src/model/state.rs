@@ -98,7 +98,7 @@ pub struct State {
 }
 
 impl State {
-    /// The state before anything was read.
+    /// Returns the state before anything was read.
     pub(super) fn new(agent: &'static str, rules: Arc<Rules>) -> State {
         let calibrations = Calibrations::new(rules.tokenizer(agent, None));
         State {
@@ -110,28 +110,28 @@ impl State {
         }
     }
 
-    /// Every item that was ever in the context, in the order of the log.
+    /// Returns every item that was ever in the context, in the order of the log.
     pub fn items(&self) -> &ItemList {
         self.ledger.items().all()
     }
 
-    /// Every request that was reported, each once, in the order of the log.
+    /// Returns every request that was reported, each once, in the order of the log.
     pub fn requests(&self) -> &RequestList {
         self.ledger.requests()
     }
 
-    /// Unlogged text that comes and goes, as the tools of a server that connects and disconnects, in the order in which
-    /// it was first seen.
+    /// Returns unlogged text that comes and goes, as the tools of a server that connects and disconnects, in the order
+    /// in which it was first seen.
     pub fn recurring(&self) -> impl Iterator<Item = &RecurringPart> {
         self.ledger.recurring()
     }
 
-    /// Every compaction and clear.
+    /// Returns every compaction and clear.
     pub fn resets(&self) -> &[PastReset] {
         self.ledger.resets()
     }
 
-    /// The model of the newest response, or the one the log names for the next.
+    /// Returns the model of the newest response, or the one the log names for the next.
     pub fn model(&self) -> Option<&str> {
         self.model_shared().map(|id| &**id)
     }
@@ -140,7 +140,7 @@ impl State {
         self.ledger.items().calibrations().model()
     }
 
-    /// The newest usable usage report on the live branch since the last reset.
+    /// Returns the newest usable usage report on the live branch since the last reset.
     pub fn anchor(&self) -> Option<RequestRef<'_>> {
         self.ledger.anchor().map(|ix| self.requests().at(ix))
     }
@@ -152,12 +152,12 @@ impl State {
         self.ledger.short_prompts()
     }
 
-    /// The agent's own number for its context, if it is about the present one.
+    /// Returns the agent's own number for its context, if it is about the present one.
     pub fn agent_estimate(&self) -> Option<AgentEstimate> {
         self.agent_estimate?.current(&self.ledger)
     }
 
-    /// The window the user set.
+    /// Returns the window the user set.
     pub fn set_window_tokens(&self) -> Option<u64> {
         self.set_window
     }
@@ -182,7 +182,7 @@ impl State {
         &self.ledger
     }
 
-    /// The ledger, to be changed behind the state's back.
+    /// Returns the ledger, to be changed behind the state's back.
     #[cfg(test)]
     pub(super) fn ledger_mut(&mut self) -> &mut Ledger {
         &mut self.ledger
@@ -212,12 +212,12 @@ impl State {
         self.ledger.try_reserve(records)
     }
 
-    /// The number of records on the live branch.
+    /// Returns the number of records on the live branch.
     pub(super) fn live_nodes(&self) -> usize {
         self.chain.live().len()
     }
 
-    /// The items of a request's output, in the context or not.
+    /// Returns the items of a request's output, in the context or not.
     pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
         let key = self.requests().at(request).key();
         let nodes = self.chain.outputs_of(key);
@@ -228,13 +228,13 @@ impl State {
         &self.past
     }
 
-    /// The folder of its project: the working directory, or the one that this [belongs to](Overrides::project). Empty:
-    /// not known.
+    /// Returns the folder of its project: the working directory, or the one that this [belongs to](Overrides::project).
+    /// Empty: not known.
     pub fn folder(&self) -> &str {
         self.overrides.folder(self.meta.cwd.as_deref())
     }
 
-    /// The name of its project among no others: the last part of [its folder](Self::folder).
+    /// Returns the name of its project among no others: the last part of [its folder](Self::folder).
     pub fn project(&self) -> &str {
         last_part(self.folder())
     }
@@ -249,7 +249,7 @@ impl State {
         self.coverage == Coverage::Whole && self.is_counted
     }
 
-    /// The items in the context now, in the order of the log.
+    /// Returns the items in the context now, in the order of the log.
     pub fn alive(&self) -> Vec<ItemIx> {
         self.alive_items().collect()
     }

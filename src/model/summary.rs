@@ -160,7 +160,7 @@ pub(crate) struct CacheFacts {
 }
 
 impl Session {
-    /// Its summary.
+    /// Returns its summary.
     pub fn summary(&self) -> Summary {
         let context = self.context();
         let requests = self.requests();
@@ -225,7 +225,8 @@ impl Session {
         }
     }
 
-    /// The largest item in the context; and the tokens of old tool results that the agent may leave out of a prompt.
+    /// Returns the largest item in the context; and the tokens of old tool results that the agent may leave out of a
+    /// prompt.
     fn of_context(&self) -> (Option<SizedItem>, Option<u64>) {
         let rows = self
             .rules()
@@ -261,7 +262,7 @@ impl Session {
         }
     }
 
-    /// The first message of the user, if nothing else names the session and it is among the first items.
+    /// Returns the first message of the user, if nothing else names the session and it is among the first items.
     fn said_first(&self) -> Option<Box<str>> {
         let cwd = self.meta.cwd.as_deref().unwrap_or_default();
         let title = self.meta.title.as_deref().unwrap_or_default();
@@ -304,7 +305,7 @@ fn names_of(meta: &Meta) -> Meta {
     }
 }
 
-/// The beginning of a text, at most so many bytes of it.
+/// Returns the beginning of a text, at most so many bytes of it.
 fn beginning(text: &str, most: usize) -> &str {
     let is_end = |end: &usize| text.is_char_boundary(*end);
     let end = (0..=most.min(text.len())).rev().find(is_end);
@@ -325,7 +326,7 @@ impl LastReset {
 }
 
 impl Answer {
-    /// The beginning of this text; `None`: it is too short to be compared.
+    /// Returns the beginning of this text; `None`: it is too short to be compared.
     fn of(text: &str) -> Option<Answer> {
         let text = beginning(text, LONGEST_ANSWER);
         (text.len() >= SHORTEST_ANSWER).then(|| Answer {
@@ -342,7 +343,7 @@ impl Answer {
 }
 
 impl Summary {
-    /// The model of the newest response, or the one the log names for the next.
+    /// Returns the model of the newest response, or the one the log names for the next.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
@@ -363,7 +364,7 @@ impl Summary {
         pairs.map(|pair| pair[1].saturating_sub(pair[0])).collect()
     }
 
-    /// The model and its limits, as the log names them.
+    /// Returns the model and its limits, as the log names them.
     pub(crate) fn facts(&self) -> ModelFacts {
         ModelFacts {
             model: self.model.clone(),

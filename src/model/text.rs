@@ -23,7 +23,7 @@ pub struct TextRequest {
 }
 
 impl TextRequest {
-    /// The first page of an item's text; `None`: it has none, or none in the log.
+    /// Returns the first page of an item's text; `None`: it has none, or none in the log.
     pub fn of(file: FileId, item: &Item) -> Option<TextRequest> {
         (item.size().bytes > 0).then_some(TextRequest {
             file,
@@ -58,7 +58,7 @@ pub struct Text {
     pub line: u64,
 }
 
-/// The number of pages of a text of this many bytes.
+/// Returns the number of pages of a text of this many bytes.
 pub fn pages(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(PAGE_BYTES).max(1)).unwrap_or(u32::MAX)
 }

@@ -19,7 +19,7 @@ impl Thinking {
     /// All of them.
     pub const ALL: [Thinking; 3] = [Thinking::Stays, Thinking::Leaves, Thinking::Never];
 
-    /// Its index in [`Thinking::ALL`].
+    /// Returns its index in [`Thinking::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }

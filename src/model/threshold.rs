@@ -20,7 +20,7 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// The size in tokens, in a window of `window` tokens.
+    /// Returns the size in tokens, in a window of `window` tokens.
     pub fn tokens(self, window: u64) -> u64 {
         match self {
             Threshold::Tokens(tokens) => tokens,
@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for Tokens {
     }
 }
 
-/// A window as people write it: `200k`, `1M`, `1.5m`, `272000`, `272_000`.
+/// Reads a window as people write it: `200k`, `1M`, `1.5m`, `272000`, `272_000`.
 pub fn parse_tokens(text: &str) -> Option<u64> {
     tokens_within(text, LEAST_TOKENS)
 }
@@ -168,7 +168,8 @@ fn tokens_within(text: &str, least: f64) -> Option<u64> {
         .then_some(tokens as u64)
 }
 
-/// A number without sign or exponent, in which `_` may stand between digits; names such as `inf` are not accepted.
+/// Reads a number without sign or exponent, in which `_` may stand between digits; names such as `inf` are not
+/// accepted.
 fn decimal(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

@@ -44,7 +44,7 @@ pub struct Server {
     pub in_context: u64,
 }
 
-/// The MCP server of a tool: agents name its tools `mcp__<server>__<tool>`.
+/// Returns the MCP server of a tool: agents name its tools `mcp__<server>__<tool>`.
 pub fn server_of(tool: &str) -> Option<&str> {
     Some(server_and_name(tool)?.0)
 }
@@ -59,7 +59,7 @@ fn server_and_name(tool: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((server, name))
 }
 
-/// The MCP servers of these tools, the largest first.
+/// Returns the MCP servers of these tools, the largest first.
 pub fn servers(tools: &[Tool]) -> Vec<Server> {
     let mut by_name: BTreeMap<&str, Server> = BTreeMap::new();
     for tool in tools {

@@ -75,7 +75,7 @@ impl Next {
     }
 }
 
-/// All that can compact a session next, the nearest first.
+/// Returns all that can compact a session next, the nearest first.
 pub fn next(of: &Gauge, forecast: &Result<Forecast, NoForecast>, now: Timestamp) -> Vec<Next> {
     let by_size = by_size(of).into_iter();
     let mut all: Vec<Next> = by_size.chain(past_turn_end(of)).collect();
@@ -110,7 +110,7 @@ pub fn other(of: &Gauge, now: Timestamp) -> Vec<Next> {
     found
 }
 
-/// When a session compacts if nobody types.
+/// Returns the time at which a session compacts if nobody types.
 pub fn idle_at(of: &Gauge, now: Timestamp) -> Option<Timestamp> {
     let all = other(of, now).into_iter();
     all.filter(|next| next.kind == TriggerKind::Idle)
@@ -133,7 +133,7 @@ fn by_size(of: &Gauge) -> Option<Next> {
     })
 }
 
-/// The size at which it compacted at the end of a turn, where no settings that could be read have one.
+/// Returns the size at which it compacted at the end of a turn, where no settings that could be read have one.
 fn past_turn_end(of: &Gauge) -> Option<Next> {
     let limits = of.limits();
     if limits.at_turn_end || limits.trigger_source == TriggerSource::Config || limits.ends {
@@ -179,7 +179,7 @@ impl Asked<'_> {
         }
     }
 
-    /// While nobody types, at a time of day.
+    /// Returns the trigger while nobody types, at a time of day.
     fn idle(self, row: &OtherTrigger) -> Option<Next> {
         let size = self.set.idle_size.unwrap_or(row.size).max(row.least);
         let cache = self.of.prompt_cache()?;
@@ -204,7 +204,7 @@ impl Asked<'_> {
         })
     }
 
-    /// From a size on, a summary is made; it takes the place of the history at the trigger.
+    /// Returns the trigger of a summary that is made from a size on; it takes the place of the history at the trigger.
     fn background(self, row: &OtherTrigger) -> Option<Next> {
         let is_set = self.set.background.is_some() || self.set.background_share.is_some();
         let size = self.set.ready.map(|ready| ready.before);
@@ -243,7 +243,7 @@ impl Asked<'_> {
         prefix.saturating_add(rules.summary).saturating_add(since)
     }
 
-    /// Before the next turn, where its model has another hash.
+    /// Returns the trigger before the next turn, where its model has another hash.
     fn model_change(self, row: &OtherTrigger) -> Option<Next> {
         let last = self.of.meta.model_hash.as_deref()?;
         let model = self.set.model.as_deref().or(self.of.model())?;
@@ -255,7 +255,7 @@ impl Asked<'_> {
         })
     }
 
-    /// After a pause, all results but the newest are left out of the next prompt.
+    /// Returns the trigger after a pause: all results but the newest are left out of the next prompt.
     fn clearing(self, row: &OtherTrigger) -> Option<Next> {
         if !self.set.clearing.unwrap_or(row.usual) {
             return None;

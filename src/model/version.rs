@@ -1,6 +1,6 @@
 //! Versions of agents, as their logs write them.
 
-/// The numbers of a version, to compare it by: `2.1.39-beta` is 2, 1, 39. Empty where it begins with none.
+/// Returns the numbers of a version, to compare it by: `2.1.39-beta` is 2, 1, 39. Empty where it begins with none.
 pub fn numbers(version: &str) -> Vec<u64> {
     version
         .split(['.', '-', '+'])

@@ -58,7 +58,7 @@ pub enum Whose {
 }
 
 impl Whose {
-    /// Its name, as reports write it; for an agent its id.
+    /// Returns its name, as reports write it; for an agent its id.
     pub fn name(&self) -> &str {
         match self {
             Whose::Real => "real",
@@ -82,7 +82,7 @@ pub struct Compacted {
 }
 
 impl WhatIf {
-    /// Tokens that its compactions took out, less what they put in.
+    /// Returns the tokens that its compactions took out, less what they put in.
     pub fn dropped(&self) -> u64 {
         let dropped = |done: &Compacted| done.before.saturating_sub(done.after);
         let all = self.compactions.iter().map(dropped);
@@ -90,8 +90,8 @@ impl WhatIf {
     }
 }
 
-/// The rules side by side, over the first `requests` requests: what was real, the session's own rule,
-/// that of every agent that compacts by size, and generic ones.
+/// Returns the rules side by side, over the first `requests` requests: what was real, the session's own rule, that of
+/// every agent that compacts by size, and generic ones.
 pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
     let course = Course::of(session, requests, &BTreeSet::new());
     let limits = limits(session, course.requests);
@@ -184,7 +184,7 @@ enum Keeps<'p> {
 }
 
 impl Course {
-    /// The course under a rule.
+    /// Returns the course under a rule.
     fn run(&self, window: u64, whose: Whose, policy: String, rule: Replayed<'_>) -> WhatIf {
         let (mut size, mut user, mut counted) = (0_u64, 0_u64, 0_u64);
         // Those in the context.
@@ -241,7 +241,7 @@ impl Course {
         row
     }
 
-    /// The size after a compaction.
+    /// Returns the size after a compaction.
     fn after(&self, keeps: &Keeps<'_>, size: u64, user: u64, messages: &mut Range<usize>) -> u64 {
         let history = size.saturating_sub(self.prefix);
         let (kept, summary) = match keeps {
@@ -267,7 +267,7 @@ fn limits(session: &Session, requests: RequestIx) -> Limits {
     }
 }
 
-/// A session to look up rules for: as its agent works today, whatever its version was.
+/// Returns a session to look up rules for: as its agent works today, whatever its version was.
 fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides) -> Seen<'s> {
     let last = requests.checked_sub(1).map(|ix| session.requests().at(ix));
     let model = last.map_or(session.model(), |last| last.model().map(|id| &**id));
@@ -308,7 +308,7 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
     }
 }
 
-/// The session's own rule; its own past compactions show what stays better than the table does.
+/// Returns the session's own rule; its own past compactions show what stays better than the table does.
 fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> WhatIf {
     let rules = session.rules();
     let policy = rules
@@ -348,7 +348,7 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
     course.run(limits.window, Whose::Own, name.to_owned(), rule)
 }
 
-/// A rule of the user or of no agent. It leaves a summary, unless it keeps something else.
+/// Returns a rule of the user or of no agent. It leaves a summary, unless it keeps something else.
 fn generic(rule: Rule, window: u64, rules: &Rules) -> Replayed<'static> {
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let trigger = rule.trigger(window);

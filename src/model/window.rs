@@ -135,14 +135,14 @@ pub enum TriggerSource {
 }
 
 impl WindowSource {
-    /// The source's name, as screens and reports write it.
+    /// Returns the source's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 impl TriggerSource {
-    /// The source's name, as screens and reports write it.
+    /// Returns the source's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -187,7 +187,7 @@ impl Limits {
         self.trigger.unwrap_or(self.window)
     }
 
-    /// The word for [`Limits::end`].
+    /// Returns the word for [`Limits::end`].
     pub fn end_name(&self) -> &'static str {
         match self.trigger {
             Some(_) => "trigger",
@@ -200,7 +200,7 @@ impl Limits {
         self.is_trigger_provisional || (self.trigger.is_none() && self.is_window_provisional)
     }
 
-    /// When the trigger holds, to be said after its size; empty: always.
+    /// Returns the words after the trigger's size on when it holds; empty: always.
     pub fn trigger_when(&self) -> &'static str {
         if self.at_turn_end {
             " at the end of a turn"
@@ -273,7 +273,7 @@ pub struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// An agent with a model, of which nothing else is known.
+    /// Returns an agent with a model, of which nothing else is known.
     pub fn new(agent: &'a str, model: Option<&'a str>, overrides: &'a Overrides) -> Seen<'a> {
         Seen {
             agent,
@@ -315,7 +315,7 @@ impl Rules {
         }
     }
 
-    /// These rules with another table's rows before them. An error names what does not fit.
+    /// Returns these rules with another table's rows before them. An error names what does not fit.
     pub fn with_custom(mut self, own: Rules) -> Result<Rules, String> {
         self.model.splice(0..0, own.model);
         self.policy.splice(0..0, own.policy);
@@ -346,12 +346,12 @@ impl Rules {
         Ok(self)
     }
 
-    /// The newest version of an agent whose logs were compared with known counts.
+    /// Returns the newest version of an agent whose logs were compared with known counts.
     pub fn proven(&self, agent: &str) -> Option<&str> {
         self.proven.get(agent).map(|proven| &*proven.version)
     }
 
-    /// The tokenizer of a model.
+    /// Returns the tokenizer of a model.
     pub fn tokenizer(&self, agent: &str, model: Option<&str>) -> Tokenizer {
         let row = model.and_then(|id| self.model(agent, id));
         let named = row.and_then(|row| self.tokenizer.get(row.tokenizer.as_ref()?));
@@ -375,9 +375,9 @@ impl Rules {
         }
     }
 
-    /// The unlogged prefix that is usual with an agent and a model, where the log shows `shown` tokens of
-    /// system prompt and tools, in tokens; 0: not known. Of an agent's rows that have one, the row for the
-    /// largest windows holds that are no larger than the model's.
+    /// Returns the unlogged prefix that is usual with an agent and a model, where the log shows `shown` tokens of
+    /// system prompt and tools, in tokens; 0: not known. Of an agent's rows that have one, the row for the largest
+    /// windows holds that are no larger than the model's.
     pub fn usual_prefix(&self, agent: &str, model: Option<&str>, shown: u64) -> u64 {
         let row = model.and_then(|id| self.windows(agent, None, id).next());
         let window = row.map_or(0, |row| row.window);
@@ -402,7 +402,7 @@ impl Rules {
             }
     }
 
-    /// The rule of each agent, one row for each, as it would hold for such a session with this window.
+    /// Returns the rule of each agent, one row for each, as it would hold for such a session with this window.
     pub(super) fn policies_today<'r>(
         &'r self,
         seen: &'r Seen<'_>,
@@ -420,17 +420,17 @@ impl Rules {
         })
     }
 
-    /// The size of the summary that a policy leaves, in tokens.
+    /// Returns the size of the summary that a policy leaves, in tokens.
     pub(super) fn summary_of(&self, policy: &Policy) -> u64 {
         policy.summary.unwrap_or(self.summary)
     }
 
-    /// The user's own rule for a session.
+    /// Returns the user's own rule for a session.
     pub(super) fn custom_rule(&self, seen: &Seen<'_>) -> Option<custom::Rule> {
         self.custom.rule(seen)
     }
 
-    /// The window and trigger of a session.
+    /// Returns the window and trigger of a session.
     pub fn limits(&self, seen: &Seen<'_>) -> Limits {
         let set = seen.overrides.of_model(seen.model);
         let seen = &Seen {

@@ -37,7 +37,7 @@ struct Cost {
 }
 
 impl Classes {
-    /// The classes of the models table.
+    /// Returns the classes of the models table.
     pub(super) fn new(prior: BTreeMap<Class, f64>) -> Classes {
         let costs = prior.values().map(|prior| Cost {
             prior: *prior,
@@ -50,7 +50,7 @@ impl Classes {
         }
     }
 
-    /// The index of a class, which may be new.
+    /// Returns the index of a class, which may be new.
     pub(super) fn ix(&mut self, class: Class) -> ClassIx {
         let next = ClassIx::try_from(self.costs.len()).unwrap_or(ClassIx::MAX);
         let ix = *self.ix.entry(class).or_insert(next);
@@ -76,7 +76,7 @@ impl Classes {
         self.costs[ix as usize].prior
     }
 
-    /// The place of a class among the sums of a fit; `next`, if it is the first of its class.
+    /// Returns the place of a class among the sums of a fit; `next`, if it is the first of its class.
     #[inline]
     pub(super) fn slot(&mut self, ix: ClassIx, next: usize) -> usize {
         let slot = &mut self.costs[ix as usize].slot;

@@ -7,8 +7,8 @@ use super::classes::ClassIx;
 use super::{Calibration, OUTLIER_RESIDUALS, PARTS, Parts, Settled, dot};
 
 impl Calibration {
-    /// Each report is a fit over all deltas in memory: it is most of what reading with an exact count costs
-    /// beside counting itself.
+    /// Fits the prices. Each report is a fit over all deltas in memory: it is most of what reading with an exact count
+    /// costs beside counting itself.
     pub(super) fn fit(&mut self) {
         let seen = std::mem::take(&mut self.seen);
         let thinking = self.thinking.index();
@@ -36,8 +36,8 @@ impl Calibration {
         self.seen = seen;
     }
 
-    /// Weighted least squares, each price pulled towards the prior's as by [`PRIOR_WEIGHT`] deltas of
-    /// a typical size.
+    /// Fits the prices by weighted least squares, each price pulled towards the prior's as by [`PRIOR_WEIGHT`] deltas
+    /// of a typical size.
     fn fit_prices(&mut self, points: &[Point<'_>]) {
         let prior = self.prior.price_times(self.scale);
         let yard = self.yard(TYPICAL_DELTA[0] * prior[0], 1);
@@ -145,7 +145,7 @@ impl Point<'_> {
     }
 }
 
-/// The weight of a residual, which is in yards: large residuals weigh less.
+/// Returns the weight of a residual, which is in yards: large residuals weigh less.
 #[inline]
 fn huber(residual: f64) -> f64 {
     if residual.abs() > HUBER_YARDS {

@@ -6,7 +6,7 @@ use super::{Calibration, Settled};
 use crate::thinking::Thinking;
 
 impl Calibration {
-    /// The log shows no thinking where some was reported: the client cannot send it back. Returns whether
+    /// Notes that the log shows no thinking where some was reported: the client cannot send it back. Returns whether
     /// what was settled before is to be settled again.
     pub(crate) fn note_hidden_thinking(&mut self) -> bool {
         self.hidden = true;
@@ -87,7 +87,7 @@ impl Calibration {
         (usual, free)
     }
 
-    /// The best fit of the hypotheses with this rule for thinking.
+    /// Returns the best fit of the hypotheses with this rule for thinking.
     fn best_fit(&self, thinking: Thinking) -> Fit {
         let (usual, free) = self.fits(thinking);
         let best = if free.likelihood > usual.likelihood {
@@ -109,7 +109,7 @@ impl Calibration {
         }
     }
 
-    /// The newest deltas, with what is left for their items if this becomes of thinking.
+    /// Returns the newest deltas, with what is left for their items if this becomes of thinking.
     fn points(&self, thinking: Thinking) -> Vec<Point> {
         let point = |d: &Settled| Point {
             expected: d.expected,

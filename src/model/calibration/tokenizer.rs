@@ -63,7 +63,7 @@ impl Tokenizer {
         self.price_times(1.0)
     }
 
-    /// The price where all text costs `scale` times as much; framing costs the same.
+    /// Returns the price where all text costs `scale` times as much; framing costs the same.
     pub(super) fn price_times(&self, scale: f64) -> Parts {
         [
             self.per_token * scale,
@@ -81,7 +81,7 @@ impl Tokenizer {
         extras.map(|(name, extra)| (result(name), *extra)).collect()
     }
 
-    /// The tokens of thinking whose readable text has `text` tokens. Some models show a summary, which is
+    /// Returns the tokens of thinking whose readable text has `text` tokens. Some models show a summary, which is
     /// relatively shorter for longer thinking.
     pub(super) fn whole_thinking(&self, text: f64) -> f64 {
         if self.thinking_growth == 0.0 || text <= SUMMARISED_ABOVE {
@@ -93,7 +93,7 @@ impl Tokenizer {
 }
 
 impl Default for Tokenizer {
-    /// For models without a row in the table: close to the local count, with a wide error.
+    /// Returns the tokenizer of models without a row in the table: close to the local count, with a wide error.
     fn default() -> Tokenizer {
         Tokenizer {
             agent_bytes: 0,

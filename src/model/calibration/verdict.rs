@@ -26,7 +26,7 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// The fit with this scale.
+    /// Returns the fit with this scale.
     pub(super) fn with(scale: f64, points: &[Point]) -> Fit {
         let of = |error: &f64| points.iter().map(|p| p.likelihood(scale, *error)).sum();
         Fit {
@@ -38,8 +38,8 @@ impl Fit {
         }
     }
 
-    /// The best fit with a scale of its own; `spread` is the prior's 90 % error, `usual` the scale that is expected.
-    /// `None`: no delta shows a scale.
+    /// Returns the best fit with a scale of its own; `spread` is the prior's 90 % error, `usual` the scale that is
+    /// expected. `None`: no delta shows a scale.
     pub(super) fn free(points: &[Point], spread: f64, usual: f64) -> Option<Fit> {
         let mut ratios: Vec<(f64, f64)> = points.iter().filter_map(Point::ratio).collect();
         let scale = median(&mut ratios)?;
@@ -59,7 +59,7 @@ impl Fit {
     }
 }
 
-/// The weighted median of values with their weights; `None`: there is none.
+/// Returns the weighted median of values with their weights; `None`: there is none.
 fn median(values: &mut [(f64, f64)]) -> Option<f64> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
@@ -71,7 +71,7 @@ fn median(values: &mut [(f64, f64)]) -> Option<f64> {
     median.map(|(value, _)| *value)
 }
 
-/// The share of deltas, by weight, that are nearer to this scale than to 1.
+/// Returns the share of deltas, by weight, that are nearer to this scale than to 1.
 pub(super) fn share_nearer(points: &[Point], scale: f64) -> f64 {
     let ratios: Vec<(f64, f64)> = points.iter().filter_map(Point::ratio).collect();
     let is_nearer = |ratio: f64| (ratio / scale).ln().abs() < ratio.ln().abs();
@@ -81,7 +81,7 @@ pub(super) fn share_nearer(points: &[Point], scale: f64) -> f64 {
 }
 
 impl Point {
-    /// The scale that it shows, and how well.
+    /// Returns the scale that it shows, and how well.
     fn ratio(&self) -> Option<(f64, f64)> {
         let shows = self.expected > self.floor && self.reported > 0.0;
         let weight = self.expected / (self.expected + 10.0 * self.floor);

@@ -7,7 +7,7 @@ use crate::history::ItemIx;
 use crate::small::short;
 
 impl Chain {
-    /// The last node, if it continues the live branch and no reset took place.
+    /// Returns the last node, if it continues the live branch and no reset took place.
     pub(crate) fn end_of_branch(&self) -> Option<NodeIx> {
         let last = self.nodes.len().checked_sub(1)?;
         let continues = self.tip == Some(last) && self.path.last() == Some(&short(last));

@@ -51,7 +51,7 @@ impl Link {
         self.parent.get()
     }
 
-    /// The response whose output it is, by its index.
+    /// Returns the response whose output it is, by its index.
     pub(super) fn response(&self) -> Option<usize> {
         self.response.get()
     }
@@ -62,7 +62,7 @@ impl List<Link> {
         self.change(node, |link| link.live = live);
     }
 
-    /// The items of a node. `listed`: those of nodes whose items do not follow each other.
+    /// Returns the items of a node. `listed`: those of nodes whose items do not follow each other.
     pub(super) fn items<'l>(
         &self,
         node: NodeIx,

@@ -76,14 +76,14 @@ impl Walked {
         first
     }
 
-    /// Another node of a response is on the branch. Returns whether it is the first.
+    /// Notes that another node of a response is on the branch. Returns true if it is the first.
     fn add_response(&mut self, response: usize) -> bool {
         let count = self.responses.entry(response).or_default();
         *count += 1;
         *count == 1
     }
 
-    /// A node of a response is no longer on the branch. Returns whether it was the last.
+    /// Notes that a node of a response is no longer on the branch. Returns true if it was the last.
     fn remove_response(&mut self, response: usize) -> bool {
         let Some(count) = self.responses.get_mut(&response) else {
             return false;
@@ -318,7 +318,7 @@ impl Chain {
         walked
     }
 
-    /// The nodes that belong to a branch because they are attached to it.
+    /// Returns the nodes that belong to a branch because they are attached to it.
     fn beside(&self, on: &[NodeIx], lowest: NodeIx) -> Vec<NodeIx> {
         // By node from the lowest on; nodes before it are few.
         let mut places = vec![Membership::Off; self.nodes.len() - lowest];

@@ -50,7 +50,7 @@ impl Earlier {
             .is_some_and(|known| known.facts.prices.iter().any(is_before))
     }
 
-    /// The middle one of what a model's tokens cost in the newest sessions before one.
+    /// Returns the middle one of what a model's tokens cost in the newest sessions before one.
     pub(crate) fn scale_before(&self, asked: &Origin, model: &str) -> Option<f64> {
         let known = self.known()?;
         let prices = known.facts.prices.iter();

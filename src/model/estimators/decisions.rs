@@ -26,7 +26,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// `real` is what the agent compares with its trigger, in tokens.
+    /// Returns the decision at a request. `real` is the size that the agent compares with its trigger, in tokens.
     fn new(request: RequestIx, real: u64, trigger: u64, expected: [u64; ESTIMATORS]) -> Decision {
         Decision {
             request,
@@ -37,8 +37,8 @@ impl Decision {
     }
 }
 
-/// The decisions of a session, at these predictions and at its compactions. Where the agent is not known
-/// to compact, or its trigger is a share of a guessed window, there are none.
+/// Returns the decisions of a session, at these predictions and at its compactions. Where the agent is not known to
+/// compact, or its trigger is a share of a guessed window, there are none.
 ///
 /// In a session with automatic compactions the agent's own count is compared with its trigger; else the
 /// reported prompt. [`Estimator::Calibrated`] compares the agent's count too, as the gauge does.
@@ -73,7 +73,7 @@ pub(super) fn decisions(
     decisions
 }
 
-/// The decision at a compaction, which is due whatever is known of the trigger.
+/// Returns the decision at a compaction, which is due whatever is known of the trigger.
 fn at_compaction(
     session: &Session,
     held: &Held,
@@ -123,7 +123,7 @@ impl<'s> Triggers<'s> {
     }
 }
 
-/// The trigger, unless it follows from nothing but a guessed window.
+/// Returns the trigger, unless it follows from nothing but a guessed window.
 fn trusted(limits: &Limits) -> Option<u64> {
     let is_guessed = limits.window_source == WindowSource::Guessed
         && matches!(

@@ -96,12 +96,12 @@ impl Estimator {
         Estimator::Calibrated,
     ];
 
-    /// Its name, as flags and reports write it.
+    /// Returns its name, as flags and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// A description of its rule.
+    /// Returns a description of its rule.
     pub fn rule(self) -> &'static str {
         self.get_str("rule").unwrap_or_default()
     }

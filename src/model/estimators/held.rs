@@ -78,7 +78,7 @@ impl Held {
         held
     }
 
-    /// The predictions of the requests that [`Estimator::Calibrated`] predicted.
+    /// Returns the predictions of the requests that [`Estimator::Calibrated`] predicted.
     pub(super) fn predictions(&self, session: &Session) -> Vec<Prediction> {
         let mut predictions = Vec::new();
         for (ix, request) in session.requests().iter().enumerate() {
@@ -233,7 +233,7 @@ impl Held {
     }
 }
 
-/// The request whose reported output an item is part of.
+/// Returns the request whose reported output an item is part of.
 fn reported_output(session: &Session, item: &ItemRef<'_>) -> Option<RequestIx> {
     let request = session.ledger().request_of(item.output_of()?)?;
     session.requests().at(request).output().map(|_| request)
@@ -243,7 +243,7 @@ fn capped(tokens: i128) -> u64 {
     u64::try_from(tokens.max(0)).unwrap_or(u64::MAX)
 }
 
-/// The totals of the reports before each request, since the last reset.
+/// Returns the totals of the reports before each request, since the last reset.
 fn totals(session: &Session) -> Vec<u64> {
     let mut resets = session.resets().iter().peekable();
     let mut sum = 0_u64;
@@ -258,7 +258,7 @@ fn totals(session: &Session) -> Vec<u64> {
     totals
 }
 
-/// For each request, and for the next one: the newest one before it by a model of the same family.
+/// Returns for each request, and for the next one, the newest one before it by a model of the same family.
 fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
     let mut last: HashMap<String, RequestIx> = HashMap::new();
     let requests = session.requests().iter().enumerate();
@@ -278,7 +278,7 @@ fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
     before
 }
 
-/// For each request with a reported output: the item that represents the output, and the output.
+/// Returns for each request with a reported output the item that represents the output, and the output.
 fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
     let mut of_request: HashMap<RequestIx, usize> = HashMap::new();
     for (ix, item) in session.items().iter().enumerate() {
@@ -298,7 +298,7 @@ fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
         .collect()
 }
 
-/// A model's family: its id without numbers and dates.
+/// Returns a model's family: its id without numbers and dates.
 fn family(id: &str) -> String {
     let words: Vec<&str> = id
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -95,14 +95,14 @@ impl Measured {
         }
     }
 
-    /// The size by [`super::Estimator::O200kTools`], without the framing of schemas.
+    /// Returns the size by [`super::Estimator::O200kTools`], without the framing of schemas.
     pub(super) fn with_schemas(&self) -> i128 {
         self.o200k + self.fixed + self.schemas
     }
 }
 
-/// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
-/// the fewest that can have been on offer.
+/// Returns the tokens of tool schemas without their text. Where the log lacks the tools on offer, those that were
+/// `called` are the fewest that can have been on offer.
 pub(super) fn schema_framing(offered: i128, called: i128) -> i128 {
     PER_SCHEMAS + PER_SCHEMA * offered.max(called)
 }

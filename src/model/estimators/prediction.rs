@@ -35,7 +35,7 @@ impl Prediction {
         (self.interval.0..=self.interval.1).contains(&self.prompt)
     }
 
-    /// Half the width of the 90 % interval, as a share of the prompt.
+    /// Returns half the width of the 90 % interval, as a share of the prompt.
     pub fn half_width(&self) -> f64 {
         let width = self.interval.1.saturating_sub(self.interval.0);
         width as f64 / 2.0 / self.prompt as f64

@@ -31,7 +31,7 @@ pub(super) struct ByRfc029 {
 }
 
 impl ByRfc029 {
-    /// The size of an item, after `before`, for a model.
+    /// Returns the size of an item, after `before`, for a model.
     pub(super) fn of(
         item: &ItemRef<'_>,
         before: Option<&ItemRef<'_>>,
@@ -75,7 +75,7 @@ impl ByRfc029 {
         measured
     }
 
-    /// Everything in a prompt.
+    /// Returns everything in a prompt.
     pub(super) fn all(&self) -> i128 {
         let framing = match self.schemas {
             0 => 0,

@@ -23,7 +23,7 @@ pub struct Billed {
 }
 
 impl Billed {
-    /// Input and output, in tokens.
+    /// Returns a usage of this input and output, in tokens.
     pub fn new(input: u64, output: u64) -> Billed {
         Billed {
             input,
@@ -32,7 +32,7 @@ impl Billed {
         }
     }
 
-    /// Usage with these numbers, in the order of the fields.
+    /// Returns the usage with these numbers, in the order of the fields.
     pub fn of_counts(counts: [u64; 6], surcharges: Surcharges) -> Billed {
         let [
             input,
@@ -53,7 +53,7 @@ impl Billed {
         }
     }
 
-    /// Its numbers, in the order of the fields.
+    /// Returns its numbers, in the order of the fields.
     pub fn counts(self) -> [u64; 6] {
         [
             self.input,
@@ -96,7 +96,7 @@ impl Billed {
         Billed { surcharges, ..self }
     }
 
-    /// The sum of each number.
+    /// Returns the sum of each number.
     #[must_use]
     pub fn plus(self, other: Billed) -> Billed {
         self.with(other, u64::saturating_add)
@@ -123,13 +123,13 @@ impl Billed {
         })
     }
 
-    /// The prompt, where `input` does not hold the cached part.
+    /// Returns the prompt, where `input` does not hold the cached part.
     pub fn prompt(self) -> u64 {
         let cached = self.cache_creation.saturating_add(self.cache_read);
         self.input.saturating_add(cached)
     }
 
-    /// The larger of each number.
+    /// Returns the larger of each number.
     #[must_use]
     pub fn max(self, other: Billed) -> Billed {
         self.with(other, u64::max)

@@ -16,13 +16,13 @@ impl Finished {
         self.texts.insert(hash, text);
     }
 
-    /// The text of an item that is being emitted.
+    /// Returns the text of an item that is being emitted.
     pub(super) fn of(&mut self, item: &NewItem) -> Option<&str> {
         self.is_emitted = true;
         self.texts.get(&item.hash).map(String::as_str)
     }
 
-    /// Another record begins. What was held back for it stays.
+    /// Begins another record. Entries that were held back for it stay.
     pub(super) fn next(&mut self) {
         if std::mem::take(&mut self.is_emitted) {
             self.texts.clear();

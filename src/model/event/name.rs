@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The most characters of a name: of a model, a tool, a version or a session.
 const LONGEST_NAME: usize = 200;
 
-/// A name, cut if it is too long.
+/// Returns a name, cut if it is too long.
 pub(super) fn cut(name: &str) -> Cow<'_, str> {
     if name.len() <= LONGEST_NAME {
         return name.into();

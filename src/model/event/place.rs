@@ -16,7 +16,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a record that begins at `offset` and has `length` bytes, on this line.
+    /// Returns the place of a record that begins at `offset` and has `length` bytes, on this line.
     pub fn new(line: u64, offset: u64, length: u64) -> Place {
         Place {
             offset,
@@ -25,7 +25,7 @@ impl Place {
         }
     }
 
-    /// The place of a line of which no more than its number is known.
+    /// Returns the place of a line of which no more than its number is known.
     pub fn of_line(line: u64) -> Place {
         Place::new(line, 0, 0)
     }
@@ -36,23 +36,23 @@ impl Place {
         Place::new(line, self.offset, self.length())
     }
 
-    /// For a file of lines: the first byte of the line.
+    /// Returns the offset; for a file of lines, that of the line's first byte.
     pub fn offset(self) -> u64 {
         self.offset
     }
 
-    /// The number of the line, element or row, counted from 1; 0 if reading began in the middle of the
-    /// log and the number is not known.
+    /// Returns the number of the line, element or row, counted from 1; 0 if reading began in the middle of the log and
+    /// the number is not known.
     pub fn line(self) -> u64 {
         self.line.into()
     }
 
-    /// For a file of lines: the length of the line in bytes, without its newline.
+    /// Returns the length; for a file of lines, that of the line in bytes, without its newline.
     pub fn length(self) -> u64 {
         self.length.into()
     }
 
-    /// A number that no other record of the log has, however much of the log was read.
+    /// Returns a number that no other record of the log has, however much of the log was read.
     pub fn id(self) -> u64 {
         match self.length {
             0 => self.line() << 40,

@@ -22,7 +22,7 @@ pub struct Reset {
 }
 
 impl Reset {
-    /// A reset without an id and without sizes.
+    /// Returns a reset without an id and without sizes.
     pub fn new(gone: Gone, cause: Cause, kept: Kept) -> Reset {
         Reset {
             key: None,
@@ -62,7 +62,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The cause that a log or its decoder names so, which may be the name of an automatic or manual one.
+    /// Returns the cause that a log or its decoder names so, which may be the name of an automatic or manual one.
     pub fn named(name: &str) -> Cause {
         match name {
             "auto" => Cause::Automatic,
@@ -82,7 +82,7 @@ impl Cause {
         matches!(self, Cause::Automatic | Cause::Beforehand)
     }
 
-    /// The cause's name, as reports write it.
+    /// Returns the cause's name, as reports write it.
     pub fn name(&self) -> &str {
         match self {
             Cause::Automatic => "auto",
@@ -115,7 +115,7 @@ pub enum CauseSource {
 }
 
 impl CauseSource {
-    /// The source's name, as reports write it.
+    /// Returns the source's name, as reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }

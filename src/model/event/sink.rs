@@ -48,7 +48,7 @@ enum Wanted {
 }
 
 impl<'m> Sink<'m> {
-    /// A sink that measures items with `measure`.
+    /// Returns a sink that measures items with `measure`.
     pub fn new(measure: &'m dyn Measure) -> Sink<'m> {
         Sink {
             measure,
@@ -66,7 +66,7 @@ impl<'m> Sink<'m> {
         }
     }
 
-    /// A sink that keeps of what is emitted only what [concerns usage](Event::of_usage).
+    /// Returns a sink that keeps of what is emitted only what [concerns usage](Event::of_usage).
     pub fn for_usage() -> Sink<'static> {
         Sink {
             wanted: Wanted::Usage,
@@ -74,7 +74,7 @@ impl<'m> Sink<'m> {
         }
     }
 
-    /// A sink for what a session is called and what is known of it: of items only the user's have content.
+    /// Returns a sink for what a session is called and what is known of it: of items only the user's have content.
     pub fn for_names() -> Sink<'static> {
         Sink {
             wanted: Wanted::Names,
@@ -82,7 +82,7 @@ impl<'m> Sink<'m> {
         }
     }
 
-    /// A sink that keeps the text of one item: the one with this hash at this place.
+    /// Returns a sink that keeps the text of one item: the one with this hash at this place.
     pub fn capturing(measure: &'m dyn Measure, place: Place, hash: u64) -> Sink<'m> {
         Sink {
             capture: Some(Capture {
@@ -95,7 +95,7 @@ impl<'m> Sink<'m> {
         }
     }
 
-    /// The text that [`Sink::capturing`] asked for: its parts with a newline between them, and marks
+    /// Returns the text that [`Sink::capturing`] asked for: its parts with a newline between them, and marks
     /// ([`ELIDED`]) where the reader cut them. `None`: there is no such item.
     pub fn captured(&mut self) -> Option<String> {
         self.capture.as_mut()?.text.take()
@@ -111,17 +111,17 @@ impl<'m> Sink<'m> {
         self.lacks_prompt = false;
     }
 
-    /// The place of the record that is being read.
+    /// Returns the place of the record that is being read.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// The lane of the record that is being read.
+    /// Returns the lane of the record that is being read.
     pub fn lane(&self) -> Lane {
         self.lane
     }
 
-    /// The time of the record that is being read.
+    /// Returns the time of the record that is being read.
     pub fn time(&self) -> Option<Timestamp> {
         self.at
     }
@@ -188,7 +188,7 @@ impl<'m> Sink<'m> {
         self.emit(Event::Node(Box::new(node)));
     }
 
-    /// A number is missing of the usage in this record, so that the others do not add up to the prompt.
+    /// Notes that a number is missing of the usage in this record, so that the others do not add up to the prompt.
     pub fn without_prompt(&mut self) {
         self.lacks_prompt = true;
     }
@@ -271,7 +271,7 @@ impl<'m> Sink<'m> {
         self.emit(event);
     }
 
-    /// An item that is one text.
+    /// Returns an item that is one text.
     pub fn text(&mut self, role: Role, kind: Kind, text: &str) -> NewItem {
         self.item(role, kind).text(text).done()
     }
@@ -469,7 +469,7 @@ impl ItemBuilder<'_, '_> {
         self
     }
 
-    /// The finished item.
+    /// Returns the finished item.
     #[must_use]
     pub fn done(mut self) -> NewItem {
         if let Some(text) = self.text.take() {
@@ -537,7 +537,7 @@ pub fn is_unsafe_to_show(c: char) -> bool {
 /// it changes its own local counts, never a known number.
 pub const ELIDED: char = '\u{f8e1}';
 
-/// A string's text and the bytes that a reader cut from its end.
+/// Returns a string's text and the bytes that a reader cut from its end.
 pub fn split_elided(text: &str) -> (&str, u64) {
     let Some(body) = text.strip_suffix(ELIDED) else {
         return (text, 0);

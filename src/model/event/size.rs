@@ -47,12 +47,12 @@ pub struct Size {
 }
 
 impl Size {
-    /// cl100k tokens of its text; o200k tokens where they were not counted.
+    /// Returns the cl100k tokens of its text; o200k tokens where they were not counted.
     pub fn cl100k(&self) -> u32 {
         self.local.saturating_add_signed(self.cl100k_more)
     }
 
-    /// The size of text of which only the length is known, in bytes.
+    /// Returns the size of text of which only the length is known, in bytes.
     pub(super) fn unseen(bytes: u64) -> Size {
         let length = count(bytes);
         Size {
@@ -85,17 +85,17 @@ impl std::ops::AddAssign for Size {
     }
 }
 
-/// A number in the 32 bits of a [`Size`].
+/// Returns a number in the 32 bits of a [`Size`].
 pub fn count(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Measures text: with the real tokenizer, or from its length.
 pub trait Measure {
-    /// The size of a text.
+    /// Returns the size of a text.
     fn text(&self, text: &str) -> Size;
 
-    /// The cl100k tokens of a tool call's id; 0 unless they are counted.
+    /// Returns the cl100k tokens of a tool call's id; 0 unless they are counted.
     fn call_id(&self, _id: &str) -> u16 {
         0
     }
@@ -180,7 +180,7 @@ fn is_escaped(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..=0x1f)
 }
 
-/// The letters outside ASCII of a text, and the other characters outside it.
+/// Returns the letters outside ASCII of a text, and the other characters outside it.
 fn beyond_ascii(text: &str) -> (u64, u64) {
     const BLOCK: usize = 16;
     let (mut wide, mut marks) = (0, 0);

@@ -41,7 +41,7 @@ pub enum Surcharge {
 pub struct Surcharges(u8);
 
 impl Surcharge {
-    /// Its name, as the models table and reports write it.
+    /// Returns its name, as the models table and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -59,7 +59,8 @@ impl Surcharges {
     /// None.
     pub const NONE: Surcharges = Surcharges(0);
 
-    /// That of a service tier or a speed, by the name that the provider gives it. The usual ones have none.
+    /// Returns the surcharge of a service tier or a speed, by the name that the provider gives it. The usual ones have
+    /// none.
     pub fn of_tier(name: &str) -> Surcharges {
         let surcharge = match name {
             "" | "auto" | "default" | "standard" => return Surcharges::NONE,
@@ -72,13 +73,13 @@ impl Surcharges {
         surcharge.into()
     }
 
-    /// These and others.
+    /// Returns these and others.
     #[must_use]
     pub fn and(self, others: Surcharges) -> Surcharges {
         Surcharges(self.0 | others.0)
     }
 
-    /// Those of these that are true of a condition.
+    /// Returns those of these that are true of a condition.
     #[must_use]
     pub fn filter(self, is_wanted: impl Fn(Surcharge) -> bool) -> Surcharges {
         let wanted = self.iter().filter(|surcharge| is_wanted(*surcharge));
@@ -90,13 +91,13 @@ impl Surcharges {
         self == Surcharges::NONE
     }
 
-    /// Each of them, always in the same order.
+    /// Returns each of them, always in the same order.
     pub fn iter(self) -> impl Iterator<Item = Surcharge> {
         let all = Surcharge::iter();
         all.filter(move |surcharge| self.0 & Surcharges::from(*surcharge).0 != 0)
     }
 
-    /// Their names.
+    /// Returns their names.
     pub fn names(self) -> Vec<&'static str> {
         self.iter().map(Surcharge::name).collect()
     }

@@ -66,7 +66,7 @@ impl Listed {
         }
     }
 
-    /// The session, to be changed.
+    /// Returns the session, to be changed.
     pub(super) fn session_mut(&mut self) -> Option<&mut Session> {
         match &mut self.held {
             Held::Summary(_) => None,
@@ -85,7 +85,7 @@ impl Listed {
         }
     }
 
-    /// Its names, without computing what lists show besides.
+    /// Returns its names, without computing what lists show besides.
     pub(super) fn meta(&self) -> &Meta {
         match &self.held {
             Held::Summary(gauge) => &gauge.meta,

@@ -10,8 +10,8 @@ use std::path::Path;
 const LONGEST_NAME: usize = 40;
 
 impl Fleet {
-    /// A session's name: [its project](Fleet::project), else its title, else an id that somebody may have chosen, else the
-    /// beginning of its first user message, else its id or its file's name. For a sub-agent its title,
+    /// Returns a session's name: [its project](Fleet::project), else its title, else an id that somebody may have
+    /// chosen, else the beginning of its first user message, else its id or its file's name. For a sub-agent its title,
     /// which is its type, comes first. It is text from a log: make it inert before showing it.
     pub fn name(&self, key: SessionKey) -> String {
         let Some(gauge) = self.gauge(key) else {
@@ -24,7 +24,7 @@ impl Fleet {
     }
 }
 
-/// The name of a session by these facts alone, and by no text of its log unless they have its title.
+/// Returns the name of a session by these facts alone, and by no text of its log unless they have its title.
 pub fn name_of(key: SessionKey, project: &str, meta: &Meta, path: &Path) -> String {
     named(key, project, meta, Some(path), || None)
 }

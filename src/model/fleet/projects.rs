@@ -5,7 +5,7 @@ use crate::gauge::Gauge;
 use crate::project::Projects;
 
 impl Fleet {
-    /// The projects of all sessions.
+    /// Returns the projects of all sessions.
     pub fn projects(&self) -> &Projects {
         &self.projects
     }

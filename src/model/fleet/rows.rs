@@ -30,7 +30,7 @@ pub struct Candidate<'s> {
 }
 
 impl<'s> Candidate<'s> {
-    /// The id of the session that started it.
+    /// Returns the id of the session that started it.
     fn parent(&self) -> Option<&'s str> {
         self.gauge.meta.parent.as_deref()
     }
@@ -46,7 +46,7 @@ pub struct Row {
 }
 
 impl Fleet {
-    /// All sessions, the newest first, sub-agents below their parents.
+    /// Returns all sessions, the newest first, sub-agents below their parents.
     pub fn recent(&self) -> Vec<Row> {
         self.rows(
             |_| true,
@@ -55,8 +55,8 @@ impl Fleet {
         )
     }
 
-    /// The listed sessions in order, the smallest rank first, sub-agents below their parents, also in order, unless
-    /// families are apart. Each rank is computed once.
+    /// Returns the listed sessions in order, the smallest rank first, sub-agents below their parents, also in order,
+    /// unless families are apart. Each rank is computed once.
     pub fn rows<'s, R: Ord>(
         &'s self,
         listed: impl Fn(&Candidate<'s>) -> bool,

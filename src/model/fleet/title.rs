@@ -7,9 +7,9 @@ use crate::prompt::{shows, without_tags};
 use std::borrow::Cow;
 
 impl Fleet {
-    /// A session's title: the one in its log, else the first words of its first prompt. Where its name shows the title
-    /// already, as a sub-agent's does, its prompt comes first. `None`: neither is known. It is text from a log, of at
-    /// most some hundred bytes as a rule: make it inert before showing it.
+    /// Returns a session's title: the one in its log, else the first words of its first prompt. Where its name shows
+    /// the title already, as a sub-agent's does, its prompt comes first. `None`: neither is known. It is text from a
+    /// log, of at most some hundred bytes as a rule: make it inert before showing it.
     pub fn title(&self, key: SessionKey) -> Option<Cow<'_, str>> {
         let gauge = self.gauge(key)?;
         let title = gauge.meta.title.as_deref().map(Cow::Borrowed);

@@ -4,7 +4,7 @@ use super::{FileId, Fleet, SessionKey, lanes};
 use crate::window::set::{SetFor, SetWindow, SetWindows};
 
 impl Fleet {
-    /// The windows that the user has set on screen.
+    /// Returns the windows that the user has set on screen.
     pub fn set_windows(&self) -> &SetWindows {
         &self.windows
     }
@@ -24,7 +24,7 @@ impl Fleet {
         }
     }
 
-    /// This session, as the one that a window is set for; `None`: it is gone.
+    /// Returns this session, as the one that a window is set for; `None`: it is gone.
     pub fn set_for(&self, key: SessionKey) -> Option<SetFor> {
         let path = self.facts(key)?.path.to_string_lossy().into_owned();
         let id = self

@@ -41,7 +41,7 @@ pub fn backtest(session: &Session) -> Vec<Point> {
         .collect()
 }
 
-/// `end`: the first request after the compaction.
+/// Returns the point of a forecast; `end`: the first request after the compaction.
 fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
     let last = end.checked_sub(1)?;
     let here = last.checked_sub(before)?;
@@ -95,7 +95,7 @@ pub struct Fit {
 }
 
 impl BacktestSummary {
-    /// The summary of these points.
+    /// Returns the summary of these points.
     pub fn of(points: &[Point]) -> BacktestSummary {
         let all: Vec<&Point> = points.iter().collect();
         BacktestSummary {

@@ -4,7 +4,7 @@ use super::{Band, Forecast, NoForecast};
 use std::fmt;
 
 impl NoForecast {
-    /// The reason in words, as screens and reports write it.
+    /// Returns the reason in words, as screens and reports write it.
     pub const fn name(self) -> &'static str {
         match self {
             NoForecast::NoTrigger => "no trigger known",
@@ -15,12 +15,12 @@ impl NoForecast {
 }
 
 impl Band {
-    /// The ends and the median, in whole numbers.
+    /// Returns the ends and the median, in whole numbers.
     pub fn rounded(&self) -> [u64; 3] {
         [self.p10, self.p50, self.p90].map(|x| x.round() as u64)
     }
 
-    /// `9 requests (6–14)`
+    /// Returns `9 requests (6–14)`.
     fn of(&self, [one, many]: [&str; 2]) -> String {
         let [low, middle, high] = self.rounded();
         let unit = if middle == 1 { one } else { many };

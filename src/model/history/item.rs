@@ -96,8 +96,8 @@ pub(crate) struct PreviousSize {
 }
 
 impl Item {
-    /// An item that is in the context, not sent yet. `tool` is the name that it shares with others; `record` is the one
-    /// that added it, counted from 1.
+    /// Returns an item that is in the context, not sent yet. `tool` is the name that it shares with others; `record` is
+    /// the one that added it, counted from 1.
     pub(crate) fn new(
         logged: NewItem,
         tool: Option<Name>,
@@ -164,12 +164,12 @@ impl Item {
         self.rare.get_or_insert_default()
     }
 
-    /// Its place in the log.
+    /// Returns its place in the log.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// When it was written.
+    /// Returns the time at which it was written.
     pub fn at(&self) -> Option<Timestamp> {
         self.at.get()
     }
@@ -184,12 +184,12 @@ impl Item {
         self.kind
     }
 
-    /// The tool, for calls and results.
+    /// Returns the tool, for calls and results.
     pub fn tool(&self) -> Option<&str> {
         self.tool.as_deref()
     }
 
-    /// The tool call's id, for calls and results.
+    /// Returns the tool call's id, for calls and results.
     pub fn call(&self) -> Option<Key> {
         self.call
     }
@@ -211,17 +211,17 @@ impl Item {
         }
     }
 
-    /// Its beginning.
+    /// Returns its beginning.
     pub fn preview(&self) -> &str {
         &self.preview
     }
 
-    /// A hash of its text.
+    /// Returns a hash of its text.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// Its index among the items of its record.
+    /// Returns its index among the items of its record.
     pub fn nth(&self) -> u32 {
         self.nth
     }
@@ -236,7 +236,7 @@ impl Item {
         self.kind.is_prefix()
     }
 
-    /// Its node in the chain.
+    /// Returns its node in the chain.
     pub(crate) fn node(&self) -> usize {
         self.node as usize
     }
@@ -246,22 +246,22 @@ impl Item {
         self.ephemeral
     }
 
-    /// Its size in tokens, once a usage report has settled it; see [`crate::state::State::tokens`].
+    /// Returns its size in tokens, once a usage report has settled it; see [`crate::state::State::tokens`].
     pub fn settled(&self) -> Option<(u64, Source)> {
         Some((self.settled.into(), self.settled_source?))
     }
 
-    /// The request whose output it is.
+    /// Returns the request whose output it is.
     pub fn output_of(&self) -> Option<Key> {
         self.output_of
     }
 
-    /// The first request whose prompt held it; `None`: not sent yet.
+    /// Returns the first request whose prompt held it; `None`: not sent yet.
     pub fn entered(&self) -> Option<RequestIx> {
         self.entered.get()
     }
 
-    /// When and why it left; `None`: it is in the context.
+    /// Returns the request at which it left, and why; `None`: it is in the context.
     pub fn left(&self) -> Option<Left> {
         Some(Left {
             request: self.left_request as RequestIx,
@@ -275,7 +275,7 @@ impl Item {
         self.left_why.is_none()
     }
 
-    /// Its size before the last change of its size.
+    /// Returns its size before the last change of its size.
     pub(crate) fn previous(&self) -> Option<PreviousSize> {
         Some(PreviousSize {
             until: self.previous_until,
@@ -284,7 +284,7 @@ impl Item {
         })
     }
 
-    /// When it was out of the context and came back later.
+    /// Returns the spans in which it was out of the context and came back later.
     pub(super) fn away(&self) -> &[Away] {
         self.rare.as_ref().map_or(&[], |rare| &rare.away)
     }
@@ -294,12 +294,12 @@ impl Item {
         self.rare.as_mut().map_or(&mut [], |rare| &mut rare.away)
     }
 
-    /// The record that added it, counted from 1.
+    /// Returns the record that added it, counted from 1.
     pub(crate) fn record(&self) -> u32 {
         self.record
     }
 
-    /// When it was in the context.
+    /// Returns the span in which it was in the context.
     pub fn presence(&self) -> Presence<'_> {
         Presence {
             entered: self.entered(),

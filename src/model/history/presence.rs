@@ -18,12 +18,12 @@ pub struct Presence<'a> {
 }
 
 impl<'a> Presence<'a> {
-    /// The number of requests whose prompt held it, of `requests` so far.
+    /// Returns the number of requests whose prompt held it, of `requests` so far.
     pub fn requests_held(&self, requests: usize) -> usize {
         self.spans_held(requests).map(|span| span.len()).sum()
     }
 
-    /// The requests whose prompt held it, of `requests` so far: spans that do not touch, in order.
+    /// Returns the requests whose prompt held it, of `requests` so far: spans that do not touch, in order.
     pub fn spans_held(&self, requests: usize) -> impl Iterator<Item = Range<RequestIx>> + use<'a> {
         let left = self
             .left

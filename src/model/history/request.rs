@@ -50,7 +50,7 @@ pub(crate) struct Circumstances {
 }
 
 impl Request {
-    /// A request that was just reported. Nothing is settled of it.
+    /// Returns a request that was just reported. Nothing is settled of it.
     pub(crate) fn new(usage: &Usage, of: Circumstances) -> Request {
         let mut request = Request {
             key: usage.request,
@@ -78,54 +78,54 @@ impl Request {
         request
     }
 
-    /// Its identity in the log.
+    /// Returns its identity in the log.
     pub fn key(&self) -> Key {
         self.key
     }
 
-    /// The last line that carries its usage.
+    /// Returns the last line that carries its usage.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// When its first line was written.
+    /// Returns the time at which its first line was written.
     pub fn at(&self) -> Option<Timestamp> {
         self.at.get()
     }
 
-    /// The model that answered.
+    /// Returns the model that answered.
     pub fn model(&self) -> Option<&Arc<str>> {
         self.model.as_ref()
     }
 
-    /// All input, cached or not.
+    /// Returns all input, cached or not.
     pub fn prompt(&self) -> u64 {
         self.prompt.into()
     }
 
-    /// The part of it that came from a cache.
+    /// Returns the part of it that came from a cache.
     pub fn cached(&self) -> u64 {
         self.cached.into()
     }
 
-    /// The output that the context holds; `None`: the log's number is a placeholder.
+    /// Returns the output that the context holds; `None`: the log's number is a placeholder.
     pub fn output(&self) -> Option<u64> {
         self.output.get()
     }
 
-    /// The output with the reasoning that is known not to be sent back, which the context does not hold.
+    /// Returns the output with the reasoning that is known not to be sent back, which the context does not hold.
     pub fn whole_output(&self) -> Option<u64> {
         let (kept, billed) = (self.output()?, self.billed());
         let is_without = self.reasoning().is_none() && kept + billed.reasoning == billed.output;
         Some(if is_without { billed.output } else { kept })
     }
 
-    /// The thinking in [`Request::output`], where the provider reports it.
+    /// Returns the thinking in [`Request::output`], where the provider reports it.
     pub fn reasoning(&self) -> Option<u64> {
         self.reasoning.get()
     }
 
-    /// Its usage in the provider's own terms.
+    /// Returns its usage in the provider's own terms.
     pub fn billed(&self) -> Billed {
         Billed::of_counts(self.billed.map(u64::from), self.surcharges)
     }
@@ -141,7 +141,7 @@ impl Request {
         Some(Expected { tokens, low, high })
     }
 
-    /// The agent's own estimate of the prompt, in tokens, where its log has one.
+    /// Returns the agent's own estimate of the prompt, in tokens, where its log has one.
     pub fn agent_estimate(&self) -> Option<u64> {
         self.agent_estimate.get()
     }
@@ -151,12 +151,12 @@ impl Request {
         self.is_whole
     }
 
-    /// The part of the prompt that no logged item explains: the system role.
+    /// Returns the part of the prompt that no logged item explains: the system role.
     pub fn system(&self) -> u64 {
         self.system.into()
     }
 
-    /// The user turn it belongs to, counted from 1.
+    /// Returns the user turn it belongs to, counted from 1.
     pub fn turn(&self) -> u32 {
         self.turn
     }
@@ -171,7 +171,8 @@ impl Request {
         self.cache_minutes
     }
 
-    /// When it was sent, as far as the log shows it, and for how many minutes its prompt is kept in a cache; 0: not known.
+    /// Returns the time at which it was sent, as far as the log shows it, and the minutes for which its prompt is kept
+    /// in a cache; 0: not known.
     pub(crate) fn sent(&self) -> (Option<Timestamp>, u8) {
         let before = SignedDuration::from_secs(self.sent_before.into());
         let at = self.at().and_then(|at| at.checked_sub(before).ok());
@@ -183,12 +184,12 @@ impl Request {
         self.generation.is_some()
     }
 
-    /// The node from which on items are no longer in its prompt.
+    /// Returns the node from which on items are no longer in its prompt.
     pub(crate) fn start(&self) -> usize {
         self.start as usize
     }
 
-    /// The report it was settled against; `None`: the first after a reset.
+    /// Returns the report it was settled against; `None`: the first after a reset.
     pub(crate) fn previous(&self) -> Option<RequestIx> {
         self.previous.get()
     }
@@ -231,13 +232,13 @@ impl Request {
         (changes, grows)
     }
 
-    /// The prompt and the output as the provider itself counts it.
+    /// Returns the prompt and the output as the provider itself counts it.
     pub(crate) fn total(&self) -> u64 {
         self.prompt().saturating_add(self.output_as_billed())
     }
 
-    /// The output as the provider itself counts it: some leave the reasoning out, which they do not get
-    /// back either.
+    /// Returns the output as the provider itself counts it: some leave the reasoning out, which they do not get back
+    /// either.
     pub(crate) fn output_as_billed(&self) -> u64 {
         let output = self.output().unwrap_or(0);
         match self.billed().output {

@@ -15,12 +15,12 @@ pub(super) struct Guessed {
 }
 
 impl Guessed {
-    /// An item of this size was added.
+    /// Adds an item of this size.
     pub(super) fn add(&mut self, size: &Size) {
         self.any |= is_guessed(size);
     }
 
-    /// An item leaves the context.
+    /// Takes an item out of the context.
     pub(super) fn leave(&mut self, item: &ItemRef<'_>, why: Gone) {
         // Items that leave with a branch are not part of the report that counts then.
         let is_of_report = !matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear);
@@ -39,7 +39,8 @@ impl Items {
         self.guessed.any
     }
 
-    /// Tokens that have left since the last report, as a share of a sum that was divided by the lengths of texts.
+    /// Returns the tokens that have left since the last report, as a share of a sum that was divided by the lengths of
+    /// texts.
     pub(crate) fn guessed_of_left(&self) -> u64 {
         self.guessed.of_left
     }

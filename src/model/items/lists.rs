@@ -18,7 +18,7 @@ impl OfNode {
         }
     }
 
-    /// The place before all items of a node.
+    /// Returns the place before all items of a node.
     pub(super) fn first(node: u32) -> OfNode {
         OfNode { node, item: 0 }
     }

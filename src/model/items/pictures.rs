@@ -6,7 +6,7 @@ use crate::history::ItemIx;
 use crate::pictures::{Media, Pictures};
 
 impl Items {
-    /// The prompt to expect that holds these items beside `base` tokens.
+    /// Returns the prompt to expect that holds these items beside `base` tokens.
     pub(crate) fn expected(&self, base: u64, items: &[ItemIx]) -> Expected {
         let sum: f64 = items.iter().map(|ix| self.estimate(*ix)).sum();
         let media = |kind: fn(Media<u64>) -> u64| {

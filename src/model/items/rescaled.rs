@@ -29,13 +29,13 @@ struct PromptDrop {
 }
 
 impl Rescaled {
-    /// The ratio of what an item at a node has now to what it had when it was settled.
+    /// Returns the ratio of what an item at a node has now to what it had when it was settled.
     fn ratio(&self, node: NodeIx) -> f64 {
         let drops = self.drops[self.after(node)..].iter();
         drops.map(|drop| drop.ratio).product()
     }
 
-    /// The first drop that was after an item at a node.
+    /// Returns the first drop that was after an item at a node.
     fn after(&self, node: NodeIx) -> usize {
         self.drops
             .partition_point(|drop| drop.start as usize <= node)
@@ -43,7 +43,7 @@ impl Rescaled {
 }
 
 impl Items {
-    /// All that is settled before a node, `held` tokens together, shares another number of tokens. `held` is
+    /// Shares another number of tokens among all that is settled before a node, `held` tokens together. `held` is
     /// above 0.
     pub(crate) fn rescale(&mut self, start: NodeIx, held: u64, tokens: u64) {
         self.settled.all += i128::from(tokens) - i128::from(held);
@@ -76,7 +76,7 @@ impl Items {
         self.is_rescaled(ix) && item.in_context() && item.settled().is_some()
     }
 
-    /// The settled tokens of an item in the context; `None`: it is not settled. Not to the token before all
+    /// Returns the settled tokens of an item in the context; `None`: it is not settled. Not to the token before all
     /// sizes are worked out.
     pub(crate) fn settled_now(&self, ix: ItemIx) -> Option<f64> {
         let (tokens, _) = self.list.at(ix).settled()?;

@@ -15,7 +15,7 @@ pub(super) struct Results {
 }
 
 impl Items {
-    /// The results of a call, in the context or not. The first time, costs a walk through all items.
+    /// Returns the results of a call, in the context or not. The first time, costs a walk through all items.
     pub(crate) fn results_of(&mut self, call: Key) -> impl Iterator<Item = ItemIx> + '_ {
         let Results { by_call, seen } = &mut self.results;
         for (ix, item) in (*seen..).zip(self.list.from(*seen)) {

@@ -7,12 +7,12 @@ use crate::history::{ItemIx, Left, RequestIx};
 use crate::small::short;
 
 impl Items {
-    /// All thinking since the last reset, in the context or stripped, in the order of nodes.
+    /// Returns all thinking since the last reset, in the context or stripped, in the order of nodes.
     pub(crate) fn thoughts(&self) -> &[ItemIx] {
         &self.thoughts
     }
 
-    /// The part of it from one node up to another.
+    /// Returns the part of it from one node up to another.
     pub(crate) fn thoughts_between(&self, from: NodeIx, to: NodeIx) -> &[ItemIx] {
         let (from, to) = (self.thoughts_before(from), self.thoughts_before(to));
         &self.thoughts[from.min(to)..to]
@@ -26,7 +26,7 @@ impl Items {
         }
     }
 
-    /// A reset took place: what it did not keep is no longer of interest.
+    /// Forgets the thoughts that a reset did not keep.
     pub(crate) fn forget_thoughts(&mut self) {
         let list = &self.list;
         self.thoughts.retain(|ix| list.at(*ix).in_context());
@@ -57,8 +57,8 @@ impl Items {
         self.list.at(ix).in_context() || self.stripped.contains(&ix)
     }
 
-    /// Thinking was in other prompts than was believed: the first one that held it is `entered`, the
-    /// first one without it `left`.
+    /// Notes that thinking was in other prompts than was believed: the first one that held it is `entered`, the first
+    /// one without it `left`.
     pub(crate) fn revise_thinking(
         &mut self,
         ix: ItemIx,

@@ -26,13 +26,13 @@ impl Touched {
         self.forgotten + self.newest.len() as u64
     }
 
-    /// Those after the first `count`; `None` if they are no longer kept.
+    /// Returns those after the first `count`; `None` if they are no longer kept.
     fn since(&self, count: u64) -> Option<&[ItemIx]> {
         let from = usize::try_from(count.checked_sub(self.forgotten)?).ok()?;
         self.newest.get(from..)
     }
 
-    /// Any item may have changed: no sums made so far hold.
+    /// Notes that any item may have changed: no sums made so far hold.
     pub(super) fn forget_all(&mut self) {
         self.forgotten = self.count() + 1;
         self.newest.clear();
@@ -50,7 +50,7 @@ impl Items {
         self.touched.count()
     }
 
-    /// The items touched after the first `touches` touches; `None` if those are no longer kept.
+    /// Returns the items touched after the first `touches` touches; `None` if those are no longer kept.
     pub(crate) fn touched_since(&self, touches: u64) -> Option<impl Iterator<Item = ItemIx>> {
         Some(self.touched.since(touches)?.iter().copied())
     }

@@ -64,7 +64,7 @@ impl Ledger {
         }
     }
 
-    /// The requests from the last reset to the anchor, each settled against the one before it.
+    /// Returns the requests from the last reset to the anchor, each settled against the one before it.
     fn settled_requests(&self) -> Vec<RequestIx> {
         let before = |ix: &RequestIx| self.requests.at(*ix).previous();
         let known = |ix: &RequestIx| self.settled.of(*ix).is_some();
@@ -98,7 +98,7 @@ impl Ledger {
         }
     }
 
-    /// The sizes that the reports leave for the items, by the present calibration.
+    /// Returns the sizes that the reports leave for the items, by the present calibration.
     fn plan(&self, requests: &[RequestIx]) -> Plan {
         let mut plan = Plan::default();
         let mut fresh: Vec<Vec<ItemIx>> = Vec::new();
@@ -187,7 +187,7 @@ impl Ledger {
         }
     }
 
-    /// Tokens of items, as planned.
+    /// Returns the tokens of items, as planned.
     fn sum<'i>(&self, plan: &Plan, items: impl Iterator<Item = &'i ItemIx>) -> i128 {
         let size = |ix: &ItemIx| {
             let planned = plan.sizes.get(ix).copied();

@@ -6,8 +6,8 @@ use crate::chain::{BranchChange, Chain, NodeIx};
 use crate::history::RequestIx;
 
 impl Ledger {
-    /// The live branch is another one: what is no longer on it leaves, what is on it again comes back,
-    /// and the anchor is the newest request that is still on it.
+    /// Changes the live branch: items that are no longer on it leave, items that are on it again come back, and the
+    /// anchor is the newest request that is still on it.
     pub(crate) fn change_branch(&mut self, change: &BranchChange, why: Gone, chain: &mut Chain) {
         let now = self.requests.len();
         for ix in change.left.iter().flat_map(|node| chain.items(*node)) {
@@ -39,7 +39,7 @@ impl Ledger {
         }
     }
 
-    /// The request whose output begins with a node.
+    /// Returns the request whose output begins with a node.
     fn begun_at(&self, node: NodeIx, chain: &Chain) -> Option<RequestIx> {
         let ix = self.request_of(chain.request_of(node)?)?;
         (self.requests.at(ix).start() == node).then_some(ix)

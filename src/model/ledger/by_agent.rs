@@ -6,8 +6,8 @@ use crate::chain::Chain;
 use crate::history::ItemIx;
 
 impl Ledger {
-    /// The agent's own number for the whole context is less than what was counted, and nothing was reported:
-    /// the items share it. A larger number leaves them as they are, and a part of it unlogged.
+    /// Shares the agent's own number for the whole context among the items, if it is less than their count and nothing
+    /// was reported. A larger number leaves them as they are, and a part of it unlogged.
     pub(crate) fn share_agents(&mut self, tokens: u64, chain: &Chain) {
         if self.anchor.is_some() || self.prefix.is_some() {
             return;

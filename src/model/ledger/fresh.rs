@@ -20,7 +20,7 @@ struct Settled {
 }
 
 impl Fresh {
-    /// A request settled these items; what it or later ones did before no longer counts.
+    /// Notes that a request settled these items; earlier items of it or of later ones no longer count.
     pub(super) fn put(&mut self, request: RequestIx, items: &[ItemIx]) {
         let older = self
             .requests
@@ -34,7 +34,7 @@ impl Fresh {
         });
     }
 
-    /// The items of a request; `None`: it settled none since the last reset.
+    /// Returns the items of a request; `None`: it settled none since the last reset.
     pub(super) fn of(&self, request: RequestIx) -> Option<impl Iterator<Item = ItemIx>> {
         let at = self
             .requests

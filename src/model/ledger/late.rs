@@ -26,14 +26,14 @@ impl Late {
         (self.lines, self.prompt, self.output) = (0, false, false);
     }
 
-    /// Another line of the newest response came.
+    /// Notes that another line of the newest response came.
     pub(super) fn note(&mut self, prompt: bool, output: bool) {
         self.lines = self.lines.saturating_add(1);
         self.prompt |= prompt;
         self.output |= output;
     }
 
-    /// Its output is settled.
+    /// Notes that its output is settled.
     pub(super) fn has_output(&mut self) {
         self.output = false;
     }
@@ -203,7 +203,7 @@ impl Ledger {
         earlier.chain(newest).collect()
     }
 
-    /// The largest prompt of a model, in tokens; 0: none.
+    /// Returns the largest prompt of a model, in tokens; 0: none.
     pub(crate) fn largest_prompt(&self, model: Option<&Arc<str>>) -> u64 {
         let before = self.largest.get(&model.cloned()).copied().unwrap_or(0);
         let newest = self.requests.len().checked_sub(1);

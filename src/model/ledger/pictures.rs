@@ -6,15 +6,15 @@ use crate::history::ItemIx;
 use crate::pictures::{Media, Pictures};
 
 impl Ledger {
-    /// A report left `rest` tokens for these items. Returns whether pictures cost otherwise than was believed: then
-    /// what was settled before is to be settled again.
+    /// Learns from a report that left `rest` tokens for these items. Returns true if pictures cost otherwise than was
+    /// believed: then what was settled before is to be settled again.
     pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) -> bool {
         let is_other = self.items.judge_pictures(items, rest as f64);
         self.is_refuted |= is_other;
         is_other
     }
 
-    /// The agent's settings say what becomes of pictures. Reports and the models table know better.
+    /// Sets the treatment of pictures by the agent's settings. Reports and the models table outweigh them.
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>, chain: &Chain) {
         let known = self.items.calibrations().current().pictures();
         if self.items.set_pictures(known.or(pictures)) {

@@ -45,7 +45,7 @@ impl Ledger {
         before.saturating_sub(self.requests.at(first).system())
     }
 
-    /// Tokens of unlogged text that the next prompt will have again, as after earlier resets.
+    /// Returns the tokens of unlogged text that the next prompt will have again, as after earlier resets.
     pub(crate) fn returning(&self) -> u64 {
         let is_usual = self.returning.came > self.returning.stayed_away;
         let anchor = self.anchor.filter(|_| is_usual);
@@ -53,7 +53,7 @@ impl Ledger {
         if lost < LEAST_RETURN { 0 } else { lost }
     }
 
-    /// An expected prompt with it; without it is possible.
+    /// Returns an expected prompt with it; without it is possible.
     pub(super) fn with_returning(&self, expected: Expected) -> Expected {
         let again = self.returning();
         Expected {

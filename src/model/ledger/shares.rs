@@ -7,7 +7,7 @@ use crate::chain::Chain;
 use crate::history::{ItemIx, RequestIx};
 
 impl Ledger {
-    /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
+    /// Settles the first report: items take their estimates, the rest is the unlogged prefix. Returns that prefix.
     pub(super) fn apportion_first_prompt(
         &mut self,
         fresh: &[ItemIx],
@@ -35,7 +35,7 @@ impl Ledger {
         room - self.apportion(fresh, estimates, target, Source::Shared)
     }
 
-    /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` besides.
+    /// Rescales the numbers that were settled by another tokenizer before: `held` tokens of items and `system` besides.
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
         let request = self.requests.at(ix);
@@ -46,14 +46,14 @@ impl Ledger {
         prompt - target
     }
 
-    /// Items take their estimates. Returns what was given out.
+    /// Settles items at their estimates. Returns the tokens that were given out.
     pub(super) fn settle_at_estimates(&mut self, items: &[ItemIx], estimates: &[f64]) -> u64 {
         let sum: f64 = estimates.iter().sum();
         self.apportion(items, estimates, sum.round() as u64, Source::Shared)
     }
 
-    /// The known parts do not fit the prompt any more: all items it held share it, in proportion to their sizes so far,
-    /// each by itself. Returns the system part.
+    /// Fits the known parts into a prompt that is smaller: all items that it held share it, in proportion to their
+    /// sizes so far, each by itself. Returns the system part.
     pub(super) fn fit_into_prompt_by_walk(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
         let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all().at(*item), ix);
         let held: Vec<ItemIx> = alive(chain, &self.items).filter(was_sent).collect();
@@ -66,8 +66,8 @@ impl Ledger {
         prompt - given
     }
 
-    /// The known parts do not fit the prompt any more. Items share it by a walk, or by a ratio to be worked out later
-    /// where that happens so often that their sizes in between are not kept. Returns the system part.
+    /// Fits the known parts into a prompt that is smaller. Items share it by a walk, or by a ratio to be worked out
+    /// later where that happens so often that their sizes in between are not kept. Returns the system part.
     pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
         let request = self.requests.at(ix);
         let (start, prompt) = (request.start(), request.prompt());
@@ -81,7 +81,7 @@ impl Ledger {
         prompt - target
     }
 
-    /// The least of a prompt that is the system part, in tokens.
+    /// Returns the least of a prompt that is the system part, in tokens.
     fn least_system(&self, prompt: u64) -> u64 {
         let most = match self.short_prompts() {
             Some(_) => prompt,
@@ -90,7 +90,8 @@ impl Ledger {
         self.prefix.unwrap_or(0).min(most)
     }
 
-    /// Another tokenizer: no settled number holds, and there is no anchor until the next report.
+    /// Forgets the settled numbers after a change of the tokenizer: none of them holds, and there is no anchor until
+    /// the next report.
     ///
     /// If that happens so often that sizes in between are not kept, items keep theirs, and the next report scales them.
     pub(crate) fn forget_settled(&mut self, chain: &Chain) {

@@ -10,7 +10,7 @@ use crate::{Kind, Source};
 const LEAST_UNREPORTED: u64 = 64;
 
 impl Ledger {
-    /// A node on the live branch that is no output was added: perhaps thinking leaves with it.
+    /// Notes that a node which is no output was added to the live branch: perhaps thinking leaves with it.
     pub(crate) fn begin_input(&mut self, turn: bool, chain: &Chain) {
         let (node, now) = (chain.last(), self.requests.len());
         if turn {
@@ -24,8 +24,8 @@ impl Ledger {
         }
     }
 
-    /// Another model may not be sent the thinking of the one before. Where its first prompt is nearer to what it
-    /// would be without any, all thinking before it leaves.
+    /// Strips the thinking that another model is not sent. Where its first prompt is nearer to its size without any,
+    /// all thinking before it leaves.
     pub(super) fn strip_at_switch(&mut self, ix: RequestIx, chain: &Chain) {
         let Some(last) = self.anchor.map(|anchor| self.requests.at(anchor)) else {
             return;
@@ -103,7 +103,7 @@ impl Ledger {
         thinking == Thinking::Leaves && !self.has_turn_of_anchor()
     }
 
-    /// The first node whose thinking is part of a prompt that ends before `start`.
+    /// Returns the first node whose thinking is part of a prompt that ends before `start`.
     pub(super) fn sent_from(&self, start: NodeIx) -> NodeIx {
         self.sent_from_if(self.items.calibrations().current().thinking(), start)
     }
@@ -119,7 +119,7 @@ impl Ledger {
         }
     }
 
-    /// The first node whose thinking is part of the next prompt, as far as the log shows.
+    /// Returns the first node whose thinking is part of the next prompt, as far as the log shows.
     pub(super) fn sent_next_from(&self, chain: &Chain) -> NodeIx {
         match self.items.calibrations().current().thinking() {
             Thinking::Never if chain.is_live(self.newest_input) => self.newest_input,
@@ -165,7 +165,7 @@ impl Ledger {
         Some(now - self.thinking_between(last_from, last_start, chain)?)
     }
 
-    /// Tokens of thinking between two nodes, in the context or stripped; `None`: not all of it was
+    /// Returns the tokens of thinking between two nodes, in the context or stripped; `None`: not all of it was
     /// reported.
     fn thinking_between(&self, from: NodeIx, to: NodeIx, chain: &Chain) -> Option<f64> {
         let mut sum = 0.0;

@@ -29,7 +29,7 @@ impl WithTurns {
         }
     }
 
-    /// The expected size of the next prompt: a turn's first one with what both of the last two brought.
+    /// Returns the expected size of the next prompt: a turn's first one with what both of the last two brought.
     pub(super) fn foresee(&self, expected: Expected, begins_turn: bool) -> Expected {
         let usual = self.newest.min(self.before);
         if !begins_turn || usual < LEAST_EXCESS {

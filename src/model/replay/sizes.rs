@@ -6,8 +6,8 @@ use crate::state::State;
 use std::collections::HashMap;
 
 impl Timeline {
-    /// The size of the context at each moment, in tokens, as items were known then. Linear in moments
-    /// and items. For sessions without a usage report; those of others have the sizes in them.
+    /// Returns the size of the context at each moment, in tokens, as items were known then. Linear in moments and
+    /// items. For sessions without a usage report; those of others have the sizes in them.
     pub fn sizes(&self, state: &State) -> Vec<u64> {
         // The tokens that come and go with each moment: all of them, and those of system prompt and tools.
         let mut changes = vec![(0_i128, 0_i128); self.moments.len()];
@@ -64,7 +64,7 @@ impl Timeline {
     }
 }
 
-/// The sizes of items before their previous size, by item, each with the record that changed it.
+/// Returns the sizes of items before their previous size, by item, each with the record that changed it.
 fn older_sizes(state: &State) -> HashMap<usize, Vec<(u32, u64)>> {
     let mut sizes: HashMap<usize, Vec<(u32, u64)>> = HashMap::new();
     for OlderSize { item, size } in state.ledger().items().older_sizes() {

@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// [`Session::context`] from running sums; `None`: there are none.
+    /// Returns [`Session::context`] from running sums; `None`: there are none.
     fn context_by_sums(&self) -> Option<Context> {
         let (tally, unsent) = self.sums()?;
         let own = if self.counts_from_report(&unsent.inputs) {
@@ -92,7 +92,7 @@ impl Session {
         })
     }
 
-    /// The window and the trigger, and how both are known.
+    /// Returns the window and the trigger, and how both are known.
     pub fn limits(&self) -> Limits {
         let left_out = self.facts().left_out;
         let changed = facts_after_switch(self.said(), self.model(), self.answered_at(), left_out);
@@ -112,19 +112,19 @@ impl Session {
         newest.and_then(|request| request.at()).or(self.updated_at)
     }
 
-    /// The session as it is now.
+    /// Returns the session as it is now.
     pub fn snapshot(&self) -> Snapshot {
         self.snapshot_of(self.content(), self.limits(), self.updated_at)
     }
 
-    /// The sizes of the newest prompts, in tokens, oldest first: at most `most`.
+    /// Returns the sizes of the newest prompts, in tokens, oldest first: at most `most`.
     pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
         let requests = self.requests();
         let newest = requests.from(requests.len().saturating_sub(most));
         newest.map(|request| request.prompt()).collect()
     }
 
-    /// The last compaction or clear, and whether a usage report followed it.
+    /// Returns the last compaction or clear, and whether a usage report followed it.
     pub fn newest_reset(&self) -> Option<(&PastReset, bool)> {
         let reset = self.resets().last()?;
         Some((reset, reset.request < self.requests().len()))

@@ -40,7 +40,7 @@ impl Session {
         self.state.set_folded(Some(folded));
     }
 
-    /// `None`: what there is cannot be folded.
+    /// Folds the session; `None`: it cannot be folded.
     fn fold_into(&mut self, folded: &mut Folded) -> Option<()> {
         let is_plain = self.state.has_items_alone() && self.counts_by_sums();
         let last = self.chain().end_of_branch().filter(|_| is_plain)?;

@@ -29,7 +29,7 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Clone for Memo<T> {
-    /// A copy has to find out by itself.
+    /// Returns an empty memo: a copy has to find out by itself.
     fn clone(&self) -> Memo<T> {
         Memo::default()
     }

@@ -7,7 +7,7 @@ use crate::history::PastReset;
 use jiff::Timestamp;
 
 impl Session {
-    /// A reset as it will be noted, but for what it drops; nothing has changed yet.
+    /// Returns a reset as it will be noted, but for what it drops; nothing has changed yet.
     pub(super) fn before_reset(
         &self,
         reset: &Reset,

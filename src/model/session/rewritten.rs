@@ -44,7 +44,7 @@ impl Session {
         self.state.take_over(resets, summary);
     }
 
-    /// The compaction that rewrote the log; `None`: nothing has left.
+    /// Returns the compaction that rewrote the log; `None`: nothing has left.
     fn rewriting(
         &self,
         former: &Session,

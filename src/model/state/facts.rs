@@ -30,7 +30,7 @@ impl State {
         self.began_with = Some(tokens);
     }
 
-    /// The log names the model.
+    /// Notes that the log names the model.
     pub(crate) fn name_model(&mut self) {
         self.named.model = true;
     }
@@ -51,7 +51,7 @@ impl State {
         }
     }
 
-    /// The model and its limits, as the log names them now.
+    /// Returns the model and its limits, as the log names them now.
     pub(crate) fn facts(&self) -> ModelFacts {
         ModelFacts {
             model: self.model_shared().cloned(),
@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// The provider leaves so many tokens out of each prompt from here on.
+    /// Notes that the provider leaves so many tokens out of each prompt from here on.
     pub(crate) fn leave_out(&mut self, tokens: u64) {
         self.left_out = tokens;
         self.note_facts();
@@ -93,9 +93,9 @@ impl State {
         };
     }
 
-    /// The log names the model of the next or of this response, another one than before. Where the new one counts
-    /// differently, the old anchor no longer holds. `scale` is what a token of it is expected to cost, as a multiple of
-    /// the models table's price.
+    /// Notes that the log names the model of the next or of this response, another one than before. Where the new one
+    /// counts differently, the old anchor no longer holds. `scale` is what a token of it is expected to cost, as a
+    /// multiple of the models table's price.
     pub(crate) fn use_model(&mut self, id: &str, scale: f64) {
         let count_alike = self
             .model()

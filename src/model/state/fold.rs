@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 impl State {
-    /// A record or an event of one is about to be taken in.
+    /// Notes that a record, or an event of one, is about to be taken in.
     pub(crate) fn begin(&mut self, entry: &Entry) {
         if self.ledger.is_late() && !self.ledger.goes_on(&entry.event) {
             self.ledger.catch_up(&mut self.chain, self.coverage);
@@ -37,17 +37,17 @@ impl State {
         }
     }
 
-    /// The newest user turns are taken back.
+    /// Takes back the newest user turns.
     pub(crate) fn roll_back(&mut self, turns: u64) {
         self.cut_from(self.chain.turn_from_end(turns));
     }
 
-    /// The log lacks the beginning of its conversation.
+    /// Notes that the log lacks the beginning of its conversation.
     pub(crate) fn lacks_beginning(&mut self) {
         self.ledger.lacks_beginning();
     }
 
-    /// The log contains all that its prompts hold from here on.
+    /// Notes that the log contains all that its prompts hold from here on.
     pub(crate) fn logs_prompts(&mut self) {
         self.prompts_logged = true;
         self.ledger.logs_prompts();
@@ -139,8 +139,8 @@ impl State {
         }
     }
 
-    /// A later record of the same id: what is the same stays, what is new is added, the rest leaves and is
-    /// returned.
+    /// Replaces the items of a node by those of a later record of the same id: equal ones stay, new ones are added, the
+    /// rest leaves and is returned.
     fn replace_items(
         &mut self,
         node: usize,
@@ -173,7 +173,7 @@ impl State {
         self.ledger.items_mut().leave(ix, why, next);
     }
 
-    /// A turn has ended.
+    /// Notes that a turn has ended.
     pub(crate) fn drop_ephemeral(&mut self) {
         let next = self.requests().len();
         self.ledger.items_mut().drop_ephemeral(next);
@@ -188,7 +188,7 @@ impl State {
         self.change_branch(&change, Gone::Rewind);
     }
 
-    /// The content of these records and of the results of these calls was cleared.
+    /// Clears the content of these records and of the results of these calls.
     pub(crate) fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
         let of_nodes = nodes.iter().filter_map(|key| self.chain.find(*key));
         let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.chain.items(node)).collect();
@@ -213,7 +213,7 @@ impl State {
         }
     }
 
-    /// The items of these keys on the live branch.
+    /// Returns the items of these keys on the live branch.
     fn items_of(&self, keys: &[ItemKey]) -> Vec<ItemIx> {
         let live = |key: &ItemKey| {
             let node = self.chain.find(key.node)?;

@@ -27,8 +27,8 @@ pub(crate) struct Summary {
 }
 
 impl State {
-    /// Only these records are in the context any more. `before` is what the context was before that, should it turn out
-    /// to be a compaction.
+    /// Keeps only these records in the context. `before` is the context before that, should it turn out to be a
+    /// compaction.
     pub(crate) fn retain(&mut self, keys: &[Key], before: PastReset) {
         let why = before.gone;
         let change = self.chain.retain(keys);
@@ -52,8 +52,8 @@ impl State {
         reset.key.is_some_and(|key| self.chain.find(key).is_some())
     }
 
-    /// Tokens of what a reset keeps that its agent wrote once more just before it: no request has sent any of it, the
-    /// context holds all of it already, and it is not what a user may say twice.
+    /// Returns the tokens of what a reset keeps that its agent wrote once more just before it: no request has sent any
+    /// of it, the context holds all of it already, and it is not what a user may say twice.
     pub(crate) fn written_again(&self, kept: &Kept) -> u64 {
         let Kept::Range { first, last: None } = kept else {
             return 0;
@@ -75,7 +75,7 @@ impl State {
         tokens.fold(0, u64::saturating_add)
     }
 
-    /// A compaction or clear took place; `before` is what the context was before it.
+    /// Takes in a compaction or clear; `before` is the context before it.
     pub(crate) fn reset(&mut self, reset: &Reset, before: PastReset) {
         let change = self.chain.reset(reset.key, &reset.kept);
         self.add_reset(before, &change);
@@ -83,7 +83,7 @@ impl State {
         self.ledger.forget_anchor();
     }
 
-    /// The newest reset takes effect after the next request, unless one came since.
+    /// Lets the newest reset take effect after the next request, unless one came since.
     pub(crate) fn postpone_reset(&mut self) {
         let next = self.requests().len();
         let newest = self.ledger.resets_mut().last_mut();
@@ -92,7 +92,7 @@ impl State {
         }
     }
 
-    /// A record shows what caused the newest reset, unless a request came since.
+    /// Sets the cause of the newest reset, as a record shows it, unless a request came since.
     pub(crate) fn set_reset_cause(&mut self, cause: Cause) {
         let next = self.requests().len();
         let newest = self.ledger.resets_mut().last_mut();
@@ -162,7 +162,7 @@ impl State {
         }
     }
 
-    /// The newest item is a summary in the place of earlier records. The first of a log counts.
+    /// Notes that the newest item is a summary in the place of earlier records. The first of a log counts.
     pub(crate) fn note_summary(&mut self) {
         let newest = self.items().last().map(|item| Summary {
             hash: item.hash(),

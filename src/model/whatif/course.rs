@@ -46,7 +46,7 @@ impl Default for Change {
 }
 
 impl Course {
-    /// The course of the first `requests` requests, as if `without` had not come.
+    /// Returns the course of the first `requests` requests, as if `without` had not come.
     pub(super) fn of(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) -> Course {
         let requests = requests.min(session.requests().len());
         let reported = session.requests().to(requests);
@@ -88,7 +88,7 @@ impl Course {
     }
 }
 
-/// The first reset between the request before this one and this one; the others there are passed over.
+/// Returns the first reset between the request before this one and this one; the others there are passed over.
 fn first_of<'r>(
     resets: &mut std::iter::Peekable<impl Iterator<Item = &'r PastReset>>,
     request: RequestIx,
@@ -223,7 +223,7 @@ impl Responses<'_> {
         }
     }
 
-    /// The message of a response: this one, if it has none yet.
+    /// Returns the message of a response: this one, if it has none yet.
     fn message_of(&mut self, response: Key, new: usize) -> usize {
         let Some(request) = self.session.ledger().request_of(response) else {
             return *self.others.entry(response).or_insert(new);
@@ -235,7 +235,7 @@ impl Responses<'_> {
     }
 }
 
-/// The tokens that every epoch begins with: what no log shows, and what the harness puts in. The least that was
+/// Returns the tokens that every epoch begins with: what no log shows, and what the harness puts in. The least that was
 /// seen: some epochs begin with restored files and such as well.
 fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) -> u64 {
     let resets = session.resets().iter().map(|reset| reset.request);

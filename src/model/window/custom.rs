@@ -88,7 +88,7 @@ impl Custom {
         row.map(|row| row.tokens)
     }
 
-    /// The agents that rows name, without patterns.
+    /// Returns the agents that rows name, without patterns.
     pub fn agents_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let windows = self.windows.iter_mut().map(|row| &mut row.which);
         let all = windows.chain(self.policies.iter_mut().map(|row| &mut row.which));
@@ -103,7 +103,7 @@ impl Custom {
 }
 
 impl Rule {
-    /// The size at which it fires; `None`: it does not depend on the size.
+    /// Returns the size at which it fires; `None`: it does not depend on the size.
     pub fn trigger(self, window: u64) -> Option<u64> {
         match self {
             Rule::Share(share) => Some(part(window, share)),
@@ -113,7 +113,7 @@ impl Rule {
         }
     }
 
-    /// The rule's name, as reports write it.
+    /// Returns the rule's name, as reports write it.
     pub fn name(self) -> String {
         match self {
             Rule::Share(share) if share >= 1.0 => "at the limit".to_owned(),

@@ -55,14 +55,14 @@ impl ModelRow {
 }
 
 impl Rules {
-    /// The row of a model, for an agent, that has its tokenizer.
+    /// Returns the row of a model, for an agent, that has its tokenizer.
     pub fn model(&self, agent: &str, id: &str) -> Option<&ModelRow> {
         let id = ModelId::new(id);
         let mut rows = self.model.iter().filter(|row| row.tokenizer.is_some());
         rows.find(|row| row.is_of(agent, id))
     }
 
-    /// The rows with the windows that a model may have with this version of an agent, the likeliest first.
+    /// Returns the rows with the windows that a model may have with this version of an agent, the likeliest first.
     pub(super) fn windows<'r>(
         &'r self,
         agent: &'r str,
@@ -74,8 +74,8 @@ impl Rules {
         rows.filter(move |row| version::is_up_to(version, row.up_to.as_deref()))
     }
 
-    /// The window that an agent takes for a model where neither log nor settings say it. One that is smaller than what
-    /// was in the context is not the one.
+    /// Returns the window that an agent takes for a model where neither log nor settings say it. One that is smaller
+    /// than what was in the context is not the one.
     pub(super) fn usual_window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
         let mut is_guess = false;
         let rows = |id| self.windows(seen.agent, seen.version, id);

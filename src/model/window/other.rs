@@ -27,7 +27,7 @@ pub enum TriggerKind {
 }
 
 impl TriggerKind {
-    /// Its name, as reports write it.
+    /// Returns its name, as reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -137,7 +137,7 @@ impl Rules {
     }
 }
 
-/// The first value whose pattern a model matches.
+/// Returns the first value whose pattern a model matches.
 pub(crate) fn of_model<'v>(rows: &'v [(String, String)], model: &str) -> Option<&'v str> {
     let row = rows
         .iter()

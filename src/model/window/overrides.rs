@@ -63,13 +63,13 @@ pub struct Overrides {
 static NONE: LazyLock<Arc<Overrides>> = LazyLock::new(Arc::default);
 
 impl Overrides {
-    /// The settings of an agent that has none: one object for thousands of sessions.
+    /// Returns the settings of an agent that has none: one object for thousands of sessions.
     pub fn none() -> Arc<Overrides> {
         Arc::clone(&NONE)
     }
 
-    /// A hash of what a session takes from them while it is folded: the causes of its compactions, the agent's own count, its
-    /// pictures. Two that have the same give the same summary of a log. 0: nothing is set.
+    /// Returns a hash of what a session takes from them while it is folded: the causes of its compactions, the agent's
+    /// own count, its pictures. Two that have the same give the same summary of a log. 0: nothing is set.
     pub fn fold_hash(&self) -> u64 {
         let set = Overrides {
             said: None,
@@ -83,7 +83,7 @@ impl Overrides {
         xxh3_64(format!("{set:?}").as_bytes())
     }
 
-    /// The folder of the project of a session with this working directory; empty: not known.
+    /// Returns the folder of the project of a session with this working directory; empty: not known.
     pub fn folder<'a>(&'a self, cwd: Option<&'a str>) -> &'a str {
         let cwd = cwd.unwrap_or_default();
         let project = self.project.as_ref();
@@ -124,7 +124,7 @@ pub enum Compaction {
 }
 
 impl Overrides {
-    /// The settings for one model: its own windows where none is set for all.
+    /// Returns the settings for one model: its own windows where none is set for all.
     pub(crate) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
         let is_its = |row: &&ModelWindow| model.is_some_and(|id| matches_model(&row.id, id));
         let mut rows = self.models.iter().filter(is_its).peekable();

@@ -40,7 +40,7 @@ const MAKERS: [&str; 10] = [
     "qwen.",
 ];
 
-/// The id without the prefix of a provider.
+/// Returns the id without the prefix of a provider.
 fn bare(id: &str) -> &str {
     let id = id.rsplit_once('/').map_or(id, |(_, id)| id);
     let starts = std::iter::once(0).chain(id.match_indices('.').map(|(dot, _)| dot + 1));

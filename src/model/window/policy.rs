@@ -110,7 +110,7 @@ impl Policy {
                 .is_none_or(|last| seen.at.is_some_and(|at| at <= last))
     }
 
-    /// The size at which an agent with this window and these settings compacts. With
+    /// Returns the size at which an agent with this window and these settings compacts. With
     /// [`Overrides::from_first_prompt`], what has to come after that prompt.
     pub fn trigger(&self, window: u64, set: &Overrides) -> Option<u64> {
         let proactive = (self.proactive && !self.at_limit) || set.compact_window.is_some();
@@ -141,7 +141,7 @@ impl Policy {
         Some(limits.into_iter().flatten().fold(trigger, u64::min))
     }
 
-    /// Tokens that survive its compaction in addition to prefix and summary, from a history of `history`
+    /// Returns the tokens that survive its compaction in addition to prefix and summary, from a history of `history`
     /// tokens, `user` of them the user's.
     pub fn kept(&self, history: u64, user: u64) -> u64 {
         let parts = [
@@ -154,7 +154,7 @@ impl Policy {
     }
 }
 
-/// A share of a window, to the next token.
+/// Returns a share of a window, to the next token.
 pub(super) fn part(window: u64, share: f64) -> u64 {
     (window as f64 * share).round() as u64
 }

@@ -50,7 +50,7 @@ pub struct Prices {
 }
 
 impl Rules {
-    /// The price row of a model, by the provider's list; `None`: not known. Subscriptions are not considered.
+    /// Returns the price row of a model, by the provider's list; `None`: not known. Subscriptions are not considered.
     pub fn price_of(&self, model: &str) -> Option<&PriceRow> {
         let model = ModelId::new(model);
         let mut rows = self.price.iter();
@@ -59,7 +59,7 @@ impl Rules {
 }
 
 impl PriceRow {
-    /// The prices of a prompt of this many tokens.
+    /// Returns the prices of a prompt of this many tokens.
     pub fn prices(&self, prompt: u64) -> &Prices {
         let is_long = self.above.is_some_and(|above| prompt > above);
         self.long
@@ -68,8 +68,8 @@ impl PriceRow {
             .unwrap_or(&self.usual)
     }
 
-    /// By what these surcharges multiply a price, as far as it is known; `None`: without what is not known, the price
-    /// may be too high.
+    /// Returns the factor by which these surcharges multiply a price, as far as it is known; `None`: without the
+    /// unknown part, the price may be too high.
     fn factor(&self, surcharges: Surcharges) -> Option<f64> {
         if !self.lacking(surcharges).iter().all(Surcharge::is_more) {
             return None;
@@ -78,17 +78,18 @@ impl PriceRow {
         Some(known.filter_map(|one| self.surcharges.get(&one)).product())
     }
 
-    /// Those of some surcharges that the row has no factor for: its prices do not contain them.
+    /// Returns those of some surcharges that the row has no factor for: its prices do not contain them.
     pub fn lacking(&self, surcharges: Surcharges) -> Surcharges {
         surcharges.filter(|one| !self.surcharges.contains_key(&one))
     }
 
-    /// US dollars for a million tokens read from the cache, in a prompt of `prompt` tokens; `None`: not known.
+    /// Returns US dollars for a million tokens read from the cache, in a prompt of `prompt` tokens; `None`: not known.
     pub fn cached_read(&self, prompt: u64, surcharges: Surcharges) -> Option<f64> {
         Some(self.prices(prompt).cached_read * self.factor(surcharges)?)
     }
 
-    /// US dollars for one request, without the surcharges that are [`lacking`](PriceRow::lacking); `None`: not known.
+    /// Returns US dollars for one request, without the surcharges that are [`lacking`](PriceRow::lacking); `None`: not
+    /// known.
     pub fn usd(&self, spent: &Spent, surcharges: Surcharges) -> Option<f64> {
         let factor = self.factor(surcharges)?;
         let prices = self.prices(spent.prompt());

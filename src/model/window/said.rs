@@ -34,7 +34,7 @@ pub enum SaidCompaction {
 }
 
 impl SaidCompaction {
-    /// The size at which it compacts.
+    /// Returns the size at which it compacts.
     pub(super) fn at(self) -> Option<u64> {
         match self {
             SaidCompaction::At(at) => Some(at),
@@ -55,7 +55,7 @@ pub struct Breakdown {
 }
 
 impl Said {
-    /// A window and nothing more.
+    /// Returns a window and nothing more.
     pub fn window(window: u64, model: Option<String>) -> Said {
         Said {
             window,
@@ -67,8 +67,8 @@ impl Said {
         }
     }
 
-    /// The model that the client has changed to since the newest response, which was of `model`, at `answered`: the next one
-    /// will be of it.
+    /// Returns the model that the client has changed to since the newest response, which was of `model`, at `answered`:
+    /// the next one will be of it.
     pub(crate) fn changed_to(
         &self,
         model: Option<&str>,
@@ -88,7 +88,7 @@ impl Said {
     }
 }
 
-/// A model's id without what is added about its window: `claude-opus-5[1m]` is `claude-opus-5` in most logs.
+/// Returns a model's id without what is added about its window: `claude-opus-5[1m]` is `claude-opus-5` in most logs.
 pub fn without_window(id: &str) -> &str {
     match id.split_once('[') {
         Some((id, added)) if added.ends_with(']') => id,

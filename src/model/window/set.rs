@@ -31,7 +31,7 @@ pub struct SetWindows(Vec<SetWindow>);
 const MOST: usize = 200;
 
 impl SetWindows {
-    /// All of them, the latest last.
+    /// Returns all of them, the latest last.
     pub fn all(&self) -> &[SetWindow] {
         &self.0
     }
@@ -46,13 +46,13 @@ impl SetWindows {
         }
     }
 
-    /// The window that was set for exactly these sessions.
+    /// Returns the window that was set for exactly these sessions.
     pub fn of(&self, sessions: &SetFor) -> Option<u64> {
         let known = self.0.iter().find(|known| known.sessions == *sessions);
         known.map(|known| known.tokens)
     }
 
-    /// The window of a session: its own, else that of its model.
+    /// Returns the window of a session: its own, else that of its model.
     pub(crate) fn window(&self, path: &str, id: &str, model: Option<&str>) -> Option<u64> {
         let fits = |sessions: &SetFor| match sessions {
             SetFor::Session { path: p, id: i } => (p.as_str(), i.as_str()) == (path, id),

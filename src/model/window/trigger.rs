@@ -25,7 +25,7 @@ pub enum PastSize {
 }
 
 impl PastSize {
-    /// The size at which the agent compacted.
+    /// Returns the size at which the agent compacted.
     fn at(self) -> u64 {
         match self {
             PastSize::Context(size) => size,
@@ -55,7 +55,7 @@ impl PastSize {
     }
 }
 
-/// The size at which the rule of an agent with this policy and window fires.
+/// Returns the size at which the rule of an agent with this policy and window fires.
 fn rule(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> Option<u64> {
     let rule = policy?.trigger(window, seen.overrides)?;
     Some(if seen.overrides.from_first_prompt {
@@ -65,7 +65,7 @@ fn rule(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> Option<u64> {
     })
 }
 
-/// The size from which on the agent compacts at the end of a turn, where that is below its rule.
+/// Returns the size from which on the agent compacts at the end of a turn, where that is below its rule.
 pub(super) fn at_turn_end(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> Option<u64> {
     let share = seen.overrides.turn_end_share?;
     let rule = rule(seen, policy, window)?;
@@ -79,8 +79,8 @@ pub(super) fn is_confirmed(seen: &Seen<'_>, policy: Option<&Policy>, window: u64
     newest.is_some_and(|(past, rule)| !past.contradicts(rule, is_late))
 }
 
-/// The size at which an agent with this policy and window compacts, `turn_end` at the end of a turn: so much less as the
-/// provider leaves out of each prompt.
+/// Returns the size at which an agent with this policy and window compacts, `turn_end` at the end of a turn: so much
+/// less as the provider leaves out of each prompt.
 pub(super) fn of(
     seen: &Seen<'_>,
     policy: Option<&Policy>,
@@ -92,7 +92,7 @@ pub(super) fn of(
     (trigger, source)
 }
 
-/// The agent's own count at which it compacts.
+/// Returns the agent's own count at which it compacts.
 fn of_counted(
     seen: &Seen<'_>,
     policy: Option<&Policy>,
