@@ -15,7 +15,7 @@
 //!   the whole of them.
 //! * Thoughts are billed as output, and are in no later prompt, as of Gemini's interface.
 //!
-//! When it compacts is not documented. Conversations of the first builds (`.pb`) are encrypted.
+//! The rule by which it compacts is not documented. Conversations of the first builds (`.pb`) are encrypted.
 
 mod generation;
 

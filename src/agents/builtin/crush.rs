@@ -183,8 +183,8 @@ struct Response {
     written: u64,
 }
 
-/// When Crush's numbers changed: until then the output had what was read from a cache in it, and the prompt had not
-/// (charmbracelet/crush, pull request 2004, in releases of February 2026).
+/// The time at which Crush's numbers changed: until then the output included the tokens that were read from a cache,
+/// and the prompt did not (charmbracelet/crush, pull request 2004, in releases of February 2026).
 const CHANGED: Timestamp = Timestamp::constant(1_769_904_000, 0);
 
 /// The bytes of a token, for an estimate.

@@ -132,7 +132,7 @@ fn recognise(head: &[u8]) -> bool {
 /// A conversation of the file.
 struct Thread {
     conversation: Conversation,
-    /// When its newest call began.
+    /// The time at which its newest call began.
     newest: Option<Timestamp>,
     model: Option<String>,
     /// The newest response, where calls contain only what is new.

@@ -16,7 +16,7 @@ const LONGEST_PAUSE: SignedDuration = SignedDuration::from_mins(56);
 /// Keeps track of who is waited for: the user, or the agent.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
-    /// When the response was logged after which nobody has typed and no tool has run.
+    /// The time of the response after which nobody has typed and no tool has run.
     waits_since: Option<Timestamp>,
     /// True if the newest prompt came after a pause.
     is_back: bool,

@@ -125,7 +125,7 @@ pub(super) struct Requests {
     unplaced: Vec<Unplaced>,
     /// Items of its messages that no record of the conversation shows.
     new: Vec<ItemKey>,
-    /// Those of the newest request and since: in a terminal, the records of some are written after them.
+    /// The items of the newest request and those since: in a terminal, the records of some are written after them.
     shown: Pool,
     /// Items that the messages of the next request hold again.
     back: Vec<ItemKey>,

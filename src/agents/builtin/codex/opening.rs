@@ -31,7 +31,7 @@ pub(super) fn is_one_record(line: &[u8]) -> bool {
 /// The beginning of a line as Codex writes it since September 2025.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Opening<'a> {
-    /// When it was written.
+    /// The time at which it was written.
     pub time: &'a [u8],
     /// The type of the line.
     pub kind: &'a [u8],

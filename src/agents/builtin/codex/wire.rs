@@ -98,7 +98,7 @@ record! {
         pub model_context_window: Window,
         pub num_turns: Count,
         pub turn_id: Text<'a>,
-        /// When a turn began.
+        /// The time at which a turn began.
         pub started_at: Began,
         pub service_tier: Text<'a>,
         pub thread_name: Text<'a>,
@@ -303,7 +303,7 @@ impl TokenUsage {
     }
 }
 
-/// When a turn began, in seconds since 1970. Anything else says nothing.
+/// The time at which a turn began, in seconds since 1970. Any other value is ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Began(pub Option<Timestamp>);
 

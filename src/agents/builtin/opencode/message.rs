@@ -35,7 +35,7 @@ pub(super) struct History {
     is_hidden: bool,
     /// The session's id, if it is one: logs that were made public may have another word in its place.
     session: Option<Box<str>>,
-    /// When the session was made: a fork begins with copies of older messages, under new ids.
+    /// The time at which the session was made: a fork begins with copies of older messages, under new ids.
     made: Option<Timestamp>,
     /// The place of the newest message.
     place: Place,

@@ -117,7 +117,7 @@ pub(super) struct Ui {
     reports: VecDeque<Report>,
     condensed: VecDeque<Condensed>,
     cuts: VecDeque<Cut>,
-    /// When the newest summary that was read was made.
+    /// The time at which the newest summary that was read was made.
     floor: Option<i64>,
 }
 
