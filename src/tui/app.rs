@@ -184,9 +184,9 @@ struct Shown {
     matching_keys: Arc<HashSet<SessionKey>>,
     /// The number of sessions when the list was made.
     listed_of: usize,
-    /// When it was made.
+    /// The time at which it was made.
     listed_at: Option<Timestamp>,
-    /// When the sums below the list were made.
+    /// The time at which the sums below the list were made.
     summed_at: Option<Timestamp>,
     totals: Totals,
     live: usize,

@@ -119,7 +119,7 @@ struct Reported {
     shares: usize,
     /// True if few requests were left, and not clearly more since.
     few_left: bool,
-    /// When it compacts if nobody types, as was reported.
+    /// The time at which it compacts if nobody types, as it was reported.
     idle: Option<Timestamp>,
     /// Its large items that were reported.
     items: HashSet<ItemId>,

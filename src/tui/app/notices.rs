@@ -28,7 +28,7 @@ pub enum Severity {
 /// A notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// When it was raised.
+    /// The time at which it was raised.
     pub at: Timestamp,
     /// Its importance.
     pub severity: Severity,

@@ -54,7 +54,7 @@ impl Speed {
 pub struct Replay {
     /// The moment on screen; `None`: live.
     pub cursor: Option<Position>,
-    /// When its last step was played; `None`: it is paused.
+    /// The time at which its last step was played; `None`: it is paused.
     pub playing: Option<Timestamp>,
     /// The index of its speed in [`Speed::ALL`].
     pub speed: usize,

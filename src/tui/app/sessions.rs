@@ -85,7 +85,7 @@ pub(super) struct Matched {
     sessions: HashMap<SessionKey, bool>,
     /// The other words.
     conditions: Vec<Condition>,
-    /// When messages of the user are to be searched for the words; `None`: they are, or there are none.
+    /// The time at which messages of the user are to be searched for the words; `None`: they are, or there are none.
     due: Option<Timestamp>,
 }
 

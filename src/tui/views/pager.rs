@@ -29,13 +29,13 @@ pub struct About<'a> {
     pub tokens: (u64, Source),
     /// The trigger or, where none is known, the window, in tokens.
     pub end: u64,
-    /// Since when, how often and at which cost it was sent.
+    /// The time since which it was sent, the number of times and the cost.
     pub sent: Sent,
     /// The time, for the item's age.
     pub now: Timestamp,
 }
 
-/// Since when, how often and at which cost an item was sent.
+/// The time since which an item was sent, the number of times and the cost.
 #[derive(Debug, Clone, Default)]
 pub struct Sent {
     /// The request that it entered the context with; empty: no requests were reported.

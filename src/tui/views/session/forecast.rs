@@ -1,4 +1,4 @@
-//! When the session will compact, or why there is no forecast; with marked items, how it would be without them; in a
+//! Draws when the session will compact, or why there is no forecast; with marked items, the forecast without them; in a
 //! replay, the prediction for a request and its actual size. Without usage reports: the error of the estimates.
 
 use super::Shown;
