@@ -36,7 +36,7 @@ pub enum Moment {
 pub struct Event {
     /// The agent that ran the hook.
     pub agent: Agent,
-    /// When it is.
+    /// The moment of the event.
     pub moment: Moment,
     /// The event's name, as the answer repeats it; empty: the agent does not name it.
     pub name: String,

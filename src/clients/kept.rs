@@ -19,7 +19,7 @@ pub struct Kept {
     /// The model's id when the window was said, as the client writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// When this window was first said with this model.
+    /// The time at which this window was first said with this model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
     /// The agent's version.
@@ -28,7 +28,7 @@ pub struct Kept {
     /// The effort with which the model is to think, in the agent's word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// When it compacts by itself; `None`: the client did not say.
+    /// The size at which it compacts by itself; `None`: the client did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<KeptCompaction>,
     /// The content of its context, as the client estimates it.
@@ -42,13 +42,13 @@ pub struct Kept {
     pub log: Option<PathBuf>,
 }
 
-/// When a client compacts by itself.
+/// The size at which a client compacts by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptCompaction {
     /// At this size, in tokens.
     At(u64),
-    /// When the provider refuses a prompt.
+    /// It compacts when the provider refuses a prompt.
     WhenRefused,
     /// Never.
     Off,

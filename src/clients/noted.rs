@@ -42,14 +42,14 @@ fn is_none(missed: &u64) -> bool {
 /// A compaction that hooks were run for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotedCompaction {
-    /// When the hook before it ran.
+    /// The time at which the hook before it ran.
     pub at: Timestamp,
     /// The cause of the compaction, in the agent's word: `auto` or `manual`.
     pub cause: String,
     /// The context before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<NotedSize>,
-    /// When the hook after it ran; `None`: the agent has no such hook, or it did not compact after all.
+    /// The time at which the hook after it ran; `None`: the agent has no such hook, or it did not compact after all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
     /// The context after it.

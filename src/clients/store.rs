@@ -109,7 +109,7 @@ pub struct Reader<T> {
     folder: Option<PathBuf>,
     /// The files that there are, by their names; `None`: not looked yet.
     names: Option<HashMap<String, Option<Arc<T>>>>,
-    /// When each file that was read was written, and its length.
+    /// The time at which each file that was read was written, its length and its data.
     read: HashMap<String, (SystemTime, u64, Option<Arc<T>>)>,
 }
 

@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 40;
 /// A client's statement about its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidContext {
-    /// When it compacts by itself.
+    /// The size at which it compacts by itself.
     pub compaction: KeptCompaction,
     /// Its size, in tokens, as the client estimates it.
     pub tokens: u64,
