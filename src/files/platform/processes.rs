@@ -20,7 +20,7 @@ pub struct Processes {
 
 /// The result of looking up a process that exists or may exist.
 pub enum Process {
-    /// When it started, as in `/proc/<pid>/stat`.
+    /// It exists; the time at which it started is as in `/proc/<pid>/stat`.
     Exists(String),
     /// Processes cannot be looked up.
     Unknown,
