@@ -14,7 +14,7 @@ pub struct Facts {
     /// The marks that [`Format::recognise`] looks for near the beginning of a file, with names in backticks. A refusal
     /// of another file says that it has "no …".
     pub mark: &'static str,
-    /// When its logs show what happens: `each line`.
+    /// The time at which its logs show new events: `each line`.
     pub live: &'static str,
     /// The provider's numbers in its logs: `prompts, outputs, reasoning`. Empty: none, all is
     /// estimated.

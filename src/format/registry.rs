@@ -17,8 +17,8 @@ pub struct Registry {
 pub struct RegistryEntry {
     /// The session's id.
     pub session: String,
-    /// When the process started, in clock ticks since the boot of the machine, as in `/proc/<pid>/stat`
-    /// of Linux. It distinguishes the process from a later one with its id.
+    /// The time at which the process started, in clock ticks since the boot of the machine, as in `/proc/<pid>/stat` of
+    /// Linux. It distinguishes the process from a later one with its id.
     pub started: Option<String>,
     /// The activity of the process.
     pub running: Running,

@@ -38,7 +38,7 @@ pub struct SidecarRecord {
     pub session: Box<str>,
     /// Names that the session's log may have for the request, the most reliable first.
     pub keys: Vec<Key>,
-    /// When the request ended, where no name of it is known: `keys` are those of its conversation.
+    /// The time at which the request ended, where no name of it is known: `keys` are those of its conversation.
     pub at: Option<Timestamp>,
     /// The window at that time, in tokens.
     pub window: Option<u64>,
