@@ -107,7 +107,7 @@ pub(super) struct Worker {
     next_save: Instant,
     caught_up: bool,
     next_walk: Instant,
-    /// When everything was looked at last.
+    /// The time at which everything was last looked at.
     walked: Instant,
     next_look: Instant,
     /// Read texts of items.

@@ -43,11 +43,11 @@ const INSTRUCTIONS_PER_CHECK: i32 = 100_000;
 /// An open database.
 pub struct Opened {
     connection: Connection,
-    /// When it was opened.
+    /// The state of its files when it was opened.
     moment: Moment,
     how: How,
     longest_query: Duration,
-    /// When the present query is given up, in milliseconds after `epoch`.
+    /// The time at which the present query is given up, in milliseconds after `epoch`.
     until: Arc<AtomicU64>,
     epoch: Instant,
     /// Deleted with the connection.

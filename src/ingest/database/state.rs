@@ -37,7 +37,7 @@ pub struct State {
     pub(super) failed: Option<(Files, io::ErrorKind, String)>,
     /// The list is not looked at before.
     pub(super) next_look: Option<Instant>,
-    /// When to look at the list again, if it was not looked at this time.
+    /// The time at which to look at the list again, if it was not looked at this time.
     pub(super) due: Option<Instant>,
     /// Sessions that were looked at since.
     looks: HashMap<Arc<str>, Look>,

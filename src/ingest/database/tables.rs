@@ -29,7 +29,7 @@ pub struct Tables {
 pub struct Listed {
     pub id: String,
     pub parent: Option<String>,
-    /// When it was last written to.
+    /// The time at which it was last written to.
     pub updated: Option<SystemTime>,
     /// A hash of its row.
     pub version: u64,

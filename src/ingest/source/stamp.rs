@@ -22,8 +22,8 @@ pub struct Stamp {
     pub(super) version: (u64, u64),
     pub(super) len: u64,
     pub(super) modified: Option<SystemTime>,
-    /// When the file itself was changed, in seconds and nanoseconds: written, replaced, or given another time of
-    /// writing. Zeros if the system does not keep that.
+    /// The time at which the file itself was changed, in seconds and nanoseconds: written, replaced, or given another
+    /// time of writing. Zeros if the system does not keep that.
     pub(super) changed: (i64, i64),
     pub(super) is_exact: bool,
 }

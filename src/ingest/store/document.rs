@@ -6,7 +6,7 @@
 //! that hash stays the same, and so does what the decoder makes of the rest of the document, only the
 //! elements after the checkpoint are decoded again: most of 50 MB is only hashed.
 //!
-//! When a state document of the log ([`Format::states`]) has changed, all is decoded again.
+//! If a state document of the log ([`Format::states`]) has changed, all is decoded again.
 
 mod list;
 

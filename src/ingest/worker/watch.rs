@@ -25,7 +25,7 @@ pub enum Hint {
 /// Watches for as long as it lives.
 pub struct Watch {
     watcher: RecommendedWatcher,
-    /// When to try again to watch a place; `None`: it is watched.
+    /// The time at which to try again to watch a place; `None`: it is watched.
     watched: BTreeMap<PathBuf, Option<Instant>>,
 }
 
