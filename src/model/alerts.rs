@@ -3,7 +3,7 @@
 use super::threshold::Threshold;
 use serde::Deserialize;
 
-/// When to alert the user, and how. Off unless something is set.
+/// The conditions of alerts and their channels. Alerts are off unless something is set.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(try_from = "Row")]
 pub struct Alerts {

@@ -80,7 +80,7 @@ pub struct Passed {
     pub bound: f64,
     /// The value, in the same unit.
     pub value: f64,
-    /// Since when it is beyond the bound; `None`: the log does not show that.
+    /// The time since which it is beyond the bound; `None`: the log does not show that.
     pub since: Option<Timestamp>,
     /// The largest of the items that are beyond it, if items are bounded.
     pub item: Option<ItemIx>,

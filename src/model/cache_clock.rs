@@ -1,4 +1,5 @@
-//! When the newest request of a session was sent, and how long the provider keeps its prompt in a cache.
+//! Keeps the time at which the newest request of a session was sent, and the time for which the provider keeps its
+//! prompt in a cache.
 
 use super::event::Usage;
 use jiff::Timestamp;
@@ -46,14 +47,14 @@ pub(super) fn was_warm(before: u64, prompt: u64, cached: u64) -> bool {
     cached as f64 >= before.min(prompt) as f64 * WARM_SHARE
 }
 
-/// When requests are sent, as their log shows it.
+/// The times at which requests are sent, as their log shows them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CacheClock {
-    /// When the next request was sent, or when what it answers was written.
+    /// The time at which the next request was sent, or at which the record that it answers was written.
     next: Option<Timestamp>,
     /// The minutes for which the provider keeps its prompt, by a record of it.
     next_minutes: Option<u8>,
-    /// When the newest request was sent that was answered.
+    /// The time at which the newest answered request was sent.
     newest: Option<Timestamp>,
     /// The minutes for which the provider keeps its prompt.
     minutes: Option<u8>,

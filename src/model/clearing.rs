@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Clearing {
     /// The first request without them.
     pub request: RequestIx,
-    /// When that was answered.
+    /// The time of the answer.
     pub at: Option<Timestamp>,
     /// The number of results that left.
     pub results: usize,

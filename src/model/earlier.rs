@@ -142,7 +142,7 @@ pub struct Origin {
     pub(super) agent: Box<str>,
     /// A hash of the session's id.
     pub(super) session: u64,
-    /// When the session began, in seconds since 1970.
+    /// The time at which the session began, in seconds since 1970.
     pub(super) at: i64,
 }
 

@@ -56,7 +56,7 @@ pub struct FileFacts {
     pub parent: Option<String>,
     /// Bytes.
     pub len: u64,
-    /// When it was last written.
+    /// The time at which it was last written.
     pub modified: Option<Timestamp>,
 }
 
@@ -112,7 +112,7 @@ pub enum Update {
         file: FileId,
         /// The activity of the process.
         running: Option<Running>,
-        /// Since when, at most.
+        /// The time at which this was observed. It may have begun earlier.
         at: Timestamp,
     },
     /// A file is gone.
@@ -151,7 +151,7 @@ struct File {
     /// True if the file was written to since it was found.
     is_written: bool,
     running: Option<Running>,
-    /// When the process of its session ended.
+    /// The time at which the process of its session ended.
     ended: Option<Timestamp>,
 }
 

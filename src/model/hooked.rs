@@ -12,9 +12,9 @@ const LONGEST: SignedDuration = SignedDuration::from_mins(15);
 /// A compaction that hooks were run for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookedCompaction {
-    /// When the hook before it ran.
+    /// The time at which the hook before it ran.
     pub at: Timestamp,
-    /// When the hook after it ran.
+    /// The time at which the hook after it ran.
     pub ended: Option<Timestamp>,
     /// The cause of the compaction.
     pub cause: Cause,

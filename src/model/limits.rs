@@ -98,7 +98,7 @@ pub(super) struct Terms<'a> {
     pub(super) rules: &'a Rules,
     pub(super) agent: &'a str,
     pub(super) meta: &'a Meta,
-    /// When it was last at work.
+    /// The time at which it was last at work.
     pub(super) at: Option<Timestamp>,
     pub(super) set_window: Option<u64>,
     pub(super) overrides: &'a Overrides,

@@ -118,11 +118,11 @@ impl LifeSource {
 /// The cache of a session's newest prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptCache {
-    /// When the newest request was sent.
+    /// The time at which the newest request was sent.
     pub sent: Timestamp,
     /// The time for which its prompt is kept.
     pub life: Life,
-    /// Since when, and why, the next prompt is another one.
+    /// The time since which the next prompt is another one, and the reason.
     lost: Option<(Timestamp, Lost)>,
     /// True if the provider has kept prompts for as long as it promises.
     is_steady: bool,

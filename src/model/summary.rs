@@ -99,7 +99,7 @@ pub struct Summary {
     pub(crate) earlier_models: Vec<(Box<str>, Sizes)>,
     /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     pub(crate) left_out: u64,
-    /// When the newest request was answered.
+    /// The time at which the newest request was answered.
     #[serde(with = "crate::stored::time")]
     pub(crate) answered_at: Option<Timestamp>,
     pub(crate) pace: Result<Pace, NoForecast>,
@@ -119,7 +119,7 @@ pub struct LastReset {
     pub before: u64,
     /// Tokens after it; `None`: not known.
     pub after: Option<u64>,
-    /// When it took place.
+    /// The time at which it took place.
     #[serde(with = "crate::stored::time")]
     pub at: Option<Timestamp>,
     /// True if it is a compaction.
@@ -149,7 +149,7 @@ pub struct Answer {
     bytes: u8,
 }
 
-/// When the newest prompt was sent, and how its provider keeps prompts.
+/// The time at which the newest prompt was sent, and the way in which its provider keeps prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CacheFacts {
     pub(crate) sent: Timestamp,

@@ -23,7 +23,7 @@ pub struct Next {
     pub tokens: Option<u64>,
     /// Tokens until then.
     pub left: Option<u64>,
-    /// When it fires; of [`TriggerKind::Clearing`]: a prompt after this time.
+    /// The time at which it fires; of [`TriggerKind::Clearing`], with a prompt after this time.
     pub at: Option<Timestamp>,
     /// True if it fires for sure, once its size or time is reached.
     pub is_sure: bool,
@@ -279,7 +279,7 @@ pub struct ChangedRule<'s> {
     pub last: &'s PastReset,
     /// The size at which the agent compacts now, in tokens.
     pub trigger: u64,
-    /// When the model that it goes by was first used; `None`: it is the same, and something else changed.
+    /// The time at which the model that it goes by was first used; `None`: it is the same, and something else changed.
     pub since: Option<Timestamp>,
 }
 

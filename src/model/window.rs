@@ -248,7 +248,7 @@ pub struct Seen<'a> {
     pub model: Option<&'a str>,
     /// The session's id.
     pub session: Option<&'a str>,
-    /// When it was last at work.
+    /// The time at which it was last at work.
     pub at: Option<Timestamp>,
     /// The window in the log.
     pub logged_window: Option<u64>,

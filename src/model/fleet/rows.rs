@@ -25,7 +25,7 @@ pub struct Candidate<'s> {
     pub key: SessionKey,
     /// The data that a list shows of it.
     pub gauge: &'s Gauge,
-    /// When it was last active: [`Fleet::activity_of`].
+    /// The time at which it was last active: [`Fleet::activity_of`].
     pub active: Option<Timestamp>,
 }
 

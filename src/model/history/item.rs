@@ -56,7 +56,7 @@ pub struct Item {
 struct Rare {
     /// The numbers of its size that most items do not have. The others are 0.
     size: Size,
-    /// When it was out of the context and came back later: branches that were left and returned to.
+    /// The spans in which it was out of the context and came back later: branches that were left and returned to.
     away: Vec<Away>,
 }
 

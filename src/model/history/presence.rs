@@ -1,17 +1,17 @@
-//! When an item was in the context.
+//! Represents the span in which an item was in the context.
 
 use super::{Away, Left, RequestIx};
 use crate::Gone;
 use std::ops::Range;
 
-/// When an item was in the context.
+/// The span in which an item was in the context.
 #[derive(Debug, Clone, Copy)]
 pub struct Presence<'a> {
     /// The first request whose prompt held it; `None`: not sent yet.
     pub(super) entered: Option<RequestIx>,
-    /// When and why it left; `None`: it is in the context.
+    /// The request at which it left, and why; `None`: it is in the context.
     pub(crate) left: Option<Left>,
-    /// When it was out of the context and came back later.
+    /// The spans in which it was out of the context and came back later.
     pub(crate) away: &'a [Away],
     /// The record that added it, counted from 1.
     pub(crate) record: u32,

@@ -210,7 +210,7 @@ fn fill_messages(
 struct Responses<'s> {
     session: &'s Session,
     reported: Vec<MaybeIx>,
-    /// Those of which there is no report.
+    /// The responses of which there is no report.
     others: HashMap<Key, usize>,
 }
 

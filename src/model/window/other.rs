@@ -109,7 +109,7 @@ pub struct OtherSettings {
 /// A summary that was made beforehand, and waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadySummary {
-    /// When it was made; `None`: not known.
+    /// The time at which it was made; `None`: not known.
     pub at: Option<Timestamp>,
     /// The size of the context then, in tokens.
     pub before: u64,

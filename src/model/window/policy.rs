@@ -1,4 +1,4 @@
-//! When agents compact, from their documentation or their source code.
+//! Defines when agents compact, from their documentation or their source code.
 
 use super::Seen;
 use super::overrides::{Compaction, Overrides};
@@ -8,7 +8,7 @@ use crate::window::count_rule::CountRule;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// When an agent compacts.
+/// The rule by which an agent compacts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {

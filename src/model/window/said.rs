@@ -9,9 +9,9 @@ pub struct Said {
     pub window: u64,
     /// The model that it is of, as the client writes it; `None`: the client does not say.
     pub model: Option<String>,
-    /// When it was first said; `None`: not known.
+    /// The time at which it was first said; `None`: not known.
     pub since: Option<Timestamp>,
-    /// When it compacts by itself.
+    /// The size at which it compacts by itself.
     pub compaction: SaidCompaction,
     /// The breakdown of its context, as the client estimates it.
     pub breakdown: Option<Breakdown>,
@@ -19,7 +19,7 @@ pub struct Said {
     pub cache_until: Option<Timestamp>,
 }
 
-/// When a client compacts by itself, in its own word.
+/// The size at which a client compacts by itself, in its own word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SaidCompaction {
     /// It does not say.
