@@ -31,7 +31,7 @@ fn no_file_grows_too_large() {
 }
 
 /// The most comments that begin with a clause instead of a sentence. The number is lowered whenever some are rewritten.
-const MOST_CLAUSES: usize = 1119;
+const MOST_CLAUSES: usize = 2;
 
 #[test]
 fn comments_are_sentences() {
