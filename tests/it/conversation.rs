@@ -242,7 +242,7 @@ impl Conversation {
 
     /// A text enters the context: what it is to the model's own tokenizer, about.
     fn grow(&mut self, text: &str) {
-        let counted = COUNTER.count(text).unwrap_or_default();
+        let counted = COUNTER.count(text);
         self.context += match self.writer {
             Agent::Codex => counted + 8,
             Agent::Claude | Agent::Pi => counted * 118 / 100 + 15,
