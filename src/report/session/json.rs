@@ -168,7 +168,7 @@ part! { ComingPart(
 
 part! { NextPart(next: &Next) {
     kind: &'static str = next.kind.name(),
-    // True if it is sure at its size or time. The program cannot know whether the user types before.
+    // True if it is sure at its size or time. It cannot be predicted whether the user types before.
     sure: bool = next.is_sure,
     tokens: Option<u64> = next.tokens,
     left: Option<u64> = next.left,
