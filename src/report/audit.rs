@@ -176,12 +176,12 @@ pub(crate) fn of_session(
     }))
 }
 
-/// These rules without what later sessions have shown, which a replay must not use.
+/// Returns these rules without the facts that later sessions have shown, which a replay must not use.
 fn unbiased(rules: &Rules) -> Arc<Rules> {
     with(Earlier::default(), rules)
 }
 
-/// These rules with what these sessions have shown.
+/// Returns these rules with the facts that these sessions have shown.
 fn with(earlier: Earlier, rules: &Rules) -> Arc<Rules> {
     Arc::new(Rules {
         earlier,
@@ -320,13 +320,13 @@ impl Results {
         }
     }
 
-    /// The summary of the groups that pass the test.
+    /// Returns the summary of the groups that pass the test.
     fn summary(&self, test: impl Fn(&Group) -> bool) -> Summary {
         let tallies = self.tallies.iter().filter(|(group, _)| test(group));
         Summary::of(tallies.map(|(_, tally)| tally))
     }
 
-    /// For each of these names, the summary of the groups that pass the test with it.
+    /// Returns, for each of these names, the summary of the groups that pass the test with it.
     fn summaries<N: Ord>(
         &self,
         names: impl Iterator<Item = N>,

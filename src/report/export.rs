@@ -59,7 +59,7 @@ impl Format {
     /// All formats.
     pub const ALL: &'static [Format] = Format::VARIANTS;
 
-    /// Its name, which is the end of the names of its files too.
+    /// Returns its name, which is the extension of its files too.
     pub fn name(self) -> &'static str {
         self.into()
     }

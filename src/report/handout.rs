@@ -111,7 +111,8 @@ pub(crate) enum Holds {
 }
 
 impl Column {
-    /// Columns by their headings, divided by bars; those of numbers have a `#` before them.
+    /// Returns columns by their headings, which are divided by bars. A `#` before a heading means that the column has
+    /// numbers.
     pub(crate) fn all(headings: &'static str) -> Vec<Column> {
         let column = |heading: &'static str| match heading.strip_prefix('#') {
             Some(heading) => Column {
@@ -161,23 +162,23 @@ pub(crate) enum Piece {
 pub(crate) struct Line(pub(crate) Vec<Piece>);
 
 impl Line {
-    /// Words of this program.
+    /// Returns a line with words of this program.
     pub(crate) fn own(text: impl Into<Cow<'static, str>>) -> Line {
         Line(vec![Piece::Own(text.into())])
     }
 
-    /// Text of a log.
+    /// Returns a line with text of a log.
     pub(crate) fn log(text: &str) -> Line {
         Line::default().and_log(text)
     }
 
-    /// The line with more words of this program.
+    /// Appends words of this program.
     pub(crate) fn and(mut self, text: impl Into<Cow<'static, str>>) -> Line {
         self.0.push(Piece::Own(text.into()));
         self
     }
 
-    /// The line with more text of a log.
+    /// Appends text of a log.
     pub(crate) fn and_log(mut self, text: &str) -> Line {
         let words: Vec<&str> = text.split_whitespace().collect();
         if !words.is_empty() {
@@ -186,13 +187,13 @@ impl Line {
         self
     }
 
-    /// The line with all of another one.
+    /// Appends another line.
     pub(crate) fn and_line(mut self, other: Line) -> Line {
         self.0.extend(other.0);
         self
     }
 
-    /// All of these lines, with the same words between each two.
+    /// Joins lines, with the same words between each two.
     pub(crate) fn joined(lines: impl IntoIterator<Item = Line>, between: &'static str) -> Line {
         let mut all = Line::default();
         for (ix, line) in lines.into_iter().enumerate() {
@@ -204,7 +205,7 @@ impl Line {
         all
     }
 
-    /// The line, or the sign of what is not known.
+    /// Returns the line, or the sign for an unknown value if it is empty.
     pub(crate) fn or_none(self) -> Line {
         if self.0.is_empty() {
             Line::own(NONE)
@@ -213,7 +214,7 @@ impl Line {
         }
     }
 
-    /// The line as safe text.
+    /// Returns the line as safe text.
     pub(crate) fn plain(&self) -> String {
         self.0
             .iter()

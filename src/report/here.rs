@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders whose sessions are meant, in this order: the one in which somebody works, by each of its paths, then those
-/// around it, the nearest first. The user's home, and what is around that, is no project.
+/// Returns the folders whose sessions are meant, in this order: the working directory, by each of its paths, then its
+/// parents, the nearest first. The user's home and its parents are no projects.
 pub fn meant_by(here: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let is_project = |folder: &Path| home.is_none_or(|home| !home.starts_with(folder));
     let around = here.iter().flat_map(|folder| {

@@ -143,7 +143,7 @@ impl Call<'_> {
         known().unwrap_or_else(|| Noted::new(agent, session.unwrap_or_default()))
     }
 
-    /// The session as its log has it; `None`: there is none that can be read.
+    /// Returns the session as its log has it; `None`: there is none that can be read.
     fn shown(&mut self, noted: &mut Noted) -> Option<Shown> {
         let wanted = Wanted {
             agent: Some(self.event.agent),

@@ -160,7 +160,7 @@ impl Style {
         Ok(out.write_all(plain.as_bytes())?)
     }
 
-    /// A text of this format in the characters that it may contain.
+    /// Returns a text of this format in the characters that it may contain.
     fn in_charset<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.charset == Charset::Unicode || text.is_ascii() {
             return text.into();
@@ -196,7 +196,7 @@ pub struct ReportContext {
 }
 
 impl ReportContext {
-    /// The user's clock as it is now.
+    /// Returns the user's clock as it is now.
     pub fn clock(&self) -> Clock {
         Clock {
             now: (self.now)(),
@@ -204,7 +204,7 @@ impl ReportContext {
         }
     }
 
-    /// Another one for the same logs, that of a task beside this one: it keeps nothing, and leaves nothing out.
+    /// Returns a context for the same logs, for a task beside this one. It uses no cache, and leaves no texts out.
     pub fn beside(&self) -> ReportContext {
         ReportContext {
             formats: self.formats.clone(),
@@ -220,7 +220,8 @@ impl ReportContext {
         }
     }
 
-    /// A file or folder that the user names. Which agent's settings are those of a log is seen by its whole path.
+    /// Returns the root of a file or folder that the user names. Its path is made whole, because a log's settings
+    /// depend on that.
     pub fn given(&self, path: PathBuf) -> SearchRoot {
         let path = self.user.whole(path);
         match self.forced {
@@ -266,8 +267,8 @@ impl ReportContext {
         Scanner::new(roots, self.formats.clone(), env).look_below(path)
     }
 
-    /// An error if databases were locked, or if a path that the user named is among the problems, which have already
-    /// been printed.
+    /// Fails if databases were locked, or if a path that the user named is among the problems, which have already been
+    /// printed.
     fn check(&self, problems: &[(PathBuf, String)]) -> Result<()> {
         let is_busy = |(_, what): &&(PathBuf, String)| what == BUSY;
         let busy = problems.iter().filter(is_busy).count();
@@ -299,7 +300,7 @@ pub fn print_problems(problems: &[(PathBuf, String)], err: &mut dyn Write) -> Re
     Ok(())
 }
 
-/// A share in percent, to one decimal.
+/// Returns a share in percent, to one decimal.
 fn percent(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 0.0,

@@ -49,7 +49,7 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// A word and a sentence.
+    /// Creates a trouble with a word and a sentence.
     pub fn new(word: &'static str, sentence: impl Into<String>) -> Trouble {
         let sentence = sentence.into();
         Trouble { word, sentence }
@@ -88,7 +88,7 @@ pub fn write(
     Ok(())
 }
 
-/// Values in a format that is known to be right, on one line without colours.
+/// Returns values in a format that is known to be right, on one line without colours.
 pub(crate) fn words(format: &str, values: &Values) -> String {
     let template = Template::read(format).unwrap_or_else(|_| Template::usual());
     let how = (
@@ -101,7 +101,7 @@ pub(crate) fn words(format: &str, values: &Values) -> String {
     lines(&template, values, None, None, how).join(" ")
 }
 
-/// A path in a sentence.
+/// Returns a path as sentences have it.
 pub(crate) fn named(path: &std::path::Path) -> String {
     format!("'{}'", inert(&path.to_string_lossy()))
 }

@@ -147,7 +147,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     }
 }
 
-/// The projects of the sessions of these logs, from their ends. What cannot be read has none.
+/// Returns the projects of the sessions of these logs, from their ends. Logs that cannot be read have none.
 pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
     let mut projects = Projects::default();
     // A cache that cannot be written only takes time.
@@ -184,7 +184,7 @@ fn count(
     })
 }
 
-/// The folder of the project of a session of a log; of a sub-agent without one, that of the main session.
+/// Returns the folder of the project of a session of a log; of a sub-agent without one, the folder of the main session.
 fn folder<'s>(summaries: &'s Summaries, overrides: &'s Overrides, lane: Lane) -> &'s str {
     let of = |lane| {
         let summary = summaries.iter().find(|(of, _)| *of == lane);

@@ -57,7 +57,7 @@ pub fn run(rules: &Rules, pattern: Option<&str>, style: Style, out: &mut dyn Wri
     style.print(&Models(&part), out)
 }
 
-/// The rows that concern models and agents whose names have the pattern in them or fit it, or that apply to a model of
+/// Returns the rows of models and agents whose names contain or fit the pattern, and the rows that apply to a model of
 /// this name.
 fn part(rules: &Rules, pattern: &str) -> Rules {
     let anywhere = format!("*{}*", pattern.trim_matches('*'));

@@ -20,7 +20,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// All of them; `None`: there is no such gauge.
+    /// Returns all names; `None`: there is no such gauge.
     pub(crate) fn with_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
         let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
         Some(Names {
@@ -81,8 +81,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name by which what is printed of a session is joined, the same in all of it: of the real path, so that joins hold
-/// whether or not texts are left out.
+/// Returns the name that joins all output about a session. It is made from the real path, so it is the same whether or
+/// not texts are left out.
 pub(crate) fn joined_by(agent: &str, facts: &FileFacts, lane: Lane) -> String {
     let lane = match lane {
         Lane::Main => String::new(),

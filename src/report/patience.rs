@@ -59,7 +59,7 @@ impl Patience {
         }
     }
 
-    /// Waits, unless the command has waited long enough. Returns whether it waited.
+    /// Waits, unless the command has waited long enough. Returns true if it has waited.
     fn wait(&self, pause: Duration) -> bool {
         let ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         let waited = self.milliseconds.fetch_add(ms, Ordering::Relaxed);

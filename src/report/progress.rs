@@ -32,7 +32,7 @@ struct Logs {
 }
 
 impl Default for Progress {
-    /// It is not shown.
+    /// Creates a progress that is not shown.
     fn default() -> Progress {
         Progress {
             bar: ProgressBar::hidden(),
@@ -82,7 +82,7 @@ impl Progress {
 }
 
 impl fmt::Display for Progress {
-    /// Nothing where no logs are read.
+    /// Shows the number of logs, and nothing if no logs are read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.logs.fmt(f)
     }
@@ -125,8 +125,8 @@ fn weight(log: &LogFile) -> u64 {
     log.facts.len.max(1)
 }
 
-/// The time that is left, as fast as it went so far. Logs differ in size by a factor of thousands, so the first ones are no
-/// measure.
+/// Returns the time that is left, at the speed so far; `None`: too little was done. The first logs are no measure,
+/// because logs differ in size by a factor of thousands.
 fn left(share: f32, elapsed: Duration) -> Option<Duration> {
     (0.05..1.0)
         .contains(&share)

@@ -232,7 +232,7 @@ fn numbers(usage: &Usage) -> String {
     ])
 }
 
-/// The values that are known, each after its name.
+/// Returns the values that are known, each after its name.
 fn named<V: Display, const N: usize>(values: [(&str, Option<V>); N]) -> String {
     let known: Vec<String> = values
         .into_iter()

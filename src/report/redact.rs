@@ -109,7 +109,7 @@ impl fmt::Display for LeftOut {
 }
 
 impl Redactor {
-    /// A redactor of sessions that are read with these rules and formats.
+    /// Creates a redactor of sessions that are read with these rules and formats.
     pub fn new(known: Known<'_>, rules: &Rules, formats: &[&'static Format]) -> Redactor {
         let records = formats
             .iter()
@@ -206,7 +206,7 @@ impl Redactor {
         }
     }
 
-    /// The pseudonym of a tool; `None`: its name is known.
+    /// Returns the pseudonym of a tool; `None`: its name is known.
     fn tool(&self, tool: &str) -> Option<String> {
         if self.tools.contains(tool) {
             return None;
@@ -254,7 +254,7 @@ impl Redactor {
         }
     }
 
-    /// The pseudonym of a folder.
+    /// Returns the pseudonym of a folder.
     pub(crate) fn folder(&self, folder: &str) -> String {
         pseudonym("project", folder)
     }
@@ -276,7 +276,7 @@ impl Redactor {
         pseudonym("session", id)
     }
 
-    /// The pseudonym of a name.
+    /// Returns the pseudonym of a name, and counts the name.
     fn name(&self, kind: &str, name: &str) -> String {
         self.note(Key::of_parts(&[kind, name]));
         pseudonym(kind, name)
@@ -291,7 +291,7 @@ impl Redactor {
     }
 }
 
-/// Another name, the same for the same name of this kind.
+/// Returns the pseudonym of a name. It depends only on the name and its kind.
 fn pseudonym(kind: &str, name: &str) -> String {
     format!("{kind}-{:08x}", digest(kind, name))
 }

@@ -90,11 +90,11 @@ pub trait Taker {
     /// Takes an item that matches.
     fn hit(&mut self, hit: &Hit<'_>) -> ControlFlow<()>;
 
-    /// A log was searched, or could not be read.
+    /// Takes the result for a log, which was searched or could not be read.
     fn searched(&mut self, log: &LogFile, searched: io::Result<()>) -> ControlFlow<()>;
 }
 
-/// The logs that were written to since then, or all, the newest first, and what could not be read on the way to them.
+/// Returns the logs that were written to since then, or all, the newest first, with the problems of finding them.
 pub fn logs(context: &ReportContext, since: Option<Timestamp>) -> Found {
     let mut found = context.find_since(since);
     let logs = &mut found.files;
@@ -207,12 +207,12 @@ trait Writer {
     fn hit(&mut self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()>;
 }
 
-/// Searches. What is found is written at once; what cannot be read is printed on `err`.
+/// Searches, and writes each match at once. Prints the logs that could not be read on `err`.
 ///
 /// # Errors
 ///
-/// If there is no log, a path that the user named cannot be read, nothing is found and a log could not be read, or `out`
-/// cannot be written to.
+/// If there is no log, a path that the user named cannot be read, nothing is found and a log could not be read, or
+/// `out` cannot be written to.
 pub fn run(
     context: &ReportContext,
     search: &Search<'_>,

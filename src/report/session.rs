@@ -190,7 +190,7 @@ pub fn run(
     Ok(())
 }
 
-/// The pipe that the user names, and its path.
+/// Opens the pipe that the user names; `None`: the path is no pipe.
 fn piped<'a>(context: &ReportContext, asked: &Asked<'a>) -> Result<Option<(&'a Path, Piped)>> {
     let Some(path) = asked.path else {
         return Ok(None);
@@ -200,7 +200,7 @@ fn piped<'a>(context: &ReportContext, asked: &Asked<'a>) -> Result<Option<(&'a P
     Ok(piped.map(|piped| (path, piped)))
 }
 
-/// A path as messages name it.
+/// Returns a path as messages have it.
 fn name(path: &Path) -> String {
     if path == Path::new(STDIN) {
         "standard input".to_owned()
@@ -406,7 +406,7 @@ const WAITING_UPDATES: usize = 256;
 /// After this long without an update, it is checked whether anybody still reads the reports.
 const READER_CHECK: Duration = Duration::from_secs(1);
 
-/// The message for a log that was found and cannot be read.
+/// Returns the message for a log that was found and cannot be read.
 pub(crate) fn unreadable(log: &LogFile) -> String {
     let path = log.facts.path.display();
     format!("cannot read '{path}'; check that it still exists and that you may read it")

@@ -25,7 +25,7 @@ pub(super) fn ascii(c: char, out: &mut String) {
     ascii::push(c, text::width(c.encode_utf8(&mut [0; 4])), out);
 }
 
-/// The width of the widest of these texts; at least 12 columns, so that tables rarely differ in their layout.
+/// Returns the width of the widest of these texts; at least 12 columns, so that tables rarely differ in their layout.
 pub(super) fn widest(texts: impl Iterator<Item = String>) -> usize {
     texts.map(|each| text::width(&each)).fold(12, usize::max)
 }

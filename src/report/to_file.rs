@@ -25,7 +25,7 @@ pub fn to_file(
     at(new.finish(), path)
 }
 
-/// An error with the path that it is about.
+/// Adds the path to an error.
 pub(crate) fn at<T>(done: io::Result<T>, path: &Path) -> Result<T> {
     done.with_context(|| cannot_write(path))
 }

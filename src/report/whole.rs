@@ -21,7 +21,8 @@ impl<'c> Whole<'c> {
         }
     }
 
-    /// A fleet of the sessions of one log, with the settings of their agent, and without their texts if that is asked for.
+    /// Makes a fleet of the sessions of one log, with the settings of their agent, and without their texts if that is
+    /// asked for.
     pub(crate) fn fleet(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
         let mut fleet = self.named(log, sessions);
         self.redact(log, &mut fleet);

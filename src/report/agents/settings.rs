@@ -4,8 +4,8 @@ use format::Format;
 use format::facts::folder;
 use format::settings::SettingsFile;
 
-/// The files and variables that an agent's windows and triggers are read from, as people write them, those with precedence
-/// first.
+/// Returns the files and variables that an agent's windows and triggers are read from, as people write them, those with
+/// precedence first.
 pub(super) fn places(format: &Format) -> Vec<String> {
     let Some(settings) = format.settings else {
         return Vec::new();

@@ -33,7 +33,7 @@ pub(super) fn write(out: &mut Page<'_>, agents: &[Agent]) -> io::Result<()> {
     )
 }
 
-/// The agents of which nothing was found, each on a line.
+/// Writes the agents of which nothing was found, each on a line.
 fn write_others(out: &mut Page<'_>, agents: &[Agent]) -> io::Result<()> {
     if agents.is_empty() {
         return Ok(());
@@ -83,7 +83,7 @@ fn write_knowledge(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     entry(out, "compacts at", &agent.compacts_at)
 }
 
-/// A folder, and how many sessions it has.
+/// Returns a folder, with the number of its sessions.
 fn place(root: &Root) -> String {
     match root.sessions {
         0 => format!("{} (empty)", root.short),
@@ -113,7 +113,7 @@ fn write_rest(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     entry(out, "trust", &trust)
 }
 
-/// A named fact on a line, or on several if it is long.
+/// Writes a named fact on a line, or on several if it is long.
 fn entry(out: &mut Page<'_>, name: &str, what: &str) -> io::Result<()> {
     let columns = out.columns().unwrap_or(COLUMNS).min(COLUMNS);
     let room = columns.saturating_sub(NAME_COLUMNS);

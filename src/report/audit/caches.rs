@@ -34,7 +34,7 @@ impl CacheTally {
         *count += 1;
     }
 
-    /// The share of the predictions that were right; `None`: there were none.
+    /// Returns the share of the predictions that were right; `None`: there were none.
     pub fn right(&self) -> Option<f64> {
         let right = self.warm + self.cold;
         let all = right + self.lost + self.kept;

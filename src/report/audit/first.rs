@@ -98,8 +98,8 @@ impl Firsts {
 /// Errors by agent and model, each without and with what earlier sessions have shown.
 type Pairs = BTreeMap<(&'static str, String), Vec<[f64; 2]>>;
 
-/// The errors of a session's first predictions by request, with what others have shown. Only the beginning of its log is
-/// read, as far as that is possible.
+/// Returns the errors of a session's first predictions by request, with the facts from other sessions. Only the
+/// beginning of its log is read, as far as that is possible.
 fn taught(
     log: &LogFile,
     lane: Lane,

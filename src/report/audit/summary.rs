@@ -117,7 +117,7 @@ pub struct Width {
 }
 
 impl Summary {
-    /// One summary of all these tallies.
+    /// Returns one summary of all these tallies.
     pub fn of<'t>(tallies: impl Iterator<Item = &'t Tally> + Clone) -> Summary {
         let requests: usize = tallies.clone().map(Tally::requests).sum();
         let all = |part: &dyn Fn(&'t Tally) -> &'t [f32]| -> Vec<f32> {
@@ -159,7 +159,7 @@ impl Summary {
         }
     }
 
-    /// One estimator's errors.
+    /// Returns the errors of one estimator.
     pub fn errors(&self, estimator: Estimator) -> Option<&Errors> {
         self.estimators.get(estimator.name())
     }
@@ -190,7 +190,8 @@ impl Errors {
     }
 }
 
-/// The smallest value that at least this share of all values does not exceed; NaN (in JSON null) without values.
+/// Returns the smallest value that at least this share of all values does not exceed; NaN (in JSON null) without
+/// values.
 pub(super) fn quantile(sorted: &[f32], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     let value = sorted.get(rank.max(1) - 1);

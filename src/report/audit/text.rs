@@ -135,7 +135,7 @@ fn write_group(out: &mut Page<'_>, name: &str, summary: &Summary) -> io::Result<
     )
 }
 
-/// The first predictions of each session; a model has a row where earlier sessions have changed some.
+/// Writes the first predictions of each session. A model has a row if earlier sessions have changed some of them.
 fn write_first(out: &mut Page<'_>, first: &FirstErrors) -> io::Result<()> {
     if first.all.requests == 0 {
         return Ok(());
@@ -224,7 +224,7 @@ fn write_piece(out: &mut Page<'_>, sign: char, piece: &ChangedItem) -> io::Resul
     ))
 }
 
-/// A share in percent, with three significant digits but no fewer than whole percents.
+/// Returns a share in percent, with three significant digits but no fewer than whole percents.
 pub(crate) fn share(share: f64) -> String {
     format!("{} %", digits(share))
 }
@@ -234,7 +234,7 @@ pub(crate) fn signed_share(share: f64) -> String {
     format!("{} %", signed(share))
 }
 
-/// The number of [`share`], without `%`.
+/// Returns the number of [`share`], without `%`.
 fn digits(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = match percent.abs() {
@@ -254,7 +254,7 @@ fn signed(share_of: f64) -> String {
     format!("{sign}{}", digits(share_of))
 }
 
-/// A share in percent: to a tenth, `100` for all, [`NONE`] for no number.
+/// Returns a share in percent: to a tenth, `100` for all, [`NONE`] for no number.
 fn rate(share: f64) -> String {
     match share {
         _ if share.is_nan() => NONE.to_owned(),

@@ -64,7 +64,7 @@ pub struct ChangedItem {
 }
 
 impl Miss {
-    /// The requests of a session that one estimator predicted worst.
+    /// Returns the requests of a session that one estimator predicted worst.
     pub(super) fn worst(
         log: &LogFile,
         session: &Session,

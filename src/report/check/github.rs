@@ -20,7 +20,7 @@ pub(super) fn write(out: &mut dyn Write, check: &Check) -> Result<()> {
     Ok(())
 }
 
-/// The text of an annotation: no text of a log can end it or begin another one.
+/// Returns the text of an annotation, which no text of a log can end.
 fn data(text: &str) -> String {
     let text = inert(text).replace('%', "%25");
     text.replace('\r', "%0D").replace('\n', "%0A")

@@ -31,7 +31,7 @@ part! { ItemPart<'a>(line: u64, label: &'a str) {
     label: &'a str = label,
 }}
 
-/// To one decimal.
+/// Rounds a value to one decimal.
 fn rounded(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

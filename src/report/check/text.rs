@@ -28,7 +28,7 @@ pub(super) fn write(page: &mut Page<'_>, check: &Check) -> io::Result<()> {
     )
 }
 
-/// The session: agent, name, and the beginning of its id.
+/// Returns the name of a session: agent, name, and the beginning of its id.
 pub(super) fn who(of: &OfSession) -> String {
     let id: String = of
         .id

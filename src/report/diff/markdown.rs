@@ -40,7 +40,7 @@ fn table(out: &mut dyn Write, heading: &str, lines: Vec<Line>) -> io::Result<()>
     Ok(())
 }
 
-/// A text on one line that has no marks: neither for a terminal nor for Markdown and HTML.
+/// Returns a text on one line without marks, neither for a terminal nor for Markdown and HTML.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in inert(text).chars() {

@@ -106,7 +106,7 @@ pub(super) fn change(before: u64, after: u64) -> i64 {
     i64::try_from(change).unwrap_or(if change < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The parts of both sides, those that changed most first.
+/// Returns the parts of both sides. The parts that changed most come first.
 pub(super) fn rows(
     before: &Side,
     after: &Side,

@@ -109,7 +109,7 @@ impl Side {
         Ok(side)
     }
 
-    /// The 90 % error of so many estimated tokens: their part of the context's error.
+    /// Returns the 90 % error of so many estimated tokens: their part of the context's error.
     pub(super) fn error_of(&self, estimated: u64) -> u64 {
         match self.context.estimated {
             0 => 0,
@@ -117,7 +117,7 @@ impl Side {
         }
     }
 
-    /// The 90 % error of the context's size.
+    /// Returns the 90 % error of the context's size.
     pub(super) fn error(&self) -> u64 {
         let Context {
             used, low, high, ..
@@ -238,7 +238,7 @@ fn item_part(session: &Session, calls: &Calls, ix: ItemIx) -> Part {
     Part { name, hash, server }
 }
 
-/// The session as of the report of a request, counted from 1, or as it is now.
+/// Returns the session as of the report of a request, counted from 1, or as it is now.
 fn as_of(session: &Session, request: Option<usize>) -> Result<Snapshot> {
     let Some(number) = request else {
         return Ok(session.snapshot());

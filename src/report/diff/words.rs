@@ -5,7 +5,7 @@ use super::{About, Diff, Side};
 use render::NONE;
 use render::number::{error, tokens, usd};
 
-/// The most important fact, in one sentence.
+/// Returns the most important fact, in one sentence.
 pub(super) fn headline(diff: &Diff) -> String {
     let cause = diff.cause().map_or(String::new(), |row| {
         format!(
@@ -58,7 +58,7 @@ fn cause_name(diff: &Diff, row: &Row) -> String {
     }
 }
 
-/// A change in tokens with its sign and, if it is estimated, its error.
+/// Returns a change in tokens with its sign and, if it is estimated, its error.
 pub(super) fn changed(change: i64, half: u64) -> String {
     let sign = match change {
         0 => "",
@@ -75,7 +75,7 @@ pub(super) fn changed(change: i64, half: u64) -> String {
 /// A line of numbers: what it is, before, after, and the change.
 pub(super) type Line = [String; 4];
 
-/// The numbers of both sides.
+/// Returns the numbers of both sides.
 pub(super) fn totals(diff: &Diff) -> Vec<Line> {
     let (before, after) = (&diff.before, &diff.after);
     let mut lines = Vec::new();
@@ -111,7 +111,7 @@ pub(super) fn totals(diff: &Diff) -> Vec<Line> {
     lines
 }
 
-/// By how much a price has changed; empty: by nothing that is shown.
+/// Returns the change of a cost; empty: it is too small to be shown.
 fn dearer(was: f64, is: f64) -> String {
     match (is - was).abs() {
         same if same < 0.000_5 => String::new(),
@@ -137,7 +137,7 @@ fn cost(side: &Side) -> String {
 /// A heading in text, and in Markdown.
 pub(super) type Heading = [&'static str; 2];
 
-/// The tables of parts that have changed.
+/// Returns the tables of parts that have changed.
 pub(super) fn tables(diff: &Diff) -> Vec<(Heading, Vec<Line>)> {
     let first = (["FIRST REQUEST", "First request"], &diff.first, false);
     let first = (!diff.is_of_moment()).then_some(first);
@@ -155,7 +155,7 @@ pub(super) fn tables(diff: &Diff) -> Vec<(Heading, Vec<Line>)> {
     tables.filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
-/// The lines of a table of parts. Those that have not changed are left out.
+/// Returns the lines of a table of parts. Unchanged parts are left out.
 fn lines(rows: &[Row], counts: bool) -> Vec<Line> {
     let rows = rows.iter().filter(|row| row.changed() != Changed::Same);
     rows.map(|row| {
@@ -176,7 +176,7 @@ fn lines(rows: &[Row], counts: bool) -> Vec<Line> {
     .collect()
 }
 
-/// The items by how they changed: the heading, the lines of the largest, and how many more there are.
+/// Returns the items by how they changed: the heading, the lines of the largest, and the number of the others.
 pub(super) fn items(diff: &Diff) -> Vec<(&'static str, Vec<Line>, usize)> {
     [
         ("ITEMS THAT ARE NEW", Changed::New),

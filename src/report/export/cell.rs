@@ -51,7 +51,7 @@ pub(super) enum Cell<'a> {
 }
 
 impl Kind {
-    /// Its name in documents.
+    /// Returns its name in documents.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Text => "text",
@@ -91,7 +91,7 @@ impl From<f64> for Cell<'_> {
     }
 }
 
-/// A moment to the microsecond, of a fixed length: what sorts as text sorts by time.
+/// Returns a moment to the microsecond, in a fixed length: the order of the texts is the order of the times.
 pub(super) fn time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
 }

@@ -73,7 +73,7 @@ impl Once {
     }
 }
 
-/// The key of a response among those of all logs of all agents.
+/// Returns the key of a response among those of all logs of all agents.
 pub(super) fn everywhere(log: &LogFile, request: Key, cost: &Cost) -> Key {
     in_all_logs(request, cost).under(log.format.id)
 }

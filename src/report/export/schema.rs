@@ -4,7 +4,7 @@ use super::cell::{Column, Kind};
 use super::tables::Table;
 use serde_json::{Map, Value, json};
 
-/// The JSON schema of the rows of a table.
+/// Returns the JSON schema of the rows of a table.
 pub fn json_schema(table: Table) -> Value {
     let columns = table.columns();
     let properties: Map<String, Value> = columns

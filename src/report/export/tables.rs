@@ -52,7 +52,7 @@ pub enum Table {
     Compactions,
 }
 
-/// The names of the surcharges that a price does not contain; `None`: it contains all.
+/// Returns the names of the surcharges that a price does not contain; `None`: it contains all.
 fn lacking(of: &Spending) -> Option<Cow<'static, str>> {
     (!of.lacking.is_empty()).then(|| of.lacking.names().join(", ").into())
 }
@@ -64,17 +64,18 @@ impl Table {
     /// All tables.
     pub const ALL: &'static [Table] = Table::VARIANTS;
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Its name with the version of its columns. It changes when a column goes away or gets another meaning.
+    /// Returns its name with the version of its columns. The version changes when a column is removed or gets another
+    /// meaning.
     pub fn schema(self) -> String {
         format!("ctxgauge.{}/1", self.name())
     }
 
-    /// Its columns, in order. New ones may be added at the end.
+    /// Returns its columns, in order. New columns may be added at the end.
     pub fn columns(self) -> &'static [Column] {
         match self {
             Table::Sessions => sessions::COLUMNS,
@@ -182,7 +183,7 @@ impl<'a> OfSession<'a> {
         }
     }
 
-    /// Its responses.
+    /// Returns its responses.
     fn responses(&self) -> &'a [Response<'a>] {
         self.log
             .responses

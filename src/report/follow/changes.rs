@@ -39,7 +39,7 @@ impl Changes {
         }
     }
 
-    /// A session has changed. Returns whether that was not known.
+    /// Marks a session as changed. Returns true if it was not marked before.
     pub(super) fn mark(&mut self, key: SessionKey, now: Instant) -> bool {
         if self.waiting.contains_key(&key) {
             return false;
@@ -52,7 +52,7 @@ impl Changes {
         self.due.insert((at, key))
     }
 
-    /// A session is no longer there.
+    /// Removes a session that no longer exists.
     pub(super) fn remove(&mut self, key: SessionKey, gone: impl FnOnce() -> Option<Gone>) {
         if let Some(at) = self.waiting.remove(&key) {
             self.due.remove(&(at, key));

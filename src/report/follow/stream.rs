@@ -55,7 +55,7 @@ pub(super) enum Step {
 }
 
 impl Stream {
-    /// A stream of no sessions yet.
+    /// Creates a stream without sessions.
     pub fn new(rules: Arc<Rules>, pace: Pace, texts: Texts) -> Stream {
         Stream {
             pace,

@@ -16,7 +16,7 @@ const PACE: Pace = Pace {
     heartbeat: Duration::from_secs(3600),
 };
 
-/// The time that tests go on from.
+/// Returns the time at which tests begin.
 pub(super) fn some_time() -> Instant {
     Instant::now()
 }
@@ -30,7 +30,7 @@ fn take(stream: &Stream, update: Update) {
     assert!(flow.is_continue());
 }
 
-/// A state of the session of a file: so many requests, if it was written since.
+/// Sends a state of the session of a file to the stream, with this number of records.
 fn write_state(stream: &Stream, file: u64, records: u64) {
     let file = FileId(file);
     take(

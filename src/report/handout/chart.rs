@@ -35,7 +35,7 @@ impl Gauge {
             .fold(self.window.max(1), u64::max)
     }
 
-    /// A size as a share of the whole width, 0 to 1.
+    /// Returns a size as a share of the whole width, 0 to 1.
     pub(crate) fn share(&self, tokens: u64) -> f64 {
         (tokens as f64 / self.whole() as f64).clamp(0.0, 1.0)
     }
@@ -51,7 +51,7 @@ pub(crate) enum Steps {
 }
 
 impl Steps {
-    /// Their name.
+    /// Returns their name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Steps::Requests => "request",
@@ -85,7 +85,7 @@ const MOST_AHEAD: f64 = 0.25;
 const FURTHEST: f64 = 100.0;
 
 impl Chart {
-    /// The size at the top, in tokens; at least 1. A small context in a large window would be a flat line.
+    /// Returns the size at the top, in tokens; at least 1. With the whole window, a small context would be a flat line.
     pub(crate) fn top(&self) -> u64 {
         let largest = self.sizes.iter().copied().fold(self.now.max(1), u64::max);
         let end = self.trigger.map_or(self.window, |it| it.here).max(largest);
@@ -95,7 +95,7 @@ impl Chart {
         }
     }
 
-    /// A size as a share of the height, 0 to 1; `None`: it is above the top.
+    /// Returns a size as a share of the height, 0 to 1; `None`: it is above the top.
     pub(crate) fn height(&self, tokens: u64) -> Option<f64> {
         let top = self.top();
         (tokens <= top).then(|| tokens as f64 / top as f64)
@@ -111,13 +111,13 @@ impl Chart {
         (self.sizes.len() + usize::from(self.has_rest())).max(1)
     }
 
-    /// The size after each step, that now included.
+    /// Returns the size after each step, with the size now.
     pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
         let rest = self.has_rest().then_some(self.now);
         self.sizes.iter().copied().chain(rest)
     }
 
-    /// The share of the width that the steps take; the rest is for the forecast.
+    /// Returns the share of the width that the steps take. The rest is for the forecast.
     pub(crate) fn past(&self) -> f64 {
         let steps = self.len() as f64;
         let trigger = self.trigger.and_then(|it| self.height(it.here));
@@ -141,7 +141,7 @@ impl Chart {
         share.clamp(0.0, 1.0)
     }
 
-    /// The largest size in each of so many columns of steps.
+    /// Divides the steps into at most so many columns, and returns the largest size in each.
     pub(crate) fn columns(&self, most: usize) -> Vec<u64> {
         let all: Vec<u64> = self.all().collect();
         let columns = all.len().min(most.max(1));

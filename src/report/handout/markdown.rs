@@ -100,7 +100,7 @@ fn line(line: &Line, within: Within) -> String {
     out
 }
 
-/// Words of this program, without a meaning in Markdown.
+/// Returns words of this program, without a meaning in Markdown.
 fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in inert(text).chars() {
@@ -112,7 +112,7 @@ fn words(text: &str) -> String {
     out
 }
 
-/// A code span. It ends at as many backticks as it begins with, which are more than are together in the text.
+/// Returns a code span. It begins and ends with more backticks than the text has in a row.
 fn code(text: &str, within: Within) -> String {
     let text = inert(text);
     let text = match within {
@@ -207,7 +207,7 @@ fn chart(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// A mark below each column in which the context was reset.
+/// Returns a line with a mark below each column in which the context was reset.
 fn columns_of_resets(chart: &Chart, columns: usize) -> String {
     let mut marks = vec![' '; columns];
     for reset in &chart.resets {

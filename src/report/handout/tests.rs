@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
 use std::io::{self, Write};
 
-/// A handout with this text in each place that can have text of a log.
+/// Returns a handout with this text in each place that can have text of a log.
 fn with(text: &str) -> Handout {
     let log = || Line::own("before ").and_log(text).and(" after");
     let table = |columns: usize| Table {
@@ -66,7 +66,7 @@ fn written(format: &str, charset: Charset, text: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The tags of a page.
+/// Returns the tags of a page.
 fn tags(page: &str) -> Vec<&str> {
     let rest = page.split('<').skip(1);
     rest.map(|tag| tag.split_once('>').unwrap_or((tag, "")).0)
@@ -79,7 +79,7 @@ fn references_are_read(text: &str) -> String {
     text.replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// The structure of a Markdown text, and the code spans in it.
+/// Returns the structure of a Markdown text, and the code spans in it.
 fn structure(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut events, mut code) = (Vec::new(), Vec::new());
     for event in Parser::new_ext(text, Options::all()) {

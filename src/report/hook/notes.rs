@@ -102,8 +102,8 @@ fn is_newest(session: &Session, reset: &PastReset) -> bool {
     reset.request >= session.requests().len()
 }
 
-/// The size after a compaction: of the context, as long as nothing was sent since. The agent's own number may be of
-/// something else.
+/// Returns the size after a compaction. It is the size of the context as long as nothing was sent since, because the
+/// agent's own number may be of something else.
 fn size_after(session: &Session, reset: &PastReset, done: &Compaction) -> Option<(u64, Source)> {
     if is_newest(session, reset) {
         Some((session.context().used, Source::Estimated))
@@ -117,7 +117,7 @@ fn newest(session: &Session) -> Option<&PastReset> {
     (reset.gone == Gone::Compaction).then_some(reset)
 }
 
-/// The size of a context as its log has it.
+/// Returns the size of a context as its log has it.
 fn size(shown: &Shown) -> NotedSize {
     let context = shown.session.context();
     NotedSize {

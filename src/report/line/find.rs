@@ -32,7 +32,7 @@ pub struct Wanted<'i> {
     pub known: Option<&'i Path>,
 }
 
-/// The log of the session that a client names: by its path, else by its id, among the folders of its agent.
+/// Finds the log of the session that a client names: by its path, or else by its id, among the folders of its agent.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn find(context: &ReportContext, wanted: Wanted<'_>) -> Result<Found, Troubl
     }
 }
 
-/// A path from one of the roots on; `None`: it is in none of them, by its name or by the links in it.
+/// Returns a path below one of the roots; `None`: it is in none of them, by its name or by the links in it.
 fn below(roots: &[SearchRoot], path: &Path) -> Option<PathBuf> {
     if path.components().any(|part| part == Component::ParentDir) {
         return None;
@@ -112,7 +112,7 @@ fn below(roots: &[SearchRoot], path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The format of an agent.
+/// Returns the format of an agent.
 pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static Format> {
     context
         .formats
@@ -121,7 +121,7 @@ pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static For
         .find(|format| format.id == agent)
 }
 
-/// There is no log. That is as it should be before the first answer.
+/// Returns the result for a session without a log. Before the first answer, that is no error.
 fn missing(wanted: Wanted<'_>) -> Result<Found, Trouble> {
     if wanted.has_begun {
         Err(Trouble::new(
@@ -133,7 +133,7 @@ fn missing(wanted: Wanted<'_>) -> Result<Found, Trouble> {
     }
 }
 
-/// The folders of an agent, and those that the user adds.
+/// Returns the folders of an agent, and the folders that the user adds.
 fn roots(context: &ReportContext, format: &'static Format) -> Vec<SearchRoot> {
     let mut roots = usual(&[format], &context.user);
     let given = context.roots.iter().filter(|root| root.agent().is_none());
@@ -141,7 +141,7 @@ fn roots(context: &ReportContext, format: &'static Format) -> Vec<SearchRoot> {
     roots
 }
 
-/// The log at a path below the roots.
+/// Returns the log at a path below the roots.
 fn at(
     context: &ReportContext,
     roots: Vec<SearchRoot>,
@@ -156,7 +156,7 @@ fn at(
     })
 }
 
-/// The log of a session in a folder of its own.
+/// Finds the log of a session in a folder of its own; without the id, the first log there.
 fn in_folder(
     context: &ReportContext,
     roots: Vec<SearchRoot>,
@@ -168,7 +168,7 @@ fn in_folder(
     logs.iter().find(is_it).or_else(|| logs.first()).cloned()
 }
 
-/// The log of the session with this id below the roots.
+/// Finds the log of the session with this id below the roots.
 pub fn of_id(context: &ReportContext, roots: Vec<SearchRoot>, id: &str) -> Option<LogFile> {
     let found = context.find_in(roots);
     let mut logs = found.files.into_iter();

@@ -35,7 +35,7 @@ struct Piece {
     is_value: bool,
 }
 
-/// The lines of a template, each in at most `columns` (`None`: of any length), without those that are empty. `note` is
+/// Returns the lines of a template, each in at most `columns` (`None`: of any length), without empty ones. `note` is
 /// added to the first. There is always a line, and no number is cut: the last value that is left may be wider.
 pub fn lines(
     template: &Template,
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(shown(&nothing, None), "no log");
     }
 
-    /// The numbers of a line, with their units.
+    /// Returns the numbers of a line, with their units.
     fn numbers(line: &str) -> Vec<&str> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '%');
         let words = line.split(|c| !is_part(c));

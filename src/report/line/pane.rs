@@ -29,7 +29,8 @@ pub struct Pane {
     pub folders: Vec<PathBuf>,
 }
 
-/// The log of the session that is asked for, and how it was found, as a sentence; `None`: there is none, and why.
+/// Finds the log of the session that is asked for. Returns it with a sentence on how it was found, or `None` with the
+/// reason.
 pub fn find_pane(
     context: &ReportContext,
     pane: &Pane,
@@ -100,7 +101,7 @@ pub fn find_pane(
     }
 }
 
-/// The newest session whose id begins so.
+/// Finds the newest session whose id begins with this text.
 fn of_beginning(context: &ReportContext, id: &str) -> Option<LogFile> {
     let word = id.to_lowercase();
     let found = context.find().files;
@@ -138,8 +139,8 @@ fn of_agent(context: &ReportContext, agent: &RunningAgent) -> Option<LogFile> {
     }
 }
 
-/// The newest session, of an agent if one is named, that works in one of these folders and was at work lately, and that
-/// folder. If there is none, it is one of the nearest folder around them.
+/// Finds the newest session that works in one of these folders and was active lately, of one agent if it is named.
+/// Returns its log and the folder. If there is none, the nearest parent folder with a session counts.
 fn newest_in(
     context: &ReportContext,
     agent: Option<&str>,

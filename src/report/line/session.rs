@@ -36,7 +36,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// No session.
+    /// Returns an empty session.
     pub fn nothing(context: &ReportContext) -> Shown {
         Shown {
             session: Session::new("", Arc::clone(&context.rules)),
@@ -72,7 +72,7 @@ impl Shown {
     }
 }
 
-/// The session of the recent part of a log.
+/// Returns the session of the recent part of a log.
 fn recent_session(
     context: &ReportContext,
     log: &LogFile,
@@ -102,7 +102,7 @@ fn is_all_estimated(session: &Session) -> bool {
     has_items && session.context().known == 0 && (is_compacted || !is_answered())
 }
 
-/// The session that a client passes to its status line. What the client says is kept for it.
+/// Returns the session that a client passes to its status line. The client's values are kept for it.
 pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     let mut troubles = Vec::new();
     let folder = context.user.folders.state_folder();
@@ -158,7 +158,7 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     (shown, troubles)
 }
 
-/// A session of which only the client is known.
+/// Returns a session of which only the client's values are known.
 fn without_log(context: &ReportContext, input: &Input) -> Shown {
     let format = input.agent.and_then(|agent| named(context, agent.id()));
     let id = format.map_or("", |format| format.id);
@@ -233,7 +233,7 @@ fn is_newer(session: &Session, prompt: u64) -> bool {
     }
 }
 
-/// An event that no log has, after all that it has.
+/// Returns an entry for an event that no log has, placed after the end of the log.
 fn entry(event: Event) -> Entry {
     Entry {
         lane: Lane::Main,

@@ -82,7 +82,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// Its name in a format.
+    /// Returns its name in a format.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -146,7 +146,7 @@ pub struct Template(pub Vec<Vec<Part>>);
 pub struct WrongFormat(String);
 
 impl Template {
-    /// The format of this name or, if there is none, this text as a format.
+    /// Returns the format of this name or, if there is none, reads the text as a format.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl Template {
         }
     }
 
-    /// The default format.
+    /// Returns the default format.
     pub fn usual() -> Template {
         // The formats of the program are read in a test.
         Template::read(NAMED[0].1).unwrap_or(Template(Vec::new()))

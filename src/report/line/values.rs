@@ -94,7 +94,7 @@ impl Largest {
     }
 }
 
-/// The name of the file that the arguments of a call begin with.
+/// Returns the name of the file at the beginning of a call's arguments; `None`: there is none.
 fn named_file(arguments: &str) -> Option<&str> {
     let after = |name: &str| Some(arguments.split_once(&format!("\"{name}\""))?.1);
     let rest = FILE_ARGUMENTS.iter().find_map(|name| after(name))?;
@@ -104,7 +104,7 @@ fn named_file(arguments: &str) -> Option<&str> {
 }
 
 impl Values {
-    /// The values of a session. Items from `oversized` on are large.
+    /// Returns the values of a session. Items from `oversized` on are large.
     pub fn of(shown: &Shown, oversized: Threshold) -> Values {
         let Shown {
             session,
@@ -151,7 +151,7 @@ impl Values {
         self.context.filled(&self.limits)
     }
 
-    /// A value as text; `None`: it is not known.
+    /// Returns a value as text; `None`: it is not known.
     pub fn text(&self, field: &Field) -> Option<String> {
         let (context, limits) = (&self.context, &self.limits);
         let is_short = field.length == Length::Short;
@@ -290,7 +290,7 @@ impl Values {
         (!parts.is_empty()).then(|| parts.join(" "))
     }
 
-    /// A bar up to the trigger or the window: known, estimated, free.
+    /// Returns a bar up to the trigger or the window: known, estimated, free.
     fn gauge(&self, columns: usize) -> String {
         let (filled, end) = self.filled();
         let scaled = |part: u64, whole: u64, all: usize| {
@@ -310,8 +310,8 @@ impl Values {
     }
 }
 
-/// Text of a log as a status line may show it: letters, digits and a few signs. A line is shown by programs that give
-/// other signs a meaning: tmux expands `#`, shells `$` and backquotes, zsh `%`.
+/// Returns text of a log as a status line may show it: letters, digits and a few signs. Other signs have a meaning in
+/// programs that show the line: tmux expands `#`, shells `$` and backquotes, zsh `%`.
 pub(crate) fn plain(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || " -_.:/@+,()[]".contains(c);
     let text: String = text

@@ -215,8 +215,8 @@ fn are_by(summaries: &Summaries, overrides: &Overrides) -> bool {
         .all(|(_, summary)| summary.settings == settings)
 }
 
-/// The sessions of a log, from its end. In a small log without usage reports all text is counted: no other size is
-/// known.
+/// Reads the sessions of a log from its end. In a small log without usage reports all text is counted, because no other
+/// size is known.
 fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Sessions> {
     let sessions = tail_only(log, rules)?;
     let unreported = |(_, session): &(Lane, Session)| session.is_unreported();

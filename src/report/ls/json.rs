@@ -70,7 +70,8 @@ part! { SessionUsagePart(of: &Spending) {
     own_cost_usd: Option<f64> = of.own_usd().map(dollars),
 }}
 
-/// The sums of each agent, in its provider's own terms; and its output with reasoning, the same for all.
+/// Returns the sums of each agent in its provider's own terms, and its output with reasoning, which is counted alike
+/// for all.
 fn sums(totals: &Totals) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let agents = totals.by_agent().into_iter();
     agents
@@ -116,7 +117,8 @@ fn session<'a>(all: &'a Sessions, row: &Row) -> Option<SessionPart<'a>> {
     ))
 }
 
-/// The keys of a session that `report` may show otherwise, since the log was read from its end, or texts were not counted.
+/// Returns the keys of a session whose values may differ in `report`, since the log was read from its end, or texts
+/// were not counted.
 fn provisional(gauge: &Gauge) -> Vec<&'static str> {
     let limits = gauge.limits();
     let all = [

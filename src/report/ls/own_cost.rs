@@ -27,8 +27,8 @@ impl OwnCost {
         self.responses.insert(response, nanodollars);
     }
 
-    /// The cost of the session, in billionths of a US dollar. The count of the whole session has what
-    /// no response of the log has: helpers and sub-agents.
+    /// Returns the cost of the session, in billionths of a US dollar. The count of the whole session includes helpers
+    /// and sub-agents, which no response of the log has.
     pub(super) fn sum(&self) -> u64 {
         match self.whole {
             Some(whole) => self.before.saturating_add(whole),

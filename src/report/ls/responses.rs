@@ -50,7 +50,7 @@ struct Reading {
 }
 
 impl Responses {
-    /// The responses of a log.
+    /// Reads the responses of a log.
     pub(crate) fn read(log: &LogFile) -> io::Result<Responses> {
         let mut read = Reading::default();
         each_usage(log, &mut |entry| read.take(entry, log.format.cached))?;
@@ -60,7 +60,7 @@ impl Responses {
         Ok(read.finish())
     }
 
-    /// Each response by its key, with what it cost.
+    /// Returns each response by its key, with its cost.
     pub(crate) fn costs(&self) -> impl Iterator<Item = (Key, Cost)> {
         self.rows.iter().map(|row| {
             let lane = self.lanes.get(row.of() as usize);
@@ -68,7 +68,7 @@ impl Responses {
         })
     }
 
-    /// The model that gave a response.
+    /// Returns the model that gave a response.
     pub(crate) fn model(&self, cost: &Cost) -> Option<&str> {
         Some(self.models.get(cost.model? as usize)?)
     }
@@ -84,7 +84,7 @@ impl Responses {
         postcard::to_stdvec(self).unwrap_or_default()
     }
 
-    /// The responses that were stored.
+    /// Restores responses from the bytes of [`Responses::store`]; `None`: they cannot be read.
     pub(super) fn restore(stored: &[u8]) -> Option<Responses> {
         postcard::from_bytes(stored).ok()
     }
@@ -112,7 +112,7 @@ impl Responses {
         all
     }
 
-    /// The responses, and the sessions that they belong to by index.
+    /// Returns the responses, and the sessions that they refer to by index.
     pub(super) fn rows(&self) -> (&[Row], &[Lane]) {
         (&self.rows, &self.lanes)
     }
@@ -191,7 +191,7 @@ impl Reading {
         }
     }
 
-    /// The index of a model.
+    /// Returns the index of a model, which is added if it is new.
     fn index_of(&mut self, name: &str) -> u32 {
         index_of(&mut self.models, |model| &**model == name, || name.into())
     }
@@ -238,7 +238,7 @@ impl Reading {
     }
 }
 
-/// The index of an element, which is added if it is not there: there are few.
+/// Returns the index of an element, which is added if it is new. The search is linear, because there are few.
 fn index_of<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> u32 {
     let ix = all.iter().position(is).unwrap_or_else(|| {
         all.push(new());
@@ -253,7 +253,7 @@ mod tests {
     use model::event::Billed;
 
     impl Responses {
-        /// These responses, by these models.
+        /// Creates these responses, by these models.
         pub(crate) fn made(costs: &[(Key, Cost)], models: &[&str]) -> Responses {
             let read = Reading {
                 costs: costs.iter().copied().collect(),

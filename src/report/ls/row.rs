@@ -50,7 +50,7 @@ impl Count {
 }
 
 impl Row {
-    /// The row of a response. A time before 1677 or after 2262 is not kept.
+    /// Creates the row of a response. A time before 1677 or after 2262 is not kept.
     pub(super) fn new(key: Key, cost: &Cost, of: u32) -> Row {
         let Cost { billed, .. } = *cost;
         let at = cost.at.map(Timestamp::as_nanosecond);
@@ -70,7 +70,7 @@ impl Row {
         }
     }
 
-    /// Its key.
+    /// Returns its key.
     pub(super) fn key(&self) -> Key {
         Key::new(self.key)
     }
@@ -80,7 +80,7 @@ impl Row {
         self.of
     }
 
-    /// The index of the model that answered.
+    /// Returns the index of the model that answered.
     pub(super) fn model(&self) -> Option<u32> {
         Some(self.model).filter(|model| *model != NO_INDEX)
     }
@@ -119,7 +119,7 @@ impl Row {
         }
     }
 
-    /// Their order: those of the same key are beside each other, and in which order they came does not matter.
+    /// Returns the key to sort by. Rows with the same key are then beside each other, whatever order they came in.
     pub(super) fn order(&self) -> impl Ord + use<> {
         (self.key, self.at, self.counts, self.flags)
     }

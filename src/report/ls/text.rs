@@ -166,7 +166,7 @@ fn at_least<'s>(all: impl Iterator<Item = &'s Spending>) -> Option<String> {
     (!why.is_empty()).then(|| format!("{AT_LEAST} at least: {}", why.join("; ")))
 }
 
-/// Numbers with their names.
+/// Returns numbers with their names.
 fn list(terms: &[(&'static str, u64)]) -> String {
     let terms = terms.iter().map(|(name, sum)| format!("{name} {sum}"));
     terms.collect::<Vec<_>>().join(", ")
@@ -207,7 +207,7 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
     lines
 }
 
-/// A session's cells. The title of a sub-agent is indented.
+/// Returns a session's cells. The title of a sub-agent is indented.
 fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]> {
     let fleet = &sessions.fleet;
     let (gauge, facts) = (fleet.gauge(row.key)?, fleet.facts(row.key)?);

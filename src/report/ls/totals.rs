@@ -181,7 +181,7 @@ impl Collected {
         }
     }
 
-    /// The totals, with each response once.
+    /// Returns the totals, with each response once.
     pub(super) fn merged(mut self) -> Totals {
         let Totals {
             agents, folders, ..
@@ -207,7 +207,7 @@ impl Collected {
 }
 
 impl Totals {
-    /// The totals of each agent, by its id.
+    /// Returns the totals of each agent, by its id.
     pub fn by_agent(&self) -> Vec<AgentTotals> {
         self.agents.values().map(AgentTotals::new).collect()
     }
@@ -262,7 +262,7 @@ impl Totals {
     }
 }
 
-/// The day of a moment on this clock, or the Monday before it.
+/// Returns the day of a moment in this time zone, or the Monday before it.
 fn day(at: Timestamp, zone: &TimeZone, by: By) -> String {
     let date = zone.to_datetime(at).date();
     let monday = || {
@@ -314,8 +314,8 @@ impl AgentTotals {
 /// The most bytes of the numbers of a response: ten for each of 64 bits, 19 for a time, one for each of the others.
 const MOST_NUMBERS: usize = 7 * 10 + 19 + 4;
 
-/// The key of a response among those of all logs. Where a log has no ids, its keys are those of other logs too: a
-/// response is distinguished from theirs by its numbers and its time, which are the same in a copy of the log.
+/// Returns the key of a response among those of all logs. If a log has no ids, other logs have the same keys: the
+/// numbers and the time of a response then distinguish it. They are the same in a copy of the log.
 pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
     if request.is_local() {
         let at = cost.at.map(Timestamp::as_nanosecond);
@@ -382,7 +382,7 @@ mod tests {
         assert_eq!(input(&[a, b, c, &later]), ("input", 850));
     }
 
-    /// Three responses of two projects, days and models; a fork repeats the second.
+    /// Returns the totals of three responses of two projects, days and models; a fork repeats the second.
     fn totals(wanted: &Wanted) -> Totals {
         let [a, b, c] = ["a", "b", "c"].map(Key::of);
         let first = log(&[

@@ -58,7 +58,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// The name of the time zone of days and weeks; `None`: they are divided by something else.
+    /// Returns the name of the time zone of days and weeks; `None`: they are divided by something else.
     pub fn clock(&self) -> Option<&str> {
         let is_time = matches!(self.by, By::Day | By::Week);
         let name = if self.zone.is_unknown() {
@@ -88,7 +88,7 @@ pub enum Sort {
 }
 
 impl By {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -121,7 +121,7 @@ impl Wanted {
             && is_part(self.model.as_deref(), gauge.model().unwrap_or_default())
     }
 
-    /// The sessions in order.
+    /// Returns the sessions in order.
     pub(super) fn rows(&self, fleet: &Fleet, spending: &HashMap<SessionKey, Spending>) -> Vec<Row> {
         let families = match self.sort {
             Sort::Recent => Families::ByFirst,

@@ -142,7 +142,7 @@ fn in_numbers(policy: &Policy) -> String {
     parts.join(", ")
 }
 
-/// The prices, each after its name.
+/// Returns the prices, each after its name.
 fn prices(prices: &Prices) -> String {
     let all = [
         ("input", prices.input),

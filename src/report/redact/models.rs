@@ -48,7 +48,7 @@ impl Models {
         }
     }
 
-    /// Another name of this model; `None`: its name is known.
+    /// Returns another name of this model; `None`: its name is known.
     pub(super) fn pseudonym(&self, name: &str) -> Option<String> {
         let is_number =
             |word: &str| word.len() <= LONGEST_NUMBER && word.chars().all(|c| c.is_ascii_digit());
@@ -74,7 +74,7 @@ impl Models {
     }
 }
 
-/// All patterns that names of models are compared with.
+/// Returns all patterns that names of models are compared with.
 fn patterns(rules: &Rules) -> Vec<String> {
     let models = rules.model.iter().flat_map(|row| &row.ids);
     let prices = rules.price.iter().flat_map(|row| &row.ids);
@@ -86,7 +86,7 @@ fn patterns(rules: &Rules) -> Vec<String> {
     all.into_iter().cloned().collect()
 }
 
-/// The words of a name, in lower case.
+/// Returns the words of a name, in lower case.
 fn words(name: &str) -> impl Iterator<Item = String> {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty());

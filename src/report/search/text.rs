@@ -33,7 +33,7 @@ impl Rows {
         }
     }
 
-    /// A text that was made safe to print.
+    /// Writes a text that was made safe to print.
     fn write(&self, text: &str, out: &mut dyn Write) -> Result<()> {
         Ok(out.write_all(self.style.in_charset(text).as_bytes())?)
     }
@@ -106,7 +106,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Rows with tabs between their cells.
+    /// Writes rows with tabs between their cells.
     fn anywhere(&self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()> {
         let item = &hit.item;
         let path = hit.facts.path.to_string_lossy();
@@ -140,7 +140,7 @@ impl Writer for Rows {
     }
 }
 
-/// A path as a shell takes it.
+/// Returns a path as a shell reads it.
 fn quoted(path: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%~".contains(c);
     if path.chars().all(is_plain) && !path.starts_with('~') {

@@ -31,7 +31,7 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The session of a file, or the newest of a folder.
+    /// Asks for the session of a file, or the newest of a folder.
     pub fn at(path: &Path) -> Asked<'_> {
         Asked {
             path: Some(path),
@@ -40,7 +40,7 @@ impl Asked<'_> {
     }
 }
 
-/// The log of the session that is asked for, and what selects the session among those of the log.
+/// Finds the log of the session that is asked for. Returns it with the word that selects the session in the log.
 pub(crate) fn find(
     context: &ReportContext,
     asked: &Asked<'_>,
@@ -87,7 +87,7 @@ fn matches(fleet: &Fleet, key: SessionKey, word: &str) -> Option<Match> {
     is_part.then_some(Match::Part)
 }
 
-/// The session with this id, or the only one that the word is a part of.
+/// Returns the session with this id, or the only one that the word is a part of.
 fn select(
     fleet: &Fleet,
     keys: impl Iterator<Item = SessionKey>,
@@ -107,13 +107,13 @@ fn select(
     only_match(&matching, (place, wanted), id)
 }
 
-/// The session that is wanted among all of this machine.
+/// Finds a session among all of this machine.
 fn find_among(fleet: &Fleet, wanted: &str) -> Result<SessionKey> {
     let newest_first = fleet.recent().into_iter().map(|row| row.key);
     select(fleet, newest_first, "this machine", wanted)
 }
 
-/// The newest session that worked in a folder or, if there is none, in the nearest folder around it below the user's
+/// Finds the newest session that worked in a folder or, if there is none, in its nearest parent folder below the user's
 /// home.
 fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result<SessionKey> {
     let rows = fleet.recent();
@@ -136,8 +136,8 @@ fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result
     }
 }
 
-/// The session of a file whose id is `wanted` or begins or ends with it, or whose name contains it. Without `wanted`,
-/// the main session of the file.
+/// Finds the session of a file whose id is `wanted` or begins or ends with it, or whose name contains it. Without
+/// `wanted`, it is the main session of the file.
 pub(crate) fn find_session(
     fleet: &Fleet,
     file: FileId,
@@ -176,8 +176,8 @@ pub(crate) fn find_in_log(
     as_listed().map_or(found, Ok)
 }
 
-/// The log at a path. In a folder or a database, it is that of the session that is wanted or, without one, the newest
-/// that does not belong to a sub-agent.
+/// Finds the log at a path. In a folder or a database, it is the log of the wanted session or, without one, the newest
+/// log that does not belong to a sub-agent.
 pub(crate) fn find_one(
     context: &ReportContext,
     path: &Path,
@@ -192,7 +192,7 @@ pub(crate) fn find_one(
     }
 }
 
-/// The log at a path, as [`find_one`] finds it. Waits until a database has a session.
+/// Finds the log at a path like [`find_one`]. Waits until a database has a session.
 pub(super) fn wait_for_one(
     context: &ReportContext,
     path: &Path,
@@ -236,7 +236,7 @@ fn look_for_one(
     }
 }
 
-/// The log of the session that is wanted, of those in a folder or a database.
+/// Finds the log of the wanted session among those in a folder or a database.
 fn find_in_several(context: &ReportContext, logs: &[LogFile], wanted: &str) -> Result<LogFile> {
     let word = wanted.to_lowercase();
     let id = |log: &LogFile| log.facts.id.as_deref().unwrap_or_default().to_lowercase();
@@ -263,7 +263,7 @@ const NAMED_SESSIONS: usize = 6;
 /// The last characters of an id, by which it is named: those of sessions that began together differ there.
 const ID_CHARS: usize = 6;
 
-/// The session that matches `wanted`, which must be the only one. `place` is what has the sessions.
+/// Returns the session that matches `wanted`, which must be the only one. `place` names the place of the search.
 fn only_match<'m, T: Copy>(
     matching: &[T],
     (place, wanted): (&str, &str),
@@ -289,13 +289,13 @@ fn only_match<'m, T: Copy>(
     }
 }
 
-/// The last characters of an id.
+/// Returns the last characters of an id.
 fn end(id: &str) -> String {
     let from = id.char_indices().rev().nth(ID_CHARS - 1);
     inert(&id[from.map_or(0, |(at, _)| at)..]).into_owned()
 }
 
-/// A fleet of the sessions of one log.
+/// Makes a fleet of the sessions of one log.
 fn fleet_of(context: &ReportContext, log: &LogFile, sessions: Sessions) -> Fleet {
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     fleet.apply(Update::Found(Box::new(log.facts.clone())));

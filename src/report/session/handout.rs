@@ -108,7 +108,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, Line)> {
     .collect()
 }
 
-/// A time in UTC, to the minute.
+/// Returns a time in UTC, to the minute.
 fn time(at: Timestamp) -> String {
     let at = Offset::UTC.to_datetime(at);
     at.strftime("%F %H:%M UTC").to_string()

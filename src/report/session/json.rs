@@ -25,7 +25,7 @@ use model::{Role, Source};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// The report of a session.
+/// Returns the report of a session.
 pub(super) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
@@ -408,7 +408,7 @@ pub(super) fn by_role<V>(value: impl Fn(Role) -> V) -> BTreeMap<&'static str, V>
     roles.map(|role| (role.name(), value(role))).collect()
 }
 
-/// The number rounded to a multiple of 1 / `parts`; an integer if `parts` is 1.
+/// Rounds a number to a multiple of 1 / `parts`. The result is an integer if `parts` is 1.
 fn rounded(x: f64, parts: f64) -> serde_json::Number {
     let whole = (x * parts).round();
     if parts > 1.0 {
@@ -418,7 +418,7 @@ fn rounded(x: f64, parts: f64) -> serde_json::Number {
     }
 }
 
-/// US dollars, to a millionth.
+/// Rounds US dollars to a millionth.
 pub(crate) fn dollars(usd: f64) -> f64 {
     (usd * 1e6).round() / 1e6
 }

@@ -16,17 +16,17 @@ use model::triggers::Next;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The size of the context, and its window: `context` of a report.
+/// Returns the size of the context, and its window: `context` of a report.
 pub fn context(gauge: &Gauge) -> Map<String, Value> {
     object(&ContextPart::new(gauge))
 }
 
-/// The parts of the context by role: `roles` of a report.
+/// Returns the parts of the context by role: `roles` of a report.
 pub fn roles(context: &Context) -> Map<String, Value> {
     object(&by_role(|role| *context.role(role)))
 }
 
-/// The trigger and what is left before it: `compaction` of a report, without the past ones.
+/// Returns the trigger and what is left before it: `compaction` of a report, without the past ones.
 pub fn coming(
     forecast: &Result<Forecast, NoForecast>,
     next: &[Next],
@@ -40,7 +40,7 @@ pub fn coming(
     ))
 }
 
-/// The prompt cache, and what the next request costs: `cache` of a report; null where nothing is known of it.
+/// Returns the prompt cache, and the cost of the next request: `cache` of a report; null if nothing is known of it.
 pub fn cache(gauge: &Gauge, now: Timestamp) -> Value {
     let cache = gauge.prompt_cache();
     value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)))
@@ -52,7 +52,7 @@ pub fn requests_left(forecast: &Result<Forecast, NoForecast>) -> Value {
     value(&band)
 }
 
-/// The last compactions, at most this many, the oldest first: `past` of `compaction`.
+/// Returns the last compactions, at most this many, the oldest first: `past` of `compaction`.
 pub fn past(session: &Session, most: usize) -> Vec<Map<String, Value>> {
     let done = compactions(session);
     let last = &done[done.len().saturating_sub(most)..];
@@ -61,7 +61,8 @@ pub fn past(session: &Session, most: usize) -> Vec<Map<String, Value>> {
         .collect()
 }
 
-/// An item as in `messages` of a report, without its preview; besides, `repeats`: the first item with the same content.
+/// Returns an item as in `messages` of a report, without its preview, and with `repeats`: the first item with the same
+/// content.
 pub fn item(
     session: &Session,
     carried: &Carried<'_>,
@@ -85,7 +86,7 @@ fn object(part: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// A part has string keys and finite numbers, so it is always a value.
+/// Converts a part, which always succeeds: a part has string keys and finite numbers.
 fn value(part: &impl Serialize) -> Value {
     serde_json::to_value(part).unwrap_or_default()
 }

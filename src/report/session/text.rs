@@ -161,7 +161,7 @@ fn write_roles(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     Ok(())
 }
 
-/// The largest items in the context, the largest first.
+/// Returns the largest items in the context, the largest first.
 pub(super) fn largest(session: &Session) -> Vec<ItemIx> {
     let mut largest: Vec<(u64, ItemIx)> = Vec::new();
     for (ix, tokens, _) in session.in_context() {

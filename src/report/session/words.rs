@@ -14,7 +14,7 @@ use render::clock::Clock;
 use render::number::{counted, tokens, tokens_or_none, usd};
 use render::{or_none, triggers, unknown};
 
-/// The window and the trigger, each with its source, and the headroom.
+/// Returns the window and the trigger, each with its source, and the headroom.
 pub(super) fn limits(context: &Context, limits: &Limits) -> String {
     let trigger = match limits.trigger {
         Some(trigger) => format!(
@@ -32,7 +32,7 @@ pub(super) fn limits(context: &Context, limits: &Limits) -> String {
     format!("window {window} ({source}) · {trigger}")
 }
 
-/// The agent's own number beside that of the reports; `None`: there is none.
+/// Returns the agent's own number beside that of the reports; `None`: there is none.
 pub(super) fn agents_number(session: &Session) -> Option<String> {
     let own = session.agent_estimate()?;
     let how = match own.source {
@@ -85,7 +85,7 @@ pub(super) fn forecast(report: &Report<'_>) -> Option<String> {
     }
 }
 
-/// The row of a tool in its table, which begins with this name.
+/// Returns the row of a tool in its table, which begins with this name.
 pub(super) fn tool(name: String, tool: &Tool) -> [String; 9] {
     [
         name,
@@ -107,7 +107,7 @@ pub(super) fn server(server: &Server) -> String {
     format!(": {tools}, {schema} of definitions and {now} of results in the context")
 }
 
-/// The policies side by side, each with its names: those with the same outcome share a row. Empty: none would have
+/// Returns the policies, each with its names. Policies with the same outcome share a row. Empty: none would have
 /// compacted.
 pub(super) fn policies(session: &Session) -> Vec<(String, WhatIf)> {
     let rows = what_if(session, session.requests().len());

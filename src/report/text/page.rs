@@ -17,13 +17,13 @@ pub struct Page<'w> {
 }
 
 impl Page<'_> {
-    /// A page of this many columns; `None`: lines of any length fit.
+    /// Creates a page of this many columns; `None`: lines of any length fit.
     pub fn new(out: &mut dyn Write, columns: Option<usize>) -> Page<'_> {
         let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
         Page { out, columns }
     }
 
-    /// The columns of a line.
+    /// Returns the columns of a line; `None`: any number.
     pub fn columns(&self) -> Option<usize> {
         self.columns
     }
@@ -67,7 +67,7 @@ impl Page<'_> {
     }
 }
 
-/// The beginning of a line. A number is left out rather than shortened.
+/// Cuts a row to so many columns. A number is left out rather than shortened.
 fn cut_row(line: &str, columns: usize) -> String {
     let line = line.trim_end();
     if width(line) <= columns {

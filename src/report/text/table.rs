@@ -89,7 +89,7 @@ impl<const N: usize> Table<N> {
         line
     }
 
-    /// The width of each column; `None`: it is left out.
+    /// Returns the width of each column; `None`: it is left out.
     fn widths(&self, most: Option<usize>) -> [Option<usize>; N] {
         let mut widths: [Option<usize>; N] = std::array::from_fn(|at| {
             let column = &self.columns[at];

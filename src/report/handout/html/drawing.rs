@@ -10,7 +10,7 @@ const SIDE: f64 = 1000.0;
 /// The most columns of a chart.
 const MOST_COLUMNS: usize = 500;
 
-/// A style that is this share of the width.
+/// Returns a style with this share of the width.
 pub(super) fn width(share: f64) -> String {
     format!("width:{}", percent(share))
 }
@@ -19,7 +19,7 @@ fn left(share: f64) -> String {
     format!("left:{}", percent(share))
 }
 
-/// A label beside its mark, on the side where there is room.
+/// Returns the class of a label, which puts it on the side of its mark where there is room.
 fn side(share: f64) -> &'static str {
     if share > 0.5 { "mark before" } else { "mark" }
 }
@@ -76,7 +76,7 @@ pub(super) fn gauge(gauge: &Gauge) -> Markup {
     }
 }
 
-/// Half the width of the interval.
+/// Returns half the width of the interval.
 fn half(gauge: &Gauge) -> u64 {
     let used = gauge.known.saturating_add(gauge.estimated);
     gauge
@@ -144,7 +144,7 @@ fn y(height: f64) -> f64 {
     (1.0 - height) * SIDE
 }
 
-/// The upper edge of the columns as steps.
+/// Returns the path of the upper edge of the columns, as steps.
 fn outline(chart: &Chart, columns: &[u64]) -> String {
     let mut path = String::new();
     let width = chart.past() * SIDE / columns.len().max(1) as f64;
@@ -164,7 +164,7 @@ fn area(chart: &Chart, columns: &[u64]) -> String {
     format!("{}L{end:.1} 1000H0Z", outline(chart, columns))
 }
 
-/// From the size now to where the trigger may be reached.
+/// Returns the shape of the forecast, from the size now to the trigger; `None`: there is nothing to draw.
 fn forecast(chart: &Chart) -> Option<String> {
     let [early, _, late] = chart.ahead?;
     let trigger = y(chart.height(chart.trigger?.here)?);

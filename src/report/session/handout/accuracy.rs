@@ -46,7 +46,7 @@ fn verdict(own: &Errors, found: &OfSession) -> String {
     )
 }
 
-/// All estimators, the best first.
+/// Returns the table of all estimators, the best first.
 fn estimators(found: &OfSession) -> Table {
     let all = Estimator::ALL.into_iter();
     let mut all: Vec<(Estimator, &Errors)> = all
@@ -76,7 +76,7 @@ fn estimators(found: &OfSession) -> Table {
     }
 }
 
-/// The forecast compared with the session's own compactions.
+/// Adds the comparison of the forecast with the session's own compactions to the section.
 fn forecast(found: &OfSession, section: Section) -> Section {
     let Some(backtest) = &found.forecast else {
         return section.with(Line::own(

@@ -50,7 +50,7 @@ pub(super) fn roles(context: &Context) -> Section {
     })
 }
 
-/// A size, after the sign of its source.
+/// Returns a size, after the sign of its source.
 fn sized(size: u64, source: Source) -> Line {
     Line::own(format!("{} {}", sign(source), tokens(size)))
 }
