@@ -197,7 +197,7 @@ impl Call<'_> {
         print_problems(&setup.problems(), self.err)
     }
 
-    /// The columns of the terminal that reports are written to; `None`: they are written to a pipe or a file.
+    /// Returns the columns of the terminal that reports are written to; `None`: they are written to a pipe or a file.
     fn columns(&self) -> Option<usize> {
         let columns = || locale::columns(&self.user.env);
         self.terminals.stdout.then(columns).flatten()

@@ -93,7 +93,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The user's windows and policies.
+    /// Returns the user's windows and policies.
     pub fn custom(&self) -> Custom {
         Custom {
             windows: self.window.clone(),
@@ -116,7 +116,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The variable that sets a key, such as `alerts.share`.
+    /// Returns the variable that sets a key, such as `alerts.share`.
     pub fn variable(&self, key: &str) -> Option<&Variable> {
         let mut variables = self.variables.iter();
         variables.find(|variable| variable.setting.name() == key)
@@ -149,7 +149,7 @@ pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<L
     })
 }
 
-/// The text of the configuration file: of the named one, which must exist, or of the default one, if it exists.
+/// Reads the text of the configuration file: the named one, which must exist, or the default one, if it exists.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 /// The least likeness of two names, from 0 to 1, for a suggestion: that of clap for options.
 const LEAST_ALIKE: f64 = 0.7;
 
-/// The name that is most like a word, if one is like it.
+/// Returns the name that is most like a word; `None`: none is like it.
 pub fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let word = word.to_lowercase();
     let alike = names.map(|name| (strsim::jaro(&word, name), name));

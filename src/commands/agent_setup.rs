@@ -96,7 +96,7 @@ impl Run for AgentSetup {
 }
 
 impl AgentSetup {
-    /// The parts that are meant.
+    /// Returns the parts that the options select.
     fn parts(&self, agent: Agent) -> Vec<Part> {
         let named = [
             (self.statusline, Part::StatusLine),
@@ -219,7 +219,7 @@ fn option(part: Part) -> &'static str {
     }
 }
 
-/// The agent with this id, or this name on the screens.
+/// Returns the agent with this id, or this name on the screens.
 fn named(name: &str) -> Result<Agent> {
     let labelled = |name: &str| agents::ALL.iter().find(|format| format.label == name);
     let agent = Agent::of_id(name).or_else(|| Agent::of_id(labelled(name)?.id));
@@ -238,7 +238,8 @@ fn named(name: &str) -> Result<Agent> {
     );
 }
 
-/// This program: by the path that the user's `PATH` has for it, which an update does not change, else by its own.
+/// Finds this program: by the path that the user's `PATH` has for it, which an update does not change, or else by its
+/// own path.
 fn program(user: &User, by_name: bool) -> Program {
     let Ok(own) = std::env::current_exe() else {
         return Program::by_name();

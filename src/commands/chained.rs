@@ -80,7 +80,7 @@ impl Chained {
         })
     }
 
-    /// Its lines, without those that are empty; an error if it takes too long. Nothing of it is left running.
+    /// Returns its lines, without empty ones. Leaves no process running.
     pub(super) fn finish(mut self) -> io::Result<Vec<u8>> {
         self.end()
     }

@@ -104,7 +104,7 @@ impl Init {
     }
 }
 
-/// The configuration file: the named one, or that of the user, whether it exists or not.
+/// Returns the path of the configuration file: the named one, or the user's, whether it exists or not.
 fn file(call: &Call<'_>) -> Result<PathBuf> {
     match call.config.clone().or(call.user.folders.config_file()) {
         Some(path) => Ok(path),

@@ -70,7 +70,7 @@ impl Run for Diff {
     }
 }
 
-/// The session at a path or, if nothing is there, the one with this id or title.
+/// Returns the session at a path or, if nothing is there, the one with this id or title.
 fn moment<'a>(word: &'a str, path: &'a Path, request: Option<usize>) -> Moment<'a> {
     let is_path = path.symlink_metadata().is_ok();
     Moment {

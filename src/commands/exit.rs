@@ -40,7 +40,7 @@ impl Exit {
         matches!(self, Exit::BoundPassed | Exit::Wrong | Exit::NothingFound)
     }
 
-    /// The exit code. Trouble is not 2, with which a hook blocks its agent.
+    /// Returns the exit code. Trouble is not 2, with which a hook blocks its agent.
     pub fn code(&self) -> u8 {
         match self {
             Exit::BoundPassed | Exit::Wrong | Exit::NothingFound => 1,
@@ -50,7 +50,7 @@ impl Exit {
     }
 }
 
-/// The exit code of a command that ended with this error.
+/// Returns the exit code of a command that ended with this error.
 pub fn code(error: &anyhow::Error) -> u8 {
     if let Some(exit) = error.downcast_ref::<Exit>() {
         return exit.code();

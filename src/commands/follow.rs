@@ -80,7 +80,7 @@ impl Run for Follow {
     }
 }
 
-/// A time: `500ms`, `1s`, `1m`.
+/// Reads a time: `500ms`, `1s`, `1m`.
 fn time(text: &str) -> Result<Duration, &'static str> {
     let time: Option<SignedDuration> = text.parse().ok();
     let time = time.and_then(|time| Duration::try_from(time).ok());

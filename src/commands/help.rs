@@ -89,7 +89,7 @@ fn overview(emphasis: Emphasis) -> String {
     text
 }
 
-/// The help of a command, by its name and those of the commands below it.
+/// Returns the help of a command, which is named by its own name and those of its subcommands.
 fn command_help(names: &[String], emphasis: Emphasis) -> Option<String> {
     let mut program = Cli::command();
     if emphasis == Emphasis::Plain {

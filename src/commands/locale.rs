@@ -44,7 +44,7 @@ pub(super) fn is_ascii(env: &Env) -> bool {
         })
 }
 
-/// The columns of the terminal: what `COLUMNS` says, else what the terminal says.
+/// Returns the columns of the terminal: `COLUMNS`, or else the size that the terminal reports.
 pub(super) fn columns(env: &Env) -> Option<usize> {
     let set = env.get("COLUMNS");
     let set = set.and_then(|columns| columns.to_str()?.parse().ok());
@@ -56,7 +56,7 @@ pub(super) fn columns(env: &Env) -> Option<usize> {
     set.or_else(of_terminal).filter(|columns| *columns > 0)
 }
 
-/// The time zone of the user's clock: what `TZ` names, else that of the system.
+/// Returns the time zone of the user's clock: `TZ`, or else the zone of the system.
 pub(super) fn zone(env: &Env) -> TimeZone {
     let set = env.get("TZ");
     let named = set.as_deref().and_then(OsStr::to_str).and_then(|name| {
@@ -90,7 +90,7 @@ pub(super) fn has_cursor(env: &Env) -> bool {
     !files::HAS_TERMINAL_VARIABLES || term.is_some_and(|term| term != "dumb" && term != "unknown")
 }
 
-/// An error if the terminal has no cursor to move.
+/// Fails if the terminal has no cursor to move.
 pub(super) fn check_terminal(env: &Env) -> Result<()> {
     if has_cursor(env) {
         return Ok(());

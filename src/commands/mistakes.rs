@@ -49,7 +49,7 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)
 }
 
-/// The first argument that is neither an option nor the value of one.
+/// Returns the first argument that is neither an option nor the value of one.
 fn first_word<'a>(
     command: &clap::Command,
     mut arguments: impl Iterator<Item = &'a OsString>,

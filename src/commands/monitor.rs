@@ -41,7 +41,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// The first path or option that is given, as it is written.
+    /// Returns the first path or option that is given, as it is written.
     pub(super) fn first_set(&self) -> Option<String> {
         let path = self
             .paths
@@ -174,7 +174,7 @@ impl Plan<'_> {
     }
 }
 
-/// The log whose session opens at once: what the user named, if that is one file.
+/// Returns the log whose session opens at once: the path that the user named, if it is one file.
 fn named_log(paths: &[PathBuf]) -> Option<PathBuf> {
     match paths {
         [path] if path.is_file() => Some(path.clone()),
@@ -182,8 +182,8 @@ fn named_log(paths: &[PathBuf]) -> Option<PathBuf> {
     }
 }
 
-/// The themes, one of them selected: the first of the option, the environment, the choice on screen and the
-/// configuration that names one decides.
+/// Returns the themes, one of them selected. The first that names a theme decides: the option, the environment, the
+/// choice on screen, the configuration.
 fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<UserThemes> {
     let config = &setup.config;
     // The convention of no-color.org: set and not empty.

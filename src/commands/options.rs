@@ -82,7 +82,7 @@ pub struct Plain {
     pub fresh: bool,
 }
 
-/// A parser of values by their names.
+/// Returns a parser of values by their names.
 pub(super) fn one_of<T, N>(
     values: impl IntoIterator<Item = T>,
     name: fn(T) -> N,
@@ -99,7 +99,7 @@ where
     })
 }
 
-/// A value that has its name and a sentence about it in the program's help.
+/// Returns a value with its name and a sentence about it for the program's help.
 pub(super) fn with_help<T: EnumMessage + Into<&'static str>>(value: T) -> PossibleValue {
     let about = value.get_documentation();
     PossibleValue::new(value.into()).help(about.map(|about| about.trim_end_matches('.')))
@@ -115,7 +115,7 @@ impl Print {
         self.plain.add(before);
     }
 
-    /// The style that was asked for.
+    /// Returns the style that was asked for.
     pub(super) fn style(&self, call: &Call<'_>) -> Style {
         self.plain.style(self.format, call)
     }
@@ -128,12 +128,13 @@ impl Plain {
         self.fresh |= std::mem::take(&mut before.fresh);
     }
 
-    /// The characters of a report that is not for this terminal.
+    /// Returns the characters of a report that is not for this terminal.
     pub(super) fn charset(&self) -> Charset {
         Charset::ascii_if(self.ascii)
     }
 
-    /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
+    /// Returns the style that was asked for. A report for people has the characters of their locale and fits their
+    /// terminal.
     pub(super) fn style(&self, format: &'static OutputFormat, call: &Call<'_>) -> Style {
         let format = if self.json { &JSON } else { format };
         let is_ascii = self.ascii || (format.for_people && locale::is_ascii(&call.user.env));
@@ -186,7 +187,7 @@ impl All {
     }
 }
 
-/// The file that an option names; `-` is standard output.
+/// Returns the file that an option names; `None`: standard output, which `-` names too.
 pub(super) fn file_of(output: Option<&Path>) -> Option<&Path> {
     output.filter(|path| *path != Path::new("-"))
 }

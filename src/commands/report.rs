@@ -98,7 +98,7 @@ impl Run for Report {
 }
 
 impl Report {
-    /// The format: the named one, or that of the file.
+    /// Returns the format: the named one, or the one for the file's extension.
     fn format(&self) -> &'static OutputFormat {
         if self.plain.json {
             return &JSON;

@@ -48,7 +48,7 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// The file, and what is wrong with it.
+    /// Returns the file, and the problem with it.
     pub(super) fn reason(&self) -> (&PathBuf, &anyhow::Error) {
         (&self.path, &self.error)
     }
@@ -111,7 +111,7 @@ impl Setup {
         unknown.chain(refused).collect()
     }
 
-    /// The models tables, with the user's own windows and policies.
+    /// Returns the models tables, with the user's own windows and policies.
     pub(super) fn rules(&self) -> Result<Rules> {
         let mut rules = config::rules()?;
         if let Some(own) = &self.models {
@@ -128,7 +128,7 @@ impl Setup {
         Ok(rules)
     }
 
-    /// The agent with this id or, if no other agent is called so, this name on the screens.
+    /// Returns the agent with this id or, if there is none, the only one with this name on the screens.
     fn named_agent(&self, name: &str) -> Result<&'static Format> {
         let of = |is_its: &dyn Fn(&Format) -> bool| -> Vec<&'static Format> {
             let formats = self.formats.iter().copied();
@@ -156,7 +156,7 @@ impl Setup {
         }
     }
 
-    /// The context of a report on one file.
+    /// Returns the context of a report on one file.
     pub(super) fn context(&self, only: &Only) -> Result<ReportContext> {
         let all = self.formats.clone();
         let mut rules = self.rules()?;
@@ -183,8 +183,8 @@ impl Setup {
         })
     }
 
-    /// The context of a report on all logs below the given paths or, without paths, in the agents' own folders and the
-    /// folders that options and configuration add.
+    /// Returns the context of a report on all logs below the given paths or, without paths, in the agents' own folders
+    /// and the folders that options and configuration add.
     pub(super) fn context_of(&self, paths: &[PathBuf], logs: &Logs) -> Result<ReportContext> {
         let mut context = self.context(&logs.only)?;
         if paths.is_empty() {
@@ -212,12 +212,12 @@ impl Setup {
         Ok(())
     }
 
-    /// The context of a command on many sessions.
+    /// Returns the context of a command on many sessions.
     pub(super) fn context_of_all(&self, all: &All) -> Result<ReportContext> {
         self.context_of(&all.paths, &all.logs)
     }
 
-    /// The mapping at this path, or the one of this name in the configuration's folder.
+    /// Returns the mapping at this path, or the one of this name in the configuration's folder.
     pub(super) fn named_mapping(&self, path: &Path) -> Result<&'static Format> {
         read_mapping(&config::named_mapping(self.file.as_deref(), path)?)
     }

@@ -17,7 +17,7 @@ pub enum Since {
 }
 
 impl Since {
-    /// The moment, on this clock.
+    /// Returns the moment, on this clock.
     pub fn moment(self, clock: &Clock) -> Timestamp {
         match self {
             Since::Ago(ago) => clock.now.checked_sub(ago).unwrap_or(Timestamp::MIN),
@@ -30,7 +30,8 @@ impl Since {
 impl FromStr for Since {
     type Err = &'static str;
 
-    /// `90m`, `2h`, `7d`, `2w`; `2026-11-01` and `2026-11-01T12:00` on the user's clock, `2026-11-01T12:00:00+01:00`.
+    /// Reads `90m`, `2h`, `7d`, `2w`; `2026-11-01` and `2026-11-01T12:00` on the user's clock,
+    /// `2026-11-01T12:00:00+01:00`.
     fn from_str(text: &str) -> Result<Since, &'static str> {
         if let Ok(at) = text.parse::<Timestamp>() {
             return Ok(Since::At(at));

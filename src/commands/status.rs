@@ -67,7 +67,7 @@ impl Run for Status {
     }
 }
 
-/// A folder by the path that is given, and by its real one.
+/// Returns a folder by the path that is given, and by its real path.
 fn by_its_paths(folder: &std::path::Path) -> Vec<PathBuf> {
     let mut paths = vec![folder.to_path_buf()];
     paths.extend(std::fs::canonicalize(folder));

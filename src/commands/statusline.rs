@@ -161,7 +161,7 @@ impl Write for Passed {
     }
 }
 
-/// The configuration or, where it is wrong, the usual one.
+/// Returns the configuration or, if it is wrong, the default one with the trouble.
 pub(super) fn configuration(loaded: Result<Setup>, user: &User) -> Result<(Setup, Vec<Trouble>)> {
     match loaded {
         Ok(setup) => Ok((setup, Vec::new())),
@@ -172,7 +172,7 @@ pub(super) fn configuration(loaded: Result<Setup>, user: &User) -> Result<(Setup
     }
 }
 
-/// The context in which logs are found and read: all of this machine.
+/// Returns the context in which all logs of this machine are found and read.
 pub(super) fn context(setup: &Setup) -> Result<ReportContext> {
     setup.context_of(&[], &Default::default())
 }

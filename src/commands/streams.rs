@@ -15,7 +15,7 @@ pub struct Output<W: Write> {
     failed: Option<io::Error>,
 }
 
-/// Standard output.
+/// Opens standard output.
 pub fn stdout() -> Output<Stdout> {
     Output::new(Stdout(io::stdout().lock()))
 }
@@ -36,7 +36,7 @@ impl Write for Stdout {
 }
 
 impl<W: Write> Output<W> {
-    /// A buffer before this writer.
+    /// Puts a buffer before this writer.
     pub fn new(out: W) -> Output<W> {
         Output {
             out: BufWriter::new(out),
@@ -79,7 +79,7 @@ impl<W: Write> Write for Output<W> {
 /// files. What cannot be written is dropped: a report does not end because nobody reads its warnings.
 pub struct Messages<W: Write>(LineWriter<Inert<W>>);
 
-/// Standard error.
+/// Opens standard error.
 pub fn stderr() -> Messages<Stderr> {
     Messages::new(io::stderr(), &paths::Env::from(paths::env))
 }

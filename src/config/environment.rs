@@ -27,7 +27,7 @@ pub struct Variable {
     toml: String,
 }
 
-/// The variables that set keys.
+/// Returns the variables that set keys.
 ///
 /// # Errors
 ///
@@ -56,8 +56,8 @@ pub(super) fn variables(env: &Env) -> Result<Vec<Variable>> {
     Ok(found)
 }
 
-/// A value as TOML; if it is none, as a text. Where a text or a word is wanted, only quotation marks make it TOML; where
-/// a list of them is, another text is a list of one.
+/// Returns a value as TOML or, if it is not TOML, as a text. For a text or a word, only quotation marks make it TOML.
+/// For a list of these, another text becomes a list of one.
 fn as_toml(kind: Kind, text: String) -> String {
     let quoted = || toml::Value::String(text.clone()).to_string();
     let parsed = DeValue::parse(&text).ok().map(Spanned::into_inner);
@@ -74,7 +74,7 @@ fn as_toml(kind: Kind, text: String) -> String {
     }
 }
 
-/// The configuration of a file, with what variables set.
+/// Returns the configuration of a file, changed by the variables.
 ///
 /// # Errors
 ///
@@ -114,7 +114,7 @@ pub(super) fn apply<'v>(file: &str, variables: &'v [Variable]) -> Result<Config>
 }
 
 impl Variable {
-    /// The value.
+    /// Returns the value.
     pub(super) fn value(&self) -> Spanned<DeValue<'_>> {
         // It is TOML; and if it were not, no key could have it.
         let none = || Spanned::new(0..0, DeValue::Boolean(false));
@@ -140,7 +140,7 @@ impl Variable {
     }
 }
 
-/// The variables that look like one that sets a key, and are none; and what each was meant to be.
+/// Returns the variables that look like one that sets a key but set none, each with the one that was probably meant.
 pub(super) fn unknown(env: &Env) -> Vec<(String, String)> {
     let known: Vec<String> = keys::settings().map(|it| it.variable()).collect();
     let is_alert = env.get(ALERT_VARIABLES[0]).is_some();

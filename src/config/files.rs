@@ -17,8 +17,8 @@ pub struct UserFile {
     pub text: String,
 }
 
-/// The user's mappings of log formats: `agents/NAME.toml` next to the configuration file `config`. A file that cannot
-/// be read is an error in the list.
+/// Reads the user's mappings of log formats: `agents/NAME.toml` next to the configuration file `config`. A file that
+/// cannot be read is an error in the list.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub fn mappings(config: Option<&Path>) -> Result<Vec<(PathBuf, Result<UserFile>)
     all(config, "agents")
 }
 
-/// The mapping at this path; if there is none, the one of this name next to the configuration file `config`.
+/// Reads the mapping at this path or, if there is none, the one of this name next to the configuration file `config`.
 ///
 /// # Errors
 ///
@@ -44,8 +44,8 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
     }
 }
 
-/// The files `NAME.toml` of a folder next to the configuration, ordered by name; none if there is no such folder. A
-/// file that cannot be read is an error in the list.
+/// Reads the files `NAME.toml` of a folder next to the configuration, ordered by name; none if there is no such folder.
+/// A file that cannot be read is an error in the list.
 pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<(PathBuf, Result<UserFile>)>> {
     let paths = paths(config, folder)?.into_iter();
     Ok(paths.map(|path| (path.clone(), user_file(path))).collect())
@@ -102,7 +102,7 @@ pub(super) enum Required {
     No,
 }
 
-/// The message for a file that is not what it should be.
+/// Returns the message for a file that is not valid.
 pub(super) fn invalid(path: &Path, what: &str) -> String {
     format!(
         "'{}' is not a valid {what}; correct or remove the line that is named here",

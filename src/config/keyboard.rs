@@ -25,7 +25,7 @@ enum Row {
 }
 
 impl Keyboard {
-    /// The keys by the full names of the actions.
+    /// Returns the keys by the full names of the actions.
     fn flat(&self) -> BTreeMap<String, Vec<String>> {
         let mut flat = BTreeMap::new();
         for (name, row) in &self.0 {
@@ -54,12 +54,11 @@ impl Row {
 }
 
 impl Config {
-    /// The keys in force.
+    /// Returns the keys in force.
     ///
     /// # Errors
     ///
-    /// If `[keys]` has unknown keys or actions, or one key for two actions: all problems, each with its
-    /// solution.
+    /// If `[keys]` has unknown keys or actions, or one key for two actions: all problems, each with its solution.
     pub fn keymap(&self) -> Result<Keymap> {
         match Keymap::with_custom(&self.keys.flat()) {
             Ok(keymap) => Ok(keymap),

@@ -55,7 +55,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The values, in words.
+    /// Returns the values, in words.
     pub fn words(self) -> String {
         let words = match self {
             Kind::Flag => "`true` or `false`",
@@ -118,7 +118,7 @@ macro_rules! which {
 }
 
 impl Unset {
-    /// The default; empty: there is none.
+    /// Returns the default; empty: there is none.
     const fn value(self) -> &'static str {
         match self {
             Unset::Default(value) => value,
@@ -133,7 +133,7 @@ impl Key {
         self.name == name || self.alias == Some(name)
     }
 
-    /// The keys of its section or rows.
+    /// Returns the keys of its section or rows.
     pub fn below(&self) -> &'static [Key] {
         match self.kind {
             Kind::Section(keys) | Kind::Rows(keys) => keys,
@@ -232,13 +232,13 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The name that it has in messages: `alerts.share`.
+    /// Returns the name that it has in messages: `alerts.share`.
     pub fn name(&self) -> String {
         let section = self.section.map(|section| format!("{section}."));
         format!("{}{}", section.unwrap_or_default(), self.key.name)
     }
 
-    /// The variable of the environment that sets it: `CTXGAUGE_ALERTS_SHARE`.
+    /// Returns the variable of the environment that sets it: `CTXGAUGE_ALERTS_SHARE`.
     pub fn variable(&self) -> String {
         let name = self.name().replace('.', "_");
         format!("{PREFIX}{}", name.to_uppercase())
@@ -248,7 +248,8 @@ impl Setting {
 /// The prefix of the variables that set keys.
 pub const PREFIX: &str = "CTXGAUGE_";
 
-/// All keys that have a value: those of sections, and those in none. Those of rows are parts of a value.
+/// Returns all keys that have a value: those of sections, and those outside of sections. Keys of rows are parts of a
+/// value.
 pub fn settings() -> impl Iterator<Item = Setting> {
     ALL.iter().flat_map(|key| {
         let (section, keys) = match key.kind {

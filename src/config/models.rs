@@ -9,7 +9,7 @@ use model::window::Rules;
 use std::path::{Path, PathBuf};
 use toml::Table;
 
-/// The built-in models table, with the versions that are proven.
+/// Reads the built-in models table, with the versions that are proven.
 ///
 /// # Errors
 ///
@@ -23,13 +23,13 @@ pub fn rules() -> Result<Rules> {
     })
 }
 
-/// The user's models table: the one that the configuration names, or `models.toml` next to the configuration file
+/// Reads the user's models table: the one that the configuration names, or `models.toml` next to the configuration file
 /// `file`, if there is one.
 ///
 /// # Errors
 ///
-/// If the named table does not exist, or a table cannot be read or is invalid. A row with a number that cannot
-/// be true is no error.
+/// If the named table does not exist, or a table cannot be read or is invalid. A row with a number that cannot be true
+/// is no error.
 pub fn custom_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> {
     let required = match (&config.models, file) {
         (Some(_), _) => Required::Yes,
@@ -45,7 +45,7 @@ pub fn custom_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules
     Ok(Some(rules))
 }
 
-/// The path of the user's models table, with the configuration file `file`.
+/// Returns the path of the user's models table, with the configuration file `file`.
 pub fn models_file(config: &Config, file: &Path) -> PathBuf {
     let folder = file.parent().unwrap_or(Path::new(""));
     let named = config.models.as_deref();

@@ -21,7 +21,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The message after the number of the line, and below it the line with a mark, safe to print.
+    /// Returns the message after the number of the line, and below it the line with a mark, safe to print.
     pub fn shown(&self, text: &str) -> String {
         let Some(place) = &self.place else {
             return self.message.clone();
@@ -39,7 +39,7 @@ impl Problem {
     }
 }
 
-/// The number of the line that a byte is in, the line, and how many bytes of it come before.
+/// Returns the number of the line that a byte is in, the line, and the number of its bytes before that byte.
 fn line_at(text: &str, at: usize) -> (usize, &str, usize) {
     let mut at = at.min(text.len());
     // A problem at the end of the text is shown in the last line that is not empty.
@@ -54,7 +54,7 @@ fn line_at(text: &str, at: usize) -> (usize, &str, usize) {
     (line_number(text, at), line, (at - start).min(line.len()))
 }
 
-/// The number of the line that a byte is in, counted from 1.
+/// Returns the number of the line that a byte is in, counted from 1.
 pub(super) fn line_number(text: &str, at: usize) -> usize {
     let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
     1 + before.iter().filter(|byte| **byte == b'\n').count()

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toml::de::{DeValue, ValueDeserializer};
 
-/// The schema of all keys.
+/// Returns the schema of all keys.
 pub fn schema() -> Value {
     let mut schema = table(ALL);
     let head = json!({
@@ -96,7 +96,7 @@ fn of_kind(kind: Kind) -> Value {
     }
 }
 
-/// A value that is written as TOML.
+/// Converts a value that is written as TOML.
 fn value(text: &str) -> Value {
     let value = DeValue::parse(text).ok();
     let value = value.and_then(|value| Value::deserialize(ValueDeserializer::from(value)).ok());

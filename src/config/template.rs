@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The width of comments.
 const COLUMNS: usize = 100;
 
-/// The file. Words begin with `# `, keys with `#`: without it they are set.
+/// Returns the text of the file. Words begin with `# `, and keys with `#`, without which they are set.
 pub fn template() -> String {
     let mut text = "\
 # The configuration of ctxgauge. A line such as #theme = \"terminal\" shows a default, or else an example;

@@ -14,7 +14,7 @@ pub struct UserThemes {
     pub left_out: Vec<(PathBuf, anyhow::Error)>,
 }
 
-/// The built-in themes, and those in `themes/NAME.toml` next to the configuration file `config`.
+/// Reads the built-in themes, and the themes in `themes/NAME.toml` next to the configuration file `config`.
 ///
 /// # Errors
 ///

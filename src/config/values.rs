@@ -71,7 +71,7 @@ pub fn place(text: &str, key: &str) -> Option<Range<usize>> {
     find(table.get_ref(), setting).map(|(place, _)| place)
 }
 
-/// The keys of the keyboard that a file sets: the name of each action, and where it is.
+/// Returns the keys of the keyboard that a file sets: the name of each action, with its place.
 pub fn bindings(text: &str) -> Vec<(String, Range<usize>)> {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut found = Vec::new();
@@ -84,7 +84,7 @@ pub fn bindings(text: &str) -> Vec<(String, Range<usize>)> {
     found
 }
 
-/// A key's place and value in a file.
+/// Finds a key's place and value in a file.
 fn find<'t, 'i>(
     table: &'t DeTable<'i>,
     setting: Setting,

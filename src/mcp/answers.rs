@@ -212,7 +212,7 @@ fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
     }))
 }
 
-/// The nearest place at or before `at` where a character begins; the end, if the text is shorter.
+/// Returns the nearest place at or before `at` where a character begins; the end if the text is shorter.
 fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at)

@@ -112,7 +112,7 @@ impl Logs {
         self.found(choice)
     }
 
-    /// All logs, the newest first.
+    /// Finds all logs, the newest first.
     fn look(&mut self) -> Vec<LogFile> {
         let mut waiting = Waiting::default();
         loop {
@@ -124,7 +124,7 @@ impl Logs {
         }
     }
 
-    /// The log that a call is about.
+    /// Chooses the log that a call is about.
     fn choose(&mut self, logs: &[LogFile], hints: &Hints) -> Result<Choice, String> {
         if let Some(wanted) = self.setup.session.clone() {
             let log = self.with_id(logs, &wanted);
@@ -141,7 +141,7 @@ impl Logs {
         by_variable.map_or_else(|| self.by_folder(logs, hints), Ok)
     }
 
-    /// The log of the session with this id or, of the newest, the first whose id begins or ends so.
+    /// Finds the log of the session with this id or, of the newest logs, the first whose id begins or ends with it.
     fn with_id<'l>(&mut self, logs: &'l [LogFile], wanted: &str) -> Option<&'l LogFile> {
         if let Some(log) = whole_id(logs, wanted) {
             return Some(log);
@@ -153,8 +153,8 @@ impl Logs {
         })
     }
 
-    /// The session of the Claude Code process that has started the server. The variable has the session in which the
-    /// server was started, which is another one after `/clear` or `/resume`.
+    /// Finds the session of the Claude Code process that has started the server. The variable has the session in which
+    /// the server was started. After `/clear` or `/resume` the process has another one.
     fn by_claude_code(&mut self, logs: &[LogFile], hints: &Hints) -> Option<Choice> {
         let env = &self.setup.context.user.env;
         let is_its_client = hints.client.is_none() || hints.is(CLAUDE_CODE);
@@ -178,7 +178,8 @@ impl Logs {
         Some(self.with_newer(named?, "CLAUDE_CODE_SESSION_ID", logs))
     }
 
-    /// The session that an agent names to the servers that it starts. After `/clear` or `/resume` it is another one.
+    /// Finds the session that an agent names to the servers that it starts. After `/clear` or `/resume` the agent has
+    /// another one.
     fn by_variable(&mut self, logs: &[LogFile], hints: &Hints) -> Option<Choice> {
         let client = self.agent(hints);
         let named = VARIABLES.iter().find_map(|(agent, variable)| {
@@ -191,7 +192,8 @@ impl Logs {
         Some(self.with_newer(log, variable, logs))
     }
 
-    /// The session that a variable names. A server keeps that which it was started with.
+    /// Chooses the session that a variable names, with a note if a newer one may have replaced it. The variable of a
+    /// server never changes.
     fn with_newer(&mut self, log: &LogFile, found_by: &'static str, logs: &[LogFile]) -> Choice {
         let mut choice = Choice::of(log, found_by, Grounds::Client);
         let folder = self.glance(log).folder;
@@ -207,13 +209,13 @@ impl Logs {
         choice
     }
 
-    /// The id of the agent that the client is; `None`: of none that is known.
+    /// Returns the id of the agent that the client is; `None`: it is no known agent.
     fn agent(&self, hints: &Hints) -> Option<&'static str> {
         let agents = self.setup.context.formats.iter().map(|format| format.id);
         agents.filter(|id| hints.is(id)).max_by_key(|id| id.len())
     }
 
-    /// The newest log of the working directory; where the client is a known agent, of that agent.
+    /// Chooses the newest log of the working directory, of the client's agent if that is known.
     fn by_folder(&mut self, logs: &[LogFile], hints: &Hints) -> Result<Choice, String> {
         let agent = self.agent(hints);
         let is_its = |log: &&LogFile| {
@@ -239,7 +241,8 @@ impl Logs {
         })
     }
 
-    /// The newest of these logs that is of this folder. If another one was written to at about the same time, that is said.
+    /// Chooses the newest of these logs that is of this folder. A note names another one that was written to at about
+    /// the same time.
     fn newest_of(
         &mut self,
         logs: &[&LogFile],
@@ -261,7 +264,7 @@ impl Logs {
         Some(choice)
     }
 
-    /// The id of a log's session, and its working directory, as its newest records have them.
+    /// Returns the id of a log's session and its working directory, from its newest records.
     fn glance(&mut self, log: &LogFile) -> Glance {
         let (file, len) = (log.facts.file, log.facts.len);
         if let Some((known, glance)) = self.glances.get(&file)
@@ -305,7 +308,7 @@ impl Logs {
         Ok(())
     }
 
-    /// The session whose log has the call that is being answered; `None`: no log has it.
+    /// Chooses the session whose log has the call that is being answered; `None`: no log has it.
     fn by_call(
         &mut self,
         choice: &Choice,
@@ -337,8 +340,8 @@ impl Logs {
         })
     }
 
-    /// The newest logs that may have a call beside the chosen one: those of its sub-agents, and, where the client does not
-    /// say which session it has or which call this is, those of the same folder.
+    /// Returns the newest logs that may have a call beside the chosen one: those of its sub-agents and, if the client
+    /// does not name its session or this call, those of the same folder.
     fn beside(&mut self, choice: &Choice, call: &CallAsked<'_>, logs: &[LogFile]) -> Vec<LogFile> {
         let log = &choice.log;
         let since = log.facts.modified.map(|at| at - AT_WORK);
@@ -362,7 +365,7 @@ impl Logs {
         log.facts.id.clone().or_else(|| self.glance(log).id)
     }
 
-    /// The session of the log that was read last.
+    /// Returns the session of the log that was read last.
     fn found(&mut self, choice: Choice) -> Result<Found<'_>, String> {
         let now = (self.setup.context.now)();
         let follower = self.followed.last_mut().ok_or("no log was read")?;

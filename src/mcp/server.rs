@@ -29,7 +29,7 @@ impl Server {
         Server { logs, texts }
     }
 
-    /// The answer of a tool. What is wrong is for the model to read.
+    /// Answers a call of a tool. The errors are for the model to read.
     fn answer(
         &self,
         call: CallToolRequestParams,

@@ -71,7 +71,7 @@ pub(crate) enum Refused {
     Failed(String),
 }
 
-/// The definitions, in the order in which they are listed.
+/// Returns the definitions, in the order in which they are listed.
 pub fn definitions(texts: Texts) -> Vec<Tool> {
     let integer = || json!({"type": "integer"});
     let maybe = || json!({"type": ["integer", "null"]});
@@ -154,7 +154,7 @@ pub fn definitions(texts: Texts) -> Vec<Tool> {
     tools
 }
 
-/// A definition. All that its answer has is required.
+/// Makes a definition. All fields of its answer are required.
 fn tool(
     name: &'static str,
     description: &'static str,
@@ -268,7 +268,7 @@ fn role_of(name: &str) -> Result<Role, Refused> {
     })
 }
 
-/// An index that no list has, if it is too large for one.
+/// Converts an index. If it is too large, the result is one that no list has.
 fn index(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }

@@ -27,7 +27,7 @@ pub(crate) fn read_lines(input: impl Read, lines: &mpsc::Sender<Vec<u8>>) {
     }
 }
 
-/// The next line, without its end; empty if it is too long. `None`: there are no more.
+/// Reads the next line, without its end; empty if it is too long. `None`: there are no more.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut is_too_long = false;
@@ -115,7 +115,7 @@ impl Transport<RoleServer> for Wire {
         }
     }
 
-    /// May be dropped at any point where it waits: nothing is lost.
+    /// Receives the next message. It may be dropped at any point where it waits: nothing is lost.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             // Earlier requests are answered first.
@@ -152,7 +152,7 @@ fn line_of(message: &TxJsonRpcMessage<RoleServer>) -> Vec<u8> {
     line
 }
 
-/// The message of a line, or the line that is to be answered: to what is not JSON, none.
+/// Parses the message of a line. The error is the line to answer with; a line that is not JSON gets none.
 fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     serde_json::from_slice(line).map_err(|_| {

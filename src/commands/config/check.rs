@@ -75,7 +75,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Sentences, which may go over several lines.
+    /// Prints a problem in sentences, which may have several lines.
     fn print(&mut self, what: impl Display) -> io::Result<()> {
         self.problems += 1;
         for line in what.to_string().trim_end().lines() {
@@ -94,7 +94,7 @@ impl Found<'_> {
         writeln!(self.page)
     }
 
-    /// A key whose value means nothing, wherever it is set.
+    /// Prints a problem with the value of a key, at the place where the key is set.
     fn of_key(&mut self, loaded: &Loaded, key: &str, message: String) -> io::Result<()> {
         match loaded.variable(key) {
             Some(variable) => self.print(format!("{}: {message}", variable.name)),
@@ -105,7 +105,7 @@ impl Found<'_> {
         }
     }
 
-    /// A problem with keys of the keyboard: it is where the first action is set that it names.
+    /// Prints a problem with keys of the keyboard, at the place of the first action that the message names.
     fn of_keyboard(&mut self, loaded: &Loaded, message: &str) -> io::Result<()> {
         let is_named = |name: &str| {
             [format!("'{name}'"), format!("\"{name}\"")]

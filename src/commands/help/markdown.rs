@@ -34,8 +34,8 @@ const INDENT: usize = 2;
 /// The columns before a line of code.
 const CODE_INDENT: usize = 4;
 
-/// A text in Markdown as lines of at most these columns. Code and words that are longer are not cut. Pictures and links
-/// to files that are not installed are left out.
+/// Renders Markdown in lines of at most these columns. Longer code and words are not cut. Pictures and links to files
+/// that are not installed are left out.
 pub(super) fn rendered(markdown: &str, columns: usize, emphasis: Emphasis) -> String {
     let mut page = Page {
         columns,

@@ -27,8 +27,8 @@ impl Table {
         }
     }
 
-    /// The table in lines of at most these columns, as far as its words are not longer. Where the columns of the table
-    /// do not fit even when wrapped, each row is a list.
+    /// Returns the table in lines of at most these columns, unless its words are longer. If the columns of the table do
+    /// not fit even when wrapped, each row is a list.
     pub(super) fn rendered(&self, columns: usize, heading: &dyn Fn(&str) -> String) -> String {
         let widths = self.widths(columns);
         if total(&widths) > columns {
@@ -61,7 +61,7 @@ impl Table {
         out
     }
 
-    /// The width of each column: of its widest cell, but the widest columns give way until all fit.
+    /// Returns the width of each column: that of its widest cell, but the widest columns shrink until all fit.
     fn widths(&self, columns: usize) -> Vec<usize> {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let widest = |column: usize| {
@@ -78,7 +78,7 @@ impl Table {
         widths
     }
 
-    /// The rows below each other: the first cell, and the others with their headings.
+    /// Returns the rows below each other: the first cell, and the others with their headings.
     fn listed(&self, columns: usize, heading: &dyn Fn(&str) -> String) -> String {
         let Some((headings, rows)) = self.rows.split_first() else {
             return String::new();
@@ -105,7 +105,7 @@ impl Table {
     }
 }
 
-/// The columns of a row with these widths.
+/// Returns the columns of a row with these widths.
 fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }

@@ -3,14 +3,14 @@
 use crate::nearest::nearest;
 use assets::{PAGES, Page};
 
-/// The page of this name.
+/// Returns the page of this name.
 pub(super) fn page(name: &str) -> Option<&'static Page> {
     PAGES
         .iter()
         .find(|page| page.name.eq_ignore_ascii_case(name))
 }
 
-/// The sections whose headings have this word: each the page and the section's text.
+/// Returns the sections whose headings have this word: each the page and the section's text.
 pub(super) fn sections(word: &str) -> Vec<(&'static Page, &'static str)> {
     let pages = PAGES.iter();
     let sections = pages.flat_map(|page| split(page.text).map(move |section| (page, section)));
@@ -26,8 +26,8 @@ pub(super) fn meant(word: &str, commands: &[&str]) -> Option<String> {
     nearest(word, names).map(str::to_owned)
 }
 
-/// The sections of a page below its title, each from its heading to the next of the same level. Lines of code that begin
-/// with `#` are no headings.
+/// Splits a page below its title into sections, each from its heading to the next of the same level. Lines of code that
+/// begin with `#` are no headings.
 fn split(text: &'static str) -> impl Iterator<Item = &'static str> {
     let (mut begins, mut at, mut is_code) = (Vec::new(), 0, false);
     for line in text.split_inclusive('\n') {
@@ -42,7 +42,7 @@ fn split(text: &'static str) -> impl Iterator<Item = &'static str> {
     sections.filter_map(|(begin, end)| text.get(begin..end))
 }
 
-/// The words of a section's heading.
+/// Returns the words of a section's heading.
 fn heading_words(section: &str) -> impl Iterator<Item = &str> {
     let heading = section.lines().next().unwrap_or_default();
     let is_part = |c: char| c.is_alphanumeric() || c == '-';

@@ -16,7 +16,7 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// The time runs from now on.
+    /// Begins a deadline now.
     pub(super) fn after(work: Duration) -> Deadline {
         let begun = Instant::now();
         Deadline { work, begun }

@@ -110,7 +110,7 @@ impl Writer {
     }
 }
 
-/// A name that nothing in the working directory has. It has nothing of the log but the agent and a day.
+/// Returns a name that no file in the working directory has. From the log it contains only the agent and a day.
 fn free(request: &HandOutRequest, end: &str) -> String {
     let what = match request.kind {
         HandOut::Html | HandOut::Markdown | HandOut::Copy => "report",

@@ -31,7 +31,7 @@ pub(super) struct Demo {
 }
 
 impl Demo {
-    /// A demo that is not played yet.
+    /// Creates a demo that is not played yet.
     pub(super) fn new(rules: Arc<Rules>, sender: Sender<Delivery>) -> Demo {
         Demo {
             logs: demo::logs(agents::by_id),
@@ -64,7 +64,7 @@ impl Demo {
         demo::start(Arc::clone(&self.logs), rules, counter, until_found)
     }
 
-    /// The text of the banner of the demo, after `why`.
+    /// Returns the text of the banner of the demo, after `why`.
     pub(super) fn banner(why: &str) -> String {
         format!("{why}this is a demo")
     }
@@ -82,10 +82,10 @@ impl Logs for Demo {
         ));
     }
 
-    /// Nothing is written of what is invented.
+    /// Writes nothing, because the sessions are invented.
     fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
 
-    /// Nothing of what is invented is searched.
+    /// Reports all sessions as not searched, because they are invented.
     fn search(&self, request: &SearchRequest, _: Matcher, finder: Finder) {
         let unread = (request.sessions.len(), search::INVENTED.to_owned());
         let say = move || finder.say(SearchNews::Unread(unread.0, unread.1));

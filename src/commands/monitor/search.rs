@@ -124,7 +124,7 @@ impl Taker for Reporter<'_> {
     }
 }
 
-/// An item as the screens show it; `None`: no line of it is held.
+/// Returns an item as the screens show it; `None`: no line of it is held.
 fn found(hit: &Hit<'_>) -> Option<FoundItem> {
     let first = hit.lines.lines.first()?;
     let (text, matches) = around(first);
@@ -153,7 +153,7 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
     })
 }
 
-/// The part of a line around its first match, and the matches in it.
+/// Returns the part of a line around its first match, and the matches in it.
 fn around(line: &Line) -> (String, Vec<Range<usize>>) {
     let text = &line.text;
     let first = line.matches.first().map_or(0, |range| range.start);

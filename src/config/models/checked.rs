@@ -31,7 +31,7 @@ impl fmt::Display for Refused {
 /// The numbers that a field may have, and the words for them.
 type Allowed = (RangeInclusive<f64>, &'static str);
 
-/// The numbers that a field of a row may have; `None`: the field is no number.
+/// Returns the range of numbers that a field of a row may have; `None`: the field is no number.
 fn allowed(list: &str, field: &str) -> Option<Allowed> {
     let size = Some((1.0..=MOST_TOKENS, "1 to 1,000,000,000 tokens"));
     let tokens = Some((0.0..=MOST_TOKENS, "0 to 1,000,000,000 tokens"));
@@ -118,7 +118,7 @@ pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<Refused> {
     refused
 }
 
-/// The first number of a row that cannot be true: its field, and what is allowed.
+/// Returns the first number of a row that is out of its range: its field, and a message with the range.
 fn odd(list: &str, row: &Value) -> Option<(String, String)> {
     for (field, value) in row.as_table()? {
         if let (Some((range, words)), Some(number)) = (allowed(list, field), number(value))
@@ -147,7 +147,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// The line of a field in the `nth` section with this header or, if the field is not found, of the header.
+/// Returns the line of a field in the `nth` section with this header or, if the field is not found, of the header.
 fn line_of(text: &str, header: &str, nth: usize, field: &str) -> Option<usize> {
     let is_header = |line: &str| line.trim_start().starts_with('[');
     let lines = text.lines().enumerate();
