@@ -110,6 +110,10 @@ pub fn report_panics() {
         let thread = std::thread::current();
         let name = thread.name().unwrap_or("<unnamed>");
         write_panic(name, info, &Backtrace::capture(), &mut stderr());
+        // Without unwinding, the program would end by a signal, with a core dump of a user's logs.
+        if cfg!(panic = "abort") {
+            std::process::exit(101);
+        }
     }));
 }
 
