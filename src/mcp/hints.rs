@@ -1,8 +1,7 @@
 //! Reads the hints that a client gives about itself and its session. They were tried with Claude Code 2.1.332, Codex
 //! 0.171.0, Gemini CLI 0.61.0, Qwen Code 0.24.4, OpenCode 1.18.33, pi 1.5.2 and Copilot CLI 1.0.102.
 
-use rmcp::model::JsonObject;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The hints about the client that has made a call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,8 +15,8 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Reads the hints from a client's name and the metadata of a call.
-    pub(crate) fn of(client: Option<String>, meta: &JsonObject) -> Hints {
+    /// What a client's name and the metadata of a call say.
+    pub(crate) fn of(client: Option<String>, meta: &Map<String, Value>) -> Hints {
         let text = |name: &str| meta.get(name).and_then(Value::as_str).map(str::to_owned);
         Hints {
             client,

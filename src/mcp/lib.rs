@@ -3,7 +3,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `wire` | messages as lines, both ways, in bounded memory |
+//! | `wire` | JSON-RPC: messages as lines, in bounded memory |
 //! | `server` | the methods of the protocol |
 //! | `tools` | the definitions of the tools, and their arguments |
 //! | `logs` | finds the session that is asked about, and follows its log |
@@ -25,13 +25,11 @@ mod server;
 mod tools;
 mod wire;
 
-use anyhow::{Context, Result, anyhow};
-use ingest::sync::spawn;
+use anyhow::Result;
 use report::ReportContext;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use tokio::sync::mpsc;
-pub use tools::{Texts, definitions};
+pub use tools::{Texts, Tool, definitions};
 
 /// The settings of the server.
 pub struct Setup {
@@ -47,33 +45,13 @@ pub struct Setup {
     pub texts: Texts,
 }
 
-/// Answers requests from `input` until it ends, or nobody reads `out` any more.
+/// Answers requests from `input` until it ends.
 ///
 /// # Errors
 ///
-/// A thread cannot be started, `out` cannot be written to, or the client does not begin as the protocol wants it.
-pub fn serve(setup: Setup, input: impl Read + Send + 'static, out: &mut dyn Write) -> Result<()> {
-    let (lines, requests) = mpsc::channel(wire::WAITING_LINES);
-    let (answers, mut written) = mpsc::channel::<Vec<u8>>(wire::WAITING_LINES);
-    spawn("mcp-input", move || wire::read_lines(input, &lines))?;
-    let runtime = tokio::runtime::Builder::new_current_thread();
-    let serving = spawn("mcp", move || serve_on(runtime, setup, requests, answers))?;
-    while let Some(line) = written.blocking_recv() {
-        out.write_all(&line)?;
-        out.flush()?;
-    }
-    let served = serving.join();
-    served.map_err(|_| anyhow!("the server ended with a panic"))?
-}
-
-fn serve_on(
-    mut runtime: tokio::runtime::Builder,
-    setup: Setup,
-    requests: mpsc::Receiver<Vec<u8>>,
-    answers: mpsc::Sender<Vec<u8>>,
-) -> Result<()> {
-    let runtime = runtime.enable_time().build();
-    let runtime = runtime.context("cannot start the server")?;
-    let wire = wire::Wire::new(requests, answers);
-    runtime.block_on(server::run(server::Server::new(setup), wire))
+/// `out` cannot be written to.
+pub fn serve(setup: Setup, input: impl Read, out: &mut dyn Write) -> Result<()> {
+    let mut server = server::Server::new(setup);
+    wire::serve(input, out, |request| server.answer(request))?;
+    Ok(())
 }

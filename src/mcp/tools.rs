@@ -3,12 +3,9 @@
 
 use model::Role;
 use model::session::ItemIx;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use std::borrow::Cow;
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 /// The number of items that are listed if none is given, and the most.
 const USUAL_ITEMS: u64 = 10;
@@ -28,7 +25,18 @@ pub enum Texts {
     On,
 }
 
-/// A question about a session.
+/// The definition of a tool.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    name: &'static str,
+    description: &'static str,
+    input_schema: Value,
+    output_schema: Value,
+    annotations: Value,
+}
+
+/// What is asked for.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
     /// The size of the context now.
@@ -171,17 +179,12 @@ fn tool(
         .into_iter()
         .flat_map(|all| all.keys())
         .collect();
-    let gives = json!({"type": "object", "required": has, "properties": answer});
-    let read_only = ToolAnnotations::default().read_only(true);
-    Tool::new(Cow::Borrowed(name), description, map(takes))
-        .with_raw_output_schema(map(gives))
-        .with_annotations(read_only)
-}
-
-fn map(value: Value) -> Arc<JsonObject> {
-    match value {
-        Value::Object(map) => Arc::new(map),
-        _ => Arc::default(),
+    Tool {
+        name,
+        description,
+        input_schema: takes,
+        output_schema: json!({"type": "object", "required": has, "properties": answer}),
+        annotations: json!({"readOnlyHint": true}),
     }
 }
 
@@ -215,7 +218,7 @@ struct TextArguments {
 /// Parses a call.
 pub(crate) fn parse(
     name: &str,
-    arguments: Option<JsonObject>,
+    arguments: Option<Map<String, Value>>,
     texts: Texts,
 ) -> Result<Asked, Refused> {
     let arguments = arguments.unwrap_or_default();
@@ -255,7 +258,7 @@ pub(crate) fn parse(
     })
 }
 
-fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Refused> {
+fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Refused> {
     let read = serde_json::from_value(Value::Object(arguments));
     read.map_err(|e| Refused::Failed(format!("the arguments are wrong: {e}")))
 }
@@ -339,12 +342,10 @@ mod tests {
             Err(Refused::Unknown)
         );
         let names = |texts| {
-            definitions(texts)
-                .iter()
-                .map(|t| t.name.clone())
-                .collect::<Vec<_>>()
+            let tools = definitions(texts);
+            tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>()
         };
-        assert!(!names(Texts::Off).iter().any(|name| name == "item_text"));
-        assert!(names(Texts::On).iter().any(|name| name == "item_text"));
+        assert!(!names(Texts::Off).contains(&"item_text"));
+        assert!(names(Texts::On).contains(&"item_text"));
     }
 }
