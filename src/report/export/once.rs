@@ -5,7 +5,7 @@ use crate::ReportContext;
 use crate::in_order::in_order;
 use crate::ls::{Cost, Responses, in_all_logs};
 use anyhow::Result;
-use foldhash::HashMap;
+use hashbrown::HashMap;
 use ingest::log::LogFile;
 use model::event::Key;
 

@@ -1,6 +1,6 @@
 //! Reads the agent's own count of the cost of a session.
 
-use foldhash::HashMap;
+use hashbrown::HashMap;
 use model::event::Key;
 
 /// The numbers of a session, in billionths of a US dollar.

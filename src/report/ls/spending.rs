@@ -1,8 +1,8 @@
 //! Computes what sessions, days, projects or models have used, and its cost by list prices.
 
 use super::cost::Cost;
-use foldhash::HashMap;
 use format::Format;
+use hashbrown::HashMap;
 use model::event::Surcharges;
 use model::spent::Spent;
 use model::window::{PriceRow, Rules};
