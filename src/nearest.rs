@@ -1,13 +1,10 @@
 //! Finds the name that a mistyped word was meant to be.
 
-/// The least likeness of two names, from 0 to 1, for a suggestion: that of clap for options.
-const LEAST_ALIKE: f64 = 0.7;
+/// How alike two names are at least, from 0 to 1, to be taken for each other.
+const LEAST_ALIKE: f32 = 0.6;
 
 /// Returns the name that is most like a word; `None`: none is like it.
 pub fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let word = word.to_lowercase();
-    let alike = names.map(|name| (strsim::jaro(&word, name), name));
-    let alike = alike.filter(|(alike, _)| *alike > LEAST_ALIKE);
-    let nearest = alike.max_by(|(a, _), (b, _)| a.total_cmp(b));
-    nearest.map(|(_, name)| name)
+    let (word, names) = (word.to_lowercase(), names.collect::<Vec<_>>());
+    similar::get_close_matches(&*word, &names, 1, LEAST_ALIKE).pop()
 }
