@@ -4,7 +4,7 @@
 //! it. The program's own files are where the system expects them: by XDG on Linux and macOS, below
 //! `%APPDATA%` on Windows.
 
-use etcetera::{BaseStrategy, base_strategy::Xdg, choose_base_strategy};
+use crate::platform::of_system;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -157,16 +157,25 @@ pub struct Folders {
 impl Folders {
     /// Returns the folders of the user who runs the program.
     pub fn of_user() -> Folders {
-        let (Ok(xdg), Ok(own)) = (Xdg::new(), choose_base_strategy()) else {
+        let Some(home) = std::env::home_dir() else {
             return Folders::default();
         };
+        // One that is not absolute does not count.
+        let folder = |(variable, default): (&str, &str)| {
+            let named = env(variable).map(PathBuf::from);
+            let named = named.filter(|path| path.is_absolute());
+            named.or_else(|| Some(home.join(default)))
+        };
+        let own = |xdg, windows| folder(of_system(xdg, xdg, windows));
+        let config = ("XDG_CONFIG_HOME", ".config");
+        let local = ("LOCALAPPDATA", "AppData/Local");
         Folders {
-            home: Some(xdg.home_dir().to_owned()),
-            xdg_config: Some(xdg.config_dir()),
-            xdg_data: Some(xdg.data_dir()),
-            config: Some(own.config_dir()),
-            state: own.state_dir().or_else(|| Some(own.cache_dir())),
-            cache: Some(own.cache_dir()),
+            xdg_config: folder(config),
+            xdg_data: folder(("XDG_DATA_HOME", ".local/share")),
+            config: own(config, ("APPDATA", "AppData/Roaming")),
+            state: own(("XDG_STATE_HOME", ".local/state"), local),
+            cache: own(("XDG_CACHE_HOME", ".cache"), local),
+            home: Some(home),
         }
     }
 
