@@ -1,57 +1,53 @@
 //! The progress of long work: shown on standard error while the work lasts, and said when a signal ends it.
 
 use super::Charset;
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use ingest::log::LogFile;
+use render::number::age;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Work that is done before shows nothing.
 const DELAY: Duration = Duration::from_millis(500);
 /// The time between two drawings, also while nothing is done.
 const TICK: Duration = Duration::from_millis(250);
-/// A bar by the bytes of the logs, how many of these are read, and the time that is left.
-const TEMPLATE: &str = "{bar:24} {logs}{left}";
+/// The columns of the bar.
+const BAR_COLUMNS: usize = 24;
 
-/// The progress of a command's work. Its threads share it.
-#[derive(Clone)]
-pub struct Progress {
-    /// Bytes of logs.
-    bar: ProgressBar,
-    logs: Arc<Logs>,
-}
+/// How much of the work of a command is done. Its threads share it.
+#[derive(Clone, Default)]
+pub struct Progress(Arc<Work>);
 
-/// The number of logs, and the number of those that were read.
+/// How many logs there are, and how many of them were read; the same in bytes.
 #[derive(Default)]
-struct Logs {
-    all: AtomicUsize,
+struct Work {
+    logs: AtomicUsize,
     read: AtomicUsize,
+    bytes: AtomicU64,
+    read_bytes: AtomicU64,
+    /// Locked while the terminal is written to, which may take any time: whoever reads logs does not need it.
+    shown: Mutex<Shown>,
 }
 
-impl Default for Progress {
-    /// Creates a progress that is not shown.
-    fn default() -> Progress {
-        Progress {
-            bar: ProgressBar::hidden(),
-            logs: Arc::default(),
-        }
-    }
+#[derive(Default)]
+struct Shown {
+    /// When logs began to be read; `None`: none are.
+    since: Option<Instant>,
+    is_drawn: bool,
 }
 
 impl Progress {
     /// Progress that is shown on standard error, which is a terminal, if the work takes long.
     pub fn on_terminal(charset: Charset) -> Progress {
         let progress = Progress::default();
-        progress.bar.set_style(style(charset, &progress.logs));
         let shown = progress.clone();
         let show = move || {
             thread::sleep(DELAY);
-            shown.bar.set_draw_target(ProgressDrawTarget::stderr());
             loop {
-                shown.draw();
+                shown.draw(charset);
                 thread::sleep(TICK);
             }
         };
@@ -62,41 +58,66 @@ impl Progress {
 
     /// Begins to read these logs.
     pub(crate) fn begin(&self, logs: &[LogFile]) -> Reading<'_> {
-        self.logs.all.store(logs.len(), Ordering::Relaxed);
-        self.logs.read.store(0, Ordering::Relaxed);
-        self.bar.set_length(logs.iter().map(weight).sum());
-        self.bar.reset();
+        let work = &self.0;
+        work.logs.store(logs.len(), Ordering::Relaxed);
+        work.read.store(0, Ordering::Relaxed);
+        let bytes = logs.iter().map(weight).sum();
+        work.bytes.store(bytes, Ordering::Relaxed);
+        work.read_bytes.store(0, Ordering::Relaxed);
+        self.shown().since = Some(Instant::now());
         Reading(self)
     }
 
-    fn draw(&self) {
-        if self.logs.all.load(Ordering::Relaxed) > 0 && !self.bar.is_finished() {
-            self.bar.tick();
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        let shown = self.0.shown.lock();
+        shown.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn draw(&self, charset: Charset) {
+        let mut shown = self.shown();
+        if let Some(since) = shown.since {
+            shown.is_drawn = true;
+            let line = self.line(charset, since.elapsed());
+            // What is too long for the terminal is cut, not wrapped.
+            let _ = write!(io::stderr(), "\r\x1b[?7l{line}\x1b[K\x1b[?7h");
         }
+    }
+
+    /// A bar by the bytes of the logs, how many of these are read, and the time that is left.
+    fn line(&self, charset: Charset, elapsed: Duration) -> String {
+        let bytes = self.0.bytes.load(Ordering::Relaxed).max(1);
+        let share = self.0.read_bytes.load(Ordering::Relaxed) as f32 / bytes as f32;
+        let (full, end) = match charset {
+            Charset::Unicode => ("━", "╸"),
+            Charset::Ascii => ("=", ">"),
+        };
+        let mut bar = full.repeat((share * BAR_COLUMNS as f32) as usize);
+        if share < 1.0 {
+            bar.push_str(end);
+        }
+        let left = left(share, elapsed).map_or_else(String::new, |left| {
+            format!(", about {} left", age(left.as_secs().cast_signed()))
+        });
+        format!("{bar:BAR_COLUMNS$} {self}{left}")
     }
 
     /// Removes what is shown.
     pub fn clear(&self) {
-        self.bar.finish_and_clear();
+        let mut shown = self.shown();
+        shown.since = None;
+        if std::mem::take(&mut shown.is_drawn) {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
     }
 }
 
 impl fmt::Display for Progress {
     /// Shows the number of logs, and nothing if no logs are read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.logs.fmt(f)
-    }
-}
-
-impl fmt::Display for Logs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.all.load(Ordering::Relaxed) {
+        let read = self.0.read.load(Ordering::Relaxed);
+        match self.0.logs.load(Ordering::Relaxed) {
             0 => Ok(()),
-            all => write!(
-                f,
-                "{} of {all} logs read",
-                self.read.load(Ordering::Relaxed)
-            ),
+            all => write!(f, "{read} of {all} logs read"),
         }
     }
 }
@@ -107,10 +128,11 @@ pub(crate) struct Reading<'p>(&'p Progress);
 impl Reading<'_> {
     /// Reads one of the logs.
     pub(crate) fn log<T>(&self, log: &LogFile, read: impl FnOnce() -> T) -> T {
-        let read = read();
-        self.0.logs.read.fetch_add(1, Ordering::Relaxed);
-        self.0.bar.inc(weight(log));
-        read
+        let result = read();
+        let work = &self.0.0;
+        work.read.fetch_add(1, Ordering::Relaxed);
+        work.read_bytes.fetch_add(weight(log), Ordering::Relaxed);
+        result
     }
 }
 
@@ -133,29 +155,6 @@ fn left(share: f32, elapsed: Duration) -> Option<Duration> {
         .then(|| elapsed.mul_f32((1.0 - share) / share))
 }
 
-fn style(charset: Charset, logs: &Arc<Logs>) -> ProgressStyle {
-    let logs = Arc::clone(logs);
-    let chars = match charset {
-        Charset::Unicode => "━╸ ",
-        Charset::Ascii => "=> ",
-    };
-    let left = |state: &ProgressState, out: &mut dyn fmt::Write| {
-        if let Some(left) = left(state.fraction(), state.elapsed()) {
-            let _ = write!(out, ", about {:#} left", HumanDuration(left));
-        }
-    };
-    ProgressStyle::with_template(TEMPLATE)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars(chars)
-        .with_key(
-            "logs",
-            move |_: &ProgressState, out: &mut dyn fmt::Write| {
-                let _ = write!(out, "{logs}");
-            },
-        )
-        .with_key("left", left)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +166,22 @@ mod tests {
         assert_eq!(left(0.04, elapsed), None);
         assert_eq!(left(0.25, elapsed), Some(Duration::from_secs(30)));
         assert_eq!(left(1.0, elapsed), None);
+    }
+
+    #[test]
+    fn the_bar_grows_with_the_bytes_that_are_read() {
+        let progress = Progress::default();
+        let line = |read: u64| {
+            let work = &progress.0;
+            work.logs.store(3, Ordering::Relaxed);
+            work.bytes.store(100, Ordering::Relaxed);
+            work.read_bytes.store(read, Ordering::Relaxed);
+            progress.line(Charset::Ascii, Duration::from_secs(120))
+        };
+        let rest = "0 of 3 logs read";
+        assert_eq!(line(0), format!("{:24} {rest}", ">"));
+        let half = format!("{:24} {rest}, about 2m left", "============>");
+        assert_eq!(line(50), half);
+        assert_eq!(line(100), format!("{} {rest}", "=".repeat(24)));
     }
 }
