@@ -30,10 +30,7 @@ pub fn dimensions(base64: &str) -> Option<(u32, u32)> {
     if bytes.starts_with(b"\xff\xd8") && jpeg(&bytes).is_none() {
         bytes = decode(base64, LOOK_AT);
     }
-    let (width, height) = match imagesize::blob_size(&bytes) {
-        Ok(size) => (size.width.try_into().ok()?, size.height.try_into().ok()?),
-        Err(_) => jpeg(&bytes)?,
-    };
+    let (width, height) = size(&bytes)?;
     (width > 0 && height > 0).then_some((width, height))
 }
 
@@ -162,12 +159,39 @@ pub fn decode(base64: &str, most: usize) -> Vec<u8> {
     BASE64.decode(digits).unwrap_or_default()
 }
 
-/// Walks a JPEG's segments to its frame header. The library does not skip the padding between them.
+/// The size that a header has.
+fn size(bytes: &[u8]) -> Option<(u32, u32)> {
+    let le = |at, len| Some(number(bytes.get(at..at + len)?.iter().rev()));
+    let be = |at, len| Some(number(bytes.get(at..at + len)?));
+    if bytes.starts_with(b"\x89PNG") {
+        return Some((be(16, 4)?, be(20, 4)?));
+    }
+    if bytes.starts_with(b"GIF8") {
+        return Some((le(6, 2)?, le(8, 2)?));
+    }
+    if !(bytes.starts_with(b"RIFF") && bytes.get(8..15)? == b"WEBPVP8") {
+        return jpeg(bytes);
+    }
+    match bytes.get(15)? {
+        b' ' => Some((le(26, 2)?, le(28, 2)?)),
+        b'X' => Some((le(24, 3)? + 1, le(27, 3)? + 1)),
+        b'L' => {
+            let packed = le(21, 4)?;
+            Some(((packed & 0x3fff) + 1, (packed >> 14 & 0x3fff) + 1))
+        }
+        _ => None,
+    }
+}
+
+/// The number of these bytes, the highest first.
+fn number<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u32 {
+    let bytes = bytes.into_iter();
+    bytes.fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+/// Walks a JPEG's segments, and the padding between them, to its frame header.
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
-    let be16 = |at: usize| {
-        let pair = bytes.get(at..at + 2)?;
-        Some(u32::from(pair[0]) << 8 | u32::from(pair[1]))
-    };
+    let be16 = |at: usize| Some(number(bytes.get(at..at + 2)?));
     let mut at = bytes.starts_with(b"\xff\xd8").then_some(2)?;
     loop {
         match *bytes.get(at..at + 2)? {
