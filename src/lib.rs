@@ -110,7 +110,7 @@
 //! - ctxgauge does not write to logs and does not use the network.
 //! - Files are accessed in `ingest`, `config` and `clients`; besides, the runtime writes a text to a temporary file for
 //!   the pager or editor, and keeps the state of the screens.
-//! - The clock is read in `ingest`, the runtime, `report --follow` and commands that have a deadline, and for the progress of long
+//! - The clock is read in `ingest`, the runtime, `follow` and commands that have a deadline, and for the progress of long
 //!   work; everything else is given the time.
 //! - No unsafe code, no memory maps, no unbounded channels.
 //! - Selections are session keys, not row numbers, since rows move.

@@ -30,7 +30,11 @@ pub struct Follow {
     /// Say titles and first prompts too.
     #[arg(long, conflicts_with = "redact")]
     pub texts: bool,
-    /// The texts to leave out.
+    /// Add the whole report of a session, as `report --json` prints it, where its log was read whole: that of the one log
+    /// that PATH is, and short ones that are written to.
+    #[arg(long, requires = "texts")]
+    pub reports: bool,
+    /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
     /// The logs to read.
@@ -51,7 +55,9 @@ impl Run for Follow {
         let setup = call.setup()?;
         let context = setup.context_of(&self.paths, &self.logs)?;
         context.rules.earlier.count_at_once();
-        let texts = if self.texts {
+        let texts = if self.reports {
+            Texts::Reports
+        } else if self.texts {
             Texts::All
         } else if self.redact.redact {
             Texts::Redacted(setup.redactor(&context)?)

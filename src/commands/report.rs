@@ -17,9 +17,6 @@ pub struct Report {
     /// A log file, a folder (its newest session), or `-` for standard input. Default: the newest session of the
     /// project in the working directory.
     pub path: Option<PathBuf>,
-    /// Keep running, and report again whenever the session has changed.
-    #[arg(long, conflicts_with_all = ["redact", "output"])]
-    pub follow: bool,
     /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
     /// Without PATH, any of this machine.
     #[arg(long, value_name = "ID")]
@@ -56,12 +53,6 @@ impl Run for Report {
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let format = self.format();
-        if self.follow && format.to_hand_on {
-            let name = format.name;
-            bail!(Exit::WrongUsage(format!(
-                "--follow prints text or json: {name} is of one moment"
-            )));
-        }
         let setup = call.setup()?;
         let mut context = match &self.path {
             Some(_) => setup.context(&self.logs.only)?,
@@ -69,9 +60,7 @@ impl Run for Report {
         };
         let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;
-        if !self.follow {
-            call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
-        }
+        call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
         let asked = Asked {
             path: self.path.as_deref(),
             session: self.session.as_deref(),
@@ -79,9 +68,6 @@ impl Run for Report {
             window: None,
         };
         let mut style = self.plain.style(format, call);
-        if self.follow {
-            return session::follow(&context, &asked, style, call.out, call.err);
-        }
         let Some(path) = file_of(self.output.as_deref()) else {
             return session::run(&context, &asked, style, call.out);
         };

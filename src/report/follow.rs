@@ -31,6 +31,8 @@ const READER_CHECK: Duration = Duration::from_millis(250);
 /// The texts that the lines contain.
 #[derive(Clone)]
 pub enum Texts {
+    /// Titles and prompts too, and the whole report of a session whose log was read whole.
+    Reports,
     /// Titles and prompts too.
     All,
     /// Neither, but paths, ids and names.
@@ -61,6 +63,10 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<()> {
     let now = context.now;
+    let only = match (&stream.texts, &context.roots[..]) {
+        (Texts::Reports, [_]) => context.find().files.into_iter().next(),
+        _ => None,
+    };
     let options = Options {
         formats: context.formats,
         roots: context.roots,
@@ -70,9 +76,12 @@ pub fn run(
         cache: context.cache,
     };
     let shared = Arc::clone(stream);
-    let _handle = ingest::start(options, None, move |delivery| {
+    let handle = ingest::start(options, None, move |delivery| {
         shared.take(delivery, Instant::now())
     })?;
+    if let Some(log) = only {
+        handle.look_at(log.facts.file);
+    }
     write(stream, now, out, err)
 }
 
@@ -113,9 +122,9 @@ part! { Start(stream: &Stream) {
     version: &'static str = env!("CARGO_PKG_VERSION"),
     every_ms: u64 = ms(stream.pace.every),
     heartbeat_ms: u64 = ms(stream.pace.heartbeat),
-    // True if titles and prompts are in the lines.
-    texts: bool = matches!(stream.texts, Texts::All),
-    // True if names are pseudonyms.
+    // Whether titles and prompts are in the lines.
+    texts: bool = stream.texts.has_titles(),
+    // Whether names are pseudonyms.
     redacted: bool = matches!(stream.texts, Texts::Redacted(_)),
 }}
 

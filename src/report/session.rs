@@ -1,4 +1,4 @@
-//! Reports on one session: once, or each time that it has changed.
+//! Reports on one session.
 
 pub(crate) mod find;
 mod handout;
@@ -15,28 +15,21 @@ use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEX
 use anyhow::{Context, Result, bail};
 pub use find::Asked;
 pub(crate) use find::find_one;
-use find::{find, find_in_log, find_session, wait_for_one};
+use find::{find, find_in_log, find_session};
 use handout::Checked;
-use ingest::discover::roots::SearchRoot;
 use ingest::index::earlier;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
 use ingest::store::pipe::{self, Piped, STDIN};
-use ingest::{self, Delivery, Options};
-use model::fleet::{FileFacts, FileId, Fleet, Update};
+use model::fleet::FileFacts;
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::Gauge;
-use model::session::{Coverage, Session};
+use model::session::Session;
 use model::triggers::{self, Next};
 use render::clock::Clock;
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
-use tokens::Counter;
 
 /// One session, and what a report shows with it.
 pub struct Report<'a> {
@@ -62,8 +55,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(context: &ReportContext, session: &'a Session, facts: &'a FileFacts) -> Report<'a> {
-        let clock = context.clock();
+    pub(crate) fn new(clock: Clock, session: &'a Session, facts: &'a FileFacts) -> Report<'a> {
         let gauge = session.gauge();
         let forecast = gauge.forecast(clock.now);
         Report {
@@ -75,7 +67,7 @@ impl<'a> Report<'a> {
             forecast,
             clock,
             others: 0,
-            left_out: context.left_out(),
+            left_out: None,
             checked: Checked::default(),
         }
     }
@@ -96,21 +88,6 @@ impl Output for Report<'_> {
 
     fn html(&self, out: &mut dyn Write) -> Result<()> {
         html::write(&handout::handout(self), out)
-    }
-}
-
-/// A session that is followed, after a change.
-struct Change<'a>(Report<'a>);
-
-impl Output for Change<'_> {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        let session = self.0.session;
-        let (context, limits) = (session.context(), session.limits());
-        page.row(text::gauge_line(session, &context, &limits))
-    }
-
-    fn json(&self, out: &mut dyn Write) -> Result<()> {
-        self.0.json(out)
     }
 }
 
@@ -167,8 +144,9 @@ pub fn run(
     let others = fleet.of_file(log.facts.file).count() - 1;
     let found = fleet.get(key).zip(fleet.facts(key));
     let (session, facts) = found.context("the log holds no session")?;
-    let mut report = Report::new(context, session, facts);
+    let mut report = Report::new(context.clock(), session, facts);
     report.title = title;
+    report.left_out = context.left_out();
     if log.format.holds_several {
         report.others = others;
     }
@@ -209,204 +187,7 @@ fn name(path: &Path) -> String {
     }
 }
 
-/// Follows the session of a file and reports each time that it has changed, until the reader of `out` has gone. If the
-/// file goes away, `err` gets a line, and the file is followed again when it is back. Problems with it go to `err` too.
-/// A pipe, or standard input (`-`), is followed until it ends.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn follow(
-    context: &ReportContext,
-    asked: &Asked<'_>,
-    style: Style,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<()> {
-    if let Some((path, piped)) = piped(context, asked)? {
-        return follow_pipe(context, piped, path, asked.session, style, out);
-    }
-    if let Some(path) = asked.path {
-        wait_for_one(context, path, asked.session)?;
-    }
-    let (log, wanted) = find(context, asked)?;
-    let wanted = wanted.as_deref();
-    let mut followed = Followed {
-        file: log.facts.file,
-        log: &log,
-        is_gone: false,
-    };
-    let (sender, updates) = sync_channel(WAITING_UPDATES);
-    let sink = move |delivery| match sender.send(delivery) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
-    };
-    let options = Options {
-        formats: vec![log.format],
-        roots: vec![SearchRoot::of(&log)],
-        user: context.user.clone(),
-        rules: Arc::clone(&context.rules),
-        counter: Arc::new(Counter::new()),
-        // It is opened at once.
-        cache: None,
-    };
-    let handle = ingest::start(options, None, sink)?;
-    handle.look_at(followed.file);
-    let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    loop {
-        let first = match updates.recv_timeout(READER_CHECK) {
-            Ok(delivery) => delivery,
-            // The reader of `out` may have gone meanwhile.
-            Err(RecvTimeoutError::Timeout) => {
-                out.flush()?;
-                continue;
-            }
-            Err(RecvTimeoutError::Disconnected) => break,
-        };
-        let before = followed.file;
-        let mut changed = false;
-        let mut next = Some(first);
-        while let Some(delivery) = next {
-            followed.note(&delivery, err)?;
-            if let Delivery::Fleet(update) = delivery {
-                changed |= is_change(&update);
-                fleet.apply(update);
-            }
-            // Updates that are waiting are part of the same change.
-            next = updates.try_recv().ok();
-        }
-        if followed.file != before {
-            handle.look_at(followed.file);
-        }
-        let found = if log.facts.file == followed.file {
-            find_in_log(context, &log, &fleet, wanted)
-        } else {
-            find_session(&fleet, followed.file, wanted)
-        };
-        let key = match found {
-            Ok(key) => key,
-            // It may be found later.
-            Err(_) if !fleet.caught_up || followed.is_gone => continue,
-            Err(why) => return Err(why),
-        };
-        if let Some(session) = fleet.get(key)
-            && session.coverage == Coverage::Whole
-            && changed
-        {
-            print_change(context, session, &log.facts, style, out)?;
-        }
-    }
-    Ok(())
-}
-
-fn follow_pipe(
-    context: &ReportContext,
-    piped: Piped,
-    path: &Path,
-    wanted: Option<&str>,
-    style: Style,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let counter = Counter::new();
-    let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    let mut facts = None;
-    let mut printed = Ok(());
-    let give = |delivery| {
-        let update = match delivery {
-            Delivery::Fleet(update) => update,
-            Delivery::Problem { what, .. } => {
-                printed = Err(anyhow::anyhow!("{}: {what}", name(path)));
-                return ControlFlow::Break(());
-            }
-            Delivery::Text(_) | Delivery::Banner(_) => return ControlFlow::Continue(()),
-        };
-        if let Update::Found(found) = &update {
-            facts = Some((**found).clone());
-        }
-        let changed = matches!(update, Update::Appended { .. });
-        fleet.apply(update);
-        let Some(facts) = facts.as_ref().filter(|_| changed) else {
-            return ControlFlow::Continue(());
-        };
-        printed = find_session(&fleet, facts.file, wanted).and_then(|key| {
-            let session = fleet.get(key);
-            session.map_or(Ok(()), |it| print_change(context, it, facts, style, out))
-        });
-        match printed {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
-    };
-    pipe::follow(piped, &context.formats, &counter, &context.rules, give);
-    printed
-}
-
-/// Prints a followed session after a change.
-fn print_change(
-    context: &ReportContext,
-    session: &Session,
-    facts: &FileFacts,
-    style: Style,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let report = Report::new(context, session, facts);
-    style.print(&Change(report), out)?;
-    Ok(out.flush()?)
-}
-
-/// The file that is followed.
-struct Followed<'a> {
-    log: &'a LogFile,
-    file: FileId,
-    is_gone: bool,
-}
-
-impl Followed<'_> {
-    /// Writes a line if the file has gone, is back or cannot be read.
-    fn note(&mut self, delivery: &Delivery, err: &mut dyn Write) -> Result<()> {
-        let path = self.log.facts.path.as_path();
-        match delivery {
-            Delivery::Fleet(Update::Vanished(file)) if *file == self.file => {
-                self.is_gone = true;
-                writeln!(
-                    err,
-                    "'{}' is gone: it is followed again when it is back",
-                    path.display()
-                )?;
-            }
-            Delivery::Fleet(Update::Found(facts)) if self.is_gone => {
-                // A link may lead to another file now.
-                if !self.log.is_one_of_several() {
-                    self.file = facts.file;
-                }
-                if facts.file == self.file {
-                    self.is_gone = false;
-                    writeln!(err, "'{}' is back", path.display())?;
-                }
-            }
-            // The line about a file that is gone is written once, above.
-            Delivery::Problem { path: of, .. }
-                if of == path && self.log.system.stat(path).is_err() => {}
-            Delivery::Problem { path: of, what } => writeln!(err, "'{}': {what}", of.display())?,
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-fn is_change(update: &Update) -> bool {
-    matches!(
-        update,
-        Update::Rebuilt { .. } | Update::Appended { .. } | Update::Settings { .. }
-    )
-}
-
-/// The most updates that wait to be printed. With more, the reading of logs waits.
-const WAITING_UPDATES: usize = 256;
-/// After this long without an update, it is checked whether anybody still reads the reports.
-const READER_CHECK: Duration = Duration::from_secs(1);
-
-/// Returns the message for a log that was found and cannot be read.
+/// The message for a log that was found and cannot be read.
 pub(crate) fn unreadable(log: &LogFile) -> String {
     let path = log.facts.path.display();
     format!("cannot read '{path}'; check that it still exists and that you may read it")

@@ -147,3 +147,31 @@ fn texts_are_said_if_they_are_asked_for_and_names_are_not_said_if_they_are_not_w
         assert!(!redacted.contains(name), "{redacted}");
     }
 }
+
+#[test]
+fn the_report_of_a_log_is_that_of_its_time_also_when_it_was_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, elsewhere) = (folder.path().join("one.jsonl"), folder.path().join("two"));
+    let text = some_log();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    fs::write(&log, lines[..2].concat()).unwrap();
+    let options = ["--texts", "--reports", "--every", "0s"];
+    let following = Following::start(&log, &options);
+    let report = || {
+        let mut report = ctxgauge(following.home.path());
+        let output = report.args(["report", "--json"]).arg(&log).output();
+        let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report.as_object_mut().unwrap().remove("schema");
+        report
+    };
+    let is_same = |line: &Value| line["report"] == report();
+    following.next("session", is_same);
+    let mut file = OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(lines[2..].concat().as_bytes()).unwrap();
+    let grown = following.next("session", is_same);
+    assert_eq!(grown["report"]["context"]["used"], grown["context"]["used"]);
+    fs::rename(&log, &elsewhere).unwrap();
+    following.next("gone", |_| true);
+    fs::rename(&elsewhere, &log).unwrap();
+    following.next("session", is_same);
+}

@@ -3,6 +3,8 @@
 use crate::json::part::part;
 use crate::ls::json::SessionPart;
 use crate::names::Names;
+use crate::session::Report;
+use crate::session::json::{self, Report as ReportPart};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -27,12 +29,18 @@ pub(super) struct Count {
     pub(super) sessions: usize,
 }
 
-part! { State<'a>(name: String, names_title: Option<Cow<'a, str>>, of: SessionPart<'a>) {
-    // Tables have this name too, see `export`.
+part! { State<'a>(
+    name: String,
+    names_title: Option<Cow<'a, str>>,
+    of: SessionPart<'a>,
+    whole: Option<&'a Report<'a>>,
+) {
+    // The same in tables, see `export`.
     session: String = name,
     #[serde(flatten)]
     part: SessionPart<'a> = of,
     title?: Cow<'a, str> = names_title,
+    report?: ReportPart<'a> = whole.map(json::session),
 }}
 
 /// A session that is gone.

@@ -6,12 +6,15 @@ use super::{Lines, Pace, Texts};
 use crate::json::line;
 use crate::ls::json::SessionPart;
 use crate::names::{Names, joined_by};
+use crate::session::Report;
 use anyhow::Result;
 use ingest::Delivery;
+use jiff::tz::TimeZone;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
-use model::session::Coverage;
+use model::session::{Coverage, Session};
 use model::window::Rules;
+use render::clock::Clock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::ControlFlow;
@@ -239,10 +242,18 @@ impl State {
         let Some(mut names) = texts.names(&self.fleet, key) else {
             return Ok(());
         };
-        let title = names.title.take().filter(|_| matches!(texts, Texts::All));
+        let title = names.title.take().filter(|_| texts.has_titles());
         let name = joined_by(facts.agent, facts, key.lane);
         let part = SessionPart::new(&self.fleet, key, gauge, names, None, at);
-        let body = Body::new(name, title, part);
+        let is_whole =
+            |of: &&Session| matches!(texts, Texts::Reports) && of.coverage == Coverage::Whole;
+        let clock = Clock {
+            now: at,
+            zone: TimeZone::UTC,
+        };
+        let whole = self.fleet.get(key).filter(is_whole);
+        let report = whole.map(|session| Report::new(clock, session, facts));
+        let body = Body::new(name, title, part, report.as_ref());
         let mut said = Vec::new();
         line(&mut said, &body)?;
         let mut hash = DefaultHasher::new();
@@ -265,10 +276,15 @@ fn lanes_of<T>(all: &[(Lane, T)]) -> Vec<Lane> {
 }
 
 impl Texts {
-    /// Returns the names of a session, as far as the lines may contain them.
+    /// Whether titles and prompts are said.
+    pub(super) fn has_titles(&self) -> bool {
+        matches!(self, Texts::Reports | Texts::All)
+    }
+
+    /// What is said of a session.
     fn names<'f>(&self, fleet: &'f Fleet, key: SessionKey) -> Option<Names<'f>> {
         match self {
-            Texts::All => Names::with_texts(fleet, key),
+            Texts::Reports | Texts::All => Names::with_texts(fleet, key),
             Texts::Names => Names::without_texts(fleet, key),
             Texts::Redacted(redactor) => Names::redacted(fleet, key, redactor),
         }

@@ -15,7 +15,6 @@ use render::text::inert;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The session that the user asks for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -183,38 +182,6 @@ pub(crate) fn find_one(
     path: &Path,
     wanted: Option<&str>,
 ) -> Result<LogFile> {
-    match look_for_one(context, path, wanted)? {
-        Some(log) => Ok(log),
-        None => bail!(
-            "no log found in '{}'; `ctxgauge agents` lists the agents whose logs can be read",
-            path.display()
-        ),
-    }
-}
-
-/// Finds the log at a path like [`find_one`]. Waits until a database has a session.
-pub(super) fn wait_for_one(
-    context: &ReportContext,
-    path: &Path,
-    wanted: Option<&str>,
-) -> Result<LogFile> {
-    while path.is_file() {
-        if let Some(log) = look_for_one(context, path, wanted)? {
-            return Ok(log);
-        }
-        std::thread::sleep(LOOK_INTERVAL);
-    }
-    find_one(context, path, wanted)
-}
-
-/// The time between two looks into a database that has no session yet.
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-
-fn look_for_one(
-    context: &ReportContext,
-    path: &Path,
-    wanted: Option<&str>,
-) -> Result<Option<LogFile>> {
     if !path.exists() {
         bail!("'{}' does not exist; check the path", path.display());
     }
@@ -226,13 +193,17 @@ fn look_for_one(
     }
     let are_several = found.files.len() > 1 || found.files.iter().any(LogFile::is_one_of_several);
     if let Some(wanted) = wanted.filter(|_| are_several) {
-        return find_in_several(context, &found.files, wanted).map(Some);
+        return find_in_several(context, &found.files, wanted);
     }
     let is_main = |log: &&LogFile| log.facts.parent.is_none();
     let newest = found.files.iter().find(is_main).or(found.files.first());
     match (newest, found.problems.first()) {
+        (Some(log), _) => Ok(log.clone()),
         (None, Some((at, what))) => bail!("'{}': {what}", at.display()),
-        (log, _) => Ok(log.cloned()),
+        (None, None) => bail!(
+            "no log found in '{}'; `ctxgauge agents` lists the agents whose logs can be read",
+            path.display()
+        ),
     }
 }
 

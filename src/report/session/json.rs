@@ -25,8 +25,8 @@ use model::{Role, Source};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// Returns the report of a session.
-pub(super) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
+/// The report of a session.
+pub(crate) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
     let tools = tools(session, session.in_context(), session.requests().len());

@@ -366,7 +366,7 @@ fn a_log_that_becomes_a_pipe_is_reported_and_read_again_when_it_is_a_file() {
 }
 
 /// Runs a report on a pipe that a thread writes to.
-fn report_of_pipe(home: &Path, text: &[u8], more: &[&str]) -> Output {
+fn report_of_pipe(home: &Path, text: &[u8]) -> Output {
     let pipe = home.join("pipe");
     fifo(&pipe);
     let writer = std::thread::spawn({
@@ -374,7 +374,7 @@ fn report_of_pipe(home: &Path, text: &[u8], more: &[&str]) -> Output {
         move || fs::write(pipe, text)
     });
     let path = pipe.to_str().unwrap();
-    let output = run(home, &[&["report", "--json"], more, &[path]].concat());
+    let output = run(home, &["report", "--json", path]);
     writer.join().unwrap().unwrap();
     fs::remove_file(&pipe).unwrap();
     output
@@ -387,15 +387,8 @@ fn a_pipe_that_the_user_names_is_read_like_standard_input() {
     let text = fs::read(&log).unwrap();
     let path = log.to_str().unwrap();
     let expected = json(&run(home.path(), &["report", "--json", path]))["context"].clone();
-    let of_pipe = json(&report_of_pipe(home.path(), &text, &[]));
+    let of_pipe = json(&report_of_pipe(home.path(), &text));
     assert_eq!(of_pipe["context"], expected);
-    // Once for each change; the last is the whole log.
-    let output = report_of_pipe(home.path(), &text, &["--follow"]);
-    assert!(output.status.success(), "{output:?}");
-    let last = String::from_utf8(output.stdout).unwrap();
-    let last: Value = serde_json::from_str(last.lines().last().unwrap()).unwrap();
-    assert_eq!(last["context"]["known"], expected["known"], "{last}");
-
     for named in ["-", "/dev/stdin", "/dev/fd/0"] {
         let mut command = process(home.path());
         command
@@ -423,9 +416,7 @@ fn a_pipe_that_the_user_names_is_read_like_standard_input() {
 fn a_pipe_of_something_else_is_refused_by_its_name() {
     let home = tempfile::tempdir().unwrap();
     for (text, what) in [(&b"hello\n"[..], "not JSON"), (b"", "empty")] {
-        let why = error(&report_of_pipe(home.path(), text, &[]));
-        assert!(why.contains("pipe") && why.contains(what), "{why}");
-        let why = error(&report_of_pipe(home.path(), text, &["--follow"]));
+        let why = error(&report_of_pipe(home.path(), text));
         assert!(why.contains("pipe") && why.contains(what), "{why}");
     }
 }
@@ -465,7 +456,7 @@ fn a_byte_order_mark_does_not_hide_what_a_log_is() {
             json(&report)["context"].clone()
         };
         assert_eq!(context(&marked), context(&log));
-        let piped = report_of_pipe(home.path(), &fs::read(&marked).unwrap(), &[]);
+        let piped = report_of_pipe(home.path(), &fs::read(&marked).unwrap());
         assert_eq!(json(&piped)["context"], context(&log));
     }
     let utf_16: Vec<u8> = "{\"type\":\"user\"}\n"

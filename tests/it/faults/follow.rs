@@ -1,40 +1,13 @@
-//! What happens to files while they are followed, and to the cache and the state while they are written.
+//! What happens to the cache and the state while they are written.
 #![cfg(unix)]
 
 use crate::support::{in_a_shell, manifest_folder, process};
-use ctxgauge::files::waiting::wait_for;
 use rusqlite::Connection;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::{Duration, SystemTime};
-
-/// The lines of an output, as they come.
-fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, lines) = channel();
-    thread::spawn(move || {
-        for line in BufReader::new(output).lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    lines
-}
-
-/// A child that does not outlive the test.
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 fn some_log() -> PathBuf {
     let folder = manifest_folder().join("tests/fixtures/claude-code");
@@ -46,39 +19,6 @@ fn some_log() -> PathBuf {
         .collect();
     cases.sort();
     cases.swap_remove(0)
-}
-
-#[test]
-fn a_followed_log_that_is_gone_is_said_once_and_followed_when_it_is_back() {
-    let home = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(some_log()).unwrap();
-    let path = home.path().join("log.jsonl");
-    fs::write(&path, &text).unwrap();
-    let mut command = process(home.path());
-    command
-        .args(["report", "--follow", "--format", "json"])
-        .arg(&path);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Ended(command.spawn().unwrap());
-    let out = lines(child.0.stdout.take().unwrap());
-    let err = lines(child.0.stderr.take().unwrap());
-    let next = |lines: &Receiver<String>| wait_for("line", || lines.try_recv());
-    let first = next(&out);
-    let elsewhere = home.path().join("elsewhere");
-    fs::rename(&path, &elsewhere).unwrap();
-    let said = next(&err);
-    assert!(said.contains("log.jsonl' is gone"), "{said}");
-    fs::rename(&elsewhere, &path).unwrap();
-    let said = next(&err);
-    assert!(said.contains("log.jsonl' is back"), "{said}");
-    let again = next(&out);
-    let session = |line: &str| {
-        let report: serde_json::Value = serde_json::from_str(line).unwrap();
-        report["context"].clone()
-    };
-    assert_eq!(session(&again), session(&first));
-    drop(child);
-    assert_eq!(err.iter().collect::<Vec<_>>(), [""; 0], "once");
 }
 
 /// A home with some sessions of Claude Code.

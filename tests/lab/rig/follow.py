@@ -15,7 +15,7 @@ TO_READ = 1.0
 
 
 class Followers:
-    """A process for each session. Each writes a report for each change, as lines of a file with the session's id."""
+    """A process for each session. Each writes a line for each change, with the report, into a file with the session's id."""
 
     def __init__(self, gauge, folder):
         self._gauge, self._folder = gauge, folder
@@ -27,7 +27,7 @@ class Followers:
         with self._lock:
             for row in self._gauge.sessions():
                 if row["id"] not in self._processes:
-                    argv = ("report", row["path"], "--session", row["id"], "--fresh", "--follow", "--json")
+                    argv = ("follow", row["path"], "--texts", "--reports", "--every", "0s")
                     self._processes[row["id"]] = self._gauge.start(*argv, to=file_of(self._folder, row["id"]))
             time.sleep(TO_READ)
 
@@ -47,8 +47,8 @@ def reports(folder, session):
     lines = file.read_text().splitlines(keepends=True) if file.exists() else []
     found, calls = [], []
     for line in lines:
-        if line.endswith("\n"):
-            report = json.loads(line)
+        state = json.loads(line) if line.endswith("\n") else {}
+        if state.get("id") == session and (report := state.get("report")):
             calls = _lost(calls, report["calls"]) + report["calls"]
             found.append(report | {"calls": calls})
     return found

@@ -113,9 +113,10 @@ class Scores(unittest.TestCase):
 class Followed(Folder):
     def test_a_call_that_the_log_has_lost_was_shown_before(self):
         first, second = call(1000) | {"at": "1"}, call(2000) | {"at": "2"}
-        lines = [report([first]), report([first, second]), report([second])]
+        reports = [report([first]), report([first, second]), report([second])]
+        lines = [{"type": "start"}, {"id": "b", "report": report([])}, *({"id": "a", "report": one} for one in reports)]
         text = "".join(json.dumps(line) + "\n" for line in lines)
-        follow.file_of(self.at, "a").write_text(text + '{"calls": [')
+        follow.file_of(self.at, "a").write_text(text + '{"id": "a", "report": {"calls": [')
         found = follow.reports(self.at, "a")
         self.assertEqual([len(one["calls"]) for one in found], [1, 2, 2])
         self.assertEqual(follow.reports(self.at, "b"), [])
