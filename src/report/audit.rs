@@ -170,7 +170,7 @@ pub(crate) fn of_session(
         }
         let points = session.points;
         OfSession {
-            summary: Summary::of(std::iter::once(&tally)),
+            summary: Summary::of(&[&tally]),
             forecast: (!points.is_empty()).then(|| BacktestSummary::of(&points)),
         }
     }))
@@ -305,8 +305,8 @@ impl Results {
         let both = groups.map(|(agent, model, _)| (*agent, model.clone()));
         Audit {
             logs,
-            all: self.summary(|_| true),
-            main: self.summary(|(.., is_main)| *is_main),
+            all: self.summary(&|_| true),
+            main: self.summary(&|(.., is_main)| *is_main),
             groups: self.summaries(both, |(agent, model, _), name| {
                 (*agent, model) == (name.0, &name.1)
             }),
@@ -320,10 +320,10 @@ impl Results {
         }
     }
 
-    /// Returns the summary of the groups that pass the test.
-    fn summary(&self, test: impl Fn(&Group) -> bool) -> Summary {
+    /// The summary of the groups that pass the test.
+    fn summary(&self, test: &dyn Fn(&Group) -> bool) -> Summary {
         let tallies = self.tallies.iter().filter(|(group, _)| test(group));
-        Summary::of(tallies.map(|(_, tally)| tally))
+        Summary::of(&tallies.map(|(_, tally)| tally).collect::<Vec<_>>())
     }
 
     /// Returns, for each of these names, the summary of the groups that pass the test with it.
@@ -334,7 +334,7 @@ impl Results {
     ) -> BTreeMap<N, Summary> {
         let names: BTreeSet<N> = names.collect();
         let summarised = |name| {
-            let summary = self.summary(|group| test(group, &name));
+            let summary = self.summary(&|group| test(group, &name));
             (name, summary)
         };
         names.into_iter().map(summarised).collect()

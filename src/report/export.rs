@@ -139,7 +139,7 @@ pub fn run(
 ) -> Result<()> {
     let found = context.find_since(export.since);
     let (mut logs, mut problems) = (found.files, found.problems);
-    logs.sort_by(|a, b| {
+    logs.sort_unstable_by(|a, b| {
         let key = |log: &LogFile| (log.format.id, log.facts.path.clone(), log.facts.id.clone());
         key(a).cmp(&key(b))
     });

@@ -21,40 +21,66 @@ pub(crate) fn in_order<L: Sync, T: Send, E>(
     work: impl Fn(&L) -> T + Sync,
     mut take: impl FnMut(&L, T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (jobs, queue) = channel::<(&L, SyncSender<T>)>();
+    // A result is taken before the log that has its place next is begun.
+    let places = ahead.clamp(1, logs.len().max(1));
+    let results: Vec<Mutex<Option<T>>> = (0..places).map(|_| Mutex::default()).collect();
+    let result = |ix: usize| {
+        let place = results[ix % places].lock();
+        place.unwrap_or_else(PoisonError::into_inner)
+    };
+    let mut taken = Ok(());
+    each_in_order(
+        logs.len(),
+        ahead,
+        &|ix| *result(ix) = Some(work(&logs[ix])),
+        &mut |ix| {
+            let result = result(ix).take();
+            taken = result.map_or(Ok(()), |result| take(&logs[ix], result));
+            taken.is_ok()
+        },
+    );
+    taken
+}
+
+/// Does work on each of so many logs in several threads, and says in the order of the logs that it is done, until `done`
+/// returns false. It is the same code for all kinds of work: compiled for each, it would be a tenth of this crate.
+fn each_in_order(
+    logs: usize,
+    ahead: usize,
+    work: &(dyn Fn(usize) + Sync),
+    done: &mut dyn FnMut(usize) -> bool,
+) {
+    let (jobs, queue) = channel::<(usize, SyncSender<()>)>();
     let (queue, is_over) = (Mutex::new(queue), AtomicBool::new(false));
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
     let work_on = || {
-        while let Ok((log, result)) = next()
+        while let Ok((log, worked)) = next()
             && !is_over.load(Ordering::Relaxed)
         {
-            let _ = result.send(work(log));
+            work(log);
+            let _ = worked.send(());
         }
     };
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(work_on);
         }
-        let (mut rest, mut begun) = (logs.iter(), VecDeque::new());
-        let taken = loop {
+        let (mut rest, mut begun) = (0..logs, VecDeque::new());
+        loop {
             for log in rest.by_ref().take(ahead.max(1) - begun.len()) {
-                let (sender, result) = sync_channel(1);
+                let (sender, worked) = sync_channel(1);
                 let _ = jobs.send((log, sender));
-                begun.push_back((log, result));
+                begun.push_back((log, worked));
             }
-            // A thread that panics gives no result. Its panic goes on when all threads have ended.
-            let next = begun.pop_front();
-            let Some((log, Ok(result))) = next.map(|(log, result)| (log, result.recv())) else {
-                break Ok(());
-            };
-            if let Err(error) = take(log, result) {
-                break Err(error);
+            // A thread that panics has done nothing. Its panic goes on when all threads have ended.
+            match begun.pop_front() {
+                Some((log, worked)) if worked.recv().is_ok() && done(log) => {}
+                _ => break,
             }
-        };
+        }
         is_over.store(true, Ordering::Relaxed);
         drop(jobs);
-        taken
-    })
+    });
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     let mut registries = Registries::default();
     let now = (context.now)();
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
-    let unwritten = gather(context, wanted.sums, &found.files, |ix, gathered| {
+    let unwritten = gather(context, wanted.sums, &found.files, &mut |ix, gathered| {
         let log = &found.files[ix];
         let file = log.facts.file;
         let Gathered {
@@ -151,7 +151,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
 pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
     let mut projects = Projects::default();
     // A cache that cannot be written only takes time.
-    let _ = gather(context, Sums::None, logs, |_, gathered| {
+    let _ = gather(context, Sums::None, logs, &mut |_, gathered| {
         let Ok(gathered) = gathered else {
             return;
         };
@@ -170,7 +170,7 @@ fn count(
     totals: &mut totals::Collected,
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Option<(PathBuf, io::Error)> {
-    gather(context, Sums::Totals, logs, |ix, gathered| {
+    gather(context, Sums::Totals, logs, &mut |ix, gathered| {
         let log = &logs[ix];
         let read = gathered.and_then(|read| Ok((read.summaries, read.overrides, read.responses?)));
         match read {

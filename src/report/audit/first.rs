@@ -189,7 +189,7 @@ impl Off {
     fn of(errors: Vec<f64>) -> Off {
         let n = errors.len() as f64;
         let mut sizes: Vec<f32> = errors.iter().map(|error| error.abs() as f32).collect();
-        sizes.sort_by(f32::total_cmp);
+        sizes.sort_unstable_by(f32::total_cmp);
         Off {
             mean: errors.iter().map(|error| error.abs()).sum::<f64>() / n,
             p50: quantile(&sizes, 0.5),

@@ -117,28 +117,29 @@ pub struct Width {
 }
 
 impl Summary {
-    /// Returns one summary of all these tallies.
-    pub fn of<'t>(tallies: impl Iterator<Item = &'t Tally> + Clone) -> Summary {
-        let requests: usize = tallies.clone().map(Tally::requests).sum();
-        let all = |part: &dyn Fn(&'t Tally) -> &'t [f32]| -> Vec<f32> {
-            tallies.clone().flat_map(part).copied().collect()
+    /// One summary of all these tallies.
+    pub fn of(tallies: &[&Tally]) -> Summary {
+        let requests: usize = tallies.iter().map(|tally| tally.requests()).sum();
+        let all = |part: &dyn Fn(&Tally) -> &[f32]| -> Vec<f32> {
+            let parts: Vec<&[f32]> = tallies.iter().map(|tally| part(tally)).collect();
+            parts.concat()
         };
         let mut decisions = Decisions::default();
         tallies
-            .clone()
+            .iter()
             .for_each(|tally| decisions += tally.decisions);
         let estimators = Estimator::ALL.map(|estimator| {
             let errors = all(&|tally| &tally.errors[estimator as usize]);
             let mut wrong = Wrong::default();
-            let each = tallies.clone();
+            let each = tallies.iter();
             each.for_each(|tally| wrong += tally.wrong[estimator as usize]);
             (estimator.name(), Errors::of(errors, wrong, decisions))
         });
         let mut widths = all(&|tally| &tally.half_widths);
-        widths.sort_by(f32::total_cmp);
-        let covered: usize = tallies.clone().map(|tally| tally.covered).sum();
+        widths.sort_unstable_by(f32::total_cmp);
+        let covered: usize = tallies.iter().map(|tally| tally.covered).sum();
         let sum = |part: fn(&Tally) -> u64| {
-            let parts = tallies.clone().map(part);
+            let parts = tallies.iter().map(|tally| part(tally));
             parts.fold(0, u64::saturating_add) as f64
         };
         let growth = sum(|tally| tally.growth);
@@ -174,7 +175,7 @@ impl Errors {
         let sum: f64 = errors.iter().copied().map(f64::from).sum();
         let bias = sum / errors.len() as f64;
         let mut sizes: Vec<f32> = errors.into_iter().map(f32::abs).collect();
-        sizes.sort_by(f32::total_cmp);
+        sizes.sort_unstable_by(f32::total_cmp);
         Errors {
             p50: quantile(&sizes, 0.5),
             p90: quantile(&sizes, 0.9),
@@ -233,19 +234,19 @@ mod tests {
         parts[0].add(&prediction(1000, 1000, 50));
         parts[1].add(&prediction(1000, 1050, 50)); // a twentieth too much, inside
         parts[1].add(&prediction(1000, 1000, 100));
-        let all = Summary::of(parts.iter());
+        let all = Summary::of(&[&parts[0], &parts[1]]);
         let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
         let delta = all.errors(Estimator::Delta);
         assert!(delta.is_some_and(|e| near(e.worst, 0.1) && near(e.bias, -0.0125)));
         assert!(delta.is_some_and(|e| near(e.p50, 0.0) && near(e.p90, 0.1)));
         assert!(near(all.covered, 0.75) && near(all.unexplained, 0.1));
         assert!(near(all.width.p50, 0.05) && near(all.width.p95, 0.1));
-        assert_eq!(Summary::of(parts[1..].iter()).requests, 2);
+        assert_eq!(Summary::of(&[&parts[1]]).requests, 2);
     }
 
     #[test]
     fn no_request_no_number() {
-        let json = serde_json::to_value(Summary::of([].iter())).unwrap_or_default();
+        let json = serde_json::to_value(Summary::of(&[])).unwrap_or_default();
         assert_eq!(json["requests"], 0);
         assert!(json["estimators"]["delta"]["p50"].is_null() && json["covered"].is_null());
     }

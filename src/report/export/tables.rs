@@ -150,7 +150,7 @@ impl<'a> OfLog<'a> {
             });
         }
         for responses in by_lane.values_mut() {
-            responses.sort_by_key(|response| (response.cost.at, response.request));
+            responses.sort_unstable_by_key(|response| (response.cost.at, response.request));
         }
         OfLog {
             log,

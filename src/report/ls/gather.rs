@@ -52,14 +52,14 @@ pub(super) fn gather(
     context: &ReportContext,
     sums: Sums,
     files: &[LogFile],
-    mut take: impl FnMut(usize, io::Result<Gathered>),
+    take: &mut dyn FnMut(usize, io::Result<Gathered>),
 ) -> Option<(PathBuf, io::Error)> {
     let known = Known::open(context, sums);
     let counter = Counter::new();
     let settings = Mutex::new(SettingsReader::new(context.user.clone()));
     // The largest come first, so that none of them is begun when all others are done.
     let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
+    order.sort_unstable_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
     let next = AtomicUsize::new(0);
     let reading = context.progress.begin(files);
     let read = |known: &Known| {

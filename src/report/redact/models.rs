@@ -39,7 +39,7 @@ pub(super) struct Models {
 impl Models {
     pub(super) fn new(built_in: &Rules, all: &Rules) -> Models {
         let mut own = patterns(built_in);
-        own.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        own.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         let words = own.iter().flat_map(|pattern| words(pattern));
         Models {
             words: words.chain(PROVIDERS.map(str::to_owned)).collect(),

@@ -3,13 +3,13 @@
 //! settings.
 
 use super::json::{Band, CachePart, ComingPart, ContextPart, ItemPart, PastPart, by_role};
+use crate::json::line;
 use jiff::Timestamp;
 use model::carried::Carried;
 use model::compaction::compactions;
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::Gauge;
-
 use model::repeats::Repeats;
 use model::session::{ItemIx, Session};
 use model::triggers::Next;
@@ -86,7 +86,10 @@ fn object(part: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// Converts a part, which always succeeds: a part has string keys and finite numbers.
+/// A part as a value, by its text: the code that writes it is there already, and a second one for values would be as long.
 fn value(part: &impl Serialize) -> Value {
-    serde_json::to_value(part).unwrap_or_default()
+    let mut text = Vec::new();
+    // A part has string keys, and memory can be written to.
+    let _ = line(&mut text, part);
+    serde_json::from_slice(&text).unwrap_or_default()
 }
