@@ -96,6 +96,26 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
 }
 
+impl Table {
+    /// A table with columns by their headings, divided by bars; those of numbers have a `#` before them.
+    pub(crate) fn new(headings: &'static str, rows: impl IntoIterator<Item = Row>) -> Table {
+        let column = |heading: &'static str| match heading.strip_prefix('#') {
+            Some(heading) => Column {
+                heading,
+                holds: Holds::Numbers,
+            },
+            None => Column {
+                heading,
+                holds: Holds::Words,
+            },
+        };
+        Table {
+            columns: headings.split(" | ").map(column).collect(),
+            rows: rows.into_iter().collect(),
+        }
+    }
+}
+
 /// A column of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
@@ -108,24 +128,6 @@ pub(crate) struct Column {
 pub(crate) enum Holds {
     Numbers,
     Words,
-}
-
-impl Column {
-    /// Returns columns by their headings, which are divided by bars. A `#` before a heading means that the column has
-    /// numbers.
-    pub(crate) fn all(headings: &'static str) -> Vec<Column> {
-        let column = |heading: &'static str| match heading.strip_prefix('#') {
-            Some(heading) => Column {
-                heading,
-                holds: Holds::Numbers,
-            },
-            None => Column {
-                heading,
-                holds: Holds::Words,
-            },
-        };
-        headings.split(" | ").map(column).collect()
-    }
 }
 
 /// A row of it.

@@ -1,6 +1,5 @@
 //! Defines the places in which logs are searched.
 
-use crate::log::LogFile;
 use crate::source::file_system::{FileSystem, Local};
 use files::paths::{Folders, User};
 use format::{Base, Format, Root};
@@ -61,16 +60,6 @@ impl SearchRoot {
         match self {
             SearchRoot::In(system, _) => Arc::clone(system),
             _ => Arc::new(Local),
-        }
-    }
-
-    /// Returns the root that is this log alone.
-    pub fn of(log: &LogFile) -> SearchRoot {
-        let root = SearchRoot::Forced(log.format, log.facts.path.to_path_buf());
-        if log.system.is_here() {
-            root
-        } else {
-            SearchRoot::In(Arc::clone(&log.system), Box::new(root))
         }
     }
 

@@ -10,15 +10,14 @@ use std::io::{self, Write};
 /// Returns a handout with this text in each place that can have text of a log.
 fn with(text: &str) -> Handout {
     let log = || Line::own("before ").and_log(text).and(" after");
-    let table = |columns: usize| Table {
-        columns: (0..columns).flat_map(|_| Column::all("name")).collect(),
-        rows: (0..3)
-            .map(|_| Row {
-                cells: (0..columns).map(|_| log()).collect(),
-                role: Some(Role::Tool),
-                share: Some(0.5),
-            })
-            .collect(),
+    let table = |headings: &'static str| {
+        let columns = headings.split(" | ").count();
+        let rows = (0..3).map(|_| Row {
+            cells: (0..columns).map(|_| log()).collect(),
+            role: Some(Role::Tool),
+            share: Some(0.5),
+        });
+        Table::new(headings, rows)
     };
     Handout {
         title: Line::log(text),
@@ -27,9 +26,9 @@ fn with(text: &str) -> Handout {
             Section::new("heading")
                 .with(Block::Headline(log()))
                 .with(Line::log(text))
-                .with(table(3))
+                .with(table("name | name | name"))
                 .with(Block::Note(log()))
-                .with(table(7))
+                .with(table("name | name | name | name | name | name | name"))
                 .with(Line::log(text).and_log(text)),
         ],
         made_by: log(),

@@ -2,7 +2,7 @@
 
 use super::Checked;
 use crate::audit::{Errors, OfSession, share, signed_share};
-use crate::handout::{Block, Column, Line, Row, Section, Table};
+use crate::handout::{Block, Line, Row, Section, Table};
 use model::estimators::Estimator;
 use render::number::counted;
 use render::or_none;
@@ -70,10 +70,7 @@ fn estimators(found: &OfSession) -> Table {
             signed_share(errors.bias).into(),
         ])
     });
-    Table {
-        columns: Column::all("estimator | rule | #p50 | #p95 | #worst | #bias"),
-        rows: rows.collect(),
-    }
+    Table::new("estimator | rule | #p50 | #p95 | #worst | #bias", rows)
 }
 
 /// Adds the comparison of the forecast with the session's own compactions to the section.

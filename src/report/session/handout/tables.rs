@@ -1,6 +1,6 @@
 //! The tables of a session's report to hand on.
 
-use crate::handout::{Block, Column, Line, Row, Section, Table};
+use crate::handout::{Block, Line, Row, Section, Table};
 use crate::session::text::LISTED_ROWS;
 use crate::session::words;
 use jiff::Timestamp;
@@ -20,6 +20,8 @@ use render::{NONE, or_none};
 
 /// The most compactions that are listed, the newest ones.
 const MOST_COMPACTIONS: usize = 50;
+/// The cells of each.
+const COMPACTION_CELLS: usize = 9;
 
 pub(super) fn roles(context: &Context) -> Section {
     let rows = Role::ALL.map(|role| {
@@ -44,10 +46,8 @@ pub(super) fn roles(context: &Context) -> Section {
             ],
         }
     });
-    Section::new("Who fills it").with(Table {
-        columns: Column::all("role | #tokens | #known | #estimated | #share"),
-        rows: rows.into(),
-    })
+    let headings = "role | #tokens | #known | #estimated | #share";
+    Section::new("Who fills it").with(Table::new(headings, rows))
 }
 
 /// Returns a size, after the sign of its source.
@@ -80,13 +80,13 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
             cells,
         }
     });
-    let mut columns = Column::all("item | #tokens | #share | role | kind | #line");
-    if has_texts {
-        columns.extend(Column::all("begins with"));
-    }
-    let rows: Vec<Row> = rows.collect();
-    let is_some = !rows.is_empty();
-    let mut section = Section::new("Largest items in the context").with(Table { columns, rows });
+    let headings = if has_texts {
+        "item | #tokens | #share | role | kind | #line | begins with"
+    } else {
+        "item | #tokens | #share | role | kind | #line"
+    };
+    let table = Table::new(headings, rows);
+    let mut section = Section::new("Largest items in the context").with(table);
     let repeats = repeats(session, session.in_context());
     if repeats.items() > 0 {
         let items = counted(repeats.items() as u64, "item");
@@ -101,13 +101,16 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
             "Unlogged text that comes and goes: {part}."
         )));
     }
-    is_some.then_some(section)
+    (!items.is_empty()).then_some(section)
 }
 
 pub(super) fn tools(session: &Session) -> Option<Section> {
     let mut tools = tools::tools(session, session.in_context(), session.requests().len());
     let servers = tools::servers(&tools);
     let all = tools.len();
+    if all == 0 {
+        return None;
+    }
     tools.truncate(LISTED_ROWS);
     let rows = tools.iter().map(|tool| {
         let mut cells = words::tool(String::new(), tool).map(Line::from);
@@ -118,16 +121,9 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
             cells: cells.into(),
         }
     });
-    let rows: Vec<Row> = rows.collect();
-    if rows.is_empty() {
-        return None;
-    }
-    let mut section = Section::new("Tools").with(Table {
-        columns: Column::all(
-            "tool | #results | #tokens | #share | #now | #schema | #largest | #carried | #cost",
-        ),
-        rows,
-    });
+    let headings =
+        "tool | #results | #tokens | #share | #now | #schema | #largest | #carried | #cost";
+    let mut section = Section::new("Tools").with(Table::new(headings, rows));
     for server in &servers {
         let sizes = words::server(server) + ".";
         section = section.with(Line::own("MCP server ").and_log(&server.name).and(sizes));
@@ -159,9 +155,6 @@ pub(super) fn compactions(session: &Session, done: &[Compaction]) -> Option<Sect
     if done.is_empty() && unlogged.is_empty() {
         return None;
     }
-    let columns = Column::all(
-        "what | when | #line | #before | #after | #kept | #summary | dropped | largest dropped",
-    );
     let earlier = done.len().saturating_sub(MOST_COMPACTIONS);
     let rows = done[earlier..].iter().map(|done| {
         let reset = &session.resets()[done.reset];
@@ -182,23 +175,23 @@ pub(super) fn compactions(session: &Session, done: &[Compaction]) -> Option<Sect
                 .after
                 .map_or_else(none, |size| sized(size, Source::Estimated)),
         ];
-        cells.resize_with(columns.len(), none);
+        cells.resize_with(COMPACTION_CELLS, none);
         Row {
             cells,
             ..Row::default()
         }
     });
-    let section = Section::new("Compactions").with(Table {
-        rows: rows.chain(hooked).collect(),
-        columns,
-    });
+    let headings =
+        "what | when | #line | #before | #after | #kept | #summary | dropped | largest dropped";
+    let table = Table::new(headings, rows.chain(hooked));
     let note = match earlier {
         0 => String::new(),
         n => format!(" {} not listed.", counted(n as u64, "earlier one")),
     };
-    Some(section.with(Block::Note(Line::own(format!(
-        "dropped: tokens that left, by role. Then the largest items among them.{note}"
-    )))))
+    let note =
+        format!("dropped: tokens that left, by role. Then the largest items among them.{note}");
+    let section = Section::new("Compactions").with(table);
+    Some(section.with(Block::Note(note.into())))
 }
 
 fn when(at: Option<Timestamp>) -> Line {
@@ -218,7 +211,7 @@ fn compaction_row(session: &Session, done: &Compaction, reset: &PastReset) -> Ro
             .and_line(sized(*size, *source))
     });
     let what = Line::own(format!("{} (", reset.gone.name()));
-    let cells = [
+    let cells: [Line; COMPACTION_CELLS] = [
         what.and_line(cause(&reset.cause, reset.cause_source))
             .and(")"),
         when(reset.at),
@@ -248,17 +241,12 @@ pub(super) fn what_if(session: &Session) -> Option<Section> {
             tokens(row.prompts).into(),
         ])
     });
-    let rows: Vec<Row> = rows.collect();
-    let is_some = !rows.is_empty();
-    let table = Table {
-        columns: Column::all("policy | #compacts at | #times | #dropped | #largest | #all prompts"),
-        rows,
-    };
+    let headings = "policy | #compacts at | #times | #dropped | #largest | #all prompts";
     let note = "The growth of this session under the rules of other agents. It leaves out what cannot be known: an \
                 agent that has forgotten more may read things again.";
-    is_some.then(|| {
+    (!policies.is_empty()).then(|| {
         Section::new("What other policies would have done")
-            .with(table)
+            .with(Table::new(headings, rows))
             .with(Block::Note(note.into()))
     })
 }
@@ -292,7 +280,6 @@ pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
                 items.to_string().into(),
             ])
         });
-    let rows: Vec<Row> = rows.collect();
     let (window, trigger) = (limits.window_from(), limits.trigger_from());
     Section::new("How the numbers are known")
         .with(Line::own(
@@ -304,8 +291,8 @@ pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
             Estimator::Calibrated.name(),
             Estimator::Calibrated.rule()
         )))
-        .with(Table {
-            columns: Column::all("source of an item's size | meaning | #in the context | #items"),
+        .with(Table::new(
+            "source of an item's size | meaning | #in the context | #items",
             rows,
-        })
+        ))
 }
