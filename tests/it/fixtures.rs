@@ -11,6 +11,11 @@ use std::path::Path;
 
 #[test]
 fn every_fixture_reports_as_expected() {
+    each_case(check);
+}
+
+/// Has every case checked: its log, and the file of it that stands in the folder of the case.
+pub fn each_case(mut check: impl FnMut(&Path, &Path)) {
     glob!("../fixtures", "*/*/log.{json,jsonl,yaml}", |path| {
         if !is_beside_a_log(path) {
             check(path, path);

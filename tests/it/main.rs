@@ -35,6 +35,7 @@ mod limits;
 mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod meant;
 mod monitor;
 mod paths;
 mod places;
