@@ -21,6 +21,18 @@ pub const THEMES: [(&str, &str); 5] = [
     ("monochrome", include_str!("themes/monochrome.toml")),
 ];
 
+/// The mappings of agents that need no code, by their ids.
+pub const MAPPINGS: [(&str, &str); 5] = [
+    ("aider", include_str!("mappings/aider.toml")),
+    ("amp", include_str!("mappings/amp.toml")),
+    ("iflow", include_str!("mappings/iflow.toml")),
+    (
+        "mini-swe-agent",
+        include_str!("mappings/mini-swe-agent.toml"),
+    ),
+    ("swe-agent", include_str!("mappings/swe-agent.toml")),
+];
+
 /// The plugin for Claude Code: its files, by their paths in its folder.
 pub const PLUGIN: [(&str, &str); 3] = [
     (

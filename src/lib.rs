@@ -48,7 +48,7 @@
 //! | [`tokens`] | counts o200k tokens, by a table that `build.rs` makes, with a cache and limits | `model` |
 //! | [`kit`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
 //! | [`format`](mod@format) | what a log format is, as data | `model`, `kit` |
-//! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
+//! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `kit`, `format` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
 //! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
 //! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `assets`, `model`, `kit`, `format`, `tokens`, `files`, `clients` |

@@ -20,7 +20,7 @@ pub fn roots(home: impl AsRef<Path>) -> Vec<SearchRoot> {
         ..Folders::default()
     };
     usual(
-        agents::ALL,
+        &agents::ALL,
         &User {
             folders,
             ..User::default()

@@ -13,15 +13,17 @@
 //!
 //! [RFC 6901]: https://www.rfc-editor.org/rfc/rfc6901
 
-mod history;
 mod mapping;
 mod message;
 mod pointer;
 mod reader;
 
-use format::{Claim, Decoder, Facts, Format, List, StoreKind, Tier, facts, head};
+use format::{
+    ANTHROPIC, Cached, Claim, Decoder, Facts, Format, List, StoreKind, Term, Tier, facts, head,
+};
+use kit::lenient::Raw;
 pub use mapping::Mapping;
-use mapping::Written;
+use mapping::{Condition, Written};
 use model::window::matches;
 use pointer::{Pointer, Pointers};
 use reader::CustomDecoder;
@@ -32,36 +34,83 @@ use std::path::Path;
 const LINES: usize = 50;
 
 impl Mapping {
-    /// Returns the format that this describes. It is kept for as long as the program runs, as built-in ones are.
+    /// The format that this describes, for a user's own agent. It is kept for as long as the program runs, as built-in
+    /// ones are.
     pub fn into_format(self) -> &'static Format {
         let mapping: &'static Mapping = Box::leak(Box::new(self));
-        let store = match mapping.shape {
+        Box::leak(Box::new(Format {
+            tier: Tier::Mapping,
+            ..mapping.format()
+        }))
+    }
+
+    /// The format of an agent whose mapping is built in.
+    pub(crate) fn into_built_in(self) -> &'static Format {
+        let mapping: &'static Mapping = Box::leak(Box::new(self));
+        Box::leak(Box::new(mapping.format()))
+    }
+
+    fn format(&'static self) -> Format {
+        let store = match self.shape {
             Written::Lines => StoreKind::Lines,
             Written::Document => StoreKind::Document,
         };
         // A line contains the role of a summary as JSON writes it.
-        let summaries = mapping.roles.summary.iter();
-        let marks = summaries.map(|word| keep(Value::from(word.as_str()).to_string()));
-        Box::leak(Box::new(Format {
-            id: &mapping.id,
-            label: mapping.label.as_deref().unwrap_or(&mapping.id),
-            roots: &mapping.places,
-            facts: mapping.facts(),
-            tier: Tier::Mapping,
+        let resets = self.roles.summary.iter().chain(&self.roles.clear);
+        let marks = resets.map(|word| keep(Value::from(word.as_str()).to_string()));
+        let places = self.facts.places.iter().map(String::as_str);
+        Format {
+            id: &self.id,
+            label: self.label.as_deref().unwrap_or(&self.id),
+            roots: &self.places,
+            places: Box::leak(places.collect()),
+            facts: self.facts(),
+            tier: if self.facts.real {
+                Tier::Read
+            } else {
+                Tier::Sources
+            },
             claims: Box::leak(Box::new(move |path: &Path| {
-                let name = path.file_name()?.to_str()?;
-                matches(&mapping.names, name).then_some(Claim::LINES.kept_in(store))
+                let id = self.claim(path.file_name()?.to_str()?)?;
+                Some(Claim {
+                    id,
+                    store,
+                    ..Claim::LINES
+                })
             })),
-            recognise: Box::leak(Box::new(move |head: &[u8]| mapping.recognises(head))),
+            recognise: Box::leak(Box::new(move |head: &[u8]| self.recognises(head))),
             decoder: Box::leak(Box::new(move || {
-                Box::new(CustomDecoder::new(mapping)) as Box<dyn Decoder>
+                Box::new(CustomDecoder::new(self)) as Box<dyn Decoder>
             })),
             store: Box::leak(Box::new(move |_: &[u8]| Some(store))),
-            list: mapping.list(),
+            list: self.list(),
             reset_marks: Box::leak(marks.collect()),
-            holds_several: store == StoreKind::Lines && !mapping.session.id.is_empty(),
+            terms: self.terms(),
+            cached: if self.usage.input.is_empty() {
+                Cached::Within
+            } else {
+                Cached::Beside
+            },
+            holds_several: self.holds_several(),
             ..Format::DEFAULT
-        }))
+        }
+    }
+
+    /// Returns true if one file may be several sessions: lines name them, and the file's name does not.
+    fn holds_several(&self) -> bool {
+        let is_lines = self.shape == Written::Lines;
+        is_lines && !self.session.id.is_empty() && self.names().all(|name| !name.contains('{'))
+    }
+
+    /// The id of the session that a file of this name contains, if its name has it; `None`: it is no such log.
+    fn claim(&self, name: &str) -> Option<Option<String>> {
+        self.names().find_map(|pattern| {
+            let (before, rest) = pattern.split_once('{').unwrap_or((pattern, ""));
+            let (id, after) = rest.split_once('}').unwrap_or_default();
+            let is_such = matches(&[before, id, after].concat(), name);
+            let id = name.get(before.len()..name.len().saturating_sub(after.len()));
+            is_such.then(|| id.filter(|_| !rest.is_empty()).map(str::to_owned))
+        })
     }
 
     /// Returns the array that holds the records of a document, if no fact about the session is inside of it.
@@ -75,6 +124,7 @@ impl Mapping {
             &keys.title,
             &keys.model,
             &keys.version,
+            &keys.window,
         ];
         let mut facts = facts.into_iter().flat_map(Pointers::iter);
         let apart = facts.all(|pointer| pointer.first().is_some_and(|first| first != key));
@@ -83,45 +133,86 @@ impl Mapping {
     }
 
     fn recognises(&self, head: &[u8]) -> bool {
-        let has = |value: &Value| self.has.iter().all(|p| p.find(value).is_some());
-        let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
-        match (self.shape, read(head)) {
-            (Written::Lines, _) => head
-                .split(|byte| *byte == b'\n')
-                .take(LINES)
-                .filter_map(read)
-                .any(|value| has(&value)),
-            (Written::Document, Some(value)) => has(&value),
-            // Only the beginning of it is there.
-            (Written::Document, None) => {
-                let mut keys = self.has.iter().flat_map(Pointer::keys).peekable();
-                matches!(head.trim_ascii_start().first(), Some(b'{' | b'['))
-                    && keys.peek().is_some()
-                    && keys.all(|key| head::has(head, &Value::from(key).to_string()))
+        if !self.can_be(head) {
+            return false;
+        }
+        // A line that is cut off is judged by its keys alone.
+        let has = |json: &[u8]| {
+            let text = std::str::from_utf8(json).ok();
+            match text.and_then(Raw::of) {
+                Some(value) => self.has.iter().all(|condition| condition.holds(value)),
+                None => json.trim_ascii_start().starts_with(b"{") && self.can_be(json),
             }
+        };
+        match self.shape {
+            Written::Lines => head.split(|byte| *byte == b'\n').take(LINES).any(has),
+            Written::Document => has(head),
         }
     }
 
-    fn facts(&self) -> Facts {
-        let has = self.has.iter().flat_map(Pointer::keys);
+    /// Returns true if a text has the keys and the words of such a log.
+    fn can_be(&self, head: &[u8]) -> bool {
+        let has = |condition: &Condition| {
+            let json = |key: &str| Value::from(key).to_string();
+            let name = json(condition.at.name());
+            let begins = |word: &String| {
+                let start = word.split('*').next().unwrap_or_default();
+                let solid = head::solid(head, head.len());
+                head::has(
+                    &solid,
+                    format!("{name}:{}", json(start)).trim_end_matches('"'),
+                )
+            };
+            let mut keys = condition.at.keys();
+            keys.all(|key| head::has(head, &json(key)))
+                && (condition.is.is_empty() || condition.is.iter().any(begins))
+        };
+        self.has.iter().all(has)
+    }
+
+    /// The names of the numbers that its usage has.
+    fn terms(&self) -> &'static [Term] {
+        let usage = &self.usage;
+        if !usage.is_reported() {
+            &[]
+        } else if usage.written.is_empty() {
+            Format::DEFAULT.terms
+        } else {
+            ANTHROPIC
+        }
+    }
+
+    fn facts(&'static self) -> Facts {
+        let has = self.has.iter().flat_map(|condition| condition.at.keys());
         let has: Vec<String> = has.map(|key| format!("`{key}`")).collect();
-        let usage = !self.usage.prompt.is_empty();
+        let usual = |own: &'static Option<String>, usual| own.as_deref().unwrap_or(usual);
+        let said = &self.facts;
         let compacts = !self.roles.summary.is_empty() || self.messages.is_some();
         Facts {
-            mark: keep(has.join(" with ")),
+            mark: usual(&said.mark, keep(has.join(" with "))),
             live: match self.shape {
                 Written::Lines => facts::EACH_LINE,
                 Written::Document => facts::EACH_REWRITE,
             },
-            known: if usage { "prompts, outputs" } else { "" },
-            estimated: "",
-            sub_agents: if self.session.parent.is_empty() {
-                "none mapped"
+            known: if self.usage.is_reported() {
+                usual(&said.known, "prompts, outputs")
             } else {
-                "by `session.parent`"
+                ""
             },
-            compactions: if compacts { "yes" } else { "none mapped" },
-            tried: "by you: a mapping of your own",
+            estimated: usual(&said.estimated, ""),
+            sub_agents: usual(
+                &said.sub_agents,
+                if self.session.parent.is_empty() {
+                    "none mapped"
+                } else {
+                    "by `session.parent`"
+                },
+            ),
+            compactions: usual(
+                &said.compactions,
+                if compacts { "yes" } else { "none mapped" },
+            ),
+            tried: usual(&said.tried, "by you: a mapping of your own"),
         }
     }
 }

@@ -7,8 +7,11 @@
 //!
 //! # How to add an agent
 //!
+//! If the mapping language can describe its log, put a mapping into `assets/mappings/` and list it in
+//! [`assets::MAPPINGS`]; `mini-swe-agent.toml` is a small example. Its facts are in `[facts]`. Otherwise:
+//!
 //! 1. Write `src/agents/builtin/<agent>.rs` with a [`Format`], which is plain data, and a type that implements
-//!    [`Decoder`]. [`aider`] is the smallest example, [`amp`] one whose log is a JSON document.
+//!    [`Decoder`]. [`mistral_vibe_2`] is the smallest example.
 //! 2. Declare the module in `src/agents/builtin/mod.rs`, and add the format to [`ALL`] there.
 //! 3. Add the agent's policy, and models that only it uses, to `assets/models.toml`. If its own settings
 //!    files can change when it compacts, describe them in [`Format::settings`].
@@ -27,8 +30,7 @@
 //! [`Event::Unreadable`]: model::event::Event::Unreadable
 //! [`Decoder`]: format::Decoder
 //! [`StoreKind`]: format::StoreKind
-//! [`aider`]: builtin::aider
-//! [`amp`]: builtin::amp
+//! [`mistral_vibe_2`]: builtin::mistral_vibe_2
 //! [`Event::Skipped`]: model::event::Event::Skipped
 //! [`Event::Unknown`]: model::event::Event::Unknown
 

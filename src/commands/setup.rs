@@ -85,7 +85,7 @@ impl Setup {
                 }
             }
         }
-        formats.extend(agents::ALL);
+        formats.extend(agents::ALL.iter());
         let models = config::custom_rules(&config, file.as_deref())?;
         Ok(Setup {
             models,

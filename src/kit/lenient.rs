@@ -11,7 +11,7 @@ mod strings;
 pub use crate::lenient_record as record;
 pub use lost::Lost;
 pub use mend::{Mend, Mended, Named, UsageParts, mend};
-pub use record::{At, Field, Record, Slot, Unsure, Written, object, parse, value};
+pub use record::{At, Field, Record, Slot, Unsure, Written, object, parse, raw_object, value};
 pub use scan::{NotJson, Raw, Scanner};
 
 use jiff::Timestamp;

@@ -221,7 +221,7 @@ fn a_mapping_is_tried_by_check() {
     let blind = shown("mapping").replace("role = \"/message/role\"", "role = \"/role\"");
     fs::write(&other, blind).unwrap();
     let told = text(&check(other.to_str().unwrap()).stdout);
-    assert!(told.contains("unknown type: no role"), "{told}");
+    assert!(told.contains("unreadable: no role"), "{told}");
     assert!(told.contains("no items matched"), "{told}");
     let broken = shown("mapping").replace("text = [", "texts = [");
     fs::write(&other, broken).unwrap();

@@ -22,14 +22,14 @@ static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(config::rules().u
 /// The lines of every hand-written log that is read line by line.
 fn logs() -> Vec<Log> {
     let mut logs = Vec::new();
-    for format in agents::ALL {
+    for format in agents::ALL.iter().copied() {
         let folder = manifest_folder().join("tests/fixtures").join(format.id);
         let mut cases: Vec<_> = fs::read_dir(folder).unwrap().flatten().collect();
         cases.sort_by_key(|case| case.file_name());
         for case in cases {
             if let Ok(text) = fs::read(case.path().join("log.jsonl")) {
                 let lines = text.split(|b| *b == b'\n').map(<[u8]>::to_vec);
-                logs.push((*format, lines.collect()));
+                logs.push((format, lines.collect()));
             }
         }
     }

@@ -92,7 +92,7 @@ fn every_decoder_is_registered() {
 
 #[test]
 fn every_format_has_hand_written_logs_and_a_report_of_each() {
-    for format in agents::ALL {
+    for format in agents::ALL.iter().copied() {
         let folder = manifest_folder().join("tests/fixtures").join(format.id);
         let mut cases: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
         cases.retain(|case| case.path().is_dir());
@@ -120,7 +120,7 @@ fn every_format_has_hand_written_logs_and_a_report_of_each() {
 #[test]
 fn every_format_has_a_policy() {
     let rules: Rules = toml::from_str(&text("assets/models.toml")).unwrap();
-    for format in agents::ALL {
+    for format in agents::ALL.iter().copied() {
         let known = rules.policy.iter().any(|policy| policy.agent == format.id);
         assert!(known, "{}: no [[policy]] in assets/models.toml", format.id);
     }
@@ -145,7 +145,7 @@ fn every_format_is_named_once() {
     let all = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), all, "{ids:?}");
-    for format in agents::ALL {
+    for format in agents::ALL.iter().copied() {
         // Who reports no usage has no terms for it.
         let silent = format.facts.known.is_empty();
         assert_eq!(format.terms.is_empty(), silent, "{}: terms", format.id);

@@ -75,13 +75,13 @@ fn read(format: &Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
 /// Every hand-written log, with its format.
 fn fixtures() -> Vec<(&'static Format, PathBuf)> {
     let mut found = Vec::new();
-    for format in agents::ALL {
+    for format in agents::ALL.iter().copied() {
         let folder = manifest_folder().join("tests/fixtures").join(format.id);
         for case in fs::read_dir(folder).unwrap().flatten() {
             // A document beside a log of lines can have its name.
             let logs = ["log.jsonl", "log.json"].map(|name| case.path().join(name));
             let log = logs.into_iter().find(|log| log.exists());
-            found.extend(log.map(|log| (*format, log)));
+            found.extend(log.map(|log| (format, log)));
         }
     }
     found

@@ -1,7 +1,5 @@
 //! The formats that are built in: a file or a folder for each agent, and nothing else.
 
-pub mod aider;
-pub mod amp;
 pub mod antigravity;
 pub mod claude_code;
 pub mod cline;
@@ -16,7 +14,6 @@ pub mod goose;
 pub mod grok;
 pub mod hermes;
 pub mod hpd_agent;
-pub mod iflow;
 pub mod kimi;
 pub mod kiro;
 pub mod mew;
@@ -31,16 +28,25 @@ pub mod pi;
 pub mod qwen_code;
 pub mod request_log;
 pub mod tasks;
-pub mod trajectories;
 pub mod vscode_gateway;
 pub mod zed;
 
+use super::custom::Mapping;
 use format::Format;
+use std::sync::LazyLock;
 
-/// All built-in formats, in the order in which they are tried on a file.
-pub static ALL: &[&Format] = &[
+/// All built-in formats, in the order in which they are tried on a file: mappings first, whose logs some decoders would
+/// take for theirs.
+pub static ALL: LazyLock<Vec<&'static Format>> = LazyLock::new(|| {
+    let mapped = assets::MAPPINGS.iter();
+    let mapped = mapped.filter_map(|(id, text)| Mapping::read(id, text).ok());
+    let mapped = mapped.map(Mapping::into_built_in);
+    mapped.chain(DECODERS.iter().copied()).collect()
+});
+
+/// The formats that need code.
+static DECODERS: &[&Format] = &[
     &qwen_code::QWEN_CODE, // before Claude Code, whose records look like its own
-    &iflow::IFLOW,         // before Claude Code, whose records look like its own
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini_cli::GEMINI_CLI,
@@ -56,15 +62,12 @@ pub static ALL: &[&Format] = &[
     &zed::ZED,
     &cursor::CURSOR,
     &cline::CLINE,
-    &trajectories::MINI_SWE_AGENT,
-    &trajectories::SWE_AGENT,
     &tasks::ROO_CODE,
     &tasks::KILO_CODE,
     &tasks::CLINE_TASKS,
     &otel_genai::OTEL_GENAI,
     &mew::MEW,
     &hpd_agent::HPD_AGENT,
-    &amp::AMP,
     &openhands::OPENHANDS,
     &mistral_vibe::MISTRAL_VIBE,
     &mistral_vibe_2::MISTRAL_VIBE_2,
@@ -74,7 +77,6 @@ pub static ALL: &[&Format] = &[
     &request_log::REQUEST_LOG,
     &ouro::OURO,
     &electron_ai_starter::ELECTRON_AI_STARTER,
-    &aider::AIDER,
     &kiro::KIRO,
     &kimi::KIMI,
 ];
@@ -83,6 +85,7 @@ pub static ALL: &[&Format] = &[
 mod tests {
     use super::*;
     use format::facts::{moved_by, places, refusal};
+    use std::path::Path;
 
     #[test]
     fn what_is_refused_says_how_it_looks_and_what_to_do() {
@@ -98,7 +101,7 @@ mod tests {
             (b" \n", "empty"),
         ];
         for (head, look) in looks {
-            let why = refusal(ALL, head);
+            let why = refusal(&ALL, head);
             assert!(why.contains(look), "{why}");
             assert!(why.contains("--agent"), "{why}");
             assert!(why.len() < 200, "{why}");
@@ -108,7 +111,7 @@ mod tests {
     #[test]
     fn utf_16_is_refused_with_what_to_do() {
         for head in [&b"\xff\xfe{\0\"\0"[..], b"\xfe\xff\0{", b"{\0\"\0"] {
-            assert!(refusal(ALL, head).contains("iconv"));
+            assert!(refusal(&ALL, head).contains("iconv"));
         }
     }
 
@@ -120,10 +123,10 @@ mod tests {
             why.contains("the nearest: gemini-cli (no `sessionId` beside `projectHash`);"),
             "{why}"
         );
-        let why = refusal(ALL, head);
+        let why = refusal(&ALL, head);
         assert_eq!(why.matches(" (no ").count(), 2, "{why}");
         assert!(why.len() < 400, "{why}");
-        for format in ALL {
+        for format in ALL.iter().copied() {
             let all: Vec<String> = format
                 .facts
                 .mark
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn every_format_says_what_its_logs_tell() {
-        for format in ALL {
+        for format in ALL.iter().copied() {
             let facts = format.facts;
             let said = [
                 facts.mark,
@@ -152,6 +155,56 @@ mod tests {
             let cells = all.filter(|text| text.contains(['|', '\n']));
             assert_eq!(cells.count(), 0, "{}: no cell of a table", format.id);
         }
+    }
+
+    #[test]
+    fn every_mapping_is_read() {
+        for (id, text) in assets::MAPPINGS {
+            assert_eq!(Mapping::read(id, text).err(), None, "{id}");
+            assert!(crate::by_id(id).is_some(), "{id}");
+        }
+    }
+
+    #[test]
+    fn logs_of_mapped_agents_are_told_by_name_and_by_content() {
+        let id = |agent: &str, path: &str| {
+            let format = crate::by_id(agent).unwrap();
+            format.claims(Path::new(path)).map(|claim| claim.id)
+        };
+        let named = |id: &str| Some(Some(id.to_owned()));
+        assert_eq!(
+            id("aider", "/home/dev/.aider/analytics-1.jsonl"),
+            Some(None)
+        );
+        assert_eq!(id("aider", "/home/dev/.aider/analytics.json"), None);
+        assert_eq!(
+            id("mini-swe-agent", "out/pydicom-1458.traj.json"),
+            named("pydicom-1458")
+        );
+        assert_eq!(id("mini-swe-agent", "last_mini_run.traj.json"), Some(None));
+        assert_eq!(
+            id("swe-agent", "out/pydicom-1458.traj"),
+            named("pydicom-1458")
+        );
+        assert_eq!(id("swe-agent", "out/pydicom-1458.json"), None);
+        assert_eq!(id("amp", "threads/T-5e55.json"), named("T-5e55"));
+        assert_eq!(id("amp", "threads/history.json"), None);
+        assert_eq!(id("iflow", "p/session-5e55.jsonl"), named("session-5e55"));
+        let told = |head: &str| crate::recognise(head.as_bytes()).map(|format| format.id);
+        let mini =
+            "{\n  \"info\": {\n    \"model_stats\": {\n      \"instance_cost\": 0.0,\"config\":";
+        assert_eq!(told(mini), Some("mini-swe-agent"));
+        let swe = "{\n  \"environment\": \"main\",\n  \"trajectory\": [\n    {";
+        assert_eq!(told(swe), Some("swe-agent"));
+        let amp = "{\n  \"v\": 12,\n  \"id\": \"T-5e55\",\n  \"messages\": [\n";
+        assert_eq!(told(amp), Some("amp"));
+        assert_eq!(told(&amp.replace("T-", "")), None);
+        let aider = r#"{"event": "launched", "properties": {}, "user_id": "u", "time": 1}"#;
+        assert_eq!(told(aider), Some("aider"));
+        let iflow =
+            r#"{"parentUuid":null,"sessionId":"session-5e","userType":"external","message":{"#;
+        assert_eq!(told(iflow), Some("iflow"));
+        assert_ne!(told(&iflow.replace("session-", "")), Some("iflow"));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! A user's description of a log format: a small file of TOML.
 
-use super::pointer::{Pointer, Pointers};
+use super::pointer::{Many, Pointer, Pointers, Word};
 use format::{Base, Root};
+use kit::lenient::{Raw, scan};
+use model::window::matches;
 use serde::Deserialize;
-use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// The description of how a custom log is written.
@@ -18,17 +21,20 @@ pub struct Mapping {
     pub(super) places: Vec<Root>,
     /// Its name in narrow columns; none: the file's name.
     pub(super) label: Option<String>,
-    /// Folders in which its logs are: below `~/`, or absolute.
+    /// Folders in which its logs are: see [`place`].
     #[serde(default)]
     roots: Vec<String>,
-    /// The pattern of the names of its files in those folders; `*` is any text.
-    #[serde(default = "names")]
-    pub(super) names: String,
+    /// The names of its files in those folders; `*` is any text, and the part in braces is the session's id.
+    #[serde(default)]
+    pub(super) names: Many<String>,
     /// Line by line, or one document.
     #[serde(default)]
     pub(super) shape: Written,
-    /// The values that one of its first lines, or the document, must hold for a file to be such a log.
-    pub(super) has: Pointers,
+    /// What one of its first lines, or the document, must hold for a file to be such a log.
+    pub(super) has: Many<Condition>,
+    /// The texts of `ctxgauge agents` about its logs.
+    #[serde(default)]
+    pub(super) facts: FactsKeys,
     /// The place of the list of messages, if each line is a whole request; in a document, the place of the
     /// list of records. `None` for a document: the document is the list.
     pub(super) messages: Option<Pointer>,
@@ -52,13 +58,30 @@ pub struct Mapping {
     /// The meanings of the words for roles.
     #[serde(default)]
     pub(super) roles: Roles,
+    /// Why the context is reset at records with these words.
+    #[serde(default)]
+    pub(super) causes: HashMap<String, String>,
     /// The provider's numbers.
     #[serde(default)]
     pub(super) usage: UsageKeys,
 }
 
-fn names() -> String {
-    "*.jsonl".to_owned()
+/// The names of files where a mapping gives none.
+const NAMES: &str = "*.jsonl";
+
+/// The texts of [`format::Facts`] that do not follow from the mapping.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct FactsKeys {
+    /// True if it was tried with real logs.
+    pub(super) real: bool,
+    pub(super) places: Vec<String>,
+    pub(super) mark: Option<String>,
+    pub(super) known: Option<String>,
+    pub(super) estimated: Option<String>,
+    pub(super) sub_agents: Option<String>,
+    pub(super) compactions: Option<String>,
+    pub(super) tried: Option<String>,
 }
 
 /// The form in which a log is written.
@@ -80,7 +103,10 @@ pub(super) struct SessionKeys {
     pub(super) cwd: Pointers,
     pub(super) title: Pointers,
     pub(super) model: Pointers,
+    /// Names that stand for a model that is not named.
+    pub(super) no_model: Vec<String>,
     pub(super) version: Pointers,
+    pub(super) window: Pointers,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -90,29 +116,44 @@ pub(super) struct RecordKeys {
     pub(super) parent: Pointers,
     pub(super) time: Pointers,
     pub(super) model: Pointers,
+    pub(super) window: Pointers,
     /// Records that are passed over.
-    pub(super) skip: Vec<Skip>,
+    pub(super) skip: Vec<Condition>,
 }
 
-/// Records that are passed over: those that hold one of these words there.
+/// A place in a record and the texts that may be there: any, or one of these, in which `*` is any text.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Skip {
-    at: Pointer,
-    is: Vec<String>,
+pub(super) struct Condition {
+    pub(super) at: Pointer,
+    pub(super) is: Vec<String>,
 }
 
-impl Skip {
-    fn word(&self, record: &Value) -> Option<&str> {
-        let word = self.at.find(record)?.as_str()?;
-        self.is.iter().find(|is| *is == word).map(String::as_str)
+impl Word for Condition {
+    const WHAT: &'static str =
+        "a JSON pointer such as \"/message/role\", or a table of `at` and `is`";
+
+    fn read(text: &str) -> Result<Condition, String> {
+        let is = Vec::new();
+        Pointer::read(text).map(|at| Condition { at, is })
     }
 }
 
-impl RecordKeys {
-    /// Returns the word for which a record is passed over.
-    pub(super) fn skipped(&self, record: &Value) -> Option<&str> {
-        self.skip.iter().find_map(|skip| skip.word(record))
+impl Condition {
+    /// Returns true if a record fulfils it.
+    pub(super) fn holds(&self, record: Raw<'_>) -> bool {
+        match self.at.find(record) {
+            Some(_) if self.is.is_empty() => true,
+            Some(found) => scan::string(found.get()).is_some_and(|word| self.word(&word).is_some()),
+            None => false,
+        }
+    }
+
+    /// The pattern that a text matches.
+    fn word(&self, text: &str) -> Option<&str> {
+        let mut patterns = self.is.iter();
+        let found = patterns.find(|pattern| matches(pattern, text));
+        found.map(String::as_str)
     }
 }
 
@@ -120,9 +161,22 @@ impl RecordKeys {
 #[serde(deny_unknown_fields)]
 pub(super) struct MessageKeys {
     pub(super) role: Pointers,
+    #[serde(default)]
     pub(super) text: Pointers,
     #[serde(default)]
     pub(super) thinking: Pointers,
+    /// The signs of thinking whose text is hidden.
+    #[serde(default)]
+    pub(super) hidden: Pointers,
+    /// Images in base64, or anything that stands for one.
+    #[serde(default)]
+    pub(super) images: Pointers,
+    /// True if each of its texts is an item.
+    #[serde(default)]
+    pub(super) apart: bool,
+    /// True if records of the model that follow each other are one response.
+    #[serde(default)]
+    pub(super) joined: bool,
     #[serde(default)]
     pub(super) tool: Pointers,
     #[serde(default)]
@@ -150,6 +204,8 @@ pub(super) struct ResultKeys {
     pub(super) call: Pointers,
     pub(super) tool: Pointers,
     pub(super) text: Pointers,
+    /// The state of a result without a text.
+    pub(super) state: Pointers,
 }
 
 /// The words of a log for each role. By default as in most logs.
@@ -163,6 +219,10 @@ pub(super) struct Roles {
     system: Vec<String>,
     container: Vec<String>,
     pub(super) summary: Vec<String>,
+    /// Words at which all leaves the context.
+    pub(super) clear: Vec<String>,
+    /// True if a message with the user's word after the first answer is a tool's result.
+    pub(super) user_begins: bool,
 }
 
 impl Default for Roles {
@@ -176,6 +236,8 @@ impl Default for Roles {
             system: words(&["system", "developer"]),
             container: Vec::new(),
             summary: Vec::new(),
+            clear: Vec::new(),
+            user_begins: false,
         }
     }
 }
@@ -197,10 +259,12 @@ pub(super) enum Author {
     Container,
     /// A compaction: all before it leaves the context.
     Summary,
+    /// The user, beginning anew.
+    Clear,
 }
 
 impl Roles {
-    fn lists(&self) -> [(Author, &Vec<String>); 7] {
+    fn lists(&self) -> [(Author, &Vec<String>); 8] {
         [
             (Author::User, &self.user),
             (Author::Assistant, &self.assistant),
@@ -209,6 +273,7 @@ impl Roles {
             (Author::System, &self.system),
             (Author::Container, &self.container),
             (Author::Summary, &self.summary),
+            (Author::Clear, &self.clear),
         ]
     }
 
@@ -232,12 +297,28 @@ impl Roles {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct UsageKeys {
+    /// Numbers in a provider's own words.
+    pub(super) report: Pointers,
     /// All input, cached or not: what these point at is added up.
     pub(super) prompt: Pointers,
-    /// The part of it that was read from a cache.
+    /// Instead, input that was neither read from a cache nor written to one.
+    pub(super) input: Pointers,
+    /// The part of the prompt that was read from a cache.
     pub(super) cached: Pointers,
+    /// The part of the prompt that was written to a cache.
+    pub(super) written: Pointers,
     pub(super) output: Pointers,
     pub(super) reasoning: Pointers,
+    /// True if the agent counts them itself.
+    pub(super) estimated: bool,
+}
+
+impl UsageKeys {
+    /// Returns true if the log has the provider's numbers.
+    pub(super) fn is_reported(&self) -> bool {
+        let places = [&self.report, &self.prompt, &self.input];
+        !self.estimated && places.iter().any(|place| !place.is_empty())
+    }
 }
 
 impl Mapping {
@@ -256,6 +337,23 @@ impl Mapping {
             .map(|root| place(root))
             .collect::<Result<_, _>>()?;
         Ok(mapping)
+    }
+
+    /// The words for which a record is passed over, without the part that may be any text. A word of a role's is not any
+    /// text.
+    pub(super) fn skipped(&self, record: Raw<'_>) -> Option<&str> {
+        self.record.skip.iter().find_map(|skip| {
+            let text: Cow<'_, str> = scan::string(skip.at.find(record)?.get())?;
+            let word = skip.word(&text)?;
+            let is_any = word.contains('*') && self.roles.author(&text).is_some();
+            (!is_any).then(|| word.trim_end_matches(['*', '_', ' ']))
+        })
+    }
+
+    /// The patterns of its files' names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let usual = self.names.is_empty().then_some(NAMES);
+        self.names.iter().map(String::as_str).chain(usual)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -299,34 +397,55 @@ impl Mapping {
                     .to_owned(),
             );
         }
-        if self.usage.prompt.is_empty() != self.usage.output.is_empty() {
+        let usage = &self.usage;
+        let has_prompt = !usage.prompt.is_empty() || !usage.input.is_empty();
+        if has_prompt == usage.output.is_empty() {
             return Err(
-                "`usage.prompt` and `usage.output` go together: give both or none".to_owned(),
+                "`usage.prompt` (or `input`) and `usage.output` go together: give both or none"
+                    .to_owned(),
             );
+        }
+        if has_prompt && !usage.report.is_empty() {
+            return Err("`usage`: `report` takes the place of the other words".to_owned());
         }
         Ok(())
     }
 }
 
-/// Returns a folder of logs. Its text is kept for as long as the program runs, as that of built-in ones.
+/// A folder of logs: below `~/`, `$XDG_CONFIG_HOME` or `$XDG_DATA_HOME`, or absolute. `${NAME:-FOLDER}` is the folder that
+/// a variable names, otherwise `FOLDER`. Its text is kept for as long as the program runs, as that of built-in ones.
 fn place(root: &str) -> Result<Root, String> {
     let folder: &'static str = Box::leak(root.trim_end_matches('/').to_owned().into_boxed_str());
-    let below_home = folder.strip_prefix("~/");
-    if below_home.is_none() && !Path::new(folder).is_absolute() {
-        return Err(format!(
-            "`roots`: '{root}' is no folder to find again: begin it with ~/ or /"
-        ));
+    let no_place =
+        || format!("`roots`: '{root}' is no folder to find again: begin it with ~/ or /");
+    if let Some(variable) = folder.strip_prefix("${") {
+        let (variable, logs) = variable.split_once('}').ok_or_else(no_place)?;
+        let (name, usual) = variable.split_once(":-").unwrap_or((variable, ""));
+        let base = match usual {
+            "" => Base::Nowhere,
+            usual => base(usual).ok_or_else(no_place)?,
+        };
+        return Ok(Root::new(base, logs.trim_start_matches('/')).env(name));
     }
-    let (above, logs) = match below_home.unwrap_or(folder).rsplit_once('/') {
+    let (above, logs) = match folder.rsplit_once('/') {
         Some(("", logs)) => ("/", logs),
         Some((above, logs)) => (above, logs),
-        None => ("", below_home.unwrap_or(folder)),
+        None => ("", folder),
     };
-    let base = match below_home {
-        Some(_) => Base::Home(above),
-        None => Base::At(above),
-    };
-    Ok(Root::new(base, logs))
+    base(above)
+        .map(|base| Root::new(base, logs))
+        .ok_or_else(no_place)
+}
+
+/// The folder of this name.
+fn base(folder: &'static str) -> Option<Base> {
+    let (first, below) = folder.split_once('/').unwrap_or((folder, ""));
+    match first {
+        "~" => Some(Base::Home(below)),
+        "$XDG_CONFIG_HOME" => Some(Base::XdgConfig(below)),
+        "$XDG_DATA_HOME" => Some(Base::XdgData(below)),
+        _ => Path::new(folder).is_absolute().then_some(Base::At(folder)),
+    }
 }
 
 #[cfg(test)]
@@ -338,7 +457,7 @@ mod tests {
     #[test]
     fn little_is_enough() {
         let mapping = Mapping::read("mine", LEAST).unwrap();
-        assert_eq!(mapping.names, "*.jsonl");
+        assert_eq!(mapping.names().collect::<Vec<_>>(), ["*.jsonl"]);
         assert_eq!(mapping.roles.author("human"), Some(Author::User));
         assert_eq!(mapping.roles.author("robot"), None);
         assert!(mapping.places.is_empty());
@@ -357,6 +476,14 @@ mod tests {
             assert_eq!(place("/logs"), Ok((Base::At("/"), "logs")));
         }
         assert!(place("logs").unwrap_err().contains("~/"));
+        let by = |root: &str| super::place(root).map(|root| (root.env, root.base, root.logs));
+        let config = Base::XdgConfig("mine");
+        assert_eq!(by("$XDG_CONFIG_HOME/mine/logs"), Ok((None, config, "logs")));
+        assert_eq!(
+            by("${MINE_HOME:-$XDG_CONFIG_HOME/mine}/a/b"),
+            Ok((Some("MINE_HOME"), config, "a/b"))
+        );
+        assert_eq!(by("${MINE_LOG}"), Ok((Some("MINE_LOG"), Base::Nowhere, "")));
     }
 
     #[test]
@@ -384,6 +511,11 @@ mod tests {
                 "mine",
                 format!("{LEAST}[usage]\nprompt = \"/p\"\n"),
                 "`usage.output`",
+            ),
+            (
+                "mine",
+                format!("{LEAST}[usage]\nreport = \"/u\"\nprompt = \"/p\"\noutput = \"/o\"\n"),
+                "`report` takes",
             ),
             (
                 "mine",

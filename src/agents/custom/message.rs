@@ -1,181 +1,294 @@
-//! One message of a custom log: its author, and its items.
+//! One message of a custom log: its author, and what it puts into the context.
 
 use super::mapping::{Author, Mapping};
-use super::pointer::Pointers;
-use kit::lenient::{self, Raw};
-use model::event::{ItemBuilder, Key, NewItem, Part, Sink};
+use super::pointer::{Pointer, Pointers};
+use kit::image;
+use kit::lenient::{Lost, Raw, scan};
+use kit::prompts::{Block, Content};
 use model::{Kind, Role};
-use serde_json::Value;
-use std::collections::HashMap;
 
 /// A message as the mapping reads it.
 pub(super) struct Message<'v> {
     pub(super) author: Author,
-    texts: Vec<&'v Value>,
-    thinking: Vec<&'v Value>,
-    tool: Option<String>,
-    call: Option<String>,
-    arguments: Vec<&'v Value>,
-    calls: Vec<Call<'v>>,
-    results: Vec<Call<'v>>,
+    /// The word for its author.
+    pub(super) word: Box<str>,
+    pub(super) blocks: Vec<Block<'v>>,
 }
 
-/// A tool call, or its result.
-struct Call<'v> {
-    tool: Option<String>,
-    id: Option<String>,
-    content: Vec<&'v Value>,
+/// Why a record is no message.
+pub(super) enum NoMessage {
+    /// It has no word for its author: there is nothing of this name.
+    NoRole(&'static str),
+    /// Its word is none of the mapping's.
+    OtherRole(Box<str>),
+}
+
+impl NoMessage {
+    /// Returns it in words.
+    pub(super) fn why(self) -> Box<str> {
+        match self {
+            NoMessage::NoRole(name) => format!("no {name}").into(),
+            NoMessage::OtherRole(word) => word,
+        }
+    }
 }
 
 impl<'v> Message<'v> {
-    /// Reads a message. The error says why it is not a message.
-    pub(super) fn read(mapping: &Mapping, value: &'v Value) -> Result<Message<'v>, Box<str>> {
+    /// Reads a message.
+    pub(super) fn read(
+        mapping: &'static Mapping,
+        value: Raw<'v>,
+        lost: &Lost,
+    ) -> Result<Message<'v>, NoMessage> {
+        let (author, word) = author(mapping, value, lost)?;
+        let mut parts = Parts::default();
         let keys = &mapping.message;
-        let Some(word) = keys.role.text(value) else {
-            return Err("no role".into());
+        let (role, kind) = match author {
+            Author::User => (Role::User, Kind::Text),
+            Author::Assistant => (Role::Assistant, Kind::Text),
+            Author::Call => (Role::Assistant, Kind::ToolCall),
+            Author::Tool => (Role::Tool, Kind::ToolResult),
+            Author::System => (Role::Container, Kind::Prompt),
+            Author::Container | Author::Clear => (Role::Container, Kind::Reminder),
+            Author::Summary => (Role::Container, Kind::Summary),
         };
-        let Some(author) = mapping.roles.author(&word) else {
-            return Err(format!("role {word}").into());
-        };
-        let calls = keys.calls.elements(value).into_iter().map(|call| Call {
-            tool: mapping.calls.name.text(call),
-            id: mapping.calls.id.text(call),
-            content: content(&mapping.calls.arguments, call),
-        });
-        let results = keys.results.elements(value).into_iter().map(|result| Call {
-            tool: mapping.results.tool.text(result),
-            id: mapping.results.call.text(result),
-            content: content(&mapping.results.text, result),
-        });
+        let is_of_tool = matches!(author, Author::Call | Author::Tool);
+        if author == Author::Assistant {
+            let is_beside = keys.thinking.iter().all(|place| !place.is_of_list());
+            for text in texts(&keys.thinking, value, lost) {
+                let block = Block::new(role, Kind::Thinking).with([content(text)]);
+                parts.add(text, block);
+            }
+            if is_beside {
+                parts.come_first();
+            }
+            for hidden in keys.hidden.each(value) {
+                let bytes = scan::string(hidden.get()).map_or(0, |text| text.len());
+                let block = Block::new(role, Kind::Thinking);
+                parts.add(hidden, block.with([Content::Hidden(bytes as u64)]));
+            }
+        }
+        let said = texts(&keys.text, value, lost);
+        if is_of_tool {
+            let tool = keys.tool.id(value, lost);
+            let block = Block::new(role, kind).for_call(keys.call.id(value, lost), tool.clone());
+            let name = tool.filter(|_| author == Author::Call).map(Content::Text);
+            let arguments = match author {
+                Author::Call => values(&keys.arguments, value),
+                _ => Vec::new(),
+            };
+            let all = said.iter().chain(&arguments).map(|text| content(*text));
+            parts.add(value, block.with(name.into_iter().chain(all)));
+        } else if keys.apart {
+            for text in said {
+                parts.add(text, Block::new(role, kind).with([content(text)]));
+            }
+        } else if let Some(first) = said.first() {
+            let all = said.iter().map(|text| content(*text));
+            parts.add(*first, Block::new(role, kind).with(all));
+        }
+        for image in keys.images.each(value) {
+            let data = scan::string(image.get()).unwrap_or_default();
+            let tokens = image::tokens(&data, image::claude, image::DEFAULT);
+            let content = Content::Media(tokens, "[image]".into());
+            parts.add(image, Block::new(role, kind).with([content]));
+        }
+        parts.add_calls(mapping, value, lost);
         Ok(Message {
             author,
-            texts: content(&keys.text, value),
-            thinking: content(&keys.thinking, value),
-            tool: keys.tool.text(value),
-            call: keys.call.text(value),
-            arguments: match author {
-                Author::Call => content(&keys.arguments, value),
-                _ => Vec::new(),
-            },
+            word,
+            blocks: parts.in_order(),
+        })
+    }
+
+    /// Makes a tool's result of a message that seemed to be the user's.
+    pub(super) fn become_result(&mut self) {
+        for block in &mut self.blocks {
+            (block.role, block.kind) = (Role::Tool, Kind::ToolResult);
+        }
+    }
+
+    /// Returns true if the model wrote it.
+    pub(super) fn is_output(&self) -> bool {
+        matches!(self.author, Author::Assistant | Author::Call)
+    }
+}
+
+/// The author of a record, and the word for it: that of the first place that holds one which the mapping names. Words
+/// before it that mean nothing are noted.
+fn author(
+    mapping: &'static Mapping,
+    value: Raw<'_>,
+    lost: &Lost,
+) -> Result<(Author, Box<str>), NoMessage> {
+    let (mut other, mut before, mut name) = (None, Vec::new(), "role");
+    for place in mapping.message.role.iter() {
+        name = place.name();
+        for found in place.each(value) {
+            let word = match found.get() {
+                "false" => continue,
+                "true" => Some("true".into()),
+                other => scan::string(other),
+            };
+            let author = word.as_deref().and_then(|word| mapping.roles.author(word));
+            match (author, word) {
+                (Some(author), Some(word)) => {
+                    before.into_iter().for_each(|name| lost.note_once(name));
+                    return Ok((author, word.into()));
+                }
+                (None, Some(word)) if word != "true" => {
+                    before.push(name);
+                    other = Some(word);
+                }
+                _ => lost.note_once(name),
+            }
+        }
+    }
+    Err(match other.filter(|word| !word.is_empty()) {
+        Some(word) if name == "role" => NoMessage::OtherRole(format!("{word} message").into()),
+        Some(word) => NoMessage::OtherRole(word.into()),
+        None => NoMessage::NoRole(name),
+    })
+}
+
+/// The parts of a message, each with where it stands in the record.
+#[derive(Default)]
+struct Parts<'v>(Vec<(usize, Block<'v>)>);
+
+impl<'v> Parts<'v> {
+    fn add(&mut self, at: Raw<'v>, block: Block<'v>) {
+        self.0.push((at.get().as_ptr().addr(), block));
+    }
+
+    /// Puts the parts that are there before all that stand in the record.
+    fn come_first(&mut self) {
+        self.0.iter_mut().for_each(|(at, _)| *at = 0);
+    }
+
+    fn add_calls(&mut self, mapping: &'static Mapping, value: Raw<'v>, lost: &Lost) {
+        let keys = &mapping.calls;
+        for call in mapping.message.calls.elements(value) {
             // A part of another kind has no name, or nothing at all.
-            calls: calls.filter(|call| call.tool.is_some()).collect(),
-            results: results
-                .filter(|result| !result.content.is_empty())
-                .collect(),
-        })
-    }
-
-    /// Returns a key that distinguishes it from other messages of a list that is written with every request.
-    pub(super) fn key(&self, agent: &str) -> Key {
-        let mut parts = vec![agent.to_owned(), format!("{:?}", self.author)];
-        parts.extend(self.tool.clone());
-        parts.extend(self.call.clone());
-        let calls = self.calls.iter().chain(&self.results);
-        let words = calls.clone().flat_map(|call| [&call.tool, &call.id]);
-        parts.extend(words.flatten().cloned());
-        let content = self.thinking.iter().chain(&self.texts);
-        let content = content.chain(&self.arguments);
-        let content = content.chain(calls.flat_map(|call| &call.content));
-        parts.extend(content.map(ToString::to_string));
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        Key::of_parts(&parts)
-    }
-
-    /// Returns the part of the exchange that it is.
-    pub(super) fn part(&self) -> Part {
-        match self.author {
-            Author::User if !self.results.is_empty() => Part::Result,
-            Author::User => Part::Input,
-            Author::Assistant | Author::Call => Part::Output,
-            Author::Tool => Part::Result,
-            Author::System | Author::Container | Author::Summary => Part::Injected,
+            let Some(tool) = keys.name.text(call, lost) else {
+                let places = mapping.message.calls.iter();
+                let is_list = |place: &&Pointer| {
+                    place.is_of_list()
+                        || place
+                            .each(value)
+                            .iter()
+                            .all(|found| found.get().starts_with('['))
+                };
+                let odd = places.filter(|place| !is_list(place));
+                odd.for_each(|place| lost.note_once(place.name()));
+                continue;
+            };
+            let arguments = values(&keys.arguments, call);
+            let name = [Content::Text(tool.clone())];
+            let content = name.into_iter().chain(arguments.into_iter().map(content));
+            let block = Block::new(Role::Assistant, Kind::ToolCall).with(content);
+            self.add(call, block.for_call(keys.id.id(call, lost), Some(tool)));
+        }
+        let keys = &mapping.results;
+        for result in mapping.message.results.elements(value) {
+            let mut said = texts(&keys.text, result, lost);
+            if said.is_empty() {
+                said = texts(&keys.state, result, lost);
+            }
+            if said.is_empty() {
+                continue;
+            }
+            let block = Block::new(Role::Tool, Kind::ToolResult);
+            let (call, tool) = (keys.call.id(result, lost), keys.tool.text(result, lost));
+            let block = block.for_call(call, tool);
+            self.add(result, block.with(said.into_iter().map(content)));
         }
     }
 
-    /// Returns the items that it puts into the context. `tools` are the names of tools by call.
-    pub(super) fn items(
-        &self,
-        tools: &mut HashMap<Key, Box<str>>,
-        out: &mut Sink<'_>,
-    ) -> Vec<NewItem> {
-        let mut items = Vec::new();
-        let mut add = |role, kind, tool: Option<&str>, id: Option<&str>, content: &[&Value]| {
-            // A call is its name, too; anything else without content is nothing.
-            let name = tool.filter(|_| kind == Kind::ToolCall);
-            if content.is_empty() && name.is_none() {
-                return;
+    /// The parts in the order in which they stand. What is hidden belongs to the thinking before it.
+    fn in_order(mut self) -> Vec<Block<'v>> {
+        self.0.sort_by_key(|(at, _)| *at);
+        let mut blocks: Vec<Block<'v>> = Vec::new();
+        for (_, block) in self.0 {
+            let is_hidden = matches!(block.content[..], [Content::Hidden(_)]);
+            match blocks.last_mut() {
+                Some(last) if is_hidden && last.kind == Kind::Thinking => {
+                    last.content.extend(block.content);
+                }
+                _ => blocks.push(block),
             }
-            let item = out.item(role, kind).tool(tool).call(id);
-            let item = name.into_iter().fold(item, ItemBuilder::text);
-            let item = content.iter().fold(item, |item, value| put(item, value));
-            items.push(item.done());
+        }
+        blocks
+    }
+}
+
+/// The values these point at that are not empty; lists aside, whose elements `*` points at.
+fn values<'v>(places: &Pointers, value: Raw<'v>) -> Vec<Raw<'v>> {
+    let found = places.each(value).into_iter();
+    found.filter(|found| is_content(*found)).collect()
+}
+
+/// Reads a content: an object stands for its `text`, a list for its texts and those of its objects.
+fn texts<'v>(places: &'static Pointers, value: Raw<'v>, lost: &Lost) -> Vec<Raw<'v>> {
+    let mut texts: Vec<Raw<'v>> = Vec::new();
+    for found in places.read(value, lost, Some) {
+        let mut each = Vec::new();
+        match scan::each_element(found.get(), &mut |element| each.push(element)) {
+            Ok(()) => each.retain_mut(|element| match text_of(*element, lost) {
+                Some(text) => {
+                    *element = text;
+                    true
+                }
+                None => false,
+            }),
+            Err(_) => each.push(text_of(found, lost).unwrap_or(found)),
+        }
+        // Two places may be the same.
+        let is_known = |text: &Raw<'_>| {
+            texts
+                .iter()
+                .any(|known| std::ptr::eq(known.get(), text.get()))
         };
-        let (tool, call) = (self.tool.as_deref(), self.call.as_deref());
-        match self.author {
-            Author::User => add(Role::User, Kind::Text, None, None, &self.texts),
-            Author::Assistant => {
-                add(Role::Assistant, Kind::Thinking, None, None, &self.thinking);
-                add(Role::Assistant, Kind::Text, None, None, &self.texts);
-            }
-            Author::Call => {
-                name(tools, call, tool);
-                let content = [&self.texts[..], &self.arguments].concat();
-                add(Role::Assistant, Kind::ToolCall, tool, call, &content);
-            }
-            Author::Tool => {
-                let named = tool.map(Into::into).or_else(|| named(tools, call));
-                add(
-                    Role::Tool,
-                    Kind::ToolResult,
-                    named.as_deref(),
-                    call,
-                    &self.texts,
-                );
-            }
-            Author::System => add(Role::Container, Kind::Prompt, None, None, &self.texts),
-            Author::Container => add(Role::Container, Kind::Reminder, None, None, &self.texts),
-            Author::Summary => add(Role::Container, Kind::Summary, None, None, &self.texts),
-        }
-        for Call { tool, id, content } in &self.calls {
-            let (tool, id) = (tool.as_deref(), id.as_deref());
-            name(tools, id, tool);
-            add(Role::Assistant, Kind::ToolCall, tool, id, content);
-        }
-        for Call { tool, id, content } in &self.results {
-            let id = id.as_deref();
-            let named = tool.as_deref().map(Into::into).or_else(|| named(tools, id));
-            add(Role::Tool, Kind::ToolResult, named.as_deref(), id, content);
-        }
-        items
+        each.retain(|text| is_content(*text) && !is_known(text));
+        texts.extend(each);
     }
+    // A value around another text does not count besides.
+    let ends = |raw: Raw<'_>| {
+        let start = raw.get().as_ptr().addr();
+        (start, start + raw.get().len())
+    };
+    let all: Vec<(usize, usize)> = texts.iter().map(|text| ends(*text)).collect();
+    let is_around = |(start, end): (usize, usize)| {
+        let is_inside = |other: &(usize, usize)| start < other.0 && other.1 < end;
+        all.iter().any(is_inside)
+    };
+    texts.retain(|text| !is_around(ends(*text)));
+    texts.sort_by_key(|text| ends(*text));
+    texts
 }
 
-fn name(tools: &mut HashMap<Key, Box<str>>, call: Option<&str>, tool: Option<&str>) {
-    if let (Some(call), Some(tool)) = (call, tool) {
-        tools.insert(Key::of(call), tool.into());
+/// A value that is a text, or the `text` of one that is an object.
+fn text_of<'v>(value: Raw<'v>, lost: &Lost) -> Option<Raw<'v>> {
+    let is_text = |value: &Raw<'_>| value.get().starts_with('"');
+    let mut text = Some(value).filter(is_text);
+    let _ = scan::each_field(value.get(), &mut |name, value| {
+        if name == "text" && value.get() != "null" {
+            text = Some(value);
+        }
+    });
+    if text.is_some_and(|text| !is_text(&text)) {
+        lost.note_once("text");
     }
+    text.filter(is_text)
 }
 
-fn named(tools: &HashMap<Key, Box<str>>, call: Option<&str>) -> Option<Box<str>> {
-    tools.get(&Key::of(call?)).cloned()
+fn is_content(value: Raw<'_>) -> bool {
+    !value.get().starts_with('[') && value.get() != "\"\""
 }
 
-/// Returns the values these point at that are not empty; lists aside, whose elements `*` points at.
-fn content<'v>(pointers: &Pointers, value: &'v Value) -> Vec<&'v Value> {
-    let found = pointers.each(value).into_iter();
-    found
-        .filter(|found| match found {
-            Value::Null | Value::Array(_) => false,
-            Value::String(text) => !text.is_empty(),
-            Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
-        })
-        .collect()
-}
-
-/// Adds a value to an item: a string as the text that it is, anything else as JSON.
-fn put<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &Value) -> ItemBuilder<'s, 'm> {
-    match value {
-        Value::String(text) => item.text(text),
-        other => lenient::raw(item, Raw::of(&other.to_string())),
+/// A string as the text that it is, anything else as JSON.
+fn content(value: Raw<'_>) -> Content<'_> {
+    match scan::string(value.get()) {
+        Some(text) => Content::Text(text),
+        None => Content::Json(value),
     }
 }

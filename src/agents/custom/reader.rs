@@ -1,21 +1,22 @@
 //! Decodes a log by a mapping.
 
-use super::history::History;
-use super::mapping::{Author, Mapping, Written};
-use super::message::Message;
+use super::mapping::{Author, Mapping, SessionKeys, Written};
+use super::message::{Message, NoMessage};
 use super::pointer::Pointers;
 use format::Decoder;
 use jiff::Timestamp;
-use kit::lenient::Count;
-use model::Gone;
+use kit::anthropic::{ToolNames, part_of};
+use kit::bodies::Numbers;
+use kit::lenient::{self, Count, Lost, Raw, Window, scan};
+use kit::prompts::{Block, Conversation, Prompt, mark_turns};
+use kit::time::Time;
 use model::event::{
-    Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
+    Usage,
 };
-use serde_json::Value;
+use model::window::matches;
+use model::{Gone, Kind};
 use std::collections::HashMap;
-
-/// Numbers of seconds since 1970 are smaller than this; of milliseconds, larger.
-const SECONDS: f64 = 1e11;
 
 /// Decodes one file.
 #[derive(Clone)]
@@ -33,26 +34,32 @@ pub(super) struct CustomDecoder {
 struct Session {
     /// The newest facts.
     known: Meta,
-    /// Tool names by call.
-    tools: HashMap<Key, Box<str>>,
+    tools: ToolNames,
     /// The newest request, for usage that is in a record of its own.
     request: Option<Key>,
-    history: History,
+    /// True if the next record of the model goes on with its response.
+    is_open: bool,
+    /// True if there is anything in the context.
+    has_begun: bool,
+    has_answered: bool,
+    conversation: Conversation,
 }
 
 impl Decoder for CustomDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        match (serde_json::from_str(line), self.mapping.shape) {
-            (Ok(record), Written::Document) => self.record(&record, out),
-            (Ok(value @ Value::Object(_)), Written::Lines) => self.line(&value, out),
-            (Ok(_), Written::Lines) => out.unreadable("not a JSON object"),
-            (Err(error), _) => out.unreadable(error.to_string()),
-        }
+        let value = match lenient::raw_object(line) {
+            Ok(value) => value,
+            Err(why) => return out.unreadable(why),
+        };
+        let (lane, lost) = (self.lane(value), Lost::default());
+        out.set_lane(lane);
+        self.reader(lane, &lost).line(value, out);
+        lost.report(out);
     }
 
     fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
         match serde_json::from_str(document) {
-            Ok(value) => self.document(&value, out),
+            Ok(value) => self.document(value, out),
             Err(error) => out.unreadable(error.to_string()),
         }
     }
@@ -72,9 +79,10 @@ impl CustomDecoder {
         }
     }
 
-    /// Returns the session of a record, by the id that it names.
-    fn lane(&mut self, value: &Value) -> Lane {
-        if let Some(id) = self.mapping.session.id.text(value) {
+    /// The session of a record, by the id that it names.
+    fn lane(&mut self, value: Raw<'_>) -> Lane {
+        let id = self.mapping.session.id.id(value, &Lost::default());
+        if let Some(id) = id.filter(|_| self.mapping.holds_several()) {
             let key = Key::of(&id);
             self.newest = match *self.first.get_or_insert(key) {
                 first if first == key => Lane::Main,
@@ -84,117 +92,132 @@ impl CustomDecoder {
         self.newest
     }
 
-    fn line(&mut self, value: &Value, out: &mut Sink<'_>) {
-        let mapping = self.mapping;
-        let lane = self.lane(value);
-        out.set_lane(lane);
-        out.set_time(time(&mapping.record.time, value));
-        let session = self.sessions.entry(lane).or_default();
-        if let Some(word) = mapping.record.skipped(value) {
-            return out.skip(word);
-        }
-        session.emit_meta(mapping, value, out);
-        match mapping.messages.as_ref() {
-            None => session.record(mapping, value, out),
-            Some(list) => match list.find(value) {
-                Some(Value::Array(list)) => {
-                    let tools = &mut session.tools;
-                    session.history.add_request(mapping, list, tools, out);
-                    session.add_reply(mapping, value, out);
-                }
-                _ => out.unknown("no list of messages"),
-            },
+    fn reader<'r>(&'r mut self, lane: Lane, lost: &'r Lost) -> Reader<'r> {
+        Reader {
+            mapping: self.mapping,
+            session: self.sessions.entry(lane).or_default(),
+            lost,
         }
     }
 
-    fn document(&mut self, value: &Value, out: &mut Sink<'_>) {
+    fn document(&mut self, value: Raw<'_>, out: &mut Sink<'_>) {
         let list = match &self.mapping.messages {
             Some(pointer) => pointer.find(value),
             None => Some(value),
         };
-        let Some(Value::Array(list)) = list else {
-            return out.unreadable("no list of messages");
-        };
-        let session = self.sessions.entry(Lane::Main).or_default();
-        session.emit_meta(self.mapping, value, out);
-        for (line, record) in (1..).zip(list) {
-            out.begin(Place::of_line(line));
-            self.record(record, out);
+        let mut records = Vec::new();
+        let read = list.map(|list| scan::each_element(list.get(), &mut |one| records.push(one)));
+        if !matches!(read, Some(Ok(()))) {
+            let name = self.mapping.messages.as_ref().filter(|_| read.is_some());
+            name.into_iter()
+                .for_each(|name| out.emit(Event::Lost(name.name())));
+            return out.unreadable("no messages");
         }
-    }
-
-    /// Reads a record of a document's list.
-    fn record(&mut self, record: &Value, out: &mut Sink<'_>) {
-        out.set_time(time(&self.mapping.record.time, record));
-        match self.mapping.record.skipped(record) {
-            Some(word) => out.skip(word),
-            None => {
-                let session = self.sessions.entry(Lane::Main).or_default();
-                session.record(self.mapping, record, out);
-            }
+        let (keys, lost) = (&self.mapping.session, Lost::default());
+        self.reader(Lane::Main, &lost).facts(Some(keys), value, out);
+        lost.report(out);
+        for (line, record) in (1..).zip(records) {
+            out.begin(Place::of_line(line));
+            self.read_line(record.get(), out);
         }
     }
 }
 
-impl Session {
-    /// Emits the facts about the session, where they have changed.
-    fn emit_meta(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
-        let keys = &mapping.session;
-        // Facts that a record leaves out stay unchanged.
-        let fact = |of: &[&Pointers], known: &Option<Box<str>>| {
-            let found = of.iter().find_map(|pointers| pointers.text(value));
-            found.map(Into::into).or_else(|| known.clone())
-        };
-        let known = &self.known;
-        let now = Meta {
-            id: fact(&[&keys.id], &known.id),
-            title: fact(&[&keys.title], &known.title),
-            cwd: fact(&[&keys.cwd], &known.cwd),
-            model: fact(&[&mapping.record.model, &keys.model], &known.model),
-            version: fact(&[&keys.version], &known.version),
-            parent: fact(&[&keys.parent], &known.parent),
-            ..Meta::default()
-        };
-        if now != self.known {
-            out.meta(now.clone());
-            self.known = now;
+/// Reads a record of a session.
+struct Reader<'r> {
+    mapping: &'static Mapping,
+    session: &'r mut Session,
+    lost: &'r Lost,
+}
+
+impl Reader<'_> {
+    /// A line of a log, or a record of a document's list.
+    fn line(&mut self, value: Raw<'_>, out: &mut Sink<'_>) {
+        let mapping = self.mapping;
+        let is_line = mapping.shape == Written::Lines;
+        out.set_time(self.time(value));
+        if let Some(word) = mapping.skipped(value) {
+            return out.skip(word);
+        }
+        self.facts(is_line.then_some(&mapping.session), value, out);
+        match mapping.messages.as_ref().filter(|_| is_line) {
+            None => self.record(value, out),
+            Some(list) => match list.find(value) {
+                Some(list) => self.request(list, value, out),
+                None => out.unknown("no list of messages"),
+            },
         }
     }
 
-    /// Reads a record that is a message, a report of usage, or both.
-    fn record(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
-        let id = mapping.record.id.text(value);
+    /// When the record was written.
+    fn time(&self, value: Raw<'_>) -> Option<Timestamp> {
+        let read = |value: Raw<'_>| {
+            let lost = Lost::default();
+            let number = || scan::string(value.get());
+            let time = lost.at("time").read::<Time>(value);
+            time.or_else(|| lost.at("time").read(Raw::of(&number()?)?))
+        };
+        let times = self.mapping.record.time.read(value, self.lost, read);
+        times.first().map(|time| time.0)
+    }
+
+    /// Emits the facts about the session, where they have changed. What a record leaves out stays.
+    fn facts(&mut self, of: Option<&'static SessionKeys>, value: Raw<'_>, out: &mut Sink<'_>) {
+        let (lost, record) = (self.lost, &self.mapping.record);
+        let text = |places: &'static Pointers| places.text(value, lost).map(Box::from);
+        let id = |places: &'static Pointers| places.id(value, lost).map(Box::from);
+        let size = |places: &'static Pointers| {
+            let read = |value: Raw<'_>| Lost::default().at("window").read::<Window>(value);
+            places.read(value, lost, read).first()?.0
+        };
+        let model = text(&record.model).or_else(|| text(&of?.model));
+        let model = model.filter(|name| {
+            let mut unnamed = self.mapping.session.no_model.iter();
+            !unnamed.any(|pattern| matches(pattern, name))
+        });
+        let cwd = of.and_then(|keys| text(&keys.cwd));
+        let now = Meta {
+            id: of.and_then(|keys| id(&keys.id)),
+            title: of.and_then(|keys| text(&keys.title)),
+            cwd: cwd.map(|uri| uri.strip_prefix("file://").unwrap_or(&uri).into()),
+            model: model.map(|model| lenient::model_name(&model).into()),
+            version: of.and_then(|keys| id(&keys.version)),
+            parent: of.and_then(|keys| id(&keys.parent)),
+            window: size(&record.window).or_else(|| size(&of?.window)),
+            ..Meta::default()
+        };
+        let changes = now.changes(&mut self.session.known);
+        if changes != Meta::default() {
+            out.meta(changes);
+        }
+    }
+
+    /// A record that is a message, a report of usage, or both.
+    fn record(&mut self, value: Raw<'_>, out: &mut Sink<'_>) {
+        let mapping = self.mapping;
+        let id = mapping.record.id.id(value, self.lost);
         let key = id.as_deref().map(|id| Key::of_parts(&[&mapping.id, id]));
-        let parent = match mapping.record.parent.text(value) {
-            Some(parent) => Parent::Key(Key::of_parts(&[&mapping.id, &parent])),
+        let parent = match mapping.record.parent.id(value, self.lost) {
+            Some(parent) => Parent::Key(Key::of_parts(&[&mapping.id, &*parent])),
             None if key.is_some() && !mapping.record.parent.is_empty() => Parent::Root,
             None => Parent::Previous,
         };
-        let usage = self.usage(mapping, value, out);
-        match Message::read(mapping, value) {
+        let usage = self.usage(value);
+        match Message::read(mapping, value, self.lost) {
+            Ok(message) if message.author == Author::Clear => self.clear(&message.word, out),
             Ok(message) => {
-                let part = message.part();
-                let request =
-                    (part == Part::Output).then(|| request_of(mapping, id.as_deref(), out));
-                self.request = request.or(self.request);
                 let node = Node {
                     parent,
-                    request,
-                    ..Node::new(key, part, message.items(&mut self.tools, out))
+                    ..Node::new(key, Part::Link, Vec::new())
                 };
-                if message.author == Author::Summary {
-                    // The summary takes the reset's own place.
-                    out.reset(reset(key));
-                    let parent = Parent::Previous;
-                    out.node(Node { parent, ..node });
-                } else {
-                    out.node(node);
-                }
+                self.message(message, id.as_deref(), node, usage, out);
             }
             Err(why) => {
                 // Numbers alone are no message, and meant to be so.
-                if usage.is_none() {
-                    out.unknown(why);
+                match (why, &usage) {
+                    (_, Some(_)) => {}
+                    (NoMessage::NoRole(name), None) => out.unreadable(format!("no {name}")),
+                    (NoMessage::OtherRole(word), None) => out.unknown(word),
                 }
                 if key.is_some() {
                     let link = Node {
@@ -204,52 +227,215 @@ impl Session {
                     };
                     out.node(link);
                 }
+                self.report(self.session.request, usage, out);
             }
         }
+    }
+
+    /// Emits a message, whose place is that of the empty node, and the numbers in its record.
+    fn message(
+        &mut self,
+        mut message: Message<'_>,
+        id: Option<&str>,
+        node: Node,
+        usage: Option<Usage>,
+        out: &mut Sink<'_>,
+    ) {
+        let mapping = self.mapping;
+        if message.is_output() {
+            if message.blocks.is_empty() && mapping.message.text.is_empty() && usage.is_none() {
+                return out.skip(format!("{} without numbers", message.word));
+            }
+            let goes_on = self.session.is_open && mapping.message.joined;
+            let request = self.session.request.filter(|_| goes_on);
+            let request = request.unwrap_or_else(|| request_of(mapping, id, out));
+            self.session.request = Some(request);
+            let items = self.items(message.blocks, out);
+            let output = Node::output(node.key, Some(request), items);
+            out.node(Node {
+                parent: node.parent,
+                ..output
+            });
+            (self.session.is_open, self.session.has_answered) = (true, true);
+            self.session.has_begun = true;
+            return self.report(Some(request), usage, out);
+        }
+        self.session.is_open = false;
+        if message.author == Author::User && mapping.roles.user_begins && self.session.has_answered
+        {
+            message.become_result();
+        }
+        let items = self.items(message.blocks, out);
+        if message.author == Author::Summary {
+            if items.is_empty() {
+                return out.skip(format!("{} message", message.word));
+            }
+            self.reset(node.key, Gone::Compaction, &message.word, out);
+        }
+        let parent = match message.author {
+            // The summary takes the reset's own place.
+            Author::Summary => Parent::Previous,
+            _ => node.parent,
+        };
+        let part = match message.author {
+            Author::Tool => Part::Result,
+            Author::System | Author::Container | Author::Summary => Part::Injected,
+            _ => part_of(&items),
+        };
+        self.session.has_begun = true;
+        let node = Node {
+            parent,
+            ..Node::new(node.key, part, items)
+        };
+        if message.author != Author::Container {
+            out.node(node);
+            return self.report(self.session.request, usage, out);
+        }
+        // The numbers are of an answer that is not kept.
+        let usage = usage.map(|usage| Usage {
+            output: None,
+            reasoning: None,
+            ..usage
+        });
+        self.report(Some(request_of(mapping, id, out)), usage, out);
+        out.node(node);
+    }
+
+    /// The user begins anew.
+    fn clear(&mut self, word: &str, out: &mut Sink<'_>) {
+        if self.session.has_begun {
+            self.reset(None, Gone::Clear, word, out);
+            self.session.has_begun = false;
+        } else {
+            out.skip("beginning of a talk");
+        }
+    }
+
+    /// All that is in the context leaves, if there is anything.
+    fn reset(&mut self, key: Option<Key>, gone: Gone, word: &str, out: &mut Sink<'_>) {
+        if self.session.has_begun {
+            let cause = self.mapping.causes.get(word);
+            let cause = cause.map_or(Cause::Unlogged, |cause| Cause::named(cause));
+            out.reset(Reset {
+                key,
+                ..Reset::new(gone, cause, Kept::Nothing)
+            });
+        }
+    }
+
+    /// The items of these parts. The names of tools that are called are remembered.
+    fn items(&mut self, blocks: Vec<Block<'_>>, out: &mut Sink<'_>) -> Vec<NewItem> {
+        let tools = &mut self.session.tools;
+        let items = blocks.into_iter().map(|mut block| {
+            let call = block.call.as_deref();
+            match &block.tool {
+                Some(tool) if block.kind == Kind::ToolCall => tools.insert(call, tool),
+                Some(_) => {}
+                None => block.tool = tools.get(call).map(|tool| tool.to_owned().into()),
+            }
+            block.item(out)
+        });
+        items.collect()
+    }
+
+    /// A request that carries its whole history, and its response.
+    fn request(&mut self, list: Raw<'_>, value: Raw<'_>, out: &mut Sink<'_>) {
+        let mapping = self.mapping;
+        let mut sent = Vec::new();
+        if scan::each_element(list.get(), &mut |one| sent.push(one)).is_err() {
+            return out.unknown("no list of messages");
+        }
+        let mut blocks = self.blocks(sent, out);
+        mark_turns(&mut blocks);
+        let conversation = &mut self.session.conversation;
+        conversation.add_request(&Prompt::of(&blocks), out);
+        let id = mapping.record.id.id(value, self.lost);
+        let request = request_of(mapping, id.as_deref(), out);
+        let reply = self.blocks(mapping.reply.elements(value), out);
+        let usage = self.usage(value);
+        let usage = usage.map(|usage| Usage { request, ..usage });
+        let conversation = &mut self.session.conversation;
+        conversation.add_response(request, &reply, usage, out);
+    }
+
+    /// The parts of these messages.
+    fn blocks<'v>(&self, messages: Vec<Raw<'v>>, out: &mut Sink<'_>) -> Vec<Block<'v>> {
+        let mut blocks = Vec::new();
+        for message in messages {
+            match Message::read(self.mapping, message, self.lost) {
+                Ok(message) => blocks.extend(message.blocks),
+                Err(why) => out.unknown(why.why()),
+            }
+        }
+        blocks
+    }
+
+    /// Emits the numbers of a request.
+    fn report(&self, request: Option<Key>, usage: Option<Usage>, out: &mut Sink<'_>) {
         if let Some(usage) = usage {
-            let request = self
-                .request
-                .unwrap_or_else(|| request_of(mapping, None, out));
+            let request = request.unwrap_or_else(|| request_of(self.mapping, None, out));
             out.usage(Usage { request, ..usage });
         }
     }
 
-    /// Adds the response to a request, and its usage.
-    fn add_reply(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
-        let request = request_of(mapping, mapping.record.id.text(value).as_deref(), out);
-        let mut items = Vec::new();
-        let replies = mapping.reply.elements(value).into_iter();
-        for reply in replies.filter(|reply| !reply.is_null()) {
-            match Message::read(mapping, reply) {
-                Ok(message) => items.extend(message.items(&mut self.tools, out)),
-                Err(why) => out.unknown(why),
+    /// The numbers in a record, of no request yet; `None`: there are none.
+    fn usage(&self, value: Raw<'_>) -> Option<Usage> {
+        let keys = &self.mapping.usage;
+        let model = self.session.known.model.as_deref();
+        if let Some(report) = keys.report.read(value, self.lost, Some).first() {
+            let numbers = Numbers::read(*report, self.lost.at("usage"));
+            return numbers.usage(Key::new(0), model);
+        }
+        let parts = [
+            &keys.prompt,
+            &keys.input,
+            &keys.cached,
+            &keys.written,
+            &keys.output,
+            &keys.reasoning,
+        ];
+        let [prompt, input, cached, written, output, reasoning] =
+            parts.map(|part| tokens(part, value, self.lost));
+        let counts = [&prompt, &input, &cached, &written, &output, &reasoning];
+        if counts.iter().any(|count| count.is_err()) {
+            self.lost.note_usage();
+        }
+        let parts = || match (&input, &cached, &written) {
+            (Ok(Some(input)), Ok(cached), Ok(written)) => {
+                Some(input + cached.unwrap_or(0) + written.unwrap_or(0))
             }
+            _ => None,
+        };
+        let prompt = match prompt {
+            Ok(prompt) => prompt.or_else(parts),
+            Err(Unreadable) if keys.input.is_empty() => None,
+            Err(Unreadable) => parts(),
+        };
+        let prompt = prompt.filter(|prompt| *prompt > 0)?;
+        let [cached, written, output, reasoning] =
+            [cached, written, output, reasoning].map(|count| count.ok().flatten());
+        let (read, written) = (cached.unwrap_or(0), written.unwrap_or(0));
+        let input = if keys.input.is_empty() {
+            prompt
+        } else {
+            prompt.saturating_sub(read + written)
+        };
+        let request = Key::new(0);
+        if keys.estimated {
+            return Some(Usage {
+                model: model.map(Into::into),
+                output,
+                ..Usage::estimated(request, prompt)
+            });
         }
-        self.history.add_reply(request, items, out);
-        if let Some(usage) = self.usage(mapping, value, out) {
-            out.usage(Usage { request, ..usage });
-        }
-    }
-
-    /// Returns the numbers in a record, of no request yet; `None`: there are none.
-    fn usage(&self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) -> Option<Usage> {
-        let keys = &mapping.usage;
-        let parts = [&keys.prompt, &keys.cached, &keys.output, &keys.reasoning];
-        let [prompt, cached, output, reasoning] = parts.map(|part| tokens(part, value));
-        if prompt.is_err() || cached.is_err() || output.is_err() || reasoning.is_err() {
-            out.emit(Event::UnreadableUsage);
-        }
-        let prompt = prompt.ok()?.filter(|prompt| *prompt > 0)?;
-        let cached = cached.ok().flatten().unwrap_or(0).min(prompt);
-        let (output, reasoning) = (output.ok().flatten(), reasoning.ok().flatten());
-        let billed = Billed::new(prompt, output.unwrap_or(0))
-            .with_cache(cached, 0)
+        let billed = Billed::new(input, output.unwrap_or(0))
+            .with_cache(read.min(prompt), written)
             .with_reasoning(reasoning.unwrap_or(0));
         Some(Usage {
-            model: self.known.model.clone(),
+            model: model.map(Into::into),
             output,
             reasoning,
-            ..Usage::billed(Key::new(0), prompt, billed)
+            ..Usage::billed(request, prompt, billed)
         })
     }
 }
@@ -264,40 +450,24 @@ fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
     }
 }
 
-fn reset(key: Option<Key>) -> Reset {
-    Reset {
-        key,
-        ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing)
-    }
-}
-
-/// Returns a time as text, or as seconds or milliseconds since 1970.
-fn time(pointers: &Pointers, value: &Value) -> Option<Timestamp> {
-    let text = pointers.text(value)?;
-    match text.parse::<f64>() {
-        Ok(number) => {
-            let millis = if number < SECONDS {
-                number * 1e3
-            } else {
-                number
-            };
-            Timestamp::from_millisecond(millis as i64).ok()
-        }
-        Err(_) => text.parse().ok(),
-    }
-}
-
-/// An error: a value that the pointers name is no number of tokens.
+/// What these point at is no number of tokens.
 struct Unreadable;
 
-/// Returns the sum of the numbers of tokens that these point at; `None`: there is none.
-fn tokens(pointers: &Pointers, value: &Value) -> Result<Option<u64>, Unreadable> {
-    let found = pointers.each(value).into_iter();
-    let counts = found.filter(|found| !found.is_null());
+/// The sum of the numbers of tokens that these point at; `None`: there is none.
+fn tokens(
+    places: &'static Pointers,
+    value: Raw<'_>,
+    lost: &Lost,
+) -> Result<Option<u64>, Unreadable> {
     let mut sum: Option<u64> = None;
-    for count in counts {
-        let count = Count::of(&count.to_string()).0.ok_or(Unreadable)?;
-        sum = Some(count.saturating_add(sum.unwrap_or(0)));
+    for place in places.iter() {
+        for count in place.each(value) {
+            let Some(count) = Count::of(count.get()).0 else {
+                lost.note_once(place.name());
+                return Err(Unreadable);
+            };
+            sum = Some(count.saturating_add(sum.unwrap_or(0)));
+        }
     }
     Ok(sum)
 }

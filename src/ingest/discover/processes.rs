@@ -205,7 +205,7 @@ mod tests {
         process(dir.path(), 10, "bash", "11", dir.path());
         process(dir.path(), 11, "bash", "10 11", dir.path());
         let processes = Processes::in_folder(dir.path().to_owned());
-        assert!(agent_below(&processes, 10, agents::ALL, &User::default(), &[]).is_none());
+        assert!(agent_below(&processes, 10, &agents::ALL, &User::default(), &[]).is_none());
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         )
         .unwrap();
         let processes = Processes::default();
-        let agent = agent_below(&processes, pid, agents::ALL, &user(home), &[]);
+        let agent = agent_below(&processes, pid, &agents::ALL, &user(home), &[]);
         let trace = agent.map(|agent| agent.trace);
         let expected = Path::new("/proc/self").exists();
         assert_eq!(trace, expected.then(|| Trace::Session("3f2a".to_owned())));

@@ -24,6 +24,18 @@ impl Lost {
         self.names.borrow_mut().push(name);
     }
 
+    /// Notes the same, unless it was noted before.
+    pub fn note_once(&self, name: &'static str) {
+        if !self.names.borrow().contains(&name) {
+            self.note(name);
+        }
+    }
+
+    /// The names of the fields that were lost.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.names.borrow().clone()
+    }
+
     /// Notes that a usage report cannot be used.
     pub fn note_usage(&self) {
         self.usages.update(|n| n + 1);

@@ -267,6 +267,16 @@ pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str
     Ok(if is_usable { record } else { T::default() })
 }
 
+/// The one JSON object that a text holds, as it is written.
+///
+/// # Errors
+///
+/// Why the text is no JSON object.
+pub fn raw_object(json: &str) -> Result<Raw<'_>, Box<str>> {
+    whole_text(json, &mut |_, json| json.skip())?;
+    Raw::of(json).ok_or_else(|| why_not(json))
+}
+
 /// Visits the fields of the one object that a text holds.
 fn whole_text<'a>(json: &'a str, visit: VisitField<'_, 'a>) -> Result<(), Box<str>> {
     if !json.trim_start().starts_with('{') {

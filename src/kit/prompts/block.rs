@@ -237,8 +237,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Returns its item.
-    pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
+    /// Its item.
+    pub fn item(&self, out: &mut Sink<'_>) -> NewItem {
         let item = out
             .item(self.role, self.kind)
             .tool(self.tool.as_deref())
@@ -265,8 +265,10 @@ impl<'a> Block<'a> {
             "here is a summary of the conversation",
             "context summary",
         ];
-        if self.kind != Kind::Text && self.kind != Kind::Reminder {
-            return false;
+        match self.kind {
+            Kind::Summary => return true,
+            Kind::Text | Kind::Reminder => {}
+            _ => return false,
         }
         let opening = self.texts().next().unwrap_or_default();
         let opening = opening.trim_start_matches(|c: char| !c.is_alphanumeric());

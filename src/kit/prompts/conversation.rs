@@ -54,7 +54,7 @@ impl<'p, 'a> Prompt<'p, 'a> {
 }
 
 /// A conversation. Its events go to the sink's current lane.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Conversation {
     losses: Losses,
     /// The blocks of the system prompt and the tools, with hashes of their content.

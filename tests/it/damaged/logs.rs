@@ -60,7 +60,7 @@ impl Log {
 pub fn logs() -> Vec<Log> {
     let root = project().join("tests/fixtures");
     let mut logs = Vec::new();
-    for format in agents::ALL {
+    for format in agents::ALL.iter().copied() {
         for case in folder(&root.join(format.id)) {
             let files = folder(&case);
             let name = case.strip_prefix(&root).unwrap().display().to_string();
