@@ -21,6 +21,9 @@ pub const THEMES: [(&str, &str); 5] = [
     ("monochrome", include_str!("themes/monochrome.toml")),
 ];
 
+/// The labels of agents that have a decoder, and what is known of their logs.
+pub const AGENTS: &str = include_str!("agents.toml");
+
 /// The mappings of agents that need no code, by their ids.
 pub const MAPPINGS: [(&str, &str); 5] = [
     ("aider", include_str!("mappings/aider.toml")),

@@ -13,11 +13,13 @@
 //!
 //! [RFC 6901]: https://www.rfc-editor.org/rfc/rfc6901
 
+mod about;
 mod mapping;
 mod message;
 mod pointer;
 mod reader;
 
+pub(crate) use about::About;
 use format::{
     ANTHROPIC, Cached, Claim, Decoder, Facts, Format, List, StoreKind, Term, Tier, facts, head,
 };
@@ -65,11 +67,7 @@ impl Mapping {
             roots: &self.places,
             places: Box::leak(places.collect()),
             facts: self.facts(),
-            tier: if self.facts.real {
-                Tier::Read
-            } else {
-                Tier::Sources
-            },
+            tier: self.facts.tier(),
             claims: Box::leak(Box::new(move |path: &Path| {
                 let id = self.claim(path.file_name()?.to_str()?)?;
                 Some(Claim {
@@ -185,35 +183,27 @@ impl Mapping {
     fn facts(&'static self) -> Facts {
         let has = self.has.iter().flat_map(|condition| condition.at.keys());
         let has: Vec<String> = has.map(|key| format!("`{key}`")).collect();
-        let usual = |own: &'static Option<String>, usual| own.as_deref().unwrap_or(usual);
-        let said = &self.facts;
         let compacts = !self.roles.summary.is_empty() || self.messages.is_some();
-        Facts {
-            mark: usual(&said.mark, keep(has.join(" with "))),
+        self.facts.facts(Facts {
+            mark: keep(has.join(" with ")),
             live: match self.shape {
                 Written::Lines => facts::EACH_LINE,
                 Written::Document => facts::EACH_REWRITE,
             },
             known: if self.usage.is_reported() {
-                usual(&said.known, "prompts, outputs")
+                "prompts, outputs"
             } else {
                 ""
             },
-            estimated: usual(&said.estimated, ""),
-            sub_agents: usual(
-                &said.sub_agents,
-                if self.session.parent.is_empty() {
-                    "none mapped"
-                } else {
-                    "by `session.parent`"
-                },
-            ),
-            compactions: usual(
-                &said.compactions,
-                if compacts { "yes" } else { "none mapped" },
-            ),
-            tried: usual(&said.tried, "by you: a mapping of your own"),
-        }
+            estimated: "",
+            sub_agents: if self.session.parent.is_empty() {
+                "none mapped"
+            } else {
+                "by `session.parent`"
+            },
+            compactions: if compacts { "yes" } else { "none mapped" },
+            tried: "by you: a mapping of your own",
+        })
     }
 }
 

@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 /// A log format: where its files are, how to recognise them, how to read them.
 ///
 /// Most formats leave all but the first fields to [`Format::DEFAULT`].
+#[derive(Clone, Copy)]
 pub struct Format {
     /// The agent's id, as in reports: `claude-code`.
     pub id: &'static str,

@@ -86,7 +86,7 @@ fn every_decoder_is_registered() {
             continue;
         };
         let entry = format!("&{}::{format}", module.trim_end_matches(".rs"));
-        assert!(registry.contains(&entry), "put {entry} into agents::ALL");
+        assert!(registry.contains(&entry), "put {entry} into DECODERS");
     }
 }
 

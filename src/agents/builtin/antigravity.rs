@@ -21,8 +21,7 @@ mod generation;
 
 use format::names;
 use format::{
-    Claim, Decoder, Facts, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind,
-    decoder, facts, head,
+    Claim, Decoder, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind, decoder, head,
 };
 use kit::lenient::{self, Count, Raw, Text, record};
 use model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
@@ -36,7 +35,6 @@ const REQUEST: (&str, &str) = ("<USER_REQUEST>", "</USER_REQUEST>");
 /// The format.
 pub static ANTIGRAVITY: Format = Format {
     id: "antigravity",
-    label: "antigrav",
     roots: &[
         Root::home(".gemini/antigravity-cli", "brain"),
         Root::home(".gemini/antigravity-cli", "conversations"),
@@ -45,15 +43,6 @@ pub static ANTIGRAVITY: Format = Format {
         Root::home(".gemini/antigravity-ide", "brain"),
         Root::home(".gemini/antigravity-ide", "conversations"),
     ],
-    facts: Facts {
-        mark: "first line with a `step_index`, a `source` and a `type`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs, thoughts",
-        estimated: "all, where a conversation has no database beside it",
-        sub_agents: "none logged",
-        compactions: "yes",
-        tried: "invented logs after public readers of 1.0.12 to 1.1.3",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<AntigravityDecoder>,

@@ -30,8 +30,7 @@ use chosen::Chosen;
 use cleared::Clearing;
 use fork::Fork;
 use format::{
-    ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, Tier,
-    decoder, facts, head,
+    ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder, head,
 };
 use format::{about_agent, is_uuid};
 use idle::Idle;
@@ -51,21 +50,10 @@ use wire::{AboutAgent, Record, keys};
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
     id: "claude-code",
-    label: "claude",
     roots: &[
         Root::home(".claude", "projects").env("CLAUDE_CONFIG_DIR"),
         Root::new(Base::XdgConfig("claude"), "projects").env("CLAUDE_CONFIG_DIR"),
     ],
-    facts: Facts {
-        mark: "`parentUuid` beside `sessionId`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs",
-        estimated: "outputs of builds that log a placeholder (up to 2.1.42, newer sub-agents)",
-        sub_agents: "in files of their own; in the main file of older versions",
-        compactions: "yes, micro-compactions too",
-        tried: "2.1.38 to 2.1.332",
-    },
-    tier: Tier::Read,
     claims: &claims,
     store: &fork::store,
     recognise: &recognise,

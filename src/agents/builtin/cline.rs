@@ -23,8 +23,7 @@ mod settings;
 
 use format::names;
 use format::{
-    Claim, Decoder, Facts, Format, List, Root, StateUpdate, StoreKind, Tier, WITH_CACHE, decoder,
-    facts, head,
+    Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
 use kit::anthropic::{self, ToolNames, part_of};
 use kit::lenient::{self, Count, Lost, Millis, Raw, Text, record};
@@ -44,22 +43,11 @@ const FELL: f64 = 0.8;
 /// The format.
 pub static CLINE: Format = Format {
     id: "cline",
-    label: "cline",
-    tier: Tier::Read,
     roots: &[
         Root::home(".cline/data", "sessions").env("CLINE_DATA_DIR"),
         Root::named("CLINE_DIR", "data/sessions"),
         Root::named("CLINE_SESSION_DATA_DIR", ""),
     ],
-    facts: Facts {
-        mark: "`sessionId`, `agent` and `messages` of a document",
-        live: facts::EACH_REWRITE,
-        known: "prompts, outputs",
-        estimated: "",
-        sub_agents: "in files of their own",
-        compactions: "the newest; earlier ones by prompts that fell",
-        tried: "whole runs of 3.0.65",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<ClineDecoder>,

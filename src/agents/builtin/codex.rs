@@ -32,28 +32,17 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use format::{Claim, Facts, Format, Root, SameId, StoreKind, Tier, decoder, facts};
+use format::{Claim, Format, Root, SameId, StoreKind, decoder};
 use reader::CodexDecoder;
 use std::path::Path;
 
 /// The format.
 pub static CODEX: Format = Format {
     id: "codex",
-    label: "codex",
     roots: &[
         Root::home(".codex", "sessions").env("CODEX_HOME"),
         Root::home(".codex", "archived_sessions").env("CODEX_HOME"),
     ],
-    facts: Facts {
-        mark: "line of type `session_meta` or `response_item`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning",
-        estimated: "",
-        sub_agents: "in files of their own",
-        compactions: "yes",
-        tried: "0.125 to 0.171",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<CodexDecoder>,

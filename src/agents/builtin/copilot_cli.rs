@@ -42,8 +42,8 @@ mod usage;
 use asides::Asides;
 use events::{Data, Record, Request};
 use format::{
-    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier,
-    WITH_CACHE_AND_REASONING, decoder, facts, head,
+    Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, WITH_CACHE_AND_REASONING, decoder,
+    head,
 };
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
@@ -58,22 +58,10 @@ use std::path::Path;
 /// The format.
 pub static COPILOT_CLI: Format = Format {
     id: "copilot-cli",
-    label: "copilot",
     roots: &[
         Root::home(".copilot", "session-state").env("COPILOT_HOME"),
         Root::named("XDG_STATE_HOME", ".copilot/session-state"),
     ],
-    facts: Facts {
-        mark: "event `session.start` with a `sessionId` and a `copilotVersion`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning; before 1.0.102 where `session-store.db` or OpenTelemetry \
-                (`~/.copilot/otel`, `$COPILOT_OTEL_FILE_EXPORTER_PATH`) has them",
-        estimated: "all, elsewhere",
-        sub_agents: "in the main file",
-        compactions: "yes, truncations too",
-        tried: "shapes of 0.0.420 to 1.0.77, a span of 1.0.78, whole runs of 1.0.102",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<CopilotCliDecoder>,

@@ -18,7 +18,7 @@
 
 use format::database::{DatabaseSpec, Schema};
 use format::settings::{Layers, Settings, SettingsFile};
-use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use format::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
 use kit::image;
@@ -36,7 +36,6 @@ use std::path::{Path, PathBuf};
 /// The format.
 pub static CRUSH: Format = Format {
     id: "crush",
-    label: "crush",
     roots: &[
         Root::new(Base::XdgData("crush"), "projects.json")
             .env("CRUSH_GLOBAL_DATA")
@@ -47,16 +46,6 @@ pub static CRUSH: Format = Format {
             .flat(),
         Root::new(Base::At("."), ".crush").flat(),
     ],
-    facts: Facts {
-        mark: "SQLite database with Crush's tables",
-        live: "each write",
-        known: "the newest prompt and output; the others where the log was followed",
-        estimated: "the others, the first, and those of Claude models",
-        sub_agents: "yes",
-        compactions: "yes; the newest in databases up to August 2025",
-        tried: "a database of August 2025, invented ones as of August 2026",
-    },
-    tier: Tier::Read,
     claims: &|path| (path.file_name()? == "crush.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<CrushDecoder>,
     store: &|head| StoreKind::database(&STORE, head),

@@ -15,7 +15,7 @@
 
 mod chat;
 
-use format::{Base, Claim, Decoder, Facts, Format, Root, SameId, StoreKind, decoder, head};
+use format::{Base, Claim, Decoder, Format, Root, SameId, StoreKind, decoder, head};
 use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Text, record};
 use model::event::{NewItem, Node, Part, Sink};
@@ -28,22 +28,12 @@ const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
 /// The format.
 pub static CURSOR: Format = Format {
     id: "cursor",
-    label: "cursor",
     roots: &[
         Root::home(".cursor", "projects").env("CURSOR_DATA_DIR"),
         Root::home(".cursor", "chats").env("CURSOR_DATA_DIR"),
         Root::named("CURSOR_CONFIG_DIR", "chats"),
         Root::new(Base::XdgConfig("cursor"), "chats"),
     ],
-    facts: Facts {
-        mark: "first line with a `role` and a `message`",
-        live: "each message",
-        known: "",
-        estimated: "the system prompt, the tools and what tools returned, except in chats of the command line",
-        sub_agents: "yes",
-        compactions: "none logged; chats hold what is left",
-        tried: "invented logs after public readers",
-    },
     claims: &claims,
     recognise: &recognise,
     store: &|head| StoreKind::database(&chat::CHATS, head).or_else(|| Format::DEFAULT.store(head)),

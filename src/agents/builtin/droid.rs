@@ -24,9 +24,7 @@
 mod settings;
 
 use format::is_uuid;
-use format::{
-    Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
-};
+use format::{Cached, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Count, Lost, Text, record};
@@ -38,18 +36,7 @@ use std::path::Path;
 /// The format.
 pub static DROID: Format = Format {
     id: "droid",
-    label: "droid",
-    tier: Tier::Read,
     roots: &[Root::home("", ".factory/sessions").env("FACTORY_HOME_OVERRIDE")],
-    facts: Facts {
-        mark: "first line of type `session_start`",
-        live: facts::EACH_LINE,
-        known: "the newest prompt and output; the others where the log was followed",
-        estimated: "the others",
-        sub_agents: "yes",
-        compactions: "yes",
-        tried: "whole runs of 0.215, invented logs after public readers of 0.226",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<DroidDecoder>,

@@ -12,7 +12,7 @@
 //!   tokens. `compression:…` in `settings` changes that, which is not read.
 
 use format::database::{DatabaseSpec, Schema};
-use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use format::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
 use kit::lenient::{self, Millis, Reported, Text, record};
 use model::event::{
@@ -23,21 +23,11 @@ use model::{Gone, Kind, Role};
 /// The format.
 pub static ELECTRON_AI_STARTER: Format = Format {
     id: "electron-ai-starter",
-    label: "electron",
     roots: &[
         Root::new(Base::XdgConfig("electron-ai-starter"), "db"),
         Root::home("Library/Application Support/electron-ai-starter", "db"),
         Root::home("AppData/Roaming/electron-ai-starter", "db"),
     ],
-    facts: Facts {
-        mark: "SQLite database with its tables of sessions, messages and parts",
-        live: "each message",
-        known: "prompts and outputs of answers without a call",
-        estimated: "the others, without the tools",
-        sub_agents: "it has none",
-        compactions: "yes",
-        tried: "invented databases after its sources",
-    },
     claims: &|path| (path.file_name()? == "app.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<ElectronDecoder>,
     store: &|head| StoreKind::database(&STORE, head),

@@ -25,7 +25,7 @@
 //!   list they are in messages of the user's alone, and results next to parallel calls contain each
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
-use format::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, Tier, decoder, head};
+use format::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
 use format::{SameId, THOUGHTS, names};
 use kit::lenient::{self, Raw, Text};
 use model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
@@ -51,19 +51,8 @@ const NOTES: [&str; 2] = ["<session_context>", "This is the Gemini CLI."];
 /// The format.
 pub static GEMINI_CLI: Format = Format {
     id: "gemini-cli",
-    label: "gemini",
     // The variable replaces the home directory, not the folder in it.
     roots: &[Root::home("", ".gemini/tmp").env("GEMINI_CLI_HOME")],
-    facts: format::Facts {
-        mark: "`sessionId` beside `projectHash`",
-        live: "each line; up to 0.38 each rewrite",
-        known: "prompts, outputs, thoughts",
-        estimated: "",
-        sub_agents: "in files of their own",
-        compactions: "told from checkpoints; not in older logs",
-        tried: "0.61.0, 0.40, and documents of before 0.39",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<GeminiCliDecoder>,

@@ -17,7 +17,7 @@
 
 use format::database::{DatabaseSpec, Schema};
 use format::settings::{Layers, Settings};
-use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CACHE, decoder};
+use format::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE, decoder};
 use jiff::Timestamp;
 use kit::anthropic::{ToolNames, part_of};
 use kit::image;
@@ -33,23 +33,12 @@ use model::{Gone, Kind, Role};
 /// The format.
 pub static GOOSE: Format = Format {
     id: "goose",
-    label: "goose",
     roots: &[
         Root::new(Base::XdgData("goose"), "sessions").flat(),
         Root::new(Base::XdgData("Block/goose"), "sessions").flat(),
         Root::named("GOOSE_PATH_ROOT", "data/sessions").flat(),
         Root::home("AppData/Roaming/Block/goose", "data/sessions").flat(),
     ],
-    facts: Facts {
-        mark: "SQLite database with Goose's tables",
-        live: "each write",
-        known: "prompts, outputs; before schema 15 the newest and the sum of all",
-        estimated: "",
-        sub_agents: "yes",
-        compactions: "yes",
-        tried: "a database of schema 15, invented ones of schemas 5 and 15",
-    },
-    tier: Tier::Read,
     claims: &|path| (path.file_name()? == "sessions.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<GooseDecoder>,
     store: &|head| StoreKind::database(&STORE, head),

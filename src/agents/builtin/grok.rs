@@ -21,9 +21,7 @@ mod usage;
 
 use format::names;
 use format::settings::{Layers, Settings, SettingsFile, tokens};
-use format::{
-    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier, decoder, facts, head,
-};
+use format::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use kit::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
 use model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
@@ -36,18 +34,7 @@ use usage::Requests;
 /// The format.
 pub static GROK: Format = Format {
     id: "grok",
-    label: "grok",
-    tier: Tier::Read,
     roots: &[Root::home(".grok", "sessions").env("GROK_HOME")],
-    facts: Facts {
-        mark: "`params` with a `sessionUpdate`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning, where `~/.grok/logs` has them",
-        estimated: "",
-        sub_agents: "none logged",
-        compactions: "yes",
-        tried: "whole runs of 0.2.111",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<GrokDecoder>,

@@ -16,9 +16,7 @@
 
 use format::database::{DatabaseSpec, Schema};
 use format::settings::{Settings, SettingsFile, tokens_of};
-use format::{
-    Cached, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CACHE_AND_REASONING, decoder,
-};
+use format::{Cached, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
 use kit::lenient::{Count, Raw, Reported, Text, record};
@@ -30,21 +28,10 @@ use model::{Gone, Kind, Role};
 /// The format.
 pub static HERMES: Format = Format {
     id: "hermes",
-    label: "hermes",
     roots: &[
         Root::home(".hermes", "").env("HERMES_HOME").flat(),
         Root::home(".hermes", "profiles").env("HERMES_HOME"),
     ],
-    tier: Tier::Read,
-    facts: Facts {
-        mark: "SQLite database with Hermes's tables, or an exported session with `model_config` and `system_prompt`",
-        live: "each write",
-        known: "prompts and outputs where the log was followed; the sum of all",
-        estimated: "the others",
-        sub_agents: "yes",
-        compactions: "yes",
-        tried: "whole runs of 0.19",
-    },
     claims: &|path| (path.file_name()? == "state.db").then(|| Claim::database(&STORE)),
     recognise: &export::recognise,
     decoder: &decoder::<HermesDecoder>,

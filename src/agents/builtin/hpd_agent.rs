@@ -35,7 +35,7 @@ mod thread;
 mod wire;
 
 use format::names;
-use format::{Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, head};
+use format::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
 use kit::lenient::{self, Lost};
 use model::event::{Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
@@ -49,18 +49,7 @@ const SCHEMA: &str = "hpd.agent.branch.events";
 /// The format.
 pub static HPD_AGENT: Format = Format {
     id: "hpd-agent",
-    label: "hpd",
     roots: &[Root::home(".hpd-data", "sessions")],
-    facts: Facts {
-        mark: "events with `threadId` or `branchId`, or a document of them or of `messages` with a `$type`",
-        live: "each line; before the journal each rewrite",
-        known: "prompts, outputs, reasoning",
-        estimated: "all, in builds that log a turn's sum or nothing",
-        sub_agents: "yes",
-        compactions: "yes",
-        tried: "published documents of 2025-12 to 2026-02; invented events after its sources",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<HpdAgentDecoder>,

@@ -34,7 +34,7 @@
 //!   that is missing, and where it is named.
 
 use format::names;
-use format::{Cached, Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
+use format::{Cached, Claim, Decoder, Format, Root, decoder, head};
 use kit::lenient::{self, Text, record};
 use model::event::{Key, Meta, Sink};
 use std::path::Path;
@@ -55,21 +55,10 @@ const CONTEXT: &str = "context.jsonl";
 /// The format.
 pub static KIMI: Format = Format {
     id: "kimi",
-    label: "kimi",
     roots: &[
         Root::home(".kimi-code", "sessions").env("KIMI_CODE_HOME"),
         Root::home(".kimi", "sessions").env("KIMI_SHARE_DIR"),
     ],
-    facts: Facts {
-        mark: "first line of type `metadata` with a protocol version, or a `_system_prompt`, `_checkpoint` or `_usage`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs",
-        estimated: "",
-        sub_agents: "yes",
-        compactions: "yes; kimi-cli's summaries are not logged",
-        tried: "Kimi Code and kimi-cli of 2026",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<KimiDecoder>,

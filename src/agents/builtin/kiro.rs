@@ -18,7 +18,7 @@
 
 mod session;
 
-use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
+use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
 use kit::image;
@@ -35,17 +35,7 @@ use std::path::Path;
 /// The format.
 pub static KIRO: Format = Format {
     id: "kiro",
-    label: "kiro",
     roots: &[Root::home(".kiro", "sessions/cli").env("KIRO_HOME").flat()],
-    facts: Facts {
-        mark: "`version`, `kind` and `data`",
-        live: facts::EACH_LINE,
-        known: "",
-        estimated: "the system prompt and the tools, but in its own number at the end of a turn",
-        sub_agents: "as sessions of their own",
-        compactions: "yes",
-        tried: "invented logs after public readers",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<KiroDecoder>,

@@ -29,7 +29,7 @@ mod participant;
 mod space;
 mod wire;
 
-use format::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use format::{Claim, Decoder, Format, Root, decoder, head};
 use model::event::Sink;
 use space::Space;
 use std::path::Path;
@@ -37,18 +37,8 @@ use std::path::Path;
 /// The format.
 pub static MEW: Format = Format {
     id: "mew",
-    label: "mew",
     // A space lies where its user made it; `.mew` below the home is the space of the home folder.
     roots: &[Root::home(".mew", "logs")],
-    facts: Facts {
-        mark: "`envelope` beside `event`",
-        live: facts::EACH_LINE,
-        known: "",
-        estimated: "",
-        sub_agents: "each participant by itself",
-        compactions: "yes",
-        tried: "invented lines after its sources",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<MewDecoder>,

@@ -18,9 +18,7 @@
 
 use super::mistral_vibe_2;
 use format::names;
-use format::{
-    Claim, Decoder, Facts, FolderSpec, Format, Root, StateUpdate, StoreKind, Tier, decoder, head,
-};
+use format::{Claim, Decoder, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head};
 use jiff::Timestamp;
 use kit::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
 use model::event::{
@@ -39,8 +37,6 @@ const NOTES: [&str; 2] = [
 /// The format.
 pub static MISTRAL_VIBE: Format = Format {
     id: "mistral-vibe",
-    label: "vibe",
-    tier: Tier::Read,
     roots: &[
         Root::home(".vibe", "logs/session/unified").env("VIBE_HOME"),
         Root::home(".vibe", "config.toml").env("VIBE_HOME").listing(
@@ -51,15 +47,6 @@ pub static MISTRAL_VIBE: Format = Format {
             },
         ),
     ],
-    facts: Facts {
-        mark: "`payload` and `record_sha256` in each line",
-        live: format::facts::EACH_LINE,
-        known: "prompts and outputs of the last turns",
-        estimated: "",
-        sub_agents: "as sessions of their own",
-        compactions: "yes",
-        tried: "whole runs of 3.0.2",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<VibeDecoder>,

@@ -12,7 +12,7 @@
 //! * `injected` messages of the user's are the harness's.
 
 use format::settings::Layers;
-use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
+use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use kit::anthropic::ToolNames;
 use kit::lenient::{self, Count, Lost, Text, Window, record};
 use kit::openai::{self, Call, Content};
@@ -26,22 +26,12 @@ const SUMMARY: &str = "You are continuing a trajectory after a context compactio
 /// The format.
 pub static MISTRAL_VIBE_2: Format = Format {
     id: "mistral-vibe-2",
-    label: "vibe 2",
     roots: &[
         Root::home(".vibe", "logs/session").env("VIBE_HOME"),
         Root::home(".vibe", "config.toml")
             .env("VIBE_HOME")
             .listing("session_logging.save_dir", save_dir),
     ],
-    facts: Facts {
-        mark: "`role` and `message_id` in each line",
-        live: facts::EACH_LINE,
-        known: "the newest prompt and output; the others where the log was followed",
-        estimated: "the others",
-        sub_agents: "none logged",
-        compactions: "as new sessions",
-        tried: "invented logs after its sources",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<VibeDecoder>,

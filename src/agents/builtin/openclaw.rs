@@ -20,7 +20,7 @@
 
 use super::pi::{PI, begins_with_a_header};
 use format::database::{DatabaseSpec, Schema};
-use format::{Cached, Claim, Decoder, Facts, Format, Root, Standing, StoreKind, Tier, facts, head};
+use format::{Cached, Claim, Decoder, Format, Root, Standing, StoreKind, head};
 use kit::lenient::{self, Count, Text, Window, record};
 use model::event::{Event, Key, Meta, Node, Part, Sink};
 use model::{Kind, Role};
@@ -38,7 +38,6 @@ const FOLDER: &str = "/.openclaw/";
 /// The format.
 pub static OPENCLAW: Format = Format {
     id: "openclaw",
-    label: "openclaw",
     roots: &[
         Root::home(".openclaw", "agents").env("OPENCLAW_STATE_DIR"),
         Root::home(".openclaw", "openclaw.json")
@@ -50,16 +49,6 @@ pub static OPENCLAW: Format = Format {
         Root::home(".moltbot", "agents").env("MOLTBOT_STATE_DIR"),
         Root::home(".clawdbot", "agents").env("CLAWDBOT_STATE_DIR"),
     ],
-    facts: Facts {
-        mark: "header of pi's in OpenClaw's folder or with an entry of its own",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs",
-        estimated: "",
-        sub_agents: "each a session of its own",
-        compactions: "yes",
-        tried: "whole runs of 2026.9.6, invented logs as of 2026.7.1",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &|| Box::new(OpenClawDecoder::default()),

@@ -33,8 +33,8 @@ mod v2;
 mod wire;
 
 use format::{
-    Base, Cached, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier,
-    WITH_CACHE_AND_REASONING, decoder, head,
+    Base, Cached, Claim, Decoder, Format, List, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
+    head,
 };
 use kit::lenient;
 use message::History;
@@ -45,22 +45,11 @@ use wire::{Document, Info, Line};
 /// OpenCode.
 pub static OPENCODE: Format = Format {
     id: "opencode",
-    label: "opencode",
-    tier: Tier::Read,
     roots: &[
         Root::new(Base::XdgData("opencode"), "").flat(),
         Root::new(Base::XdgData("opencode"), "storage/session"),
         Root::named("OPENCODE_DB", "").within(Base::XdgData("opencode")),
     ],
-    facts: Facts {
-        mark: "tables `session_message`, or `message` and `part`, a document of `info` and `messages`, or files of sessions, messages and parts",
-        live: "each answer",
-        known: "prompts, outputs, reasoning",
-        estimated: "",
-        sub_agents: "each a session of its own",
-        compactions: "yes, pruned results too",
-        tried: "whole runs of 1.18, real databases and exports of 1.2 to 1.18; before 1.2 and 2.x: invented after its sources",
-    },
     claims: &|path| claims(path, "opencode"),
     recognise: &recognise,
     decoder: &decoder::<OpenCodeDecoder>,
@@ -81,17 +70,11 @@ pub static OPENCODE: Format = Format {
 /// The Kilo CLI.
 pub static KILO: Format = Format {
     id: "kilo",
-    label: "kilo",
-    tier: Tier::Read,
     roots: &[
         Root::new(Base::XdgData("kilo"), "").flat(),
         Root::new(Base::XdgData("kilo"), "storage/session"),
         Root::named("KILO_DB", "").within(Base::XdgData("kilo")),
     ],
-    facts: Facts {
-        tried: "whole runs of 7.7",
-        ..OPENCODE.facts
-    },
     claims: &|path| claims(path, "kilo"),
     recognise: &|_| false,
     store: &|head| match store(head) {

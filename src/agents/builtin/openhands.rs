@@ -34,7 +34,7 @@ mod stats;
 mod wire;
 
 use conversation::OpenHandsDecoder;
-use format::{Claim, Facts, FolderSpec, Format, Root, StoreKind, Tier, decoder, head};
+use format::{Claim, FolderSpec, Format, Root, StoreKind, decoder, head};
 use kit::lenient::{self, Lost};
 use std::path::{Path, PathBuf};
 use wire::Record;
@@ -42,23 +42,12 @@ use wire::Record;
 /// The format.
 pub static OPENHANDS: Format = Format {
     id: "openhands",
-    label: "ohands",
     // `$OPENHANDS_CONVERSATIONS_DIR`, `$OPENHANDS_PERSISTENCE_DIR/conversations`
     // (OpenHands/OpenHands-CLI, `openhands_cli/locations.py`).
     roots: &[
         Root::home(".openhands", "conversations").env("OPENHANDS_PERSISTENCE_DIR"),
         Root::named("OPENHANDS_CONVERSATIONS_DIR", ""),
     ],
-    facts: Facts {
-        mark: "event with `kind`, `source` and `timestamp`",
-        live: "each event",
-        known: "prompts, outputs, reasoning",
-        estimated: "",
-        sub_agents: "yes",
-        compactions: "yes",
-        tried: "real files of 2026-01 to 2026-06",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<OpenHandsDecoder>,

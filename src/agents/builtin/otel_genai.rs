@@ -66,7 +66,7 @@ mod span;
 mod tools;
 
 use call::{Call, Cut, Record};
-use format::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use format::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
 use kit::lenient::Lost;
@@ -80,18 +80,8 @@ use std::path::Path;
 /// The format.
 pub static OTEL_GENAI: Format = Format {
     id: "otel-genai",
-    label: "otel",
     // Exporters write wherever they are configured to; this is a folder to configure.
     roots: &[Root::new(Base::XdgData("ctxgauge"), "spans")],
-    facts: Facts {
-        mark: "`resourceSpans`, `resourceLogs`, a span with `gen_ai.` attributes, a LangSmith run or LangChain's messages",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning where it is reported",
-        estimated: "calls whose span has no usage",
-        sub_agents: "by the agent's name",
-        compactions: "inferred from what calls no longer carry, where the content is exported",
-        tried: "invented lines after the conventions and their instrumentations",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<OtelGenAiDecoder>,

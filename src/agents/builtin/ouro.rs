@@ -24,7 +24,7 @@ mod settings;
 mod trace;
 mod tree;
 
-use format::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
+use format::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
 use kit::image;
 use model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
 use model::{Kind, Role};
@@ -38,21 +38,11 @@ const SUMMARY: &str = "[Previous conversation summary]";
 /// The format.
 pub static OURO: Format = Format {
     id: "ouro",
-    label: "ouro",
     roots: &[
         Root::home(".ouro", "sessions"),
         Root::home(".ouro", "bot/sessions"),
         Root::home(".ouro", "").flat(),
     ],
-    facts: Facts {
-        mark: "`id`, `created_at` and `system_messages` of a session.yaml, or `run_id` and `span_id` of a trace",
-        live: "each rewrite; traces each event",
-        known: "prompts, outputs in traces",
-        estimated: "sessions, without the tools",
-        sub_agents: "none logged",
-        compactions: "by the summary that takes the messages' place",
-        tried: "invented documents after its sources",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<OuroDecoder>,

@@ -35,8 +35,7 @@ mod settings;
 mod system;
 
 use format::{
-    Base, Cached, Claim, Decoder, Facts, Format, Root, Standing, Tier, WITH_CACHE, decoder, facts,
-    head, names,
+    Base, Cached, Claim, Decoder, Format, Root, Standing, WITH_CACHE, decoder, head, names,
 };
 use kit::image;
 use kit::lenient::{self, Pieces, Text, utf16_length};
@@ -58,7 +57,6 @@ const IMAGE_TOKENS: u64 = 1_200;
 /// The format.
 pub static PI: Format = Format {
     id: "pi",
-    label: "pi",
     roots: &[
         Root::home(".pi/agent", "sessions").env("PI_CODING_AGENT_DIR"),
         Root::named("PI_CODING_AGENT_SESSION_DIR", ""),
@@ -76,16 +74,6 @@ pub static PI: Format = Format {
         Root::new(Base::XdgData("omp"), "sessions"),
         Root::named("PI_CONFIG_DIR", "agent/sessions").within(Base::Home("")),
     ],
-    facts: Facts {
-        mark: "first line of type `session`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs",
-        estimated: "",
-        sub_agents: "those of extensions, in a folder with their parent's name",
-        compactions: "yes",
-        tried: "0.87.1 to 1.6.0, and versions 1 to 3 of its format",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &begins_with_a_header,
     decoder: &decoder::<PiDecoder>,

@@ -38,7 +38,7 @@
 //!   after it.
 
 use format::settings::Layers;
-use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
+use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use format::{THOUGHTS, about_agent, names};
 use kit::lenient::{self, Lost};
 use model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink};
@@ -57,7 +57,6 @@ use record::{AboutAgent, Content, Payload, Record, Sizes};
 /// The format.
 pub static QWEN_CODE: Format = Format {
     id: "qwen-code",
-    label: "qwen",
     roots: &[
         Root::home(".qwen", "projects").env("QWEN_RUNTIME_DIR"),
         Root::home(".qwen", "projects").env("QWEN_HOME"),
@@ -65,16 +64,6 @@ pub static QWEN_CODE: Format = Format {
             .env("QWEN_HOME")
             .listing("advanced.runtimeOutputDir", projects),
     ],
-    facts: Facts {
-        mark: "record with `parentUuid`, `sessionId` and the parts of Gemini's contents",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs",
-        estimated: "all, where the provider reports nothing",
-        sub_agents: "yes",
-        compactions: "yes",
-        tried: "0.21 to 0.24",
-    },
-    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<QwenCodeDecoder>,

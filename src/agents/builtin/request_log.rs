@@ -36,9 +36,7 @@ mod thread;
 mod threads;
 
 use envelope::{Bodies, Exchange};
-use format::{
-    Base, Claim, Decoder, Facts, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder, facts,
-};
+use format::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
 use kit::bodies::{Response, Thoughts};
 use kit::lenient::{Lost, model_name};
 use kit::prompts::Block;
@@ -51,18 +49,8 @@ use threads::{Names, Threads};
 /// The format.
 pub static REQUEST_LOG: Format = Format {
     id: "request-log",
-    label: "request",
     // Loggers write wherever they are configured to; this is a folder to configure.
     roots: &[Root::new(Base::XdgData("ctxgauge"), "requests")],
-    facts: Facts {
-        mark: "request to a model (`messages`, `input` or `contents`) or its response",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning where it is reported",
-        estimated: "requests whose response has no usage",
-        sub_agents: "by their ids, or by what requests share",
-        compactions: "inferred from what requests no longer hold",
-        tried: "invented logs after the providers' and loggers' own definitions",
-    },
     claims: &claims,
     recognise: &recognise::is_request_log,
     store: &|head| {

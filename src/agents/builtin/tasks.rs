@@ -25,8 +25,7 @@ mod user;
 
 use format::names;
 use format::{
-    Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder,
-    facts, head,
+    Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
 use kit::anthropic::{self, ToolNames};
 use kit::lenient::{self, Lost, Millis, Raw, Text, record};
@@ -69,7 +68,6 @@ macro_rules! roots {
 /// Cline's extension, before it kept its sessions as its command line does.
 pub static CLINE_TASKS: Format = Format {
     id: "cline-vscode",
-    label: "cline",
     roots: roots!("saoudrizwan.claude-dev", Root::home(".cline/data", "tasks")),
     places: &[
         "<editor>/User/globalStorage/saoudrizwan.claude-dev/tasks",
@@ -84,13 +82,8 @@ pub static CLINE_TASKS: Format = Format {
 /// Roo Code.
 pub static ROO_CODE: Format = Format {
     id: "roo-code",
-    label: "roo",
     roots: roots!("rooveterinaryinc.roo-cline"),
     places: &["<editor>/User/globalStorage/rooveterinaryinc.roo-cline/tasks"],
-    facts: Facts {
-        sub_agents: "as tasks of their own",
-        ..FACTS
-    },
     claims: &|path| claims(path, is_roo),
     decoder: &decoder::<TaskDecoder>,
     ..COMMON
@@ -99,13 +92,8 @@ pub static ROO_CODE: Format = Format {
 /// Kilo Code.
 pub static KILO_CODE: Format = Format {
     id: "kilo-code",
-    label: "kilo code",
     roots: roots!("kilocode.kilo-code"),
     places: &["<editor>/User/globalStorage/kilocode.kilo-code/tasks"],
-    facts: Facts {
-        sub_agents: "as tasks of their own",
-        ..FACTS
-    },
     claims: &|path| claims(path, is_kilo),
     decoder: &decoder::<TaskDecoder>,
     ..COMMON
@@ -121,18 +109,7 @@ const COMMON: Format = Format {
         let beside = ["ui_messages.json", "history_item.json"];
         beside.iter().map(|name| log.with_file_name(name)).collect()
     },
-    facts: FACTS,
     ..Format::DEFAULT
-};
-
-const FACTS: Facts = Facts {
-    mark: "array of messages with `<environment_details>`",
-    live: facts::EACH_REWRITE,
-    known: "prompts, outputs",
-    estimated: "",
-    sub_agents: "none logged",
-    compactions: "yes, truncations too",
-    tried: "invented tasks after its sources",
 };
 
 fn is_roo(name: &str) -> bool {

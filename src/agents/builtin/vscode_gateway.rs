@@ -25,7 +25,7 @@ mod channel;
 mod wire;
 
 use channel::Channel;
-use format::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
+use format::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use kit::bodies::{Numbers, request};
 use kit::lenient::{self, Lost, Text};
 use kit::prompts::{Conversation, Losses, Prompt, mark_turns};
@@ -38,17 +38,7 @@ use wire::{Line, Model};
 /// The format.
 pub static VSCODE_GATEWAY: Format = Format {
     id: "vscode-gateway",
-    label: "gateway",
     roots: &[Root::home("", ".vscode-ai-gateway")],
-    facts: Facts {
-        mark: "`captureVersion` of a capture, `conversationId` beside `chatId`, or lines of its `[Estimator]`",
-        live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning in investigations",
-        estimated: "captures, beside its own estimate",
-        sub_agents: "each conversation by itself",
-        compactions: "summarizations in investigations",
-        tried: "invented lines after its sources",
-    },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<VscodeGatewayDecoder>,

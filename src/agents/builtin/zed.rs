@@ -14,7 +14,7 @@
 //! * Documents of other versions, up to 2025, are not read.
 
 use format::database::{DatabaseSpec, Schema};
-use format::{ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use format::{ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
 use kit::image;
 use kit::lenient::scan::each_field;
@@ -29,22 +29,12 @@ use std::collections::HashMap;
 /// The format.
 pub static ZED: Format = Format {
     id: "zed",
-    label: "zed",
     roots: &[
         Root::new(Base::XdgData("zed"), "threads").flat(),
         Root::home("Library/Application Support/Zed", "threads").flat(),
         Root::home("AppData/Local/Zed", "threads").flat(),
         Root::home(".var/app/dev.zed.Zed/data/zed", "threads").flat(),
     ],
-    facts: Facts {
-        mark: "SQLite database with Zed's tables",
-        live: "each write",
-        known: "the last prompt and output of each turn",
-        estimated: "the others",
-        sub_agents: "yes",
-        compactions: "yes",
-        tried: "invented databases after its sources",
-    },
     claims: &|path| (path.file_name()? == "threads.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<ZedDecoder>,
     store: &|head| StoreKind::database(&STORE, head),

@@ -1,5 +1,6 @@
 //! A user's description of a log format: a small file of TOML.
 
+use super::about::FactsKeys;
 use super::pointer::{Many, Pointer, Pointers, Word};
 use format::{Base, Root};
 use kit::lenient::{Raw, scan};
@@ -69,22 +70,7 @@ pub struct Mapping {
 /// The names of files where a mapping gives none.
 const NAMES: &str = "*.jsonl";
 
-/// The texts of [`format::Facts`] that do not follow from the mapping.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct FactsKeys {
-    /// True if it was tried with real logs.
-    pub(super) real: bool,
-    pub(super) places: Vec<String>,
-    pub(super) mark: Option<String>,
-    pub(super) known: Option<String>,
-    pub(super) estimated: Option<String>,
-    pub(super) sub_agents: Option<String>,
-    pub(super) compactions: Option<String>,
-    pub(super) tried: Option<String>,
-}
-
-/// The form in which a log is written.
+/// How a log is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Written {

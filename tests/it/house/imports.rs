@@ -19,7 +19,10 @@ const MAY: &[(Parts, Parts)] = &[
         &["model", "kit", "format"],
     ),
     // The list of all formats, which is handed in from the top.
-    (&["agents"], &["format", "agents::builtin"]),
+    (
+        &["agents"],
+        &["assets", "format", "agents::builtin", "agents::custom"],
+    ),
     (&["files"], &[]),
     // The rooms of `ingest`, each of which uses those above it.
     (
