@@ -24,48 +24,28 @@
 #[doc(hidden)]
 macro_rules! lenient_record {
     () => {};
-    ($(#[$meta:meta])* mended [$($mended:tt)*] whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [true] [mended] [$name<$life>] $($fields)*);
-        $crate::lenient_record!(@mend [$($mended)*] [$life] [$name<$life>] $($fields)*);
+    ($(#[$meta:meta])* mended [$($parts:tt)*] whole $vis:vis struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@mend [$($parts)*] [$($life)?] [$name $(<$life>)?] $($fields)*);
+        $crate::lenient_record!($(#[$meta])* mended whole $vis struct $name $(<$life>)? { $($fields)* } $($more)*);
+    };
+    ($(#[$meta:meta])* mended whole $vis:vis struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name $(<$life>)?] $($fields)*);
+        $crate::lenient_record!(@impl [$($life)?] [true] [mended] [$name $(<$life>)?] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
-    ($(#[$meta:meta])* mended [$($mended:tt)*] whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [true] [mended] [$name] $($fields)*);
-        $crate::lenient_record!(@mend [$($mended)*] ['a] [$name] $($fields)*);
+    ($(#[$meta:meta])* whole $vis:vis struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name $(<$life>)?] $($fields)*);
+        $crate::lenient_record!(@impl [$($life)?] [true] [] [$name $(<$life>)?] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
-    ($(#[$meta:meta])* mended whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [true] [mended] [$name<$life>] $($fields)*);
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name $(<$life>)?] $($fields)*);
+        $crate::lenient_record!(@impl [$($life)?] [false] [] [$name $(<$life>)?] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
-    ($(#[$meta:meta])* mended whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [true] [mended] [$name] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    ($(#[$meta:meta])* whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [true] [] [$name<$life>] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    ($(#[$meta:meta])* whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [true] [] [$name] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [false] [] [$name<$life>] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [false] [] [$name] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
+    // A record without a lifetime can be read from any text.
+    (@impl [] $($rest:tt)*) => { $crate::lenient_record!(@impl ['a] $($rest)*); };
+    (@mend [$($parts:tt)*] [] $($rest:tt)*) => { $crate::lenient_record!(@mend [$($parts)*] ['a] $($rest)*); };
     (@struct [$($head:tt)*]
         $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+ $(/ $inner:literal)*)?),* $(,)?) => {
         // A field is what the log calls it.
