@@ -171,12 +171,18 @@ impl Mapping {
     /// The names of the numbers that its usage has.
     fn terms(&self) -> &'static [Term] {
         let usage = &self.usage;
-        if !usage.is_reported() {
-            &[]
-        } else if usage.written.is_empty() {
-            Format::DEFAULT.terms
-        } else {
-            ANTHROPIC
+        let has = [
+            true,
+            !usage.cached.is_empty(),
+            true,
+            !usage.reasoning.is_empty(),
+        ];
+        let all = Format::DEFAULT.terms.iter().zip(has);
+        let known = all.filter(|(_, has)| *has || !usage.report.is_empty());
+        match usage.is_reported() {
+            _ if !usage.written.is_empty() => ANTHROPIC,
+            true => Box::leak(known.map(|(term, _)| *term).collect()),
+            false => &[],
         }
     }
 

@@ -17,6 +17,25 @@ pub enum StateUpdate {
 
 /// Reads one log, from any of its records on, and emits what it contains as events. Never fails and never
 /// panics, whatever the text.
+///
+/// Most decoders implement [`Decoder::read_line`], or [`Decoder::read_document`], and nothing else:
+///
+/// ```text
+/// record! {
+///     struct Record<'a> { id: Text<'a>, text: Text<'a> }
+/// }
+///
+/// impl Decoder for MyDecoder {
+///     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+///         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
+///             let item = out.text(Role::User, Kind::Text, record.text.or_empty());
+///             out.node(Node::new(record.id.key(), Part::Input, vec![item]));
+///         }
+///     }
+/// }
+/// ```
+///
+/// `mistral_vibe_2` is the smallest decoder of lines, `electron_ai_starter` the smallest of a database.
 pub trait Decoder: Send {
     /// The next line is one of the end of the log. What is between it and the beginning is not read. `head` is what the
     /// beginning says of the session.

@@ -196,12 +196,13 @@ impl Reader<'_> {
     fn record(&mut self, value: Raw<'_>, out: &mut Sink<'_>) {
         let mapping = self.mapping;
         let id = mapping.record.id.id(value, self.lost);
-        let key = id.as_deref().map(|id| Key::of_parts(&[&mapping.id, id]));
+        let key = |id: &str| key_of(&[&mapping.id, id], id);
         let parent = match mapping.record.parent.id(value, self.lost) {
-            Some(parent) => Parent::Key(Key::of_parts(&[&mapping.id, &*parent])),
-            None if key.is_some() && !mapping.record.parent.is_empty() => Parent::Root,
+            Some(parent) => Parent::Key(key(&parent)),
+            None if id.is_some() && !mapping.record.parent.is_empty() => Parent::Root,
             None => Parent::Previous,
         };
+        let key = id.as_deref().map(key);
         let usage = self.usage(value);
         match Message::read(mapping, value, self.lost) {
             Ok(message) if message.author == Author::Clear => self.clear(&message.word, out),
@@ -442,11 +443,19 @@ impl Reader<'_> {
 
 /// Returns the request that a record of this id answers.
 fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
-    let agent = &mapping.id;
     let time = out.time().map(|time| time.to_string()).unwrap_or_default();
     match id {
-        Some(id) => Key::of_parts(&[agent, "request", id, &time]),
-        None => Key::of_parts(&[agent, "request", &out.place().id().to_string()]),
+        Some(id) => key_of(&[&mapping.id, "request", id, &time], id),
+        None => Key::of_number(&mapping.id, out.place().id()),
+    }
+}
+
+/// Returns the key of an id in a log; `parts` distinguish it from other keys. Ids that are numbers are those of other
+/// logs, too.
+fn key_of(parts: &[&str], id: &str) -> Key {
+    match id.parse() {
+        Ok(number) => Key::of_number(&parts.concat(), number),
+        Err(_) => Key::of_parts(parts),
     }
 }
 
