@@ -1,13 +1,13 @@
 //! The signals of Unix, and job control.
 
 use super::{EndedBy, Signal};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal as Number, raise};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use rustix::process::{self, kill_current_process_group};
-use rustix::termios::tcgetpgrp;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal as Number, kill, killpg, raise};
+use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 use std::future::poll_fn;
 use std::io;
+use std::os::fd::AsFd;
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -36,18 +36,18 @@ pub(in crate::runtime) fn hold_stops() {
 
 /// The signals that end a program.
 #[derive(Debug)]
-pub(in crate::runtime) struct Ends(Vec<(Stream, process::Signal)>);
+pub(in crate::runtime) struct Ends(Vec<(Stream, Number)>);
 
-const ENDS: [process::Signal; 9] = [
-    process::Signal::TERM,
-    process::Signal::HUP,
-    process::Signal::INT,
-    process::Signal::QUIT,
-    process::Signal::USR1,
-    process::Signal::USR2,
-    process::Signal::ALARM,
-    process::Signal::ABORT,
-    process::Signal::XCPU,
+const ENDS: [Number; 9] = [
+    Number::SIGTERM,
+    Number::SIGHUP,
+    Number::SIGINT,
+    Number::SIGQUIT,
+    Number::SIGUSR1,
+    Number::SIGUSR2,
+    Number::SIGALRM,
+    Number::SIGABRT,
+    Number::SIGXCPU,
 ];
 
 impl Ends {
@@ -56,11 +56,8 @@ impl Ends {
         Ends::listen_to(ENDS)
     }
 
-    fn listen_to(signals: impl IntoIterator<Item = process::Signal>) -> io::Result<Ends> {
-        let listen = |number: process::Signal| {
-            let stream = signal(SignalKind::from_raw(number.as_raw()))?;
-            Ok((stream, number))
-        };
+    fn listen_to(signals: impl IntoIterator<Item = Number>) -> io::Result<Ends> {
+        let listen = |number| Ok((stream(number)?, number));
         let streams: io::Result<Vec<_>> = signals.into_iter().map(listen).collect();
         Ok(Ends(streams?))
     }
@@ -75,12 +72,16 @@ impl Ends {
             received.map_or(Poll::Pending, Poll::Ready)
         };
         let number = poll_fn(next).await;
-        let by = EndedBy(u8::try_from(number.as_raw()).unwrap_or(u8::MAX));
+        let by = EndedBy(u8::try_from(number as i32).unwrap_or(u8::MAX));
         match number {
-            process::Signal::INT | process::Signal::QUIT => Signal::Interrupt(by),
+            Number::SIGINT | Number::SIGQUIT => Signal::Interrupt(by),
             _ => Signal::End(by),
         }
     }
+}
+
+fn stream(number: Number) -> io::Result<Stream> {
+    signal(SignalKind::from_raw(number as i32))
 }
 
 /// A stream of signals.
@@ -98,7 +99,7 @@ impl Signals {
         hold_stops();
         Ok(Signals {
             ends: Ends::listen()?,
-            resume: signal(SignalKind::from_raw(process::Signal::CONT.as_raw()))?,
+            resume: stream(Number::SIGCONT)?,
             stop: on_thread("stops", wait_for_stops)?,
             gone: on_thread("terminal", wait_until_gone)?,
         })
@@ -173,7 +174,7 @@ pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> 
         .enable_all()
         .build()?;
     let ignored = files::ignored_signals();
-    let is_ignored = |signal: &process::Signal| ignored & (1 << (signal.as_raw() - 1)) != 0;
+    let is_ignored = |signal: &Number| ignored & (1 << (*signal as i32 - 1)) != 0;
     let heard = ENDS.into_iter().filter(|signal| !is_ignored(signal));
     let mut ends = runtime.block_on(async { Ends::listen_to(heard) })?;
     let run = move || {
@@ -216,17 +217,17 @@ fn wait_for_stops(report: &Sender<()>) {
 /// that: it reads again and again, until the program ends.
 fn wait_until_gone(report: &Sender<()>) {
     let out = io::stdout();
-    let mut terminal = [PollFd::new(&out, PollFlags::empty())];
+    let mut terminal = [PollFd::new(out.as_fd(), PollFlags::empty())];
     loop {
-        match poll(&mut terminal, None) {
+        match poll(&mut terminal, PollTimeout::NONE) {
             Ok(_) => break,
-            Err(Errno::INTR) => {}
+            Err(Errno::EINTR) => {}
             Err(_) => return,
         }
     }
     // Systems that cannot poll a terminal answer something else, at once.
-    let gone = PollFlags::HUP | PollFlags::ERR;
-    if terminal[0].revents().intersects(gone) {
+    let gone = PollFlags::POLLHUP | PollFlags::POLLERR;
+    if terminal[0].revents().is_some_and(|it| it.intersects(gone)) {
         let _ = report.blocking_send(());
     }
 }
@@ -235,7 +236,7 @@ fn wait_until_gone(report: &Sender<()>) {
 /// stop it.
 pub(in crate::runtime) fn has_terminal() -> bool {
     // Without a terminal there is none to take from others.
-    tcgetpgrp(io::stdout()).map_or(true, |front| front == process::getpgrp())
+    tcgetpgrp(io::stdout()).map_or(true, |front| front == getpgrp())
 }
 
 /// Uses the terminal without being stopped for it, even in the background.
@@ -249,17 +250,16 @@ pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
 
 /// Sends the signal that ends this program to a child that is still waited for; 0: there is none.
 pub(in crate::runtime) fn pass_on(by: EndedBy, child: u32) {
-    let child = i32::try_from(child).ok().and_then(process::Pid::from_raw);
-    let signal = process::Signal::from_named_raw(i32::from(by.0));
-    if let (Some(child), Some(signal)) = (child, signal) {
+    let signal = Number::try_from(i32::from(by.0));
+    if let (Ok(child @ 1..), Ok(signal)) = (i32::try_from(child), signal) {
         // It may have ended.
-        let _ = process::kill_process(child, signal);
+        let _ = kill(Pid::from_raw(child), signal);
     }
 }
 
 /// Requests that the whole job stops, so that a script around it stops too. This causes a [`Signal::Stop`].
 pub(in crate::runtime) fn ask_to_stop() {
-    let _ = kill_current_process_group(process::Signal::TSTP);
+    let _ = killpg(getpgrp(), Number::SIGTSTP);
 }
 
 /// Stops the program. Returns when it is resumed; at once if nobody could resume it.
