@@ -411,7 +411,7 @@ fn roots(home: &Path) -> Vec<SearchRoot> {
         ..Folders::default()
     };
     usual(
-        agents::ALL,
+        &agents::ALL,
         &User {
             folders,
             ..User::default()

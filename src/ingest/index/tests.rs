@@ -155,7 +155,7 @@ fn a_log_that_is_being_written_is_not_kept() {
 fn stamps_of_several_files_are_not_trusted() {
     let dir = tempfile::tempdir().unwrap();
     let path = Location::here(dir.path());
-    for format in agents::ALL.iter().copied() {
+    for format in agents::ALL.iter() {
         let Some(claim) = format.claims(&path.path) else {
             continue;
         };
