@@ -528,6 +528,8 @@ fn bad_requests_are_answered_and_do_not_end_the_server() {
     assert_eq!(client.next()["error"]["code"], -32600);
     client.send(r#"{"jsonrpc":"2.0","id":11,"method":"of/nobody"}"#);
     assert_eq!(client.next()["error"]["code"], -32601);
+    client.send(r#"{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"arguments":{}}}"#);
+    assert_eq!(client.next()["error"]["code"], -32602);
     assert!(client.ask("context_now")["context"]["used"].as_u64() > Some(0));
     assert_eq!(client.end(), Some(0));
 }
@@ -546,6 +548,8 @@ fn a_client_of_another_version_is_answered_and_can_begin_anew() {
     let requests = [
         discover(json!("2099-01-01")),
         discover(json!(7)),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         initialize("1999-01-01", "test"),
     ];
     let requests: String = requests.iter().map(|it| format!("{it}\n")).collect();
@@ -563,12 +567,13 @@ fn a_client_of_another_version_is_answered_and_can_begin_anew() {
         .lines()
         .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
         .collect();
-    let [future, number, past] = &answers[..] else {
+    let [future, number, pong, past] = &answers[..] else {
         panic!("{answers:?}");
     };
     let versions = future["error"]["data"]["supported"].to_string();
     assert!(versions.contains("2026-07-28"), "{future}");
     assert_eq!(number["error"]["code"], -32602, "{number}");
+    assert_eq!(pong["result"], json!({}), "{pong}");
     assert_eq!(past["result"]["protocolVersion"], "2025-11-25", "{past}");
 }
 
