@@ -34,7 +34,7 @@ pub struct Follow {
     /// that PATH is, and short ones that are written to.
     #[arg(long, requires = "texts")]
     pub reports: bool,
-    /// What to leave out.
+    /// Parts to leave out.
     #[command(flatten)]
     pub redact: Redact,
     /// The logs to read.

@@ -15,7 +15,7 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// What a client's name and the metadata of a call say.
+    /// Reads the hints from a client's name and the metadata of a call.
     pub(crate) fn of(client: Option<String>, meta: &Map<String, Value>) -> Hints {
         let text = |name: &str| meta.get(name).and_then(Value::as_str).map(str::to_owned);
         Hints {

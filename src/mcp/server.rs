@@ -22,7 +22,7 @@ const VERSIONS: [&str; 5] = [
 const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
 const WITHOUT_SESSIONS: &str = "2026-07-28";
 
-/// What a request's metadata says of its client.
+/// Keys of a request's metadata that describe its client.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";

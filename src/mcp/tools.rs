@@ -36,7 +36,7 @@ pub struct Tool {
     annotations: Value,
 }
 
-/// What is asked for.
+/// A tool and its arguments.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
     /// The size of the context now.

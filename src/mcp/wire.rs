@@ -8,12 +8,12 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 /// The longest line that is taken in, in bytes. Longer ones are passed over: no request is nearly as long.
 const LONGEST_LINE: usize = 256 << 10;
 
-/// What is asked for.
+/// A request of a client.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) params: Map<String, Value>,
-    /// What its parameters had as `_meta`.
+    /// The member `_meta` of its parameters.
     pub(crate) meta: Map<String, Value>,
 }
 

@@ -122,9 +122,9 @@ part! { Start(stream: &Stream) {
     version: &'static str = env!("CARGO_PKG_VERSION"),
     every_ms: u64 = ms(stream.pace.every),
     heartbeat_ms: u64 = ms(stream.pace.heartbeat),
-    // Whether titles and prompts are in the lines.
+    // True if titles and prompts are in the lines.
     texts: bool = stream.texts.has_titles(),
-    // Whether names are pseudonyms.
+    // True if names are pseudonyms.
     redacted: bool = matches!(stream.texts, Texts::Redacted(_)),
 }}
 

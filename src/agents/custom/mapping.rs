@@ -31,7 +31,7 @@ pub struct Mapping {
     /// Line by line, or one document.
     #[serde(default)]
     pub(super) shape: Written,
-    /// What one of its first lines, or the document, must hold for a file to be such a log.
+    /// The value that one of its first lines, or the document, must have for a file to be such a log.
     pub(super) has: Many<Condition>,
     /// The texts of `ctxgauge agents` about its logs.
     #[serde(default)]

@@ -459,10 +459,10 @@ fn key_of(parts: &[&str], id: &str) -> Key {
     }
 }
 
-/// What these point at is no number of tokens.
+/// The value that pointers lead to is no number of tokens.
 struct Unreadable;
 
-/// The sum of the numbers of tokens that these point at; `None`: there is none.
+/// Returns the sum of the numbers of tokens that these point at; `None`: there is none.
 fn tokens(
     places: &'static Pointers,
     value: Raw<'_>,

@@ -191,7 +191,7 @@ mod tests {
             let [folded, _] = both(plain().chain([event.clone()]).collect());
             assert!(folded.has_misfolded(), "{event:?}");
         }
-        // What came since the last time is all there.
+        // All records since the last time are there.
         let rewound = |n: u64| {
             let again = [below(1_000 + n - 1), below(1_000 + n - 2)];
             both((0..n as usize).map(says).chain(again).collect())

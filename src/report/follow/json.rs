@@ -35,7 +35,7 @@ part! { State<'a>(
     of: SessionPart<'a>,
     whole: Option<&'a Report<'a>>,
 ) {
-    // The same in tables, see `export`.
+    // These keys are those of tables, see `export`.
     session: String = name,
     #[serde(flatten)]
     part: SessionPart<'a> = of,

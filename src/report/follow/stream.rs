@@ -276,12 +276,12 @@ fn lanes_of<T>(all: &[(Lane, T)]) -> Vec<Lane> {
 }
 
 impl Texts {
-    /// Whether titles and prompts are said.
+    /// True if titles and prompts are written.
     pub(super) fn has_titles(&self) -> bool {
         matches!(self, Texts::Reports | Texts::All)
     }
 
-    /// What is said of a session.
+    /// Returns the names of a session that may be in the lines.
     fn names<'f>(&self, fleet: &'f Fleet, key: SessionKey) -> Option<Names<'f>> {
         match self {
             Texts::Reports | Texts::All => Names::with_texts(fleet, key),
