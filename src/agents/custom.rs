@@ -25,7 +25,7 @@ use format::{
 };
 use kit::lenient::Raw;
 pub use mapping::Mapping;
-use mapping::{Condition, Written};
+use mapping::{Author, Condition, Written};
 use model::window::matches;
 use pointer::{Pointer, Pointers};
 use reader::CustomDecoder;
@@ -58,7 +58,10 @@ impl Mapping {
             Written::Document => StoreKind::Document,
         };
         // A line contains the role of a summary as JSON writes it.
-        let resets = self.roles.summary.iter().chain(&self.roles.clear);
+        let resets = [Author::Summary, Author::Clear];
+        let resets = resets
+            .into_iter()
+            .flat_map(|author| self.roles.words(author));
         let marks = resets.map(|word| keep(Value::from(word.as_str()).to_string()));
         let places = self.facts.places.iter().map(String::as_str);
         Format {
@@ -189,7 +192,8 @@ impl Mapping {
     fn facts(&'static self) -> Facts {
         let has = self.has.iter().flat_map(|condition| condition.at.keys());
         let has: Vec<String> = has.map(|key| format!("`{key}`")).collect();
-        let compacts = !self.roles.summary.is_empty() || self.messages.is_some();
+        let compacts =
+            self.roles.words(Author::Summary).next().is_some() || self.messages.is_some();
         self.facts.facts(Facts {
             mark: keep(has.join(" with ")),
             live: match self.shape {

@@ -7,7 +7,7 @@ use kit::lenient::{Raw, scan};
 use model::window::matches;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// The description of how a custom log is written.
@@ -163,6 +163,9 @@ pub(super) struct MessageKeys {
     /// True if records of the model that follow each other are one response.
     #[serde(default)]
     pub(super) joined: bool,
+    /// True if a message with the user's word after the first answer is a tool's result.
+    #[serde(default)]
+    pub(super) user_begins: bool,
     #[serde(default)]
     pub(super) tool: Pointers,
     #[serde(default)]
@@ -194,42 +197,9 @@ pub(super) struct ResultKeys {
     pub(super) state: Pointers,
 }
 
-/// The words of a log for each role. By default as in most logs.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Roles {
-    user: Vec<String>,
-    assistant: Vec<String>,
-    tool: Vec<String>,
-    call: Vec<String>,
-    system: Vec<String>,
-    container: Vec<String>,
-    pub(super) summary: Vec<String>,
-    /// Words at which all leaves the context.
-    pub(super) clear: Vec<String>,
-    /// True if a message with the user's word after the first answer is a tool's result.
-    pub(super) user_begins: bool,
-}
-
-impl Default for Roles {
-    fn default() -> Roles {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Roles {
-            user: words(&["user", "human"]),
-            assistant: words(&["assistant", "model", "ai"]),
-            tool: words(&["tool", "function"]),
-            call: Vec::new(),
-            system: words(&["system", "developer"]),
-            container: Vec::new(),
-            summary: Vec::new(),
-            clear: Vec::new(),
-            user_begins: false,
-        }
-    }
-}
-
 /// The author of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Author {
     /// A person.
     User,
@@ -249,31 +219,52 @@ pub(super) enum Author {
     Clear,
 }
 
+/// The words of a log for each author.
+type Words = BTreeMap<Author, Vec<String>>;
+
+/// The words for each author; those of most logs where none are given.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Words")]
+pub(super) struct Roles(Words);
+
+impl From<Words> for Roles {
+    fn from(mut words: Words) -> Roles {
+        let usual: [(Author, &[&str]); 4] = [
+            (Author::User, &["user", "human"]),
+            (Author::Assistant, &["assistant", "model", "ai"]),
+            (Author::Tool, &["tool", "function"]),
+            (Author::System, &["system", "developer"]),
+        ];
+        for (author, usual) in usual {
+            let usual = usual.iter().map(|word| (*word).to_owned());
+            words.entry(author).or_insert_with(|| usual.collect());
+        }
+        Roles(words)
+    }
+}
+
+impl Default for Roles {
+    fn default() -> Roles {
+        Roles::from(Words::new())
+    }
+}
+
 impl Roles {
-    fn lists(&self) -> [(Author, &Vec<String>); 8] {
-        [
-            (Author::User, &self.user),
-            (Author::Assistant, &self.assistant),
-            (Author::Tool, &self.tool),
-            (Author::Call, &self.call),
-            (Author::System, &self.system),
-            (Author::Container, &self.container),
-            (Author::Summary, &self.summary),
-            (Author::Clear, &self.clear),
-        ]
+    /// The words for an author.
+    pub(super) fn words(&self, author: Author) -> impl Iterator<Item = &String> {
+        self.0.get(&author).into_iter().flatten()
     }
 
     /// Returns the author that this word means.
     pub(super) fn author(&self, word: &str) -> Option<Author> {
-        let lists = self.lists();
-        let mut lists = lists.iter();
-        let found = lists.find(|(_, words)| words.iter().any(|is| is == word));
+        let means = |words: &[String]| words.iter().any(|is| is == word);
+        let found = self.0.iter().find(|(_, words)| means(words));
         found.map(|(author, _)| *author)
     }
 
     /// Returns a word that means two roles.
     fn twice(&self) -> Option<&str> {
-        let words: Vec<&String> = self.lists().iter().flat_map(|(_, words)| *words).collect();
+        let words: Vec<&String> = self.0.values().flatten().collect();
         let again = |(at, word): &(usize, &&String)| words[..*at].contains(*word);
         let twice = words.iter().enumerate().find(again);
         twice.map(|(_, word)| word.as_str())

@@ -262,7 +262,9 @@ impl Reader<'_> {
             return self.report(Some(request), usage, out);
         }
         self.session.is_open = false;
-        if message.author == Author::User && mapping.roles.user_begins && self.session.has_answered
+        if message.author == Author::User
+            && mapping.message.user_begins
+            && self.session.has_answered
         {
             message.become_result();
         }

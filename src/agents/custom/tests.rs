@@ -539,7 +539,6 @@ state = "/state"
 [roles]
 container = ["true"]
 clear = ["command_clear"]
-user_begins = false
 
 [causes]
 command_clear = "manual"
@@ -610,8 +609,8 @@ fn a_name_may_have_the_session_s_id_and_a_text_tells_a_log() {
 fn usage_is_read_in_a_provider_s_words_or_as_the_agent_s_own() {
     let usage = |usage: &str| {
         let (all, _) = RECORDS.split_once("[usage]").unwrap();
-        let text =
-            format!("{all}[usage]\n{usage}\n").replace("[roles]", "[roles]\nuser_begins = true");
+        let text = format!("{all}[usage]\n{usage}\n")
+            .replace("[message]", "[message]\nuser_begins = true");
         let log = r#"{"session":"s","role":"user","content":"Go."}
 {"session":"s","role":"assistant","content":"ls","usage":{"prompt_tokens":90,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens":4}}
 {"session":"s","role":"user","content":"a.rs"}
