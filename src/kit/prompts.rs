@@ -7,11 +7,13 @@
 mod block;
 mod conversation;
 mod held;
+mod threads;
 
 pub use block::{Block, Content, passages};
 pub use conversation::{Conversation, Losses, Prompt, Step, front_of, hash};
 pub use held::Mark;
 use model::Role;
+pub use threads::{Thread, Threads};
 
 /// Marks which blocks of a prompt begin a user turn, where messages do not show it, and removes empty
 /// ones.

@@ -28,10 +28,10 @@ use channel::Channel;
 use format::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use kit::bodies::{Numbers, request};
 use kit::lenient::{self, Lost, Text};
-use kit::prompts::{Conversation, Losses, Prompt, mark_turns};
+use kit::prompts::{Conversation, Losses::BySize, Prompt, Threads, mark_turns};
 use model::Gone;
-use model::event::{Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
-use std::collections::{HashMap, HashSet};
+use model::event::{Cause, Kept, Key, Meta, Place, Reset, Sink, Usage};
+use std::collections::HashSet;
 use std::path::Path;
 use wire::{Line, Model};
 
@@ -70,18 +70,10 @@ fn recognise(head: &[u8]) -> bool {
     is_json || channel::is_channel(head)
 }
 
-/// A conversation of the file.
-struct Thread {
-    conversation: Conversation,
-    model: Option<Box<str>>,
-}
-
 /// Decodes one file.
 #[derive(Default)]
 struct VscodeGatewayDecoder {
-    threads: HashMap<Lane, Thread>,
-    /// The conversation that came first: the file's own.
-    first: Option<Key>,
+    threads: Threads,
     /// Requests whose numbers were emitted.
     emitted: HashSet<Key>,
     /// True if contents follow the numbers in this file.
@@ -139,7 +131,9 @@ impl VscodeGatewayDecoder {
         };
         let request = request_of(line, out);
         let has_contents = self.has_contents;
-        let thread = self.thread(Key::of(conversation), meta, out);
+        let thread = self
+            .threads
+            .thread(Key::of(conversation), BySize, meta, out);
         if line.is_summarization == Some(true) {
             out.skip("summarization");
             if line.status.get().is_none_or(|status| status == "success") {
@@ -148,7 +142,7 @@ impl VscodeGatewayDecoder {
                     key: chat.map(|id| Key::of_parts(&["summarization", id])),
                     ..Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing)
                 });
-                *thread = Thread::new();
+                thread.conversation = Conversation::new(BySize);
             }
             return;
         }
@@ -171,7 +165,7 @@ impl VscodeGatewayDecoder {
         let key = request_of(line, out);
         let already = std::mem::replace(&mut self.has_contents, true);
         if line.is_summarization == Some(true) || !already && self.emitted.contains(&key) {
-            out.set_lane(self.lane(conversation));
+            out.set_lane(self.threads.lane(conversation));
             return out.skip("request.full");
         }
         let Some(request) = line.request else {
@@ -185,7 +179,7 @@ impl VscodeGatewayDecoder {
             ..Meta::default()
         };
         self.emitted.insert(key);
-        let thread = self.thread(conversation, meta, out);
+        let thread = self.threads.thread(conversation, BySize, meta, out);
         let conversation = &mut thread.conversation;
         let mut carried = [request.front, request.blocks].concat();
         mark_turns(&mut carried);
@@ -205,42 +199,15 @@ impl VscodeGatewayDecoder {
             window: model.max_input_tokens.0.filter(|window| *window > 0),
             ..Meta::default()
         };
-        let thread = self.thread(capture::conversation(line), meta, out);
+        let thread = self
+            .threads
+            .thread(capture::conversation(line), BySize, meta, out);
         let blocks = capture::captured(line, lost);
         thread.conversation.add_request(&Prompt::of(&blocks), out);
         if let Some(tokens) = line.estimated.get() {
             let chat = line.state_chat_id.key();
             let request = chat.unwrap_or(Key::of_number("capture", out.place().id()));
             out.usage(Usage::estimated(request, tokens));
-        }
-    }
-
-    fn lane(&mut self, conversation: Key) -> Lane {
-        match *self.first.get_or_insert(conversation) {
-            first if first == conversation => Lane::Main,
-            _ => Lane::Side(conversation),
-        }
-    }
-
-    /// Returns the thread of a conversation, to whose lane the next events go. What is new in `meta` is emitted.
-    fn thread(&mut self, conversation: Key, meta: Meta, out: &mut Sink<'_>) -> &mut Thread {
-        let lane = self.lane(conversation);
-        out.set_lane(lane);
-        let is_new = !self.threads.contains_key(&lane);
-        let thread = self.threads.entry(lane).or_insert_with(Thread::new);
-        if is_new || thread.model != meta.model {
-            thread.model.clone_from(&meta.model);
-            out.meta(meta);
-        }
-        thread
-    }
-}
-
-impl Thread {
-    fn new() -> Thread {
-        Thread {
-            conversation: Conversation::new(Losses::BySize),
-            model: None,
         }
     }
 }

@@ -7,8 +7,8 @@
 use format::database::{DatabaseSpec, Schema};
 use kit::bodies::{self, Numbers, request};
 use kit::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
-use kit::prompts::{Block, Conversation, Prompt, Step};
-use model::event::{Key, Lane, Meta, Sink, Usage};
+use kit::prompts::{Block, Losses, Prompt, Step, Threads};
+use model::event::{Key, Meta, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
 
@@ -78,16 +78,9 @@ pub(super) fn is_trace(line: &[u8]) -> bool {
 /// The agents of a trace.
 #[derive(Default)]
 pub(super) struct Trace {
-    agents: HashMap<Key, Agent>,
-}
-
-/// An agent of a run.
-struct Agent {
-    lane: Lane,
-    conversation: Conversation,
-    model: Option<Box<str>>,
-    /// The tools on offer, which the end of a call does not repeat.
-    tools: Option<Box<str>>,
+    agents: Threads,
+    /// The tools on offer to each agent, which the end of a call does not repeat.
+    tools: HashMap<Key, Box<str>>,
 }
 
 impl Trace {
@@ -109,37 +102,19 @@ impl Trace {
             other => return out.skip(other),
         }
         let id = Key::of_parts(&[event.run_id.or_empty(), event.agent_id.or_empty()]);
-        let is_first = self.agents.is_empty();
-        let is_new = !self.agents.contains_key(&id);
-        let agent = self.agents.entry(id).or_insert_with(|| Agent {
-            lane: if is_first { Lane::Main } else { Lane::Side(id) },
-            conversation: Conversation::default(),
-            model: None,
-            tools: None,
-        });
-        out.set_lane(agent.lane);
         let model = event.attributes.model.get().map(model_name);
-        if is_new || model.is_some() && model != agent.model.as_deref() {
-            agent.model = model.map(Into::into).or(agent.model.take());
-            out.meta(Meta {
-                id: event.run_id.boxed().filter(|_| is_new),
-                title: event.agent_id.boxed().filter(|_| is_new),
-                model: agent.model.clone(),
-                ..Meta::default()
-            });
-        }
-        agent.call(event, lost, out);
-    }
-}
-
-impl Agent {
-    /// Takes in the beginning of a call, or its end.
-    fn call(&mut self, event: &Event<'_>, lost: &Lost, out: &mut Sink<'_>) {
+        let meta = Meta {
+            id: event.run_id.boxed(),
+            title: event.agent_id.boxed(),
+            ..Meta::of_model(model.map(Into::into))
+        };
+        let agent = self.agents.thread(id, Losses::ByText, meta, out);
         let attributes = &event.attributes;
-        let tools = attributes.tools.0.map(|tools| tools.get().into());
-        self.tools = tools.or(self.tools.take());
+        if let Some(tools) = attributes.tools.0 {
+            self.tools.insert(id, tools.get().into());
+        }
         if attributes.messages.0.is_some() {
-            let tools = self.tools.as_deref().and_then(Raw::of);
+            let tools = self.tools.get(&id).and_then(|tools| Raw::of(tools));
             let at = lost.at("llm.messages");
             let (front, blocks) = request::parts(Vec::new(), attributes.messages.0, tools, at);
             let prompt = Prompt {
@@ -149,7 +124,7 @@ impl Agent {
                 blocks: &blocks,
                 step: Step::Continue,
             };
-            self.conversation.add_request(&prompt, out);
+            agent.conversation.add_request(&prompt, out);
         }
         let span = event.span_id.key().or(event.event_id.key());
         let request = span.unwrap_or(Key::of_number("ouro", out.place().id()));
@@ -162,19 +137,21 @@ impl Agent {
         let calls = attributes.calls.0;
         let calls = calls.map(|raw| bodies::calls(raw, lost.at("llm.response.tool_calls")));
         output.extend(calls.into_iter().flatten());
-        let usage = self.usage(request, attributes);
+        let usage = usage(request, attributes, agent.known.model.as_deref());
         if usage.is_some() || !output.is_empty() {
-            self.conversation.add_response(request, &output, usage, out);
+            agent
+                .conversation
+                .add_response(request, &output, usage, out);
         }
     }
+}
 
-    fn usage(&self, request: Key, attributes: &Attributes<'_>) -> Option<Usage> {
-        let parts = [attributes.input, attributes.output, attributes.cached];
-        let [input, output, cached] = Reported::mended(parts);
-        let numbers = Numbers {
-            cache_read: cached.0.min(input.0),
-            ..Numbers::of_line([input, output])
-        };
-        numbers.usage(request, self.model.as_deref())
-    }
+fn usage(request: Key, attributes: &Attributes<'_>, model: Option<&str>) -> Option<Usage> {
+    let parts = [attributes.input, attributes.output, attributes.cached];
+    let [input, output, cached] = Reported::mended(parts);
+    let numbers = Numbers {
+        cache_read: cached.0.min(input.0),
+        ..Numbers::of_line([input, output])
+    };
+    numbers.usage(request, model)
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{self, fixture};
+use model::event::Lane;
 use model::session::Session;
 use model::{Role, Source};
 use std::collections::BTreeMap;

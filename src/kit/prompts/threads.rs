@@ -1,0 +1,52 @@
+//! The conversations of a file whose requests name theirs.
+
+use super::conversation::{Conversation, Losses};
+use model::event::{Key, Lane, Meta, Sink};
+use std::collections::HashMap;
+
+/// The conversations of a file. The one that comes first is the file's own.
+#[derive(Default)]
+pub struct Threads {
+    first: Option<Key>,
+    threads: HashMap<Key, Thread>,
+}
+
+/// A conversation and the newest facts about it.
+pub struct Thread {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// The facts that were emitted.
+    pub known: Meta,
+}
+
+impl Threads {
+    /// Returns the lane of a conversation.
+    pub fn lane(&mut self, conversation: Key) -> Lane {
+        match *self.first.get_or_insert(conversation) {
+            first if first == conversation => Lane::Main,
+            _ => Lane::Side(conversation),
+        }
+    }
+
+    /// Returns a conversation, to whose lane the next events go; `losses` says how parts leave it. Facts that are new are
+    /// emitted.
+    pub fn thread(
+        &mut self,
+        conversation: Key,
+        losses: Losses,
+        meta: Meta,
+        out: &mut Sink<'_>,
+    ) -> &mut Thread {
+        out.set_lane(self.lane(conversation));
+        let thread = self.threads.entry(conversation);
+        let thread = thread.or_insert_with(|| Thread {
+            conversation: Conversation::new(losses),
+            known: Meta::default(),
+        });
+        let changes = meta.changes(&mut thread.known);
+        if changes != Meta::default() {
+            out.meta(changes);
+        }
+        thread
+    }
+}
