@@ -5,6 +5,7 @@ use super::{Call, Run};
 use anyhow::{Context, Result};
 use clap::Args;
 use jiff::SignedDuration;
+use report::ReportContext;
 use report::follow::{self, Pace, Stream, Texts};
 use std::path::PathBuf;
 use std::process;
@@ -56,7 +57,7 @@ impl Run for Follow {
         let context = setup.context_of(&self.paths, &self.logs)?;
         context.rules.earlier.count_at_once();
         let texts = if self.reports {
-            Texts::Reports
+            Texts::Reports { alone: false }
         } else if self.texts {
             Texts::All
         } else if self.redact.redact {
@@ -68,21 +69,34 @@ impl Run for Follow {
             every: self.every,
             heartbeat: self.heartbeat,
         };
-        let stream = Arc::new(Stream::new(Arc::clone(&context.rules), pace, texts));
-        let ended = Arc::<OnceLock<tui::EndedBy>>::default();
-        let (by, ends) = (Arc::clone(&ended), Arc::clone(&stream));
-        tui::when_ended(move |signal| {
-            let _ = by.set(signal);
-            ends.end();
-            thread::sleep(LAST_WAIT);
-            process::exit(signal.exit_code().into());
-        })
-        .context("could not listen for signals")?;
-        follow::run(context, &stream, call.out, call.err)?;
-        match ended.get() {
-            Some(signal) => Err((*signal).into()),
-            None => Ok(()),
-        }
+        stream(call, context, pace, texts)
+    }
+}
+
+/// Prints the report of the session in a log whenever it changes, each as a line and nothing else.
+pub(super) fn reports(call: &mut Call<'_>, context: ReportContext) -> Result<()> {
+    let pace = Pace {
+        every: Duration::ZERO,
+        heartbeat: LONGEST,
+    };
+    stream(call, context, pace, Texts::Reports { alone: true })
+}
+
+fn stream(call: &mut Call<'_>, context: ReportContext, pace: Pace, texts: Texts) -> Result<()> {
+    let stream = Arc::new(Stream::new(Arc::clone(&context.rules), pace, texts));
+    let ended = Arc::<OnceLock<tui::EndedBy>>::default();
+    let (by, ends) = (Arc::clone(&ended), Arc::clone(&stream));
+    tui::when_ended(move |signal| {
+        let _ = by.set(signal);
+        ends.end();
+        thread::sleep(LAST_WAIT);
+        process::exit(signal.exit_code().into());
+    })
+    .context("could not listen for signals")?;
+    follow::run(context, &stream, call.out, call.err)?;
+    match ended.get() {
+        Some(signal) => Err((*signal).into()),
+        None => Ok(()),
     }
 }
 

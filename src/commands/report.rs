@@ -17,6 +17,9 @@ pub struct Report {
     /// A log file, a folder (its newest session), or `-` for standard input. Default: the newest session of the
     /// project in the working directory.
     pub path: Option<PathBuf>,
+    /// Print the report again, as a line of JSON, whenever the session changes. `ctxgauge follow` says more.
+    #[arg(long, hide = true, requires = "path", conflicts_with_all = ["session", "redact", "format", "output"])]
+    pub follow: bool,
     /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
     /// Without PATH, any of this machine.
     #[arg(long, value_name = "ID")]
@@ -58,6 +61,10 @@ impl Run for Report {
             Some(_) => setup.context(&self.logs.only)?,
             None => setup.context_of(&[], &self.logs)?,
         };
+        if self.follow {
+            context.rules.earlier.count_at_once();
+            return super::follow::reports(call, context);
+        }
         let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;
         call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;

@@ -32,7 +32,10 @@ const READER_CHECK: Duration = Duration::from_millis(250);
 #[derive(Clone)]
 pub enum Texts {
     /// Titles and prompts too, and the whole report of a session whose log was read whole.
-    Reports,
+    Reports {
+        /// True if a line is a report and nothing else.
+        alone: bool,
+    },
     /// Titles and prompts too.
     All,
     /// Neither, but paths, ids and names.
@@ -64,7 +67,7 @@ pub fn run(
 ) -> Result<()> {
     let now = context.now;
     let only = match (&stream.texts, &context.roots[..]) {
-        (Texts::Reports, [_]) => context.find().files.into_iter().next(),
+        (Texts::Reports { .. }, [_]) => context.find().files.into_iter().next(),
         _ => None,
     };
     let options = Options {
@@ -92,7 +95,11 @@ fn write(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let mut lines = Lines { seq: 0, now };
+    let mut lines = Lines {
+        seq: 0,
+        now,
+        reports_alone: stream.texts.are_reports_alone(),
+    };
     let mut ready = Vec::new();
     lines.add(&mut ready, "start", Start::new(stream))?;
     let Pace { heartbeat, .. } = stream.pace;
@@ -136,10 +143,14 @@ fn ms(time: Duration) -> u64 {
 struct Lines {
     seq: u64,
     now: fn() -> Timestamp,
+    reports_alone: bool,
 }
 
 impl Lines {
     fn add(&mut self, to: &mut Vec<u8>, r#type: &'static str, body: impl Serialize) -> Result<()> {
+        if self.reports_alone {
+            return Ok(());
+        }
         let (seq, at) = (self.seq, (self.now)());
         self.seq += 1;
         line(

@@ -245,8 +245,9 @@ impl State {
         let title = names.title.take().filter(|_| texts.has_titles());
         let name = joined_by(facts.agent, facts, key.lane);
         let part = SessionPart::new(&self.fleet, key, gauge, names, None, at);
-        let is_whole =
-            |of: &&Session| matches!(texts, Texts::Reports) && of.coverage == Coverage::Whole;
+        let is_whole = |of: &&Session| {
+            matches!(texts, Texts::Reports { .. }) && of.coverage == Coverage::Whole
+        };
         let clock = Clock {
             now: at,
             zone: TimeZone::UTC,
@@ -264,7 +265,12 @@ impl State {
             is_live: self.fleet.live(key, at).is_some(),
         };
         if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
-            lines.add(to, "session", body)?;
+            match &report {
+                Some(report) if lines.reports_alone => {
+                    line(to, &super::super::session::json::session(report))?
+                }
+                _ => lines.add(to, "session", body)?,
+            }
             self.changes.note(key, sent);
         }
         Ok(())
@@ -278,13 +284,18 @@ fn lanes_of<T>(all: &[(Lane, T)]) -> Vec<Lane> {
 impl Texts {
     /// True if titles and prompts are written.
     pub(super) fn has_titles(&self) -> bool {
-        matches!(self, Texts::Reports | Texts::All)
+        matches!(self, Texts::Reports { .. } | Texts::All)
+    }
+
+    /// True if nothing but reports is written.
+    pub(super) fn are_reports_alone(&self) -> bool {
+        matches!(self, Texts::Reports { alone: true })
     }
 
     /// Returns the names of a session that may be in the lines.
     fn names<'f>(&self, fleet: &'f Fleet, key: SessionKey) -> Option<Names<'f>> {
         match self {
-            Texts::Reports | Texts::All => Names::with_texts(fleet, key),
+            Texts::Reports { .. } | Texts::All => Names::with_texts(fleet, key),
             Texts::Names => Names::without_texts(fleet, key),
             Texts::Redacted(redactor) => Names::redacted(fleet, key, redactor),
         }
