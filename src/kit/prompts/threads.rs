@@ -28,8 +28,8 @@ impl Threads {
         }
     }
 
-    /// Returns a conversation, to whose lane the next events go; `losses` says how parts leave it. Facts that are new are
-    /// emitted.
+    /// Returns a conversation, to whose lane the next events go; `losses` says how parts leave it. Facts are emitted
+    /// where it or its model is new.
     pub fn thread(
         &mut self,
         conversation: Key,
@@ -43,9 +43,10 @@ impl Threads {
             conversation: Conversation::new(losses),
             known: Meta::default(),
         });
-        let changes = meta.changes(&mut thread.known);
-        if changes != Meta::default() {
-            out.meta(changes);
+        let is_other = meta.model.is_some() && meta.model != thread.known.model;
+        if is_other || thread.known == Meta::default() {
+            thread.known = meta.clone();
+            out.meta(meta);
         }
         thread
     }
