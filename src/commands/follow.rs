@@ -74,7 +74,10 @@ impl Run for Follow {
 }
 
 /// Prints the report of the session in a log whenever it changes, each as a line and nothing else.
-pub(super) fn reports(call: &mut Call<'_>, context: ReportContext) -> Result<()> {
+pub(super) fn reports(call: &mut Call<'_>, paths: &[PathBuf], logs: &Logs) -> Result<()> {
+    check_paths(paths)?;
+    let context = call.setup()?.context_of(paths, logs)?;
+    context.rules.earlier.count_at_once();
     let pace = Pace {
         every: Duration::ZERO,
         heartbeat: LONGEST,

@@ -57,14 +57,13 @@ impl Run for Report {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let format = self.format();
         let setup = call.setup()?;
+        if self.follow {
+            return super::follow::reports(call, self.path.as_slice(), &self.logs);
+        }
         let mut context = match &self.path {
             Some(_) => setup.context(&self.logs.only)?,
             None => setup.context_of(&[], &self.logs)?,
         };
-        if self.follow {
-            context.rules.earlier.count_at_once();
-            return super::follow::reports(call, context);
-        }
         let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;
         call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;

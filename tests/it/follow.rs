@@ -22,16 +22,22 @@ struct Following {
 
 impl Following {
     fn start(folder: &Path, options: &[&str]) -> Following {
+        Following::run("follow", folder, options, |line| {
+            schema::check("follow-1.json", line);
+        })
+    }
+
+    fn run(name: &str, folder: &Path, options: &[&str], check: fn(&Value)) -> Following {
         let home = tempfile::tempdir().unwrap();
         let mut command = process(home.path());
-        command.arg("follow").arg(folder).args(options);
+        command.arg(name).arg(folder).args(options);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
                 let line: Value = serde_json::from_str(&line).unwrap();
-                schema::check("follow-1.json", &line);
+                check(&line);
                 if sender.send(line).is_err() {
                     break;
                 }
@@ -42,10 +48,14 @@ impl Following {
 
     /// The next line of this type for which this holds.
     fn next(&self, r#type: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        self.next_line(|line| line["type"] == r#type && is_it(line))
+    }
+
+    fn next_line(&self, is_it: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
-        wait_for(r#type, || {
+        wait_for("a line", || {
             while let Ok(line) = self.lines.try_recv() {
-                if line["type"] == r#type && is_it(&line) {
+                if is_it(&line) {
                     return Ok(line);
                 }
                 last = line;
@@ -174,4 +184,33 @@ fn the_report_of_a_log_is_that_of_its_time_also_when_it_was_gone() {
     following.next("gone", |_| true);
     fs::rename(&elsewhere, &log).unwrap();
     following.next("session", is_same);
+}
+
+#[test]
+fn a_report_that_follows_is_a_line_for_each_change_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("one.jsonl");
+    let text = some_log();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    fs::write(&log, lines[..2].concat()).unwrap();
+    let following = Following::run("report", &log, &["--follow", "--json"], |line| {
+        assert!(
+            line["type"].is_null() && !line["context"].is_null(),
+            "{line}"
+        );
+    });
+    let is_same = |line: &Value| {
+        let report = ctxgauge(following.home.path())
+            .args(["report", "--json"])
+            .arg(&log)
+            .output();
+        let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+        ["context", "calls", "messages"]
+            .iter()
+            .all(|part| line[part] == report[part])
+    };
+    following.next_line(is_same);
+    let mut file = OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(lines[2..].concat().as_bytes()).unwrap();
+    following.next_line(is_same);
 }
