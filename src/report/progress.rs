@@ -78,7 +78,7 @@ impl Progress {
         if let Some(since) = shown.since {
             shown.is_drawn = true;
             let line = self.line(charset, since.elapsed());
-            // What is too long for the terminal is cut, not wrapped.
+            // A line that is too long for the terminal is cut, not wrapped.
             let _ = write!(io::stderr(), "\r\x1b[?7l{line}\x1b[K\x1b[?7h");
         }
     }
