@@ -1,9 +1,9 @@
 //! What must hold of a session, however it came about.
 
 use ctxgauge::config;
+use ctxgauge::decode::damage;
 use ctxgauge::format::{Decoder, Format};
 use ctxgauge::ingest::store::document::decode;
-use ctxgauge::kit::damage;
 use ctxgauge::model::carried::Carried;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
 use ctxgauge::model::forecast::{backtest, forecast};

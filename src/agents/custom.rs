@@ -20,10 +20,10 @@ mod pointer;
 mod reader;
 
 pub(crate) use about::About;
+use decode::lenient::Raw;
 use format::{
     ANTHROPIC, Cached, Claim, Decoder, Facts, Format, List, StoreKind, Term, Tier, facts, head,
 };
-use kit::lenient::Raw;
 pub use mapping::Mapping;
 use mapping::{Author, Condition, Written};
 use model::window::matches;

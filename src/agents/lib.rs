@@ -1,7 +1,7 @@
 //! Decoders: one module per log format, each of which turns bytes into [`model::event`]s. They do no
 //! I/O.
 //!
-//! [`format`](mod@format) is what a format is, [`kit`] what decoders share, [`builtin`] holds one module for each agent,
+//! [`format`](mod@format) is what a format is, [`decode`] what decoders share, [`builtin`] holds one module for each agent,
 //! [`custom`] is the language in which a user describes a format without code. None of them refers to the list of all
 //! formats: it is handed in from the top.
 //!

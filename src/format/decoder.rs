@@ -1,7 +1,7 @@
 //! Defines the decoders, which turn the bytes of a log into events.
 
 use super::sidecar::SidecarRecord;
-use kit::damage;
+use decode::damage;
 use model::event::{Meta, Sink};
 
 /// The effect on a decoder of the files beside its log.

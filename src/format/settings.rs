@@ -1,6 +1,6 @@
 //! Settings files of agents: where they are, and how to read them without failing.
 
-use kit::lenient::MAX_WINDOW;
+use decode::lenient::MAX_WINDOW;
 use model::window::{Compaction, Overrides, ReadySummary};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //! and size, ids given twice, parents in circles.
 
 use super::values::ODD;
-use ctxgauge::kit::text;
+use ctxgauge::decode::text;
 use serde_json::value::RawValue;
 use std::ops::Range;
 

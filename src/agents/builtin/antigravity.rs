@@ -19,11 +19,11 @@
 
 mod generation;
 
+use decode::lenient::{self, Count, Raw, Text, record};
 use format::names;
 use format::{
     Claim, Decoder, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind, decoder, head,
 };
-use kit::lenient::{self, Count, Raw, Text, record};
 use model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, VecDeque};

@@ -28,15 +28,15 @@ mod wire;
 
 use chosen::Chosen;
 use cleared::Clearing;
+use decode::anthropic::{ToolNames, assistant_items, part_of, user_items};
+use decode::lenient::{self, Lost, Text};
+use decode::{damage, image, text};
 use fork::Fork;
 use format::{
     ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder, head,
 };
 use format::{about_agent, is_uuid};
 use idle::Idle;
-use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
-use kit::lenient::{self, Lost, Text};
-use kit::{damage, image, text};
 use model::event::{
     Billed, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
@@ -161,7 +161,7 @@ impl Side {
 
 impl Decoder for ClaudeCodeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let text = kit::text(document);
+        let text = decode::text(document);
         let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
         };

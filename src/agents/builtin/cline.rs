@@ -21,12 +21,12 @@
 mod sent;
 mod settings;
 
+use decode::anthropic::{self, ToolNames, part_of};
+use decode::lenient::{self, Count, Lost, Millis, Raw, Text, record};
 use format::names;
 use format::{
     Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
-use kit::anthropic::{self, ToolNames, part_of};
-use kit::lenient::{self, Count, Lost, Millis, Raw, Text, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::path::{Path, PathBuf};
@@ -184,7 +184,7 @@ struct ClineDecoder {
 
 impl Decoder for ClineDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let (text, lost) = (kit::text(document), Lost::default());
+        let (text, lost) = (decode::text(document), Lost::default());
         let Ok(beside) = lenient::parse::<Beside<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };

@@ -40,15 +40,15 @@ mod spans;
 mod usage;
 
 use asides::Asides;
+use decode::anthropic::ToolNames;
+use decode::image::{self, Formula};
+use decode::lenient::{self, Window};
 use events::{Data, Record, Request};
 use format::{
     Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, WITH_CACHE_AND_REASONING, decoder,
     head,
 };
 use jiff::Timestamp;
-use kit::anthropic::ToolNames;
-use kit::image::{self, Formula};
-use kit::lenient::{self, Window};
 use media::{picture, pictures};
 use model::event::{Billed, Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};

@@ -16,14 +16,14 @@
 //! * The system prompt and the tools are not logged. A database does not name its folder, and a session of a
 //!   sub-agent names its parent.
 
+use decode::anthropic::ToolNames;
+use decode::image;
+use decode::lenient::{Count, Reported, Text, record};
+use decode::rows::{self, Line};
 use format::database::{DatabaseSpec, Schema};
 use format::settings::{Layers, Settings, SettingsFile};
 use format::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use jiff::Timestamp;
-use kit::anthropic::ToolNames;
-use kit::image;
-use kit::lenient::{Count, Reported, Text, record};
-use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };

@@ -15,9 +15,9 @@
 
 mod chat;
 
+use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use decode::lenient::{self, Text, record};
 use format::{Base, Claim, Decoder, Format, Root, SameId, StoreKind, decoder, head};
-use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
-use kit::lenient::{self, Text, record};
 use model::event::{NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::path::Path;

@@ -23,12 +23,12 @@
 
 mod settings;
 
+use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use decode::lenient::{self, Count, Lost, Text, record};
+use decode::text;
 use format::is_uuid;
 use format::{Cached, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
-use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
-use kit::lenient::{self, Count, Lost, Text, record};
-use kit::text;
 use model::event::{Billed, Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::path::Path;

@@ -11,10 +11,10 @@
 //! * It compacts at 0.95 of the window by o200k's count of its messages, tools not included, and keeps 2,000
 //!   tokens. `compression:…` in `settings` changes that, which is not read.
 
+use decode::anthropic::ToolNames;
+use decode::lenient::{self, Millis, Reported, Text, record};
 use format::database::{DatabaseSpec, Schema};
 use format::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
-use kit::anthropic::ToolNames;
-use kit::lenient::{self, Millis, Reported, Text, record};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part as Direction, Reset, Sink, Usage,
 };

@@ -25,9 +25,9 @@
 //!   list they are in messages of the user's alone, and results next to parallel calls contain each
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
+use decode::lenient::{self, Raw, Text};
 use format::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
 use format::{SameId, THOUGHTS, names};
-use kit::lenient::{self, Raw, Text};
 use model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::collections::HashSet;
@@ -180,7 +180,7 @@ impl Decoder for GeminiCliDecoder {
     }
 
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let folder = kit::text(document);
+        let folder = decode::text(document);
         if !folder.trim().is_empty() {
             out.meta(Meta {
                 cwd: Some(folder.trim().into()),

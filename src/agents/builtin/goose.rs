@@ -15,14 +15,14 @@
 //!   model's. Then follows a copy of the user's last message, unless he asked for the compaction.
 //! * The system prompt, the tools and a reminder at the end of each prompt are not logged.
 
+use decode::anthropic::{ToolNames, part_of};
+use decode::image;
+use decode::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
+use decode::rows::{self, Line};
 use format::database::{DatabaseSpec, Schema};
 use format::settings::{Layers, Settings};
 use format::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE, decoder};
 use jiff::Timestamp;
-use kit::anthropic::{ToolNames, part_of};
-use kit::image;
-use kit::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
-use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,
     Usage,

@@ -19,11 +19,11 @@
 
 mod usage;
 
+use decode::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
 use format::names;
 use format::settings::{Layers, Settings, SettingsFile, tokens};
 use format::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder, head};
 use jiff::Timestamp;
-use kit::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
 use model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
 use model::window::{ModelWindow, Overrides};
 use model::{Gone, Kind, Role};
@@ -144,7 +144,7 @@ struct GrokDecoder {
     /// The facts in `summary.json`, and those that were emitted.
     summary: Meta,
     meta: Meta,
-    tools: kit::anthropic::ToolNames,
+    tools: decode::anthropic::ToolNames,
     requests: Requests,
     /// The newest message of the user, which every compaction keeps.
     task: Option<Key>,
@@ -160,7 +160,7 @@ impl Decoder for GrokDecoder {
     }
 
     fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
-        let text = kit::text(document);
+        let text = decode::text(document);
         let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
         };

@@ -14,13 +14,13 @@
 //! * `hermes sessions export` writes a session a line: its row of `sessions` with its rows of `messages`.
 //! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
 
+use decode::anthropic::ToolNames;
+use decode::lenient::{Count, Raw, Reported, Text, record};
+use decode::rows::{self, Line};
 use format::database::{DatabaseSpec, Schema};
 use format::settings::{Settings, SettingsFile, tokens_of};
 use format::{Cached, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
 use jiff::Timestamp;
-use kit::anthropic::ToolNames;
-use kit::lenient::{Count, Raw, Reported, Text, record};
-use kit::rows::{self, Line};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::window::{Compaction, Overrides};
 use model::{Gone, Kind, Role};

@@ -34,9 +34,9 @@
 mod thread;
 mod wire;
 
+use decode::lenient::{self, Lost};
 use format::names;
 use format::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
-use kit::lenient::{self, Lost};
 use model::event::{Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;

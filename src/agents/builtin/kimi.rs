@@ -33,9 +33,9 @@
 //!   other half of the `wire.jsonl` beside it, which older versions did not write: it is read where
 //!   that is missing, and where it is named.
 
+use decode::lenient::{self, Text, record};
 use format::names;
 use format::{Cached, Claim, Decoder, Format, Root, decoder, head};
-use kit::lenient::{self, Text, record};
 use model::event::{Key, Meta, Sink};
 use std::path::Path;
 

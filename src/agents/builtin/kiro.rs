@@ -18,11 +18,11 @@
 
 mod session;
 
+use decode::anthropic::ToolNames;
+use decode::image;
+use decode::lenient::{self, Count, Lost, Raw, Text, record};
 use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
-use kit::anthropic::ToolNames;
-use kit::image;
-use kit::lenient::{self, Count, Lost, Raw, Text, record};
 use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -148,7 +148,7 @@ struct KiroDecoder {
 impl Decoder for KiroDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
         let lost = Lost::default();
-        let text = kit::text(document);
+        let text = decode::text(document);
         let Ok(session) = lenient::parse::<Session<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };

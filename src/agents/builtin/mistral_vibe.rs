@@ -17,10 +17,10 @@
 //! * Large results are saved in a file; the model gets their beginning.
 
 use super::mistral_vibe_2;
+use decode::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
 use format::names;
 use format::{Claim, Decoder, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head};
 use jiff::Timestamp;
-use kit::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
@@ -207,7 +207,7 @@ struct VibeDecoder {
 
 impl Decoder for VibeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let (text, lost) = (kit::text(document), Lost::default());
+        let (text, lost) = (decode::text(document), Lost::default());
         let Ok(about) = lenient::parse::<About<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };

@@ -11,11 +11,11 @@
 //! * A compaction begins a new session, whose first message is a summary.
 //! * `injected` messages of the user's are the harness's.
 
+use decode::anthropic::ToolNames;
+use decode::lenient::{self, Count, Lost, Text, Window, record};
+use decode::openai::{self, Call, Content};
 use format::settings::Layers;
 use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
-use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Lost, Text, Window, record};
-use kit::openai::{self, Call, Content};
 use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Kind, Role};
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ struct VibeDecoder {
 
 impl Decoder for VibeDecoder {
     fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
-        let text = kit::text(document);
+        let text = decode::text(document);
         match lenient::parse::<About<'_>>(&text, &Lost::default()) {
             Ok(about) => self.stats = about.stats,
             Err(_) => return StateUpdate::Incomplete,

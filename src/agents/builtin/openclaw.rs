@@ -19,9 +19,9 @@
 //! For the lines see [`super::pi`].
 
 use super::pi::{PI, begins_with_a_header};
+use decode::lenient::{self, Count, Text, Window, record};
 use format::database::{DatabaseSpec, Schema};
 use format::{Cached, Claim, Decoder, Format, Root, Standing, StoreKind, head};
-use kit::lenient::{self, Count, Text, Window, record};
 use model::event::{Event, Key, Meta, Node, Part, Sink};
 use model::{Kind, Role};
 use std::collections::HashMap;

@@ -32,11 +32,11 @@ mod tables;
 mod v2;
 mod wire;
 
+use decode::lenient;
 use format::{
     Base, Cached, Claim, Decoder, Format, List, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
     head,
 };
-use kit::lenient;
 use message::History;
 use model::event::{Meta, Sink};
 use std::path::Path;

@@ -34,8 +34,8 @@ mod stats;
 mod wire;
 
 use conversation::OpenHandsDecoder;
+use decode::lenient::{self, Lost};
 use format::{Claim, FolderSpec, Format, Root, StoreKind, decoder, head};
-use kit::lenient::{self, Lost};
 use std::path::{Path, PathBuf};
 use wire::Record;
 

@@ -66,11 +66,11 @@ mod span;
 mod tools;
 
 use call::{Call, Cut, Record};
+use decode::lenient::Lost;
+use decode::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
 use format::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
-use kit::lenient::Lost;
-use kit::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
 use model::Kind;
 use model::event::{Key, Lane, Meta, Place, Sink};
 use serde_json::Value;

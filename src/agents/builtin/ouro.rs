@@ -24,8 +24,8 @@ mod settings;
 mod trace;
 mod tree;
 
+use decode::image;
 use format::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
-use kit::image;
 use model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
 use model::{Kind, Role};
 use std::path::Path;

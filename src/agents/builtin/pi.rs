@@ -34,11 +34,11 @@ mod record;
 mod settings;
 mod system;
 
+use decode::image;
+use decode::lenient::{self, Pieces, Text, utf16_length};
 use format::{
     Base, Cached, Claim, Decoder, Format, Root, Standing, WITH_CACHE, decoder, head, names,
 };
-use kit::image;
-use kit::lenient::{self, Pieces, Text, utf16_length};
 use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
     Usage,

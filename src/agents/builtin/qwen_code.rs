@@ -37,10 +37,10 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
+use decode::lenient::{self, Lost};
 use format::settings::Layers;
 use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use format::{THOUGHTS, about_agent, names};
-use kit::lenient::{self, Lost};
 use model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
@@ -152,7 +152,7 @@ struct Branch {
 
 impl Decoder for QwenCodeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let text = kit::text(document);
+        let text = decode::text(document);
         let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
         };

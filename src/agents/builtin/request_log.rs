@@ -35,12 +35,12 @@ mod recognise;
 mod thread;
 mod threads;
 
+use decode::bodies::{Response, Thoughts};
+use decode::lenient::{Lost, model_name};
+use decode::prompts::Block;
+use decode::time::time_before;
 use envelope::{Bodies, Exchange};
 use format::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
-use kit::bodies::{Response, Thoughts};
-use kit::lenient::{Lost, model_name};
-use kit::prompts::Block;
-use kit::time::time_before;
 use model::Kind;
 use model::event::{Billed, Key, Sink, Usage};
 use std::path::Path;

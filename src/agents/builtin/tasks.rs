@@ -23,12 +23,12 @@
 mod ui;
 mod user;
 
+use decode::anthropic::{self, ToolNames};
+use decode::lenient::{self, Lost, Millis, Raw, Text, record};
 use format::names;
 use format::{
     Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
-use kit::anthropic::{self, ToolNames};
-use kit::lenient::{self, Lost, Millis, Raw, Text, record};
 use model::event::{Cause, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::path::Path;
@@ -175,7 +175,7 @@ struct TaskDecoder {
 
 impl Decoder for TaskDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let (text, lost) = (kit::text(document), Lost::default());
+        let (text, lost) = (decode::text(document), Lost::default());
         let is_list = text.trim_start().starts_with('[');
         let read = if is_list {
             Ui::read(&text, &lost).map(|ui| self.ui = ui)

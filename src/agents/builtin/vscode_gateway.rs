@@ -25,10 +25,10 @@ mod channel;
 mod wire;
 
 use channel::Channel;
+use decode::bodies::{Numbers, request};
+use decode::lenient::{self, Lost, Text};
+use decode::prompts::{Conversation, Losses::BySize, Prompt, Threads, mark_turns};
 use format::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
-use kit::bodies::{Numbers, request};
-use kit::lenient::{self, Lost, Text};
-use kit::prompts::{Conversation, Losses::BySize, Prompt, Threads, mark_turns};
 use model::Gone;
 use model::event::{Cause, Kept, Key, Meta, Place, Reset, Sink, Usage};
 use std::collections::HashSet;

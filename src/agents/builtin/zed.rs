@@ -13,13 +13,13 @@
 //! * What is mentioned in a message is sent with it. The system prompt and the tools are not logged.
 //! * Documents of other versions, up to 2025, are not read.
 
+use decode::anthropic::ToolNames;
+use decode::image;
+use decode::lenient::scan::each_field;
+use decode::lenient::{self, Count, Raw, Text, record};
+use decode::rows::{self, Line};
 use format::database::{DatabaseSpec, Schema};
 use format::{ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StoreKind, decoder};
-use kit::anthropic::ToolNames;
-use kit::image;
-use kit::lenient::scan::each_field;
-use kit::lenient::{self, Count, Raw, Text, record};
-use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };

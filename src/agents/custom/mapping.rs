@@ -2,8 +2,8 @@
 
 use super::about::FactsKeys;
 use super::pointer::{Many, Pointer, Pointers, Word};
+use decode::lenient::{Raw, scan};
 use format::{Base, Root};
-use kit::lenient::{Raw, scan};
 use model::window::matches;
 use serde::Deserialize;
 use std::borrow::Cow;

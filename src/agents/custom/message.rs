@@ -2,9 +2,9 @@
 
 use super::mapping::{Author, Mapping};
 use super::pointer::{Pointer, Pointers};
-use kit::image;
-use kit::lenient::{Lost, Raw, scan};
-use kit::prompts::{Block, Content};
+use decode::image;
+use decode::lenient::{Lost, Raw, scan};
+use decode::prompts::{Block, Content};
 use model::{Kind, Role};
 
 /// A message as the mapping reads it.

@@ -1,6 +1,6 @@
 //! The place of a value in a record: a JSON pointer.
 
-use kit::lenient::{Lost, Raw, scan};
+use decode::lenient::{Lost, Raw, scan};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};

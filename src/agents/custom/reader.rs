@@ -3,13 +3,13 @@
 use super::mapping::{Author, Mapping, SessionKeys, Written};
 use super::message::{Message, NoMessage};
 use super::pointer::Pointers;
+use decode::anthropic::{ToolNames, part_of};
+use decode::bodies::Numbers;
+use decode::lenient::{self, Count, Lost, Raw, Window, scan};
+use decode::prompts::{Block, Conversation, Prompt, mark_turns};
+use decode::time::Time;
 use format::Decoder;
 use jiff::Timestamp;
-use kit::anthropic::{ToolNames, part_of};
-use kit::bodies::Numbers;
-use kit::lenient::{self, Count, Lost, Raw, Window, scan};
-use kit::prompts::{Block, Conversation, Prompt, mark_turns};
-use kit::time::Time;
 use model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
     Usage,

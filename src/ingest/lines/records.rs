@@ -1,6 +1,6 @@
 //! Records in lines. A line is a record, unless two were written at the same time, or one after another that was cut off.
 
-use kit::damage::Records;
+use decode::damage::Records;
 use model::event::{Entry, Event, Sink};
 
 /// Decodes the records of a line, which has begun in `out`. What is whole is read, what is not is counted. Only a line that

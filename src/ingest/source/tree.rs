@@ -14,8 +14,8 @@ use super::Stamp;
 use crate::source::file_system::{Entry, Location};
 use crate::source::{Bytes, LARGEST, Open, TORN, retry_if_gone};
 use crate::sync::lock;
+use decode::lenient::Raw;
 use format::TreeSpec;
-use kit::lenient::Raw;
 use listing::{json_files, names};
 use std::ffi::OsString;
 use std::hash::Hash;
@@ -226,7 +226,7 @@ impl Tree {
     fn add(&self, folder: &Path, name: impl AsRef<Path>, text: &mut Vec<u8>) -> io::Result<()> {
         let read = self.at.system.read_listed(folder, name.as_ref(), LARGEST);
         let (file, stamp) = read?;
-        if Raw::of(&kit::text(&file)).is_some() {
+        if Raw::of(&decode::text(&file)).is_some() {
             text.extend(file);
         } else if stamp.age() < TORN {
             return Err(io::ErrorKind::WouldBlock.into());

@@ -1,6 +1,6 @@
 //! A JSON string's text from its bytes as written, given in any pieces (RFC 8259, section 7).
 
-use kit::lenient::scan::unescaped;
+use decode::lenient::scan::unescaped;
 use std::io;
 
 /// Takes the text that comes out.

@@ -11,12 +11,12 @@ const MAY: &[(Parts, Parts)] = &[
     (&["model"], &[]),
     // Counts for the model: implements its `Measure`.
     (&["tokens"], &["model"]),
-    (&["kit"], &["model"]),
-    (&["format"], &["model", "kit"]),
+    (&["decode"], &["model"]),
+    (&["format"], &["model", "decode"]),
     // What reads one format cannot know of the others.
     (
         &["agents::builtin", "agents::custom"],
-        &["model", "kit", "format"],
+        &["model", "decode", "format"],
     ),
     // The list of all formats, which is handed in from the top.
     (
@@ -38,13 +38,13 @@ const MAY: &[(Parts, Parts)] = &[
     (&["ingest::delivery"], &["model"]),
     (
         &["ingest::source", "ingest::elide", "ingest::lines"],
-        &["model", "kit", "format", "files", "ingest::sync"],
+        &["model", "decode", "format", "files", "ingest::sync"],
     ),
     (
         &["ingest::text", "ingest::database", "ingest::lanes"],
         &[
             "model",
-            "kit",
+            "decode",
             "format",
             "files",
             "ingest::clock",
@@ -86,7 +86,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest::store", "ingest::reader"],
         &[
             "model",
-            "kit",
+            "decode",
             "format",
             "tokens",
             "files",
@@ -107,7 +107,7 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["ingest"],
-        &["model", "kit", "format", "tokens", "files", "clients"],
+        &["model", "decode", "format", "tokens", "files", "clients"],
     ),
     // Its logs are part of the program.
     (
@@ -190,7 +190,7 @@ const MAY: &[(Parts, Parts)] = &[
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
 const CRATES: [&str; 13] = [
-    "agents", "assets", "clients", "files", "format", "ingest", "kit", "mcp", "model", "render",
+    "agents", "assets", "clients", "files", "format", "ingest", "decode", "mcp", "model", "render",
     "report", "tokens", "tui",
 ];
 

@@ -17,12 +17,12 @@
 //! 1.1 is the folder as a URI.
 
 use super::LOGS;
+use decode::lenient::{self, Text, record};
+use decode::protobuf::{Message, from_hex};
 use format::database::{DatabaseSpec, Schema};
 use format::names;
 use format::{SidecarDatabase, SidecarRecord};
 use jiff::Timestamp;
-use kit::lenient::{self, Text, record};
-use kit::protobuf::{Message, from_hex};
 use model::event::{Billed, ByLength, Key, Meta, Sink, Usage};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
         ],
     },
     read: |line| {
-        let line = kit::text(line);
+        let line = decode::text(line);
         let row: Row<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
         let (usage, keys, _) = self::read(row.generation.get()?)??;
         Some(SidecarRecord {

@@ -5,9 +5,9 @@
 //! hooks' plain output, permissions and mode switches do not.
 
 use super::Record;
-use kit::anthropic::{ToolNames, user_items};
-use kit::lenient::scan::{each_element, each_field, string};
-use kit::lenient::{self, At, Field, Raw, Text, record};
+use decode::anthropic::{ToolNames, user_items};
+use decode::lenient::scan::{each_element, each_field, string};
+use decode::lenient::{self, At, Field, Raw, Text, record};
 use model::event::{NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::borrow::Cow;

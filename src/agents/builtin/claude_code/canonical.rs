@@ -1,8 +1,8 @@
 //! The hashes by which Claude Code names the messages of a request: SHA-256 over JSON with sorted keys,
 //! without white space and without `cache_control`.
 
-use kit::lenient::Raw;
-use kit::lenient::scan::{each_element, each_field};
+use decode::lenient::Raw;
+use decode::lenient::scan::{each_element, each_field};
 use model::event::{ELIDED, Key};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;

@@ -2,8 +2,8 @@
 //! a logged request shows or, where none is logged, what the client counts as paid for.
 
 use super::wire::{self, LONG};
-use kit::lenient::scan::each_field;
-use kit::lenient::{Lost, Raw, Text};
+use decode::lenient::scan::each_field;
+use decode::lenient::{Lost, Raw, Text};
 use model::event::{Meta, Sink};
 use std::collections::HashSet;
 

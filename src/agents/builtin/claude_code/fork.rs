@@ -3,8 +3,8 @@
 //! program since October 2026; seen in logs of 2.1.220.
 
 use super::wire::Record;
+use decode::lenient::{self, Lost};
 use format::{ChainSpec, End, StoreKind};
-use kit::lenient::{self, Lost};
 use model::event::{Event, Key, Parent, Sink};
 use std::path::{Path, PathBuf};
 

@@ -14,7 +14,7 @@
 
 use super::canonical::{self, Growing};
 use super::wire::{Params, Record};
-use kit::lenient::{Raw, Text};
+use decode::lenient::{Raw, Text};
 use model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};

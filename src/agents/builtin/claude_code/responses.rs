@@ -6,8 +6,8 @@
 //! their ids agree and one follows the other or has the same prompt. Of 3,466 lines that continue a response in real
 //! logs, 3,140 follow another line of it, and all have its prompt.
 
+use decode::lenient::Text;
 use format::is_uuid;
-use kit::lenient::Text;
 use model::event::{Billed, Key};
 use std::cell::LazyCell;
 use std::collections::VecDeque;

@@ -6,7 +6,7 @@ use super::requests::Requests;
 use super::responses::{Ids, Responses};
 use super::wire::{Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
-use kit::lenient::{self, Dollars, Lost, Raw, Text, record};
+use decode::lenient::{self, Dollars, Lost, Raw, Text, record};
 use memchr::memmem;
 use model::Gone;
 use model::event::{Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};

@@ -1,8 +1,8 @@
 //! The records as they are written.
 
 use super::attachment::{Attachment, Rendered, Strings};
-use kit::anthropic::Content;
-use kit::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, Written, record};
+use decode::anthropic::Content;
+use decode::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, Written, record};
 use model::event::{Billed, Kept, Key, Surcharge, Surcharges};
 
 record! {

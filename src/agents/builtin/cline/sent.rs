@@ -1,9 +1,9 @@
 //! Reads the parts of the user's messages and of tools' results that are sent.
 
 use super::{AROUND, counted};
-use kit::anthropic::{self, Block, Content, ToolNames};
-use kit::image;
-use kit::lenient::{self, Raw, Text};
+use decode::anthropic::{self, Block, Content, ToolNames};
+use decode::image;
+use decode::lenient::{self, Raw, Text};
 use model::event::{NewItem, Sink};
 use model::{Kind, Role};
 use serde_json::Value;

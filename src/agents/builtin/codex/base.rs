@@ -6,8 +6,8 @@
 //! of 0.169; the ids after openai/codex, `rollout/src/rollout_file_name.rs`.
 
 use super::wire::{Line, SessionMeta};
+use decode::lenient::{self, Lost};
 use format::{ChainSpec, End};
-use kit::lenient::{self, Lost};
 use std::path::{Path, PathBuf};
 
 pub(super) static CHAIN: ChainSpec = ChainSpec {

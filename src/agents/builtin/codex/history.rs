@@ -4,7 +4,7 @@ use super::item::{self, ItemContext};
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{Compacted, Item, ItemMetadata};
-use kit::lenient::{self, Raw};
+use decode::lenient::{self, Raw};
 use model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
 use model::{Gone, Kind, Role, version};
 

@@ -2,9 +2,9 @@
 
 use super::wire::{ContentPart, Item, full_len, string_or_json};
 use super::{fragment, own};
-use kit::image;
-use kit::lenient::scan::each_element;
-use kit::lenient::{self, Raw, Text, record, tool_count};
+use decode::image;
+use decode::lenient::scan::each_element;
+use decode::lenient::{self, Raw, Text, record, tool_count};
 use model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
 use model::{Kind, Role};
 

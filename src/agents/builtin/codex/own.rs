@@ -6,7 +6,7 @@
 //! compaction and at the check before it, 32 times of 32.
 
 use super::wire::{ContentPart, Item, full_len, string_or_json};
-use kit::lenient::Raw;
+use decode::lenient::Raw;
 
 /// The bytes of an image, whatever its size.
 const IMAGE: u64 = 7_373;

@@ -4,7 +4,7 @@
 //! The settings of a thread name the tier of the turns that begin after them (`thread_settings_applied`, seen in files of
 //! 0.144 and 0.145). A tier in a usage report is the one that the provider answered with.
 
-use kit::lenient::Text;
+use decode::lenient::Text;
 use model::event::{Surcharge, Surcharges};
 
 /// The circumstances that change the price of the next response.

@@ -10,9 +10,9 @@ use super::usage::{Cost, Meter};
 use super::wire::{
     Began, EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext,
 };
+use decode::lenient::{self, Lost, Raw, Text, Window, Written};
 use format::Decoder;
 use jiff::Timestamp;
-use kit::lenient::{self, Lost, Raw, Text, Window, Written};
 use model::event::{Cause, Event, Key, Meta, Place, Sink, Usage};
 use std::collections::HashMap;
 
@@ -62,7 +62,7 @@ impl Decoder for CodexDecoder {
         }
         let is_read = match opening.kind {
             b"event_msg" if is_irrelevant(opening.subtype) && is_one_record(text.as_bytes()) => {
-                let [time, kind] = [opening.time, opening.subtype].map(kit::text);
+                let [time, kind] = [opening.time, opening.subtype].map(decode::text);
                 out.set_time(time.parse().ok());
                 CODEX.pass_over(&record_name("event_msg", &kind), out);
                 Some(())

@@ -10,7 +10,7 @@ use super::order::Counted;
 use super::reader::CodexDecoder;
 use super::usage::{Cost, Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
-use kit::lenient::{self, Raw, Text};
+use decode::lenient::{self, Raw, Text};
 use model::event::{Event, Key, Lane, Sink, Usage};
 
 /// The first part of a request's key.

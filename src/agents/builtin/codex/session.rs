@@ -3,7 +3,7 @@
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{SessionMeta, Subagent};
-use kit::lenient::{self, Raw, Text};
+use decode::lenient::{self, Raw, Text};
 use model::event::{Event, Meta, NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 

@@ -3,9 +3,9 @@
 use super::opening::{Opening, is_one_record};
 use super::reader::{CodexDecoder, is_irrelevant};
 use super::wire::EventLine;
+use decode::lenient::{self, Lost};
+use decode::{damage, text};
 use format::Decoder;
-use kit::lenient::{self, Lost};
-use kit::{damage, text};
 use memchr::memmem::Finder;
 use model::Gone;
 use model::event::{Cause, Kept, Reset, Sink};

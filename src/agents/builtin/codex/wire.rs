@@ -1,7 +1,7 @@
 //! The lines of a rollout as they are written.
 
+use decode::lenient::{At, Count, Field, Pieces, Raw, Text, Window, Written, record, scan};
 use jiff::Timestamp;
-use kit::lenient::{At, Count, Field, Pieces, Raw, Text, Window, Written, record, scan};
 use model::event::split_elided;
 use std::borrow::Cow;
 
@@ -260,7 +260,7 @@ impl TokenUsage {
     pub fn plus(self, other: TokenUsage) -> Option<TokenUsage> {
         let sum = |a: Count, b: Count| {
             let sum = a.or_zero() + b.or_zero();
-            kit::lenient::is_plausible(sum).then_some(Count(Some(sum)))
+            decode::lenient::is_plausible(sum).then_some(Count(Some(sum)))
         };
         Some(TokenUsage {
             input: sum(self.input, other.input)?,

@@ -1,9 +1,9 @@
 //! The numbers of requests that are beside the log: in telemetry and in rows of a database.
 
 use super::rows::Rows;
+use decode::lenient::Count;
 use format::{SidecarRecord, StateUpdate};
 use jiff::Timestamp;
-use kit::lenient::Count;
 use model::event::{Key, Lane, Usage};
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! The events as they are written.
 
-use kit::lenient::{Count, Pieces, Raw, Text, Window, record};
+use decode::lenient::{Count, Pieces, Raw, Text, Window, record};
 
 record! {
     pub(super) struct Record<'a> {

@@ -2,7 +2,7 @@
 //! model's maker.
 
 use super::events::Binary;
-use kit::image::{self, Formula};
+use decode::image::{self, Formula};
 use model::event::ItemBuilder;
 
 pub(super) fn pictures<'s, 'm>(

@@ -12,11 +12,11 @@
 //! * Rows whose `initiator` is `compaction` have the numbers of `session.compaction_complete`.
 
 use super::events::Numbers;
+use decode::lenient::{self, Count, Text, record};
+use decode::time::time_or_civil;
 use format::database::{DatabaseSpec, Schema};
 use format::{SidecarDatabase, SidecarRecord};
 use jiff::{SignedDuration, Timestamp};
-use kit::lenient::{self, Count, Text, record};
-use kit::time::time_or_civil;
 use model::event::{ByLength, Key, Lane, Sink, Usage};
 use std::collections::HashMap;
 use std::path::Path;
@@ -64,7 +64,7 @@ record! {
 
 /// Reads a row; `None`: it is of no message.
 fn read(line: &[u8]) -> Option<SidecarRecord> {
-    let line = kit::text(line);
+    let line = decode::text(line);
     let row: Row<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
     let session = row.session.boxed()?;
     let is_compaction = row.initiator.get() == Some("compaction");

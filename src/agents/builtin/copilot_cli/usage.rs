@@ -8,8 +8,8 @@
 
 use super::events::{Data, Metrics, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
-use kit::lenient::scan::each_field;
-use kit::lenient::{Lost, Raw, Window, parse};
+use decode::lenient::scan::each_field;
+use decode::lenient::{Lost, Raw, Window, parse};
 use model::event::{Billed, Key, Sink, Usage};
 use std::collections::BTreeMap;
 

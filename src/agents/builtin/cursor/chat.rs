@@ -14,10 +14,10 @@
 //! if the parts add up to the whole. No usage of a request is stored, and no time.
 
 use super::query;
+use decode::anthropic::ToolNames;
+use decode::lenient::{self, Pieces, Raw, Text, record};
+use decode::protobuf::{Message as Fields, Value, from_hex};
 use format::database::{DatabaseSpec, Schema};
-use kit::anthropic::ToolNames;
-use kit::lenient::{self, Pieces, Raw, Text, record};
-use kit::protobuf::{Message as Fields, Value, from_hex};
 use model::event::{Key, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 

@@ -2,8 +2,8 @@
 
 use super::record::{Record, media, own_tokens};
 use super::{NOTES, SNAPSHOT};
-use kit::genai::{Call, Parts, Response};
-use kit::lenient::{self, utf16_length};
+use decode::genai::{Call, Parts, Response};
+use decode::lenient::{self, utf16_length};
 use model::event::{ItemBuilder, Key, NewItem, Sink};
 use model::{Kind, Role};
 use std::collections::HashSet;

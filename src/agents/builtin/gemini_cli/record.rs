@@ -1,8 +1,8 @@
 //! The records as they are written.
 
-use kit::genai::{Call, Parts};
-use kit::lenient::{Count, Mend, Pieces, Raw, Text, Texts, UsageParts, record};
-use kit::{image, pdf};
+use decode::genai::{Call, Parts};
+use decode::lenient::{Count, Mend, Pieces, Raw, Text, Texts, UsageParts, record};
+use decode::{image, pdf};
 
 const PDF: &str = "application/pdf";
 /// The tokens that Gemini CLI counts for an image whose size cannot be read, and for other files.

@@ -1,8 +1,8 @@
 //! The provider's numbers of requests, in Grok's own log of all sessions.
 
 use super::About;
+use decode::lenient::{self, Count, Text, record};
 use format::{SidecarRecord, SidecarSpec};
-use kit::lenient::{self, Count, Text, record};
 use model::event::{Billed, ByLength, Key, NewItem, Node, Sink, Usage};
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {

@@ -1,8 +1,8 @@
 //! Exported sessions: one a line, with its messages.
 
 use super::{Call, Header, HermesDecoder, Row, time};
+use decode::lenient::{self, Count, Reported, Text, record};
 use format::head;
-use kit::lenient::{self, Count, Reported, Text, record};
 use memchr::memmem;
 use model::event::{Lane, Meta, Sink};
 

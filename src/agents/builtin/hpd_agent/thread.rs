@@ -2,8 +2,8 @@
 
 use super::HPD_AGENT;
 use super::wire::{Content, Message, Operation, Record, Usage as Numbers};
-use kit::image;
-use kit::lenient::{self, Raw, Text};
+use decode::image;
+use decode::lenient::{self, Raw, Text};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };

@@ -1,6 +1,6 @@
 //! The fields of HPD-Agent's events that are read.
 
-use kit::lenient::{Count, Pieces, Raw, Text, Texts, record};
+use decode::lenient::{Count, Pieces, Raw, Text, Texts, record};
 
 record! {
     /// A branch around its events, as versions before the journal wrote it; before that, around the

@@ -6,8 +6,8 @@ use super::history::{Author, History};
 use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, one_item, text_of,
 };
-use kit::anthropic::ToolNames;
-use kit::lenient::{self, Raw, Text, Window, record};
+use decode::anthropic::ToolNames;
+use decode::lenient::{self, Raw, Text, Window, record};
 use model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::collections::HashMap;

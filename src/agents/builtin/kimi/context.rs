@@ -3,8 +3,8 @@
 use super::KIMI;
 use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
-use kit::anthropic::ToolNames;
-use kit::lenient::{self, Reported, Text, record};
+use decode::anthropic::ToolNames;
+use decode::lenient::{self, Reported, Text, record};
 use model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 

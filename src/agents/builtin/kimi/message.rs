@@ -1,8 +1,8 @@
 //! Reads the values that all of Kimi's files share: contents, tool calls, numbers, times.
 
+use decode::image;
+use decode::lenient::{Count, Pieces, Text, record};
 use jiff::Timestamp;
-use kit::image;
-use kit::lenient::{Count, Pieces, Text, record};
 use model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
 use model::{Kind, Role};
 

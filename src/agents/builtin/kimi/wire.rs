@@ -7,8 +7,8 @@ use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, own_bytes,
     text_of,
 };
-use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Raw, Text, record};
+use decode::anthropic::ToolNames;
+use decode::lenient::{self, Count, Raw, Text, record};
 use model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 

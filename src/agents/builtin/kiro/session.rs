@@ -1,6 +1,6 @@
 //! Reads the file beside a session, `<id>.json`.
 
-use kit::lenient::{Text, Texts, Window, record};
+use decode::lenient::{Text, Texts, Window, record};
 use model::event::{Key, Meta};
 use std::collections::HashMap;
 

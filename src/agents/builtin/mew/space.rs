@@ -3,8 +3,8 @@
 use super::MEW;
 use super::participant::{Compacted, Loss, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
+use decode::lenient::{self, Lost, Raw, Text};
 use jiff::Timestamp;
-use kit::lenient::{self, Lost, Raw, Text};
 use model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};

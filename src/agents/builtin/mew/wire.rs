@@ -1,6 +1,6 @@
 //! The fields of the history's lines that are read.
 
-use kit::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
+use decode::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
 
 record! {
     /// A line.

@@ -1,8 +1,8 @@
 //! Reads the content that is sent beside text: pictures, and the data that a provider wants back with its reasoning.
 
-use kit::image::{self, Formula};
-use kit::lenient::{self, Raw};
-use kit::pdf;
+use decode::image::{self, Formula};
+use decode::lenient::{self, Raw};
+use decode::pdf;
 use model::event::ItemBuilder;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use super::OPENCODE;
 use super::media::{hidden_bytes, media, picture_formula};
 use super::wire::{Info, Part as Piece, State, Tokens, time};
+use decode::lenient;
 use jiff::Timestamp;
-use kit::lenient;
 use model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };

@@ -10,8 +10,8 @@ use super::message::History;
 use super::wire::{Times, Tokens};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use kit::image::Formula;
-use kit::lenient::{self, Dollars, Pieces, Raw, Text, record};
+use decode::image::Formula;
+use decode::lenient::{self, Dollars, Pieces, Raw, Text, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 

@@ -1,7 +1,7 @@
 //! The records of sessions, messages and parts.
 
+use decode::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, record};
 use jiff::Timestamp;
-use kit::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, record};
 use model::event::Billed;
 
 record! {

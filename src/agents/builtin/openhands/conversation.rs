@@ -5,10 +5,10 @@ use super::branch::{self, Branch};
 use super::items;
 use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
+use decode::lenient::{self, Lost, Raw, Text};
+use decode::time::civil;
 use format::{Decoder, StateUpdate};
 use jiff::Timestamp;
-use kit::lenient::{self, Lost, Raw, Text};
-use kit::time::civil;
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };

@@ -1,8 +1,8 @@
 //! The items of events.
 
 use super::wire::{Block, Content, Observation, Reasoning, Tool};
-use kit::image;
-use kit::lenient::{self, Pieces, Text};
+use decode::image;
+use decode::lenient::{self, Pieces, Text};
 use model::event::{ItemBuilder, NewItem, Sink};
 use model::{Kind, Role};
 

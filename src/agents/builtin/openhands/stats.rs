@@ -4,7 +4,7 @@
 //! `per_turn_token` is as much. The updates come before the events of the answer, and name none.
 
 use super::wire::{Metrics, Numbers, State};
-use kit::lenient::Report;
+use decode::lenient::Report;
 use model::event::{Billed, Key, Usage};
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,6 @@
 //! The fields of OpenHands' events that are read.
 
-use kit::lenient::{
+use decode::lenient::{
     At, Count, NotJson, Pieces, Raw, Record as Fields, Report, Scanner, Text, Texts, Window, record,
 };
 

@@ -1,6 +1,6 @@
 //! Attributes, whichever way they are written, as plain JSON.
 
-use kit::lenient::{self, Count, Lost};
+use decode::lenient::{self, Count, Lost};
 use model::event::ELIDED;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! A call of a model.
 
+use decode::bodies::Numbers;
+use decode::prompts::Block;
 use jiff::Timestamp;
-use kit::bodies::Numbers;
-use kit::prompts::Block;
 use model::event::{Event, Key, Sink, Usage};
 
 /// A record of a line.

@@ -3,9 +3,9 @@
 use super::attributes::{Attributes, parsed};
 use super::call::Cut;
 use super::tools;
-use kit::bodies::{self, request, response};
-use kit::lenient::{Lost, Raw};
-use kit::prompts::Block;
+use decode::bodies::{self, request, response};
+use decode::lenient::{Lost, Raw};
+use decode::prompts::Block;
 use model::{Kind, Role};
 use serde_json::{Value, json};
 

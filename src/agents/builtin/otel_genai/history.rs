@@ -5,10 +5,10 @@
 use super::call::Call;
 use super::content::messages;
 use super::run;
+use decode::bodies;
+use decode::lenient::{Lost, Raw};
+use decode::prompts::{self, Block, Conversation, Prompt, Step, mark_turns};
 use format::head;
-use kit::bodies;
-use kit::lenient::{Lost, Raw};
-use kit::prompts::{self, Block, Conversation, Prompt, Step, mark_turns};
 use model::event::{Key, Sink};
 use model::{Kind, Role};
 use serde_json::Value;

@@ -8,9 +8,9 @@
 
 use super::attributes::{first, number};
 use super::call::Call;
-use kit::bodies::Numbers;
-use kit::lenient::{Count, Lost};
-use kit::time::time_before;
+use decode::bodies::Numbers;
+use decode::lenient::{Count, Lost};
+use decode::time::time_before;
 use serde_json::Value;
 
 /// The words before each of the numbers.

@@ -15,9 +15,9 @@
 use super::call::{Call, Record};
 use super::content;
 use super::tools::tool_list;
-use kit::bodies::{Numbers, first, object_if, string};
-use kit::lenient::{Lost, Raw, Text, model_name, record};
-use kit::time::time_or_civil;
+use decode::bodies::{Numbers, first, object_if, string};
+use decode::lenient::{Lost, Raw, Text, model_name, record};
+use decode::time::time_or_civil;
 use model::Kind;
 use model::event::Key;
 use serde_json::Value;

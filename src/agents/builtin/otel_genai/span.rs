@@ -3,10 +3,10 @@
 use super::attributes::{Attributes, Unreadable, first, list, plain};
 use super::call::{Call, Record};
 use super::{content, run};
+use decode::bodies::Numbers;
+use decode::lenient::{Lost, model_name};
+use decode::prompts::Block;
 use jiff::Timestamp;
-use kit::bodies::Numbers;
-use kit::lenient::{Lost, model_name};
-use kit::prompts::Block;
 use model::Kind;
 use model::event::Key;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! The tools on offer, which each convention writes in its own way.
 
 use super::attributes::{Attributes, parsed};
-use kit::lenient;
-use kit::prompts::Block;
+use decode::lenient;
+use decode::prompts::Block;
 use model::{Kind, Role};
 use serde_json::Value;
 

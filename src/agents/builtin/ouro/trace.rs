@@ -4,10 +4,10 @@
 //! Its `--trace` writes them to a database, `trace.db`, the attributes in `attributes_json`, or to lines. `llm.input_tokens` and `llm.output_tokens` are the provider's. Messages and tool schemas
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
+use decode::bodies::{self, Numbers, request};
+use decode::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
+use decode::prompts::{Block, Losses, Prompt, Step, Threads};
 use format::database::{DatabaseSpec, Schema};
-use kit::bodies::{self, Numbers, request};
-use kit::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
-use kit::prompts::{Block, Losses, Prompt, Step, Threads};
 use model::event::{Key, Meta, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The entries as they are written.
 
-use kit::lenient::scan::each_field;
-use kit::lenient::{At, Count, Dollars, Field, Pieces, Raw, Text, record};
+use decode::lenient::scan::each_field;
+use decode::lenient::{At, Count, Dollars, Field, Pieces, Raw, Text, record};
 use model::event::Billed;
 
 record! {

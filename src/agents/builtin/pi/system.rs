@@ -5,7 +5,7 @@
 //! sections and tools (`packages/ai/src/utils/transcript.ts`). A compaction holds the whole again.
 
 use super::record::{Message, Tool};
-use kit::lenient;
+use decode::lenient;
 use model::event::{Event, Key, NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::collections::HashSet;

@@ -2,8 +2,8 @@
 //! its own.
 
 use super::record::Content;
-use kit::genai::Parts;
-use kit::lenient::{self, Lost, Text, record, utf16_length};
+use decode::genai::Parts;
+use decode::lenient::{self, Lost, Text, record, utf16_length};
 use model::event::{ItemBuilder, NewItem, Sink};
 use model::{Kind, Role};
 

@@ -1,7 +1,7 @@
 //! The records as they are written.
 
-use kit::genai::Parts;
-use kit::lenient::{Count, Pieces, Raw, Text, Window, record};
+use decode::genai::Parts;
+use decode::lenient::{Count, Pieces, Raw, Text, Window, record};
 use model::Source;
 use model::event::{Billed, Key, Usage};
 

@@ -2,10 +2,10 @@
 //! logger has its own; what they have in common is what they wrap.
 
 use super::ids::Ids;
+use decode::bodies::{Numbers, Request, Response, request, stream, string};
+use decode::lenient::{At, Lost, Raw, Reported, Text, parse, record};
+use decode::time::Time;
 use jiff::Timestamp;
-use kit::bodies::{Numbers, Request, Response, request, stream, string};
-use kit::lenient::{At, Lost, Raw, Reported, Text, parse, record};
-use kit::time::Time;
 use std::borrow::Cow;
 
 record! {

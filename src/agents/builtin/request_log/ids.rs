@@ -1,7 +1,7 @@
 //! The ids by which requests name their conversation.
 
-use kit::bodies::{Object, string};
-use kit::lenient::{Lost, Raw, Text, parse, record};
+use decode::bodies::{Object, string};
+use decode::lenient::{Lost, Raw, Text, parse, record};
 
 record! {
     /// The ids by which a line, a body or their metadata name the conversation.

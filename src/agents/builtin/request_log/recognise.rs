@@ -3,7 +3,7 @@
 
 use super::envelope::Bodies;
 use super::json_of;
-use kit::lenient::Lost;
+use decode::lenient::Lost;
 
 /// Lines that are read: others may come before the first request.
 const LINES: usize = 16;

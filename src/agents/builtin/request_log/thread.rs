@@ -1,7 +1,7 @@
 //! One conversation of a file, and how its requests are recognised.
 
-use kit::bodies::{Request, Response};
-use kit::prompts::{Block, Conversation, Prompt, Step, front_of, hash, passages};
+use decode::bodies::{Request, Response};
+use decode::prompts::{Block, Conversation, Prompt, Step, front_of, hash, passages};
 use model::event::{Event, Key, Lane, Meta, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashSet;

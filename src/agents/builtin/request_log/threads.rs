@@ -12,8 +12,8 @@
 //! one before, so that they are counted and are never taken for the conversation's context.
 
 use super::thread::{Thread, fingerprint};
-use kit::bodies::{Request, Response, request::Base};
-use kit::prompts::{Block, Mark, Step, hash};
+use decode::bodies::{Request, Response, request::Base};
+use decode::prompts::{Block, Mark, Step, hash};
 use model::event::{Key, Lane, Meta, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;

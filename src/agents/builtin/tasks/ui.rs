@@ -1,7 +1,7 @@
 //! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
 
 use super::Seen;
-use kit::lenient::{self, Count, Dollars, Lost, Millis, Raw, Text, record};
+use decode::lenient::{self, Count, Dollars, Lost, Millis, Raw, Text, record};
 use model::event::{Billed, Key, Usage};
 use std::collections::VecDeque;
 

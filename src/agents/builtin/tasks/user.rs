@@ -1,8 +1,8 @@
 //! The messages that the model did not write: what the user typed, what tools returned, and what the
 //! editor puts in.
 
-use kit::anthropic::{self, Block, Content, ToolNames};
-use kit::lenient::{Pieces, model_name};
+use decode::anthropic::{self, Block, Content, ToolNames};
+use decode::lenient::{Pieces, model_name};
 use model::event::{Meta, NewItem, Sink};
 use model::{Kind, Role};
 

@@ -1,9 +1,9 @@
 //! Reads the content of a request, as captures and investigations show it.
 
 use super::wire::{FullContent, Line, Summary};
-use kit::bodies::{request, role_of};
-use kit::lenient::{At, Lost};
-use kit::prompts::{Block, Content, mark_turns};
+use decode::bodies::{request, role_of};
+use decode::lenient::{At, Lost};
+use decode::prompts::{Block, Content, mark_turns};
 use model::event::Key;
 use model::{Kind, Role};
 use std::borrow::Cow;

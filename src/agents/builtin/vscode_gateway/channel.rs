@@ -5,9 +5,9 @@
 //! number recorded before. Nothing names the conversation: a prompt continues the one of its model that had
 //! the most messages, but no more than it has.
 
-use kit::bodies::Numbers;
-use kit::lenient::Count;
-use kit::time::time_before;
+use decode::bodies::Numbers;
+use decode::lenient::Count;
+use decode::time::time_before;
 use model::event::{Key, Lane, Meta, Sink, Usage};
 
 const MARK: &str = "[Estimator] ";

@@ -1,7 +1,7 @@
 //! The fields of the extension's lines that are read.
 
-use kit::bodies::{Numbers, Object};
-use kit::lenient::{Count, Raw, Reported, Text, Texts, Window, record};
+use decode::bodies::{Numbers, Object};
+use decode::lenient::{Count, Raw, Reported, Text, Texts, Window, record};
 
 record! {
     /// A capture, a row of an index or of a conversation, a whole request, or an event around one.

@@ -2,8 +2,8 @@
 //! keeps in its state (`.claude.json`). Source: its bundles of 2.1.183 to 2.1.330.
 
 use super::compact_window;
+use decode::lenient::MAX_WINDOW;
 use format::settings::Layers;
-use kit::lenient::MAX_WINDOW;
 use model::window::ModelWindow;
 use serde_json::{Map, Value};
 
