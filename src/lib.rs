@@ -47,14 +47,14 @@
 //! | [`model`] | the domain: sessions, their sizes, windows, forecasts. Pure: no files, clock or terminal | nothing |
 //! | [`tokens`] | counts o200k tokens, by a table that `build.rs` makes, with a cache and limits | `model` |
 //! | [`decode`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
-//! | [`format`](mod@format) | what a log format is, as data | `model`, `decode` |
-//! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `decode`, `format` |
+//! | [`formats`] | what a log format is, as data | `model`, `decode` |
+//! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `decode`, `formats` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
 //! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
-//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `assets`, `model`, `decode`, `format`, `tokens`, `files`, `clients` |
+//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `assets`, `model`, `decode`, `formats`, `tokens`, `files`, `clients` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
-//! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `clients`, `ingest`, `render` |
-//! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `format`, `tokens`, `files`, `ingest`, `render`, `report` |
+//! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `tokens`, `files`, `clients`, `ingest`, `render` |
+//! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `formats`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `assets`, `model`, `render`; the runtime also `ingest`, `files` |
 //! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
@@ -129,7 +129,7 @@ mod nearest;
 
 #[cfg(feature = "mcp")]
 pub use mcp;
-pub use {agents, clients, decode, files, format, ingest, model, render, report, tokens, tui};
+pub use {agents, clients, decode, files, formats, ingest, model, render, report, tokens, tui};
 
 #[doc = include_str!("trust.md")]
 pub mod trust {}

@@ -2,7 +2,7 @@
 
 use super::seeds::{files, project};
 use ctxgauge::agents;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

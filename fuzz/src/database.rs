@@ -4,7 +4,7 @@ use super::cases::named;
 use super::first_line;
 use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;

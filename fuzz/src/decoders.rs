@@ -3,7 +3,7 @@
 use super::first_line;
 use super::sessions::{RULES, check as check_sessions, fold, read_document, read_lines};
 use ctxgauge::agents;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, Sink};
 
 /// The first line of an input is the id of a format, the rest a log, a document, or a file beside one. Without

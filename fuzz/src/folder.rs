@@ -7,7 +7,7 @@ use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
 use ctxgauge::agents;
 use ctxgauge::files::paths::User;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::read_whole;

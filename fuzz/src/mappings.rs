@@ -2,7 +2,7 @@
 
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
 use ctxgauge::agents::custom::Mapping;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, Sink};
 use std::sync::{Mutex, PoisonError};
 

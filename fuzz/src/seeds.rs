@@ -3,8 +3,8 @@
 use super::cases;
 use super::mappings::THEN;
 use ctxgauge::agents;
-use ctxgauge::format::database::{DatabaseSpec, MAGIC};
-use ctxgauge::format::{Format, StoreKind};
+use ctxgauge::formats::database::{DatabaseSpec, MAGIC};
+use ctxgauge::formats::{Format, StoreKind};
 use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 use std::fs;

@@ -2,7 +2,7 @@
 
 use ctxgauge::config;
 use ctxgauge::decode::damage;
-use ctxgauge::format::{Decoder, Format};
+use ctxgauge::formats::{Decoder, Format};
 use ctxgauge::ingest::store::document::decode;
 use ctxgauge::model::carried::Carried;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};

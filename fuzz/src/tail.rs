@@ -3,7 +3,7 @@
 use super::decoders::named;
 use super::first_line;
 use super::sessions::RULES;
-use ctxgauge::format::{Format, StoreKind};
+use ctxgauge::formats::{Format, StoreKind};
 use ctxgauge::ingest::lanes::Sessions;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{Cursor, LogFile, News, Reading, file_id};

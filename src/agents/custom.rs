@@ -21,7 +21,7 @@ mod reader;
 
 pub(crate) use about::About;
 use decode::lenient::Raw;
-use format::{
+use formats::{
     ANTHROPIC, Cached, Claim, Decoder, Facts, Format, List, StoreKind, Term, Tier, facts, head,
 };
 pub use mapping::Mapping;

@@ -1,7 +1,7 @@
 //! Decoders: one module per log format, each of which turns bytes into [`model::event`]s. They do no
 //! I/O.
 //!
-//! [`format`](mod@format) is what a format is, [`decode`] what decoders share, [`builtin`] holds one module for each agent,
+//! [`formats`](mod@format) is what a format is, [`decode`] what decoders share, [`builtin`] holds one module for each agent,
 //! [`custom`] is the language in which a user describes a format without code. None of them refers to the list of all
 //! formats: it is handed in from the top.
 //!
@@ -28,8 +28,8 @@
 //! needs from one line to the next, such as the names of tools by call id.
 //!
 //! [`Event::Unreadable`]: model::event::Event::Unreadable
-//! [`Decoder`]: format::Decoder
-//! [`StoreKind`]: format::StoreKind
+//! [`Decoder`]: formats::Decoder
+//! [`StoreKind`]: formats::StoreKind
 //! [`DECODERS`]: builtin::DECODERS
 //! [`mistral_vibe_2`]: builtin::mistral_vibe_2
 //! [`Event::Skipped`]: model::event::Event::Skipped
@@ -41,7 +41,7 @@ pub mod custom;
 mod testing;
 
 use custom::{About, Mapping};
-use format::Format;
+use formats::Format;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -74,7 +74,7 @@ pub fn recognise(head: &[u8]) -> Option<&'static Format> {
 mod tests {
     use super::*;
     use builtin::DECODERS;
-    use format::facts::{moved_by, places, refusal};
+    use formats::facts::{moved_by, places, refusal};
     use std::path::Path;
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the decoders' tests share.
 
-use format::Format;
+use formats::Format;
 use model::event::{ByLength, Entry, Event, Lane, Place, Sink};
 use model::session::Session;
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use crate::nearest::nearest;
 use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
 use files::paths::User;
-use format::Format;
+use formats::Format;
 use ingest::discover::roots::{SearchRoot, usual};
 use ingest::index::earlier;
 use model::window::Rules;

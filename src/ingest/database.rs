@@ -23,7 +23,7 @@ use super::patience::{is_busy, patiently};
 use crate::source::file_system::Location;
 use crate::source::{Stamp, head};
 use crate::sync::lock;
-use format::database::DatabaseSpec;
+use formats::database::DatabaseSpec;
 use jiff::Timestamp;
 use moment::Files;
 use rusqlite::Connection;

@@ -8,7 +8,7 @@ use crate::delivery::Delivery;
 use crate::lanes::decode;
 use crate::sync::spawn;
 use crate::worker::job::{Origin, TextJob, do_job};
-use format::Format;
+use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use marks::expand;
 use model::event::{Entry, Lane, Measure, Place, Sink};

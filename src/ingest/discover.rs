@@ -23,7 +23,7 @@ use crate::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat}
 use crate::source::tree::Owners;
 use copies::copies;
 use files::paths::Env;
-use format::{Claim, Format, Standing, StoreKind};
+use formats::{Claim, Format, Standing, StoreKind};
 use kinds::{claim_of, is_file};
 use model::fleet::{FileFacts, FileId};
 use reach::Reach;

@@ -4,7 +4,7 @@ use super::lines::Line;
 use super::lines::records::each_record;
 use super::room;
 use decode::damage;
-use format::Decoder;
+use formats::Decoder;
 use model::event::{Entry, Event, Lane, Place, Sink};
 use model::fleet::FileFacts;
 use model::session::{Coverage, Session};

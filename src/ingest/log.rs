@@ -7,7 +7,7 @@ use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
 use super::source::file_system::{FileSystem, Local, Location};
 use super::source::{SETTLED, Stamp};
 use super::text::Pieces;
-use format::Format;
+use formats::Format;
 use model::event::{Entry, Measure, Unmeasured};
 use model::fleet::{FileFacts, FileId};
 use model::session::{Coverage, Session};

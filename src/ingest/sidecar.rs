@@ -8,7 +8,7 @@
 //! The state files of a log ([`Format::states`]) are given to the decoder, and again whenever they have
 //! changed; the decoder decides whether what it has read still holds.
 //!
-//! [`Format::states`]: format::Format::states
+//! [`Format::states`]: formats::Format::states
 
 use super::lines::Line;
 use crate::clock::Clock;
@@ -17,7 +17,7 @@ use crate::lines::position::Position;
 use crate::source::file_system::{Entry, FileSystem, Kind, Location};
 use crate::source::{LARGEST, Stamp};
 use crate::sync::lock;
-use format::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
+use formats::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
 use model::event::Sink;
 use model::fleet::FileFacts;
 use rows::SidecarRows;

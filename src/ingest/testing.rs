@@ -7,10 +7,10 @@
 pub(super) mod followed;
 pub(super) mod made;
 
-use format::database::{DatabaseSpec, MAGIC, Schema};
-use format::facts::EACH_LINE;
-use format::settings::SettingsFile;
-use format::{
+use formats::database::{DatabaseSpec, MAGIC, Schema};
+use formats::facts::EACH_LINE;
+use formats::settings::SettingsFile;
+use formats::{
     Base, Claim, Decoder, Facts, FolderSpec, Format, Registry, RegistryEntry, Root, Settings,
     StoreKind, decoder,
 };

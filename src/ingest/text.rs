@@ -15,7 +15,7 @@ use super::lines::LONG_LINE;
 use super::lines::records::each_record;
 use crate::source::{Bytes, CHUNK, read_some};
 use decode::damage;
-use format::{Decoder, Format};
+use formats::{Decoder, Format};
 use model::event::{Sink, Unmeasured};
 use model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};

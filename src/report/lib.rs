@@ -34,7 +34,7 @@ pub use to_file::to_file;
 
 use anyhow::{Context, Result, bail};
 use files::paths::User;
-use format::Format;
+use formats::Format;
 use ingest::discover::roots::SearchRoot;
 use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;

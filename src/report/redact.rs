@@ -8,7 +8,7 @@
 mod models;
 
 use super::ReportContext;
-use format::Format;
+use formats::Format;
 use ingest::sync::lock;
 use model::event::{ByLength, Cause, Event, Key, Measure, Meta, Node, Size};
 use model::fleet::FileFacts;

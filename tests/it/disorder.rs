@@ -3,7 +3,7 @@
 use crate::support::manifest_folder;
 use ctxgauge::agents;
 use ctxgauge::config;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::model::Source;
 use ctxgauge::model::event::{ByLength, Event, Key, Lane, Place, Sink};
 use ctxgauge::model::session::Session;

@@ -11,7 +11,7 @@ mod waiting;
 
 use crate::support::manifest_folder;
 use ctxgauge::agents;
-use ctxgauge::format::Tier;
+use ctxgauge::formats::Tier;
 use ctxgauge::model::{version, window::Rules};
 use source::{Source, files, text};
 use std::fs;

@@ -2,7 +2,7 @@
 
 use crate::support::{ctxgauge, manifest_folder};
 use ctxgauge::agents;
-use ctxgauge::format::Cached;
+use ctxgauge::formats::Cached;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::each_usage;

@@ -5,7 +5,7 @@ use clap::Parser;
 use ctxgauge::agents;
 use ctxgauge::commands::Cli;
 use ctxgauge::config;
-use ctxgauge::format::{Format, Tier, facts};
+use ctxgauge::formats::{Format, Tier, facts};
 use ctxgauge::model::window::Rules;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;

@@ -1,7 +1,7 @@
 //! The state of a session as of any record, over hand-written logs.
 
 use crate::support::manifest_folder;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
 use ctxgauge::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use ctxgauge::model::replay::{Moment, Snapshot, Step, Timeline, What};

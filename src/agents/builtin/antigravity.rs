@@ -20,8 +20,8 @@
 mod generation;
 
 use decode::lenient::{self, Count, Raw, Text, record};
-use format::names;
-use format::{
+use formats::names;
+use formats::{
     Claim, Decoder, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind, decoder, head,
 };
 use model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
@@ -48,7 +48,7 @@ pub static ANTIGRAVITY: Format = Format {
     decoder: &decoder::<AntigravityDecoder>,
     store: &|head| StoreKind::database(&generation::DATABASE.spec, head).or(Some(StoreKind::Lines)),
     reset_marks: &[r#""type":"CHECKPOINT""#, r#""type": "CHECKPOINT""#],
-    terms: format::THOUGHTS,
+    terms: formats::THOUGHTS,
     reasoning_beside_output: true,
     sidecar: Some(&SidecarSpec {
         env: None,

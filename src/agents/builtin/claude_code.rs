@@ -32,10 +32,10 @@ use decode::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use decode::lenient::{self, Lost, Text};
 use decode::{damage, image, text};
 use fork::Fork;
-use format::{
+use formats::{
     ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder, head,
 };
-use format::{about_agent, is_uuid};
+use formats::{about_agent, is_uuid};
 use idle::Idle;
 use model::event::{
     Billed, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,

@@ -23,8 +23,8 @@ mod settings;
 
 use decode::anthropic::{self, ToolNames, part_of};
 use decode::lenient::{self, Count, Lost, Millis, Raw, Text, record};
-use format::names;
-use format::{
+use formats::names;
+use formats::{
     Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};

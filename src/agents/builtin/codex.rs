@@ -32,7 +32,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use format::{Claim, Format, Root, SameId, StoreKind, decoder};
+use formats::{Claim, Format, Root, SameId, StoreKind, decoder};
 use reader::CodexDecoder;
 use std::path::Path;
 

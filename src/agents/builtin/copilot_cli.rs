@@ -44,7 +44,7 @@ use decode::anthropic::ToolNames;
 use decode::image::{self, Formula};
 use decode::lenient::{self, Window};
 use events::{Data, Record, Request};
-use format::{
+use formats::{
     Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, WITH_CACHE_AND_REASONING, decoder,
     head,
 };

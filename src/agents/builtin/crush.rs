@@ -20,9 +20,9 @@ use decode::anthropic::ToolNames;
 use decode::image;
 use decode::lenient::{Count, Reported, Text, record};
 use decode::rows::{self, Line};
-use format::database::{DatabaseSpec, Schema};
-use format::settings::{Layers, Settings, SettingsFile};
-use format::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
+use formats::database::{DatabaseSpec, Schema};
+use formats::settings::{Layers, Settings, SettingsFile};
+use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,

@@ -17,7 +17,7 @@ mod chat;
 
 use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use decode::lenient::{self, Text, record};
-use format::{Base, Claim, Decoder, Format, Root, SameId, StoreKind, decoder, head};
+use formats::{Base, Claim, Decoder, Format, Root, SameId, StoreKind, decoder, head};
 use model::event::{NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::path::Path;

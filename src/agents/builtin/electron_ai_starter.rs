@@ -13,8 +13,8 @@
 
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Millis, Reported, Text, record};
-use format::database::{DatabaseSpec, Schema};
-use format::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
+use formats::database::{DatabaseSpec, Schema};
+use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part as Direction, Reset, Sink, Usage,
 };

@@ -26,8 +26,8 @@
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
 use decode::lenient::{self, Raw, Text};
-use format::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
-use format::{SameId, THOUGHTS, names};
+use formats::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
+use formats::{SameId, THOUGHTS, names};
 use model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::collections::HashSet;

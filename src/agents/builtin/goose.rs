@@ -19,9 +19,9 @@ use decode::anthropic::{ToolNames, part_of};
 use decode::image;
 use decode::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
 use decode::rows::{self, Line};
-use format::database::{DatabaseSpec, Schema};
-use format::settings::{Layers, Settings};
-use format::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE, decoder};
+use formats::database::{DatabaseSpec, Schema};
+use formats::settings::{Layers, Settings};
+use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE, decoder};
 use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,

@@ -20,9 +20,9 @@
 mod usage;
 
 use decode::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
-use format::names;
-use format::settings::{Layers, Settings, SettingsFile, tokens};
-use format::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder, head};
+use formats::names;
+use formats::settings::{Layers, Settings, SettingsFile, tokens};
+use formats::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
 use model::window::{ModelWindow, Overrides};

@@ -17,9 +17,9 @@
 use decode::anthropic::ToolNames;
 use decode::lenient::{Count, Raw, Reported, Text, record};
 use decode::rows::{self, Line};
-use format::database::{DatabaseSpec, Schema};
-use format::settings::{Settings, SettingsFile, tokens_of};
-use format::{Cached, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
+use formats::database::{DatabaseSpec, Schema};
+use formats::settings::{Settings, SettingsFile, tokens_of};
+use formats::{Cached, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
 use jiff::Timestamp;
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::window::{Compaction, Overrides};

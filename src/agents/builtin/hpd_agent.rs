@@ -35,8 +35,8 @@ mod thread;
 mod wire;
 
 use decode::lenient::{self, Lost};
-use format::names;
-use format::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
+use formats::names;
+use formats::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
 use model::event::{Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;

@@ -34,8 +34,8 @@
 //!   that is missing, and where it is named.
 
 use decode::lenient::{self, Text, record};
-use format::names;
-use format::{Cached, Claim, Decoder, Format, Root, decoder, head};
+use formats::names;
+use formats::{Cached, Claim, Decoder, Format, Root, decoder, head};
 use model::event::{Key, Meta, Sink};
 use std::path::Path;
 

@@ -21,7 +21,7 @@ mod session;
 use decode::anthropic::ToolNames;
 use decode::image;
 use decode::lenient::{self, Count, Lost, Raw, Text, record};
-use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,

@@ -29,7 +29,7 @@ mod participant;
 mod space;
 mod wire;
 
-use format::{Claim, Decoder, Format, Root, decoder, head};
+use formats::{Claim, Decoder, Format, Root, decoder, head};
 use model::event::Sink;
 use space::Space;
 use std::path::Path;

@@ -18,8 +18,8 @@
 
 use super::mistral_vibe_2;
 use decode::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
-use format::names;
-use format::{Claim, Decoder, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head};
+use formats::names;
+use formats::{Claim, Decoder, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head};
 use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,

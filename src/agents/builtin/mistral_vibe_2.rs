@@ -14,8 +14,8 @@
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Count, Lost, Text, Window, record};
 use decode::openai::{self, Call, Content};
-use format::settings::Layers;
-use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::settings::Layers;
+use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Kind, Role};
 use std::path::{Path, PathBuf};

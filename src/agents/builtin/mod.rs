@@ -31,7 +31,7 @@ pub mod tasks;
 pub mod vscode_gateway;
 pub mod zed;
 
-use format::Format;
+use formats::Format;
 
 /// The formats that need code, in the order in which they are tried on a file.
 pub static DECODERS: &[&Format] = &[

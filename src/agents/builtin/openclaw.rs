@@ -20,8 +20,8 @@
 
 use super::pi::{PI, begins_with_a_header};
 use decode::lenient::{self, Count, Text, Window, record};
-use format::database::{DatabaseSpec, Schema};
-use format::{Cached, Claim, Decoder, Format, Root, Standing, StoreKind, head};
+use formats::database::{DatabaseSpec, Schema};
+use formats::{Cached, Claim, Decoder, Format, Root, Standing, StoreKind, head};
 use model::event::{Event, Key, Meta, Node, Part, Sink};
 use model::{Kind, Role};
 use std::collections::HashMap;

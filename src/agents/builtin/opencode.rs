@@ -33,7 +33,7 @@ mod v2;
 mod wire;
 
 use decode::lenient;
-use format::{
+use formats::{
     Base, Cached, Claim, Decoder, Format, List, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
     head,
 };

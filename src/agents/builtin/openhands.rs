@@ -35,7 +35,7 @@ mod wire;
 
 use conversation::OpenHandsDecoder;
 use decode::lenient::{self, Lost};
-use format::{Claim, FolderSpec, Format, Root, StoreKind, decoder, head};
+use formats::{Claim, FolderSpec, Format, Root, StoreKind, decoder, head};
 use std::path::{Path, PathBuf};
 use wire::Record;
 

@@ -68,7 +68,7 @@ mod tools;
 use call::{Call, Cut, Record};
 use decode::lenient::Lost;
 use decode::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
-use format::{Base, Claim, Decoder, Format, Root, decoder, head};
+use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
 use model::Kind;

@@ -25,7 +25,7 @@ mod trace;
 mod tree;
 
 use decode::image;
-use format::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
+use formats::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
 use model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
 use model::{Kind, Role};
 use std::path::Path;

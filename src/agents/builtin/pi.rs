@@ -36,7 +36,7 @@ mod system;
 
 use decode::image;
 use decode::lenient::{self, Pieces, Text, utf16_length};
-use format::{
+use formats::{
     Base, Cached, Claim, Decoder, Format, Root, Standing, WITH_CACHE, decoder, head, names,
 };
 use model::event::{

@@ -38,9 +38,9 @@
 //!   after it.
 
 use decode::lenient::{self, Lost};
-use format::settings::Layers;
-use format::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
-use format::{THOUGHTS, about_agent, names};
+use formats::settings::Layers;
+use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::{THOUGHTS, about_agent, names};
 use model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};

@@ -40,7 +40,7 @@ use decode::lenient::{Lost, model_name};
 use decode::prompts::Block;
 use decode::time::time_before;
 use envelope::{Bodies, Exchange};
-use format::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
+use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
 use model::Kind;
 use model::event::{Billed, Key, Sink, Usage};
 use std::path::Path;

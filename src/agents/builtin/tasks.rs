@@ -25,8 +25,8 @@ mod user;
 
 use decode::anthropic::{self, ToolNames};
 use decode::lenient::{self, Lost, Millis, Raw, Text, record};
-use format::names;
-use format::{
+use formats::names;
+use formats::{
     Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
 use model::event::{Cause, Kept, Key, Meta, Node, Part, Place, Reset, Sink};

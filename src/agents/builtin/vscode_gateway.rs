@@ -28,7 +28,7 @@ use channel::Channel;
 use decode::bodies::{Numbers, request};
 use decode::lenient::{self, Lost, Text};
 use decode::prompts::{Conversation, Losses::BySize, Prompt, Threads, mark_turns};
-use format::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
+use formats::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use model::Gone;
 use model::event::{Cause, Kept, Key, Meta, Place, Reset, Sink, Usage};
 use std::collections::HashSet;

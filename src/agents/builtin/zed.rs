@@ -18,8 +18,8 @@ use decode::image;
 use decode::lenient::scan::each_field;
 use decode::lenient::{self, Count, Raw, Text, record};
 use decode::rows::{self, Line};
-use format::database::{DatabaseSpec, Schema};
-use format::{ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StoreKind, decoder};
+use formats::database::{DatabaseSpec, Schema};
+use formats::{ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };

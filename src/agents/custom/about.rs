@@ -1,6 +1,6 @@
 //! Texts about agents: their labels, and what `ctxgauge agents` says about their logs.
 
-use format::{Facts, Format, Tier};
+use formats::{Facts, Format, Tier};
 use serde::Deserialize;
 
 /// The texts about an agent that has a decoder.

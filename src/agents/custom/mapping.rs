@@ -3,7 +3,7 @@
 use super::about::FactsKeys;
 use super::pointer::{Many, Pointer, Pointers, Word};
 use decode::lenient::{Raw, scan};
-use format::{Base, Root};
+use formats::{Base, Root};
 use model::window::matches;
 use serde::Deserialize;
 use std::borrow::Cow;

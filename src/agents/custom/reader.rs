@@ -8,7 +8,7 @@ use decode::bodies::Numbers;
 use decode::lenient::{self, Count, Lost, Raw, Window, scan};
 use decode::prompts::{Block, Conversation, Prompt, mark_turns};
 use decode::time::Time;
-use format::Decoder;
+use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,

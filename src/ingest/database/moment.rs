@@ -12,7 +12,7 @@
 
 use crate::patience::busy;
 use crate::source::Stamp;
-use format::database::MAGIC;
+use formats::database::MAGIC;
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::fs;

@@ -6,7 +6,7 @@ use super::tables::{Listed, Tables};
 use super::{Database, FIRST_PIECE_TIME, Session, Sessions, is_busy};
 use crate::patience::PATIENCE;
 use crate::source::Stamp;
-use format::database::DatabaseSpec;
+use formats::database::DatabaseSpec;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io;

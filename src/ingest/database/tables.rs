@@ -1,6 +1,6 @@
 //! The statements of a schema, and what they return.
 
-use format::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 use std::collections::VecDeque;

@@ -10,7 +10,7 @@ use crate::reader::{read_whole, tail_only};
 use crate::testing::followed::Followed;
 use crate::testing::{TABLES, TALKS, TOY};
 use files::waiting::wait_for;
-use format::database::Schema;
+use formats::database::Schema;
 use model::event::ByLength;
 use model::session::{Coverage, Session};
 use moment::JOURNAL_MAGIC;

@@ -2,7 +2,7 @@
 
 use crate::log::LogFile;
 use crate::source::zst;
-use format::SameId;
+use formats::SameId;
 use model::fleet::FileId;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;

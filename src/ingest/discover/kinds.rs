@@ -6,8 +6,8 @@ use crate::discover::roots::SearchRoot;
 use crate::problem;
 use crate::source::file_system::{Location, Stat};
 use crate::source::{self, head};
-use format::database::MAGIC;
-use format::{Claim, Format, Standing, StoreKind, facts};
+use formats::database::MAGIC;
+use formats::{Claim, Format, Standing, StoreKind, facts};
 use std::io;
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use super::registry::session_of;
 use super::roots::{SearchRoot, agent_folders};
 use files::Processes;
 use files::paths::User;
-use format::Format;
+use formats::Format;
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 

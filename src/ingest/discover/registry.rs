@@ -5,7 +5,7 @@
 use super::settings::agent_folder;
 use crate::log::LogFile;
 use files::{Process, Processes};
-use format::{Registry, RegistryEntry};
+use formats::{Registry, RegistryEntry};
 use model::running::Running;
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};

@@ -2,7 +2,7 @@
 
 use crate::source::file_system::{FileSystem, Local};
 use files::paths::{Folders, User};
-use format::{Base, Format, Root};
+use formats::{Base, Format, Root};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use crate::log::LogFile;
 use crate::source::Stamp;
 use crate::source::file_system::Location;
-use format::Tier;
+use formats::Tier;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::database::Database;
 use crate::source::Stamp;
 use crate::sync::lock;
-use format::{SidecarDatabase, SidecarRecord};
+use formats::{SidecarDatabase, SidecarRecord};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};

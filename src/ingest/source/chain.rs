@@ -8,7 +8,7 @@ use super::Stamp;
 use crate::source::file_system::{Kind, Location};
 use crate::source::{self, Bytes, Open, Positioned, ReadAt, read_some};
 use crate::sync::lock;
-use format::{ChainSpec, End};
+use formats::{ChainSpec, End};
 use memchr::memmem;
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -391,9 +391,9 @@ mod tests {
         text
     }
 
-    fn spec(claim: format::Claim) -> Option<&'static ChainSpec> {
+    fn spec(claim: formats::Claim) -> Option<&'static ChainSpec> {
         match claim.store {
-            format::StoreKind::Chain(spec) => Some(spec),
+            formats::StoreKind::Chain(spec) => Some(spec),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use super::Stamp;
 use crate::source::file_system::Location;
 use crate::source::{Bytes, LARGEST, Open, Positioned, ReadAt, SETTLED, retry_if_gone};
 use crate::sync::lock;
-use format::FolderSpec;
+use formats::FolderSpec;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -15,7 +15,7 @@ use crate::source::file_system::{Entry, Location};
 use crate::source::{Bytes, LARGEST, Open, TORN, retry_if_gone};
 use crate::sync::lock;
 use decode::lenient::Raw;
-use format::TreeSpec;
+use formats::TreeSpec;
 use listing::{json_files, names};
 use std::ffi::OsString;
 use std::hash::Hash;

@@ -17,7 +17,7 @@ use crate::sidecar::States;
 use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
 use crate::text::{self, Pieces};
 use decode::text;
-use format::{Decoder, Format, List};
+use formats::{Decoder, Format, List};
 use list::Elements;
 use model::event::{Entry, Measure, Place, Sink};
 use model::session::Coverage;

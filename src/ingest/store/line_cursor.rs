@@ -6,7 +6,7 @@ use crate::lines::{OnLine, Progress};
 use crate::log::{Cursor, End, News};
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::{KeptOpen, Open};
-use format::StateUpdate;
+use formats::StateUpdate;
 use model::event::{Measure, Sink};
 use std::cell::Cell;
 use std::io;

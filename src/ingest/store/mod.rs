@@ -24,7 +24,7 @@ use super::source::file_system::Location;
 use super::source::folder::Folder;
 use super::source::tree::Owners;
 use document::Document;
-use format::StoreKind;
+use formats::StoreKind;
 use lines::LineLog;
 use std::sync::Arc;
 use tree::TreeLog;

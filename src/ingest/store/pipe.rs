@@ -10,7 +10,7 @@ use crate::source::file_system::Local;
 use crate::source::{BOM, CHUNK, HEAD, Stamp, read_some};
 use crate::sync::lock;
 use crate::text::Pieces;
-use format::{Decoder, Format, StoreKind, facts};
+use formats::{Decoder, Format, StoreKind, facts};
 use jiff::Timestamp;
 use model::event::{Measure, Sink};
 use model::fleet::{FileFacts, Update};

@@ -9,7 +9,7 @@ use crate::patience::patiently;
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::Stamp;
 use crate::text::{self, Pieces};
-use format::StateUpdate;
+use formats::StateUpdate;
 use model::event::{Measure, Place, Sink};
 use model::session::Coverage;
 use model::text::TextRequest;

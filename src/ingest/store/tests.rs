@@ -9,7 +9,7 @@ use crate::source::file_system::Local;
 use crate::testing::TOY;
 use crate::text::{self, Pieces};
 use crate::worker::job::{Origin, TextJob, do_job};
-use format::Claim;
+use formats::Claim;
 use model::event::{ByLength, Measure, Place, Sink};
 use model::fleet::{FileFacts, FileId};
 use model::replay::Timeline;
@@ -90,7 +90,7 @@ struct Rows {
     memory: Memory,
     /// The rows as they were read.
     seen: Vec<String>,
-    decoder: Box<dyn format::Decoder>,
+    decoder: Box<dyn formats::Decoder>,
 }
 
 impl Cursor for Rows {

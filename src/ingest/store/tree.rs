@@ -8,7 +8,7 @@ use crate::source::tree::{Extract, Files, Owners, Tree};
 use crate::source::{Open, Stamp};
 use crate::sync::lock;
 use crate::text::Pieces;
-use format::TreeSpec;
+use formats::TreeSpec;
 use model::event::{Entry, Lane, Measure, Sink};
 use model::prompt::prompt_of;
 use model::session::Coverage;

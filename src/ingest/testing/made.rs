@@ -6,7 +6,7 @@ use crate::log::{LogFile, Store};
 use crate::source::file_system::Local;
 use crate::source::{Bytes, Open, Positioned, ReadAt, Stamp};
 use crate::store::lines::LineLog;
-use format::Claim;
+use formats::Claim;
 use model::fleet::{FileFacts, FileId};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};

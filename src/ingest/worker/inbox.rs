@@ -6,7 +6,7 @@ use super::whole::Done;
 use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
 use files::paths::User;
-use format::Format;
+use formats::Format;
 use model::fleet::FileId;
 use model::window::Rules;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use crate::log::LogFile;
 use crate::problem;
 use crate::source::Stamp;
 use crate::text::{Pieces, in_record};
-use format::Format;
+use formats::Format;
 use model::text::{Text, TextPage, TextRequest};
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! Names the places where agents' settings are looked for.
 
-use format::Format;
-use format::facts::folder;
-use format::settings::SettingsFile;
+use formats::Format;
+use formats::facts::folder;
+use formats::settings::SettingsFile;
 
 /// Returns the files and variables that an agent's windows and triggers are read from, as people write them, those with
 /// precedence first.

@@ -3,7 +3,7 @@
 use super::{Trouble, named as in_words};
 use crate::ReportContext;
 use clients::agent::Agent;
-use format::Format;
+use formats::Format;
 use ingest::discover::roots::{SearchRoot, usual};
 use ingest::log::LogFile;
 use std::fs;

@@ -4,7 +4,7 @@ use super::cost::Cost;
 use super::own_cost::OwnCost;
 use super::row::Row;
 use super::spending::{PriceList, Spending};
-use format::Format;
+use formats::Format;
 use hashbrown::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;

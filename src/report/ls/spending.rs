@@ -1,7 +1,7 @@
 //! Computes what sessions, days, projects or models have used, and its cost by list prices.
 
 use super::cost::Cost;
-use format::Format;
+use formats::Format;
 use hashbrown::HashMap;
 use model::event::Surcharges;
 use model::spent::Spent;

@@ -5,7 +5,7 @@ use super::responses::Responses;
 use super::row::Row;
 use super::spending::{PriceList, Spending};
 use super::wanted::{By, Division, Wanted};
-use format::Format;
+use formats::Format;
 use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Weekday;

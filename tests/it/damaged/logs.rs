@@ -3,7 +3,7 @@
 use crate::fuzzed::targets::seeds::project;
 use crate::fuzzed::targets::sessions::read_document;
 use ctxgauge::agents;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, Entry, Place, Sink};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use crate::fuzzed::targets::decoders::named;
 use crate::fuzzed::targets::sessions::{self, RULES};
 use crate::fuzzed::targets::{lines, seeds};
 use ctxgauge::decode::text;
-use ctxgauge::format::Format;
+use ctxgauge::formats::Format;
 use ctxgauge::model::event::{Entry, Event};
 use std::env;
 use std::panic::{self, AssertUnwindSafe};

@@ -12,16 +12,16 @@ const MAY: &[(Parts, Parts)] = &[
     // Counts for the model: implements its `Measure`.
     (&["tokens"], &["model"]),
     (&["decode"], &["model"]),
-    (&["format"], &["model", "decode"]),
+    (&["formats"], &["model", "decode"]),
     // What reads one format cannot know of the others.
     (
         &["agents::builtin", "agents::custom"],
-        &["model", "decode", "format"],
+        &["model", "decode", "formats"],
     ),
     // The list of all formats, which is handed in from the top.
     (
         &["agents"],
-        &["assets", "format", "agents::builtin", "agents::custom"],
+        &["assets", "formats", "agents::builtin", "agents::custom"],
     ),
     (&["files"], &[]),
     // The rooms of `ingest`, each of which uses those above it.
@@ -38,14 +38,14 @@ const MAY: &[(Parts, Parts)] = &[
     (&["ingest::delivery"], &["model"]),
     (
         &["ingest::source", "ingest::elide", "ingest::lines"],
-        &["model", "decode", "format", "files", "ingest::sync"],
+        &["model", "decode", "formats", "files", "ingest::sync"],
     ),
     (
         &["ingest::text", "ingest::database", "ingest::lanes"],
         &[
             "model",
             "decode",
-            "format",
+            "formats",
             "files",
             "ingest::clock",
             "ingest::sync",
@@ -60,7 +60,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest::sidecar"],
         &[
             "model",
-            "format",
+            "formats",
             "files",
             "ingest::clock",
             "ingest::sync",
@@ -73,7 +73,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest::log"],
         &[
             "model",
-            "format",
+            "formats",
             "ingest::patience",
             "ingest::source",
             "ingest::lines",
@@ -87,7 +87,7 @@ const MAY: &[(Parts, Parts)] = &[
         &[
             "model",
             "decode",
-            "format",
+            "formats",
             "tokens",
             "files",
             "ingest::sync",
@@ -107,12 +107,12 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["ingest"],
-        &["model", "decode", "format", "tokens", "files", "clients"],
+        &["model", "decode", "formats", "tokens", "files", "clients"],
     ),
     // Its logs are part of the program.
     (
         &["ingest::demo"],
-        &["assets", "model", "format", "ingest", "tokens"],
+        &["assets", "model", "formats", "ingest", "tokens"],
     ),
     (&["render"], &["model"]),
     (&["clients"], &["assets", "model", "files"]),
@@ -160,14 +160,14 @@ const MAY: &[(Parts, Parts)] = &[
     (
         &["report"],
         &[
-            "model", "render", "format", "ingest", "tokens", "files", "clients",
+            "model", "render", "formats", "ingest", "tokens", "files", "clients",
         ],
     ),
     // A face of the reports.
     (
         &["mcp"],
         &[
-            "model", "render", "format", "ingest", "tokens", "files", "report",
+            "model", "render", "formats", "ingest", "tokens", "files", "report",
         ],
     ),
     // The names by which the program opens them.
@@ -190,8 +190,8 @@ const MAY: &[(Parts, Parts)] = &[
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
 const CRATES: [&str; 13] = [
-    "agents", "assets", "clients", "files", "format", "ingest", "decode", "mcp", "model", "render",
-    "report", "tokens", "tui",
+    "agents", "assets", "clients", "files", "formats", "ingest", "decode", "mcp", "model",
+    "render", "report", "tokens", "tui",
 ];
 
 /// Where the parts are put together.

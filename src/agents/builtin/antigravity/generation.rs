@@ -19,9 +19,9 @@
 use super::LOGS;
 use decode::lenient::{self, Text, record};
 use decode::protobuf::{Message, from_hex};
-use format::database::{DatabaseSpec, Schema};
-use format::names;
-use format::{SidecarDatabase, SidecarRecord};
+use formats::database::{DatabaseSpec, Schema};
+use formats::names;
+use formats::{SidecarDatabase, SidecarRecord};
 use jiff::Timestamp;
 use model::event::{Billed, ByLength, Key, Meta, Sink, Usage};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 
 use super::wire::Record;
 use decode::lenient::{self, Lost};
-use format::{ChainSpec, End, StoreKind};
+use formats::{ChainSpec, End, StoreKind};
 use model::event::{Event, Key, Parent, Sink};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Claude Code's registry of running sessions: `sessions/<pid>.json`, written when the process starts and
 //! when its status changes, removed when it ends. Files beside it hold secrets and have other names.
 
-use format::{Registry, RegistryEntry};
+use formats::{Registry, RegistryEntry};
 use model::running::Running;
 use serde_json::Value;
 

@@ -7,7 +7,7 @@
 //! logs, 3,140 follow another line of it, and all have its prompt.
 
 use decode::lenient::Text;
-use format::is_uuid;
+use formats::is_uuid;
 use model::event::{Billed, Key};
 use std::cell::LazyCell;
 use std::collections::VecDeque;

@@ -5,7 +5,7 @@
 pub(super) mod others;
 mod windows;
 
-use format::settings::{Layers, Settings, SettingsFile};
+use formats::settings::{Layers, Settings, SettingsFile};
 use model::window::{Compaction, Overrides};
 use serde_json::Value;
 use std::ops::RangeInclusive;

@@ -2,8 +2,8 @@
 //!
 //! Seen in 3.0.65: `contextWindow` outranks what it knows of the model, and it compacts by it.
 
-use format::settings::SettingsFile::Agent;
-use format::settings::{Layers, Settings, tokens};
+use formats::settings::SettingsFile::Agent;
+use formats::settings::{Layers, Settings, tokens};
 use model::window::{ModelWindow, Overrides};
 use serde_json::Value;
 

@@ -7,7 +7,7 @@
 
 use super::wire::{Line, SessionMeta};
 use decode::lenient::{self, Lost};
-use format::{ChainSpec, End};
+use formats::{ChainSpec, End};
 use std::path::{Path, PathBuf};
 
 pub(super) static CHAIN: ChainSpec = ChainSpec {

@@ -11,7 +11,7 @@ use super::wire::{
     Began, EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext,
 };
 use decode::lenient::{self, Lost, Raw, Text, Window, Written};
-use format::Decoder;
+use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{Cause, Event, Key, Meta, Place, Sink, Usage};
 use std::collections::HashMap;

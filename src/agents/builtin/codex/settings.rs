@@ -7,7 +7,7 @@
 //! prompt; no log shows that. From `model_post_turn_compact_threshold_percent` of the window on, it also compacts
 //! after the answer that ends a turn (measured with 0.169: of a window of 57,000 and 50, not at 27,349, at 29,785).
 
-use format::settings::{self, Layers, Settings, SettingsFile};
+use formats::settings::{self, Layers, Settings, SettingsFile};
 use model::window::{ModelWindow, OtherSettings, Overrides};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use super::reader::{CodexDecoder, is_irrelevant};
 use super::wire::EventLine;
 use decode::lenient::{self, Lost};
 use decode::{damage, text};
-use format::Decoder;
+use formats::Decoder;
 use memchr::memmem::Finder;
 use model::Gone;
 use model::event::{Cause, Kept, Reset, Sink};

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use decode::lenient::Count;
-use format::{SidecarRecord, StateUpdate};
+use formats::{SidecarRecord, StateUpdate};
 use jiff::Timestamp;
 use model::event::{Key, Lane, Usage};
 use std::collections::HashMap;

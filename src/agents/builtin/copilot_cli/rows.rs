@@ -14,8 +14,8 @@
 use super::events::Numbers;
 use decode::lenient::{self, Count, Text, record};
 use decode::time::time_or_civil;
-use format::database::{DatabaseSpec, Schema};
-use format::{SidecarDatabase, SidecarRecord};
+use formats::database::{DatabaseSpec, Schema};
+use formats::{SidecarDatabase, SidecarRecord};
 use jiff::{SignedDuration, Timestamp};
 use model::event::{ByLength, Key, Lane, Sink, Usage};
 use std::collections::HashMap;

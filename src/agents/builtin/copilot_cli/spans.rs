@@ -15,7 +15,7 @@
 use super::rows::DATABASE;
 use super::{response_key, turn_key};
 use decode::lenient::{self, Count, Reported, Text, Window, record};
-use format::{SidecarRecord, SidecarSpec};
+use formats::{SidecarRecord, SidecarSpec};
 use model::event::{Billed, ByLength, Key, Sink, Usage};
 use std::path::Path;
 

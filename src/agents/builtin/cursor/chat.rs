@@ -17,7 +17,7 @@ use super::query;
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Pieces, Raw, Text, record};
 use decode::protobuf::{Message as Fields, Value, from_hex};
-use format::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema};
 use model::event::{Key, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 

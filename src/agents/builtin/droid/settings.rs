@@ -4,8 +4,8 @@
 //! in `compactionTokenLimitPerModel`, else `compactionTokenLimit`, else 250,000 for a user's own model. A user's own model
 //! is called `custom:`, its name with hyphens for blanks, and the number of those before it that have the same name.
 
-use format::settings::SettingsFile::Agent;
-use format::settings::{Layers, Settings, tokens};
+use formats::settings::SettingsFile::Agent;
+use formats::settings::{Layers, Settings, tokens};
 use model::window::{ModelWindow, Overrides};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Gemini CLI's `settings.json`: the machine's, the project's, the user's, the machine's defaults.
 
-use format::settings::{BYTE_ORDER_MARK, Settings, SettingsFile, threshold};
+use formats::settings::{BYTE_ORDER_MARK, Settings, SettingsFile, threshold};
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[

@@ -2,7 +2,7 @@
 
 use super::About;
 use decode::lenient::{self, Count, Text, record};
-use format::{SidecarRecord, SidecarSpec};
+use formats::{SidecarRecord, SidecarSpec};
 use model::event::{Billed, ByLength, Key, NewItem, Node, Sink, Usage};
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {

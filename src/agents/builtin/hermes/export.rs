@@ -2,7 +2,7 @@
 
 use super::{Call, Header, HermesDecoder, Row, time};
 use decode::lenient::{self, Count, Reported, Text, record};
-use format::head;
+use formats::head;
 use memchr::memmem;
 use model::event::{Lane, Meta, Sink};
 

@@ -5,7 +5,7 @@
 //! `KIMI_MODEL_NAME` adds a model from the environment. The environment of a running agent cannot be
 //! seen; ours is taken for it.
 
-use format::settings::{Layers, Settings, SettingsFile, kept_free, tokens};
+use formats::settings::{Layers, Settings, SettingsFile, kept_free, tokens};
 use model::window::{ModelWindow, Overrides};
 use serde_json::{Map, Value};
 

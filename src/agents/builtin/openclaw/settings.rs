@@ -3,7 +3,7 @@
 //! of either).
 
 use super::super::pi::of_providers;
-use format::settings::{Layers, Settings, SettingsFile, kept_free};
+use formats::settings::{Layers, Settings, SettingsFile, kept_free};
 use model::window::Overrides;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

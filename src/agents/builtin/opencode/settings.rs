@@ -11,8 +11,8 @@
 
 use decode::lenient::scan::each_field;
 use decode::lenient::{Count, Lost, Raw, Text, parse, record};
-use format::head;
-use format::settings::{Layers, Settings, SettingsFile, tokens};
+use formats::head;
+use formats::settings::{Layers, Settings, SettingsFile, tokens};
 use model::pictures::{Media, Pictures};
 use model::window::{ModelWindow, Overrides};
 use serde_json::{Deserializer, Value};

@@ -1,8 +1,8 @@
 //! Reads the sessions of 1.x before 1.2: a folder `storage` with a file of each session, each message and each part.
 //! They are copied to the database when 1.2 starts for the first time.
 
-use format::names;
-use format::{Claim, StoreKind, TreeSpec};
+use formats::names;
+use formats::{Claim, StoreKind, TreeSpec};
 use memchr::{memchr, memmem};
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 //! `event_sequence` has a number for each session that grows with every write; before it was there, the newest
 //! message and its newest part show most writes.
 
-use format::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema};
 
 /// The facts of a session: its table, and what its version has beside the others.
 macro_rules! header {

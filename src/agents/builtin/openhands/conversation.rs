@@ -7,7 +7,7 @@ use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
 use decode::lenient::{self, Lost, Raw, Text};
 use decode::time::civil;
-use format::{Decoder, StateUpdate};
+use formats::{Decoder, StateUpdate};
 use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,

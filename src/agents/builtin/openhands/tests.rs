@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing;
-use format::{Decoder, StateUpdate};
+use formats::{Decoder, StateUpdate};
 use model::event::{ByLength, Entry, Event, Sink};
 
 fn read(lines: &[&str]) -> Vec<Entry> {

@@ -8,7 +8,7 @@ use super::run;
 use decode::bodies;
 use decode::lenient::{Lost, Raw};
 use decode::prompts::{self, Block, Conversation, Prompt, Step, mark_turns};
-use format::head;
+use formats::head;
 use model::event::{Key, Sink};
 use model::{Kind, Role};
 use serde_json::Value;

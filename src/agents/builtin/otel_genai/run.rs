@@ -34,7 +34,7 @@ pub(super) fn is_run(line: &Value) -> bool {
 
 /// Returns true if a line that begins so is a run.
 pub(super) fn is_like_a_run(line: &[u8]) -> bool {
-    use format::head::has;
+    use formats::head::has;
     let marks = [r#""trace_id""#, r#""dotted_order""#, r#""parent_run_id""#];
     line.starts_with(b"{") && has(line, r#""run_type""#) && marks.iter().any(|mark| has(line, mark))
 }

@@ -1,6 +1,6 @@
 //! ouro's `config`: a name and a value a line.
 
-use format::settings::{Settings, SettingsFile, tokens_of};
+use formats::settings::{Settings, SettingsFile, tokens_of};
 use model::window::{Compaction, Overrides};
 
 pub(super) const SETTINGS: Settings = Settings {

@@ -7,7 +7,7 @@
 use decode::bodies::{self, Numbers, request};
 use decode::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
 use decode::prompts::{Block, Losses, Prompt, Step, Threads};
-use format::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema};
 use model::event::{Key, Meta, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
@@ -70,7 +70,7 @@ impl<'a> Field<'a> for List<'a> {
 
 /// Returns true if a line that begins so is an event of a trace.
 pub(super) fn is_trace(line: &[u8]) -> bool {
-    use format::head::has;
+    use formats::head::has;
     let marks = [r#""event_type""#, r#""run_id""#, r#""span_id""#];
     line.starts_with(b"{") && marks.iter().all(|mark| has(line, mark))
 }

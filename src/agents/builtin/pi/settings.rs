@@ -1,7 +1,7 @@
 //! pi's `settings.json`: the project's before the user's. And `models.json`, the windows of models that the
 //! user added (`packages/coding-agent/src/core/model-config.ts`, `provider-composer.ts`).
 
-use format::settings::{Layers, Settings, SettingsFile, tokens};
+use formats::settings::{Layers, Settings, SettingsFile, tokens};
 use model::window::{ModelWindow, Overrides};
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Qwen Code's `settings.json`: the machine's, the project's, the user's, the machine's defaults.
 
-use format::settings::{Layers, Settings, SettingsFile, threshold};
+use formats::settings::{Layers, Settings, SettingsFile, threshold};
 use model::window::Overrides;
 
 pub(super) const SETTINGS: Settings = Settings {

@@ -5,7 +5,7 @@
 //! (`autogen/logger/sqlite_logger.py`). `wrapper_id` is the client of one agent, which has a conversation of
 //! its own; `agents` has its name.
 
-use format::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema};
 
 pub(super) static REQUESTS: DatabaseSpec = DatabaseSpec {
     schemas: &[Schema {

@@ -5,7 +5,7 @@ use super::listing::{json_files, names};
 use crate::source::file_system::{Entry, Kind, Location};
 use crate::source::{LARGEST, Stamp};
 use crate::sync::lock;
-use format::TreeSpec;
+use formats::TreeSpec;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;

@@ -1,7 +1,7 @@
 //! Finds the beginning of a list in a document, and its elements: by brackets, quotes and indentation alone, so that
 //! fifty megabytes of it need not be read as JSON or YAML to find the newest message.
 
-use format::List;
+use formats::List;
 use memchr::{memchr, memchr2, memmem};
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 //! keeps in its state (`.claude.json`). Source: the bundle of 2.1.332, and runs of it.
 
 use super::switch;
-use format::settings::{Layers, ReadyFile, tokens};
+use formats::settings::{Layers, ReadyFile, tokens};
 use jiff::Timestamp;
 use model::window::{OtherSettings, ReadySummary};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 
 use super::compact_window;
 use decode::lenient::MAX_WINDOW;
-use format::settings::Layers;
+use formats::settings::Layers;
 use model::window::ModelWindow;
 use serde_json::{Map, Value};
 

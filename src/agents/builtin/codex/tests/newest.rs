@@ -155,7 +155,7 @@ fn a_fork_names_the_rollout_that_it_continues() {
     let id = "bbbbbbbb-2222-7222-8222-222222222222";
     let (name, end) = base("fork-by-reference").unwrap();
     assert_eq!(name, id);
-    assert!(matches!(end, format::End::At(1_001..)));
+    assert!(matches!(end, formats::End::At(1_001..)));
     assert_eq!(base("usage-record"), None);
     assert_eq!((base::CHAIN.base)(b"{\"history_base\":"), None);
     let is_base = |file: &str| (base::CHAIN.is_base)(file, id);
