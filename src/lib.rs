@@ -50,10 +50,10 @@
 //! | [`formats`] | what a log format is, as data | `model`, `decode` |
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `decode`, `formats` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
-//! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
-//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `assets`, `model`, `decode`, `formats`, `tokens`, `files`, `clients` |
+//! | [`integrations`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
+//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `assets`, `model`, `decode`, `formats`, `tokens`, `files`, `integrations` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
-//! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `tokens`, `files`, `clients`, `ingest`, `render` |
+//! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `tokens`, `files`, `integrations`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `formats`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `assets`, `model`, `render`; the runtime also `ingest`, `files` |
 //! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
@@ -75,8 +75,8 @@
 //! - What it costs: [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`]. Other
 //!   policies: [`model::whatif`].
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
-//! - The line that an agent's status line or tmux shows: [`report::line`]; what an agent passes to it: [`clients::line`].
-//!   What hooks say and note: [`report::hook`], [`clients::noted`]. The change to an agent's settings: [`clients::settings`].
+//! - The line that an agent's status line or tmux shows: [`report::line`]; what an agent passes to it: [`integrations::line`].
+//!   What hooks say and note: [`report::hook`], [`integrations::noted`]. The change to an agent's settings: [`integrations::settings`].
 //! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
 //!   own token count is beside its decoder.
 //! - What a log is to those who read it: [`ingest::log`]. What it is kept in (lines, a rewritten document, rows of a
@@ -108,7 +108,7 @@
 //!
 //! - Texts of conversations are not held in memory: only a preview and the place to read the rest.
 //! - ctxgauge does not write to logs and does not use the network.
-//! - Files are accessed in `ingest`, `config` and `clients`; besides, the runtime writes a text to a temporary file for
+//! - Files are accessed in `ingest`, `config` and `integrations`; besides, the runtime writes a text to a temporary file for
 //!   the pager or editor, and keeps the state of the screens.
 //! - The clock is read in `ingest`, the runtime, `follow` and commands that have a deadline, and for the progress of long
 //!   work; everything else is given the time.
@@ -129,7 +129,9 @@ mod nearest;
 
 #[cfg(feature = "mcp")]
 pub use mcp;
-pub use {agents, clients, decode, files, formats, ingest, model, render, report, tokens, tui};
+pub use {
+    agents, decode, files, formats, ingest, integrations, model, render, report, tokens, tui,
+};
 
 #[doc = include_str!("trust.md")]
 pub mod trust {}

@@ -1,6 +1,6 @@
 //! The status line of another tool, which is run beside ours.
 
-use clients::agent::Agent;
+use integrations::agent::Agent;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

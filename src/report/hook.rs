@@ -12,11 +12,11 @@ pub use warning::Warnings;
 use crate::ReportContext;
 use crate::line::find::{Found, Wanted, find};
 use crate::line::{Shown, Trouble, named};
-use clients::hook::{Event, Moment, Say};
-use clients::kept::{self, Kept, KeptBreakdown};
-use clients::noted::{self, Noted};
-use clients::store;
 use files::paths::User;
+use integrations::hook::{Event, Moment, Say};
+use integrations::kept::{self, Kept, KeptBreakdown};
+use integrations::noted::{self, Noted};
+use integrations::store;
 use std::io;
 use std::path::{Path, PathBuf};
 

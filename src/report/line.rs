@@ -13,8 +13,8 @@ pub(crate) mod values;
 pub use fit::{Colours, Fill};
 pub use session::{Shown, passed};
 
-use clients::line::Input;
 use fit::lines;
+use integrations::line::Input;
 use model::threshold::Threshold;
 use render::ascii::in_ascii;
 use render::text::inert;

@@ -283,7 +283,7 @@ fn what_is_not_done_in_time_is_not_said_then() {
 #[test]
 fn what_was_missed_is_said_at_the_next_prompt() {
     let home = Home::with_log(20_000);
-    let event = ctxgauge::clients::hook::read(home.prompt().to_string().as_bytes())
+    let event = ctxgauge::integrations::hook::read(home.prompt().to_string().as_bytes())
         .unwrap()
         .unwrap();
     let user = user(home.path(), Default::default());

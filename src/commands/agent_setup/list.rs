@@ -2,9 +2,9 @@
 
 use super::option;
 use anyhow::Result;
-use clients::agent::Agent;
-use clients::settings::{self, Change, Other, Part, Program, Refusal};
 use files::paths::User;
+use integrations::agent::Agent;
+use integrations::settings::{self, Change, Other, Part, Program, Refusal};
 use std::io::Write;
 use strum::VariantArray;
 

@@ -7,12 +7,12 @@ use super::repositories::{Repositories, started_in, with_hyphens, worktree_below
 use super::roots;
 use crate::log::LogFile;
 use crate::source::Stamp;
-use clients::kept::{self, Kept, KeptCompaction};
-use clients::noted::{self, Noted, NotedCompaction};
-use clients::store;
 use files::paths::{Env, User};
 use formats::settings::SettingsFile;
 use formats::{Base, Format, Settings};
+use integrations::kept::{self, Kept, KeptCompaction};
+use integrations::noted::{self, Noted, NotedCompaction};
+use integrations::store;
 use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
 use model::project::Project;

@@ -3,8 +3,8 @@
 use super::Call;
 use crate::line::Shown;
 use crate::line::values::plain;
-use clients::agent::Agent;
-use clients::noted::{CLOCKS, Noted, NotedCompaction, NotedSize};
+use integrations::agent::Agent;
+use integrations::noted::{CLOCKS, Noted, NotedCompaction, NotedSize};
 use jiff::Timestamp;
 use model::compaction::{Compaction, compactions};
 use model::session::{PastReset, Session};

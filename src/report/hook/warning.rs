@@ -3,7 +3,7 @@
 use crate::line::Shown;
 use crate::line::values::Values;
 use crate::line::words;
-use clients::hook::Say;
+use integrations::hook::Say;
 use model::threshold::{OVERSIZED, Threshold};
 
 /// The share by which a context has to fall below a threshold before its next warning. Estimates move up and down.

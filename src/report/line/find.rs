@@ -2,10 +2,10 @@
 
 use super::{Trouble, named as in_words};
 use crate::ReportContext;
-use clients::agent::Agent;
 use formats::Format;
 use ingest::discover::roots::{SearchRoot, usual};
 use ingest::log::LogFile;
+use integrations::agent::Agent;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 

@@ -3,12 +3,12 @@
 use super::Trouble;
 use super::find::{Found, Wanted, find, named};
 use crate::ReportContext;
-use clients::kept::{self, Kept};
-use clients::line::{Input, Size};
-use clients::store;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::log::LogFile;
 use ingest::reader::recent;
+use integrations::kept::{self, Kept};
+use integrations::line::{Input, Size};
+use integrations::store;
 use jiff::Timestamp;
 use model::event::{ByLength, Entry, Event, Key, Lane, Measure, Meta, Place, Usage};
 use model::session::{Coverage, Session};

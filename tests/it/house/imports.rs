@@ -107,7 +107,14 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["ingest"],
-        &["model", "decode", "formats", "tokens", "files", "clients"],
+        &[
+            "model",
+            "decode",
+            "formats",
+            "tokens",
+            "files",
+            "integrations",
+        ],
     ),
     // Its logs are part of the program.
     (
@@ -115,7 +122,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["assets", "model", "formats", "ingest", "tokens"],
     ),
     (&["render"], &["model"]),
-    (&["clients"], &["assets", "model", "files"]),
+    (&["integrations"], &["assets", "model", "files"]),
     // The rooms of `tui`, each of which uses those above it.
     (&["tui::keymap"], &[]),
     (&["tui::paint"], &["model", "render", "tui::keymap"]),
@@ -160,7 +167,13 @@ const MAY: &[(Parts, Parts)] = &[
     (
         &["report"],
         &[
-            "model", "render", "formats", "ingest", "tokens", "files", "clients",
+            "model",
+            "render",
+            "formats",
+            "ingest",
+            "tokens",
+            "files",
+            "integrations",
         ],
     ),
     // A face of the reports.
@@ -190,8 +203,19 @@ const MAY: &[(Parts, Parts)] = &[
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
 const CRATES: [&str; 13] = [
-    "agents", "assets", "clients", "files", "formats", "ingest", "decode", "mcp", "model",
-    "render", "report", "tokens", "tui",
+    "agents",
+    "assets",
+    "integrations",
+    "files",
+    "formats",
+    "ingest",
+    "decode",
+    "mcp",
+    "model",
+    "render",
+    "report",
+    "tokens",
+    "tui",
 ];
 
 /// Where the parts are put together.
