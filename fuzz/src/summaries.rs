@@ -5,7 +5,7 @@ use super::first_line;
 use super::sessions::RULES;
 use super::tail::{append_share, log_file};
 use ctxgauge::ingest::index::{restore, value};
-use ctxgauge::ingest::lanes::{Sessions, summaries_of};
+use ctxgauge::ingest::lanes::{LogSessions, summaries_of};
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{LogFile, Reading};
 use ctxgauge::ingest::reader::tail_only;
@@ -41,14 +41,14 @@ pub fn check(input: &[u8]) {
 }
 
 /// Reads a log from its beginning, as far as it is complete.
-fn read(log: &LogFile) -> Sessions {
+fn read(log: &LogFile) -> LogSessions {
     let mut reading = Reading::whole(log, &RULES);
     let progress = reading.step(&ByLength, &mut || false);
     assert_eq!(progress.expect("a file"), Progress::Done);
     reading.finish().0
 }
 
-fn shows_the_same(log: &LogFile, mut sessions: Sessions) {
+fn shows_the_same(log: &LogFile, mut sessions: LogSessions) {
     let stored = value(&summaries_of(&sessions));
     let read = restore(&stored, log.format.id).expect("what was stored");
     assert_eq!(read.len(), sessions.len());

@@ -4,7 +4,7 @@ use super::decoders::named;
 use super::first_line;
 use super::sessions::RULES;
 use ctxgauge::formats::{Format, StoreKind};
-use ctxgauge::ingest::lanes::Sessions;
+use ctxgauge::ingest::lanes::LogSessions;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{Cursor, LogFile, News, Reading, file_id};
 use ctxgauge::ingest::reader::read_whole;
@@ -156,7 +156,7 @@ impl Followed {
     }
 }
 
-fn same(followed: &BTreeMap<Lane, Session>, fresh: &Sessions) {
+fn same(followed: &BTreeMap<Lane, Session>, fresh: &LogSessions) {
     assert_eq!(followed.len(), fresh.len());
     for ((lane, followed), (other, fresh)) in followed.iter().zip(fresh) {
         assert_eq!(lane, other);

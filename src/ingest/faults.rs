@@ -9,21 +9,21 @@ mod torn;
 
 use super::reader::read_whole;
 use super::testing::made::Made;
-use crate::lanes::{Sessions, main_of};
+use crate::lanes::{LogSessions, main_of};
 use crate::lines::Progress;
 use crate::log::{Cursor, News, Reading};
 use model::event::ByLength;
 use model::session::Session;
 use std::sync::Arc;
 
-pub(super) fn follow(made: &Made) -> (Sessions, Box<dyn Cursor>) {
+pub(super) fn follow(made: &Made) -> (LogSessions, Box<dyn Cursor>) {
     let mut reading = Reading::whole(&made.log(), &Arc::default());
     while reading.step(&ByLength, &mut || false).unwrap() == Progress::More {}
     reading.finish()
 }
 
 /// Returns the number of new entries; `None`: the log is another one, and has to be read again.
-fn more(sessions: &mut Sessions, cursor: &mut Box<dyn Cursor>) -> Option<usize> {
+fn more(sessions: &mut LogSessions, cursor: &mut Box<dyn Cursor>) -> Option<usize> {
     let mut news = 0;
     loop {
         let (entries, is_last) = match cursor.more(&ByLength).unwrap() {
@@ -42,7 +42,7 @@ fn more(sessions: &mut Sessions, cursor: &mut Box<dyn Cursor>) -> Option<usize> 
     }
 }
 
-fn assert_same_as_fresh(sessions: &Sessions, made: &Made) {
+fn assert_same_as_fresh(sessions: &LogSessions, made: &Made) {
     let fresh = read_whole(&made.log(), &ByLength, &Arc::default()).unwrap();
     let (a, b) = (of(sessions), of(&fresh));
     assert_eq!(a.context(), b.context());
@@ -51,6 +51,6 @@ fn assert_same_as_fresh(sessions: &Sessions, made: &Made) {
     assert_eq!(a.unreadable, b.unreadable);
 }
 
-fn of(sessions: &Sessions) -> &Session {
+fn of(sessions: &LogSessions) -> &Session {
     main_of(sessions).unwrap()
 }

@@ -15,13 +15,13 @@ use std::io;
 use std::sync::Arc;
 
 /// The sessions of one log.
-pub type Sessions = Vec<(Lane, Session)>;
+pub type LogSessions = Vec<(Lane, Session)>;
 
 /// The summaries of the sessions of one log.
-pub type Summaries = Vec<(Lane, Summary)>;
+pub type LogSummaries = Vec<(Lane, Summary)>;
 
 /// Returns the summaries of these sessions.
-pub fn summaries_of(sessions: &Sessions) -> Summaries {
+pub fn summaries_of(sessions: &LogSessions) -> LogSummaries {
     let sessions = sessions.iter();
     sessions
         .map(|(lane, session)| (*lane, session.summary()))
@@ -208,7 +208,7 @@ impl Lanes {
     }
 
     /// Returns the sessions, the main one first.
-    pub fn into_sessions(mut self) -> Sessions {
+    pub fn into_sessions(mut self) -> LogSessions {
         for session in self.lanes.values_mut() {
             session.settle();
             if self.is_final {

@@ -1,6 +1,6 @@
 //! A log: where it is, the store that it is kept in, and readings that continue as it grows.
 
-use super::lanes::{Lanes, Searched, Sessions};
+use super::lanes::{Lanes, LogSessions, Searched};
 use super::lines::Progress;
 use super::patience::Waiting;
 use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
@@ -462,7 +462,7 @@ impl Reading {
     }
 
     /// Returns the sessions, and a cursor where reading continues.
-    pub fn finish(self) -> (Sessions, Box<dyn Cursor>) {
+    pub fn finish(self) -> (LogSessions, Box<dyn Cursor>) {
         (self.lanes.into_sessions(), self.cursor)
     }
 

@@ -1,6 +1,6 @@
 //! Logs that are read through, for reports.
 
-use super::lanes::Sessions;
+use super::lanes::LogSessions;
 use super::lines::Progress;
 use super::log::{LogFile, OnEntry, Reading, Recent};
 use model::event::{ByLength, Entry, Measure};
@@ -16,12 +16,16 @@ pub fn read_whole(
     log: &LogFile,
     measure: &dyn Measure,
     rules: &Arc<Rules>,
-) -> io::Result<Sessions> {
+) -> io::Result<LogSessions> {
     read_through(|| Reading::whole(log, rules), measure)
 }
 
 /// Like [`read_whole`], but for reports that need no earlier state.
-pub fn read_once(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
+pub fn read_once(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<LogSessions> {
     read_through(|| Reading::once(log, rules), measure)
 }
 
@@ -35,7 +39,7 @@ pub fn read_until(
     measure: &dyn Measure,
     rules: &Arc<Rules>,
     is_enough: impl Fn(&Session) -> bool,
-) -> io::Result<Sessions> {
+) -> io::Result<LogSessions> {
     let mut reading = Reading::once(log, rules);
     loop {
         let mut records = 0;
@@ -53,7 +57,7 @@ pub fn read_until(
 /// So many records are read before it is asked whether they are enough.
 const RECORDS_AT_ONCE: usize = 64;
 
-fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Result<Sessions> {
+fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Result<LogSessions> {
     let mut tries = 0;
     loop {
         let mut reading = begin();
@@ -99,14 +103,14 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
 }
 
 /// Reads the part of a log that the screens read first: its beginning and its end, for its name.
-pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
+pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
     let reading = log.store.tail(log, &ByLength, rules)?;
     Ok(reading.finish().0)
 }
 
 /// Returns the part of a log that a status line is made from: its last epochs, or all of a small one; the end alone
 /// where the newest epoch is long.
-pub fn recent(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
+pub fn recent(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<LogSessions> {
     let Some(mut reading) = log.store.epochs_within(log, rules, RECENT)? else {
         return tail(log, measure, rules);
     };
@@ -128,19 +132,19 @@ const RECENT: Recent = Recent {
 };
 
 /// Returns the end of a log, enough for its gauge: back to its newest usage report.
-pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
+pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
     tail(log, &ByLength, rules)
 }
 
 /// Like [`tail_only`], but with a last record that its agent may still be writing: it contains the call that the agent
 /// carries out.
-pub fn tail_to_end(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
+pub fn tail_to_end(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
     tail_settled(log, &ByLength, rules, |reading| {
         reading.settle_now(&ByLength)
     })
 }
 
-fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
+fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<LogSessions> {
     tail_settled(log, measure, rules, |reading| reading.settle(log, measure))
 }
 
@@ -149,7 +153,7 @@ fn tail_settled(
     measure: &dyn Measure,
     rules: &Arc<Rules>,
     settle: impl FnOnce(&mut Reading) -> io::Result<()>,
-) -> io::Result<Sessions> {
+) -> io::Result<LogSessions> {
     let mut reading = match log.store.tail_to_report(log, measure, rules) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
             return read_once(log, measure, rules);

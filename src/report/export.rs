@@ -24,7 +24,7 @@ use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
 use super::{NO_SESSIONS, ReportContext, print_problems};
 use anyhow::{Result, bail};
-use ingest::lanes::Sessions;
+use ingest::lanes::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use jiff::Timestamp;
@@ -122,7 +122,7 @@ pub struct Done {
 
 /// The content of a log.
 struct Read {
-    sessions: Sessions,
+    sessions: LogSessions,
     responses: Responses,
 }
 

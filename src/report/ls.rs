@@ -25,7 +25,7 @@ use super::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
 use gather::{Gathered, gather};
 use ingest::discover::registry::Registries;
-use ingest::lanes::Summaries;
+use ingest::lanes::LogSummaries;
 use ingest::log::LogFile;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
@@ -48,7 +48,7 @@ pub enum Sums {
 }
 
 /// The sessions that were found.
-pub struct Sessions {
+pub struct SessionList {
     /// The sessions.
     pub fleet: Fleet,
     /// The sessions that are listed, in order.
@@ -185,7 +185,7 @@ fn count(
 }
 
 /// Returns the folder of the project of a session of a log; of a sub-agent without one, the folder of the main session.
-fn folder<'s>(summaries: &'s Summaries, overrides: &'s Overrides, lane: Lane) -> &'s str {
+fn folder<'s>(summaries: &'s LogSummaries, overrides: &'s Overrides, lane: Lane) -> &'s str {
     let of = |lane| {
         let summary = summaries.iter().find(|(of, _)| *of == lane);
         summary.map_or("", |(_, summary)| {
@@ -198,7 +198,7 @@ fn folder<'s>(summaries: &'s Summaries, overrides: &'s Overrides, lane: Lane) ->
     }
 }
 
-impl Output for Sessions {
+impl Output for SessionList {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         text::write(page, self)
     }
@@ -241,7 +241,7 @@ pub fn run(
         let groups = totals.groups(&by, &context.rules, fleet.projects());
         (by, groups)
     });
-    let sessions = Sessions {
+    let sessions = SessionList {
         rows: wanted.rows(&fleet, &spending),
         fleet,
         totals,

@@ -2,7 +2,7 @@
 
 use super::ReportContext;
 use ingest::discover::settings::{SettingsReader, Whose};
-use ingest::lanes::{Sessions, main_of};
+use ingest::lanes::{LogSessions, main_of};
 use ingest::log::LogFile;
 use model::fleet::{Fleet, SessionKey, Update};
 use std::sync::Arc;
@@ -23,14 +23,14 @@ impl<'c> Whole<'c> {
 
     /// Makes a fleet of the sessions of one log, with the settings of their agent, and without their texts if that is
     /// asked for.
-    pub(crate) fn fleet(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
+    pub(crate) fn fleet(&mut self, log: &LogFile, sessions: LogSessions) -> Fleet {
         let mut fleet = self.named(log, sessions);
         self.redact(log, &mut fleet);
         fleet
     }
 
     /// Makes a fleet with ids and paths, from which a session can be selected.
-    pub(crate) fn named(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
+    pub(crate) fn named(&mut self, log: &LogFile, sessions: LogSessions) -> Fleet {
         let mut overrides = self.settings.of(
             log,
             &Whose::of(main_of(&sessions).map(|session| &session.meta)),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::discover::roots::SearchRoot;
 use crate::discover::{Found, Scanner};
-use crate::lanes::Sessions;
+use crate::lanes::LogSessions;
 use crate::log::{LogFile, News};
 use crate::patience::PATIENCE;
 use crate::reader::{read_whole, tail_only};
@@ -127,7 +127,7 @@ pub(super) fn age(path: &std::path::Path) {
     file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
 
-fn main_of(sessions: Sessions) -> Session {
+fn main_of(sessions: LogSessions) -> Session {
     sessions.into_iter().next().unwrap().1
 }
 

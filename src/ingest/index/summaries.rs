@@ -1,6 +1,6 @@
 //! The summaries of a log's sessions as the index keeps them.
 
-use crate::lanes::Summaries;
+use crate::lanes::LogSummaries;
 use model::event::Lane;
 use model::summary::Summary;
 
@@ -13,8 +13,8 @@ pub fn value(summaries: &[(Lane, Summary)]) -> Vec<u8> {
 }
 
 /// Returns the summaries of the sessions of an agent's log from what [`value`] returned. `None`: it is not that of any.
-pub fn restore(kept: &[u8], agent: &'static str) -> Option<Summaries> {
-    let mut summaries: Summaries = postcard::from_bytes(kept).ok()?;
+pub fn restore(kept: &[u8], agent: &'static str) -> Option<LogSummaries> {
+    let mut summaries: LogSummaries = postcard::from_bytes(kept).ok()?;
     for (_, summary) in &mut summaries {
         summary.agent = agent;
     }

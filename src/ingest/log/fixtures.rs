@@ -77,7 +77,7 @@ impl Moment<'_> {
 /// Checks that following a file through these moments ends in the result of a fresh reading.
 fn follow(log: &LogFile, moments: &[Moment<'_>]) {
     let mut lanes = Lanes::new(&log.facts, &RULES, Coverage::Whole);
-    let mut document: Option<Sessions> = None;
+    let mut document: Option<LogSessions> = None;
     let mut cursor = Reading::whole(log, &RULES).cursor;
     let mut has_aged = false;
     for n in 0..=moments.len() {
@@ -194,7 +194,7 @@ proptest! {
         let tail = backwards::tail(&source::file(&log.location()), &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
         let (tail, _) = tail.unwrap().finish();
         let whole = read_whole(&log, &ByLength, &RULES).unwrap();
-        let context = |sessions: &Sessions| main_of(sessions).map(Session::context);
+        let context = |sessions: &LogSessions| main_of(sessions).map(Session::context);
         if let (Some(tail), Some(whole)) = (context(&tail), context(&whole)) {
             prop_assert!((tail.low..=tail.high).contains(&whole.used), "{:?}: {:?}", tail, whole);
         }
@@ -433,7 +433,7 @@ proptest! {
 }
 
 /// The summaries of sessions, stored and read again, show what the sessions do.
-fn store_and_restore(log: &LogFile, mut sessions: Sessions) {
+fn store_and_restore(log: &LogFile, mut sessions: LogSessions) {
     let stored = value(&summaries_of(&sessions));
     let restored = restore(&stored, log.format.id).expect("what was stored");
     assert_eq!(restored, summaries_of(&sessions), "{:?}", log.facts.path);

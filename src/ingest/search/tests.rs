@@ -1,7 +1,7 @@
 use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::Sessions;
+use crate::lanes::LogSessions;
 use crate::lines::LONG_LINE;
 use crate::reader::read_once;
 use crate::testing::made::Made;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-fn sessions(log: &LogFile) -> Sessions {
+fn sessions(log: &LogFile) -> LogSessions {
     read_once(log, &ByLength, &Arc::default()).unwrap()
 }
 

@@ -433,7 +433,7 @@ mod tests {
     use super::*;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::lanes::Sessions;
+    use crate::lanes::LogSessions;
     use crate::lines::Progress;
     use crate::log::{Cursor, News};
     use crate::reader::read_whole;
@@ -466,24 +466,24 @@ mod tests {
             toy_log(&self.path)
         }
 
-        fn tail(&self) -> (Sessions, Box<dyn Cursor>) {
+        fn tail(&self) -> (LogSessions, Box<dyn Cursor>) {
             let log = self.log();
             let reading = log.store.tail(&log, &ByLength, &self.rules).unwrap();
             reading.finish()
         }
 
-        fn whole(&self) -> Sessions {
+        fn whole(&self) -> LogSessions {
             read_whole(&self.log(), &ByLength, &self.rules).unwrap()
         }
 
-        fn epoch(&self) -> Sessions {
+        fn epoch(&self) -> LogSessions {
             let log = self.log();
             let begin = || log.store.epoch(&log, &self.rules).unwrap();
             read_to_end(begin).finish().0
         }
     }
 
-    fn main(sessions: &Sessions) -> &Session {
+    fn main(sessions: &LogSessions) -> &Session {
         &sessions
             .iter()
             .find(|(lane, _)| *lane == Lane::Main)

@@ -1,7 +1,7 @@
 //! Logs that are read and followed as the program does it: what must be read again is read again. No test demands what a
 //! single step of a reading comes to.
 
-use crate::lanes::{Lanes, Sessions};
+use crate::lanes::{Lanes, LogSessions};
 use crate::lines::Progress;
 use crate::log::{Cursor, LogFile, News, Reading};
 use files::waiting::wait_for;
@@ -25,7 +25,7 @@ pub fn read_to_end(mut begin: impl FnMut() -> Reading) -> Reading {
 }
 
 /// Reads a log from its beginning to its end.
-pub fn open(log: &LogFile, rules: &Arc<Rules>) -> (Sessions, Box<dyn Cursor>) {
+pub fn open(log: &LogFile, rules: &Arc<Rules>) -> (LogSessions, Box<dyn Cursor>) {
     read_to_end(|| Reading::whole(log, rules)).finish()
 }
 
@@ -53,7 +53,7 @@ impl Followed {
     }
 
     /// Its sessions as they are now.
-    pub fn sessions(&self) -> Sessions {
+    pub fn sessions(&self) -> LogSessions {
         self.lanes.clone().into_sessions()
     }
 

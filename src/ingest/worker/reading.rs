@@ -5,7 +5,7 @@ use super::{
     InProgress, Known, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, WALK_INTERVAL, Worker, is_live,
 };
 use crate::index::LogKey;
-use crate::lanes::Sessions;
+use crate::lanes::LogSessions;
 use crate::lines::Progress;
 use crate::log::{News, Reading};
 use crate::worker::inbox::Wake;
@@ -91,7 +91,7 @@ impl Worker {
     }
 
     /// Takes in a document's present sessions. The unchanged parts were counted as before.
-    fn rewritten(&mut self, file: FileId, mut sessions: Sessions) -> ControlFlow<()> {
+    fn rewritten(&mut self, file: FileId, mut sessions: LogSessions) -> ControlFlow<()> {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
@@ -370,7 +370,7 @@ const MOST_QUEUED: usize = 256;
 const LARGE_LOG: u64 = 8 << 20;
 
 /// Notes whether the texts of these sessions were counted.
-fn mark_counted(sessions: &mut Sessions, are_counted: bool) {
+fn mark_counted(sessions: &mut LogSessions, are_counted: bool) {
     for (_, session) in sessions {
         session.is_counted = are_counted;
     }

@@ -1,7 +1,7 @@
 //! Logs that are read whole while nobody waits for them: what is to be read, and what was.
 
 use crate::index::{LogKey, value};
-use crate::lanes::{Sessions, Summaries, main_of, summaries_of};
+use crate::lanes::{LogSessions, LogSummaries, main_of, summaries_of};
 use crate::log::{LogFile, Reading};
 use crate::source::Stamp;
 use crate::worker::state::{State, Summarised};
@@ -59,9 +59,9 @@ pub(crate) struct Keep<'a> {
 /// The sessions of a log, as they are shown.
 pub(crate) enum Shown {
     /// The data that a list shows of them.
-    Summaries(Summaries),
+    Summaries(LogSummaries),
     /// All of it.
-    Sessions(Sessions),
+    Sessions(LogSessions),
 }
 
 impl Whole {

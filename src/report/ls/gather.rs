@@ -6,7 +6,7 @@ use crate::ReportContext;
 use ingest::COUNTED;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::index::{Index, Kept, LogKey, Part, restore, value};
-use ingest::lanes::{Sessions, Summaries, main_of, summaries_of};
+use ingest::lanes::{LogSessions, LogSummaries, main_of, summaries_of};
 use ingest::log::LogFile;
 use ingest::reader::{read_once, tail_only};
 use ingest::sync::{lock, threads};
@@ -22,7 +22,7 @@ use tokens::Counter;
 
 /// The content of a log.
 pub(super) struct Gathered {
-    pub(super) summaries: Summaries,
+    pub(super) summaries: LogSummaries,
     /// The settings of its agent.
     pub(super) overrides: Arc<Overrides>,
     /// The usage of every response, if totals were asked for.
@@ -208,7 +208,7 @@ impl Known {
 }
 
 /// Returns true if these summaries were made with these settings.
-fn are_by(summaries: &Summaries, overrides: &Overrides) -> bool {
+fn are_by(summaries: &LogSummaries, overrides: &Overrides) -> bool {
     let settings = overrides.fold_hash();
     summaries
         .iter()
@@ -217,7 +217,7 @@ fn are_by(summaries: &Summaries, overrides: &Overrides) -> bool {
 
 /// Reads the sessions of a log from its end. In a small log without usage reports all text is counted, because no other
 /// size is known.
-fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Sessions> {
+fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<LogSessions> {
     let sessions = tail_only(log, rules)?;
     let unreported = |(_, session): &(Lane, Session)| session.is_unreported();
     if log.facts.len <= COUNTED && sessions.iter().any(unreported) {

@@ -1,7 +1,7 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
 use super::totals::AgentTotals;
-use super::{Division, Group, Sessions, Spending, Totals};
+use super::{Division, Group, SessionList, Spending, Totals};
 use crate::json::part::part;
 use crate::names::Names;
 use crate::percent;
@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-part! { List<'a>(all: &'a Sessions) {
+part! { List<'a>(all: &'a SessionList) {
     sessions: Listed<'a> = Listed(all),
     totals?: BTreeMap<&'static str, BTreeMap<&'static str, u64>> =
         all.totals.as_ref().map(sums),
@@ -26,7 +26,7 @@ part! { List<'a>(all: &'a Sessions) {
 }}
 
 /// The sessions. Each is made when it is written, since there may be many thousands.
-struct Listed<'a>(&'a Sessions);
+struct Listed<'a>(&'a SessionList);
 
 impl Serialize for Listed<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -99,7 +99,7 @@ part! { LackPart(totals: AgentTotals) {
     only_as_sums: BTreeMap<&'static str, u64> = totals.summed.into_iter().collect(),
 }}
 
-fn session<'a>(all: &'a Sessions, row: &Row) -> Option<SessionPart<'a>> {
+fn session<'a>(all: &'a SessionList, row: &Row) -> Option<SessionPart<'a>> {
     let usage = all
         .totals
         .as_ref()

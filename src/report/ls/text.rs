@@ -1,7 +1,7 @@
 //! The list of sessions for people: a row for each, as wide as the terminal.
 
 use super::totals::AgentTotals;
-use super::{Division, Group, Sessions, Spending};
+use super::{Division, Group, SessionList, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use model::fleet::{Live, Row};
@@ -58,7 +58,7 @@ const GROUP_COLUMNS: [Column; 7] = [
     Column::new("COST", Holds::Numbers, 0),
 ];
 
-pub(super) fn write(page: &mut Page<'_>, sessions: &Sessions) -> io::Result<()> {
+pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<()> {
     let id_chars = page.columns().map_or(usize::MAX, |_| ID_CHARS);
     let rows = sessions.rows.iter();
     let rows: Vec<_> = rows
@@ -208,7 +208,7 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
 }
 
 /// Returns a session's cells. The title of a sub-agent is indented.
-fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]> {
+fn cells(sessions: &SessionList, row: &Row, id_chars: usize) -> Option<[String; 16]> {
     let fleet = &sessions.fleet;
     let (gauge, facts) = (fleet.gauge(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (&gauge.context, gauge.limits());

@@ -5,7 +5,7 @@ use crate::ls::{self, Wanted};
 use crate::patience::BUSY;
 use crate::{NO_SESSIONS, ReportContext};
 use anyhow::{Context, Result, bail};
-use ingest::lanes::Sessions;
+use ingest::lanes::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::tail_only;
 use model::event::Lane;
@@ -267,7 +267,7 @@ fn end(id: &str) -> String {
 }
 
 /// Makes a fleet of the sessions of one log.
-fn fleet_of(context: &ReportContext, log: &LogFile, sessions: Sessions) -> Fleet {
+fn fleet_of(context: &ReportContext, log: &LogFile, sessions: LogSessions) -> Fleet {
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     fleet.apply(Update::Found(Box::new(log.facts.clone())));
     fleet.apply(Update::Rebuilt {

@@ -1,7 +1,7 @@
 //! The screens without a terminal: keys in, the bytes of frames out.
 
 use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
-use ctxgauge::ingest::lanes::Sessions;
+use ctxgauge::ingest::lanes::LogSessions;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::model::fleet::{Fleet, Update};
 use ctxgauge::model::text::{Text, TextPage};
@@ -58,7 +58,7 @@ impl Screen {
     }
 
     /// Adds the sessions of a log, completely read.
-    pub fn add(&mut self, log: &LogFile, sessions: Sessions) {
+    pub fn add(&mut self, log: &LogFile, sessions: LogSessions) {
         let file = log.facts.file;
         let found = Update::Found(Box::new(log.facts.clone()));
         let rebuilt = Update::Rebuilt { file, sessions };

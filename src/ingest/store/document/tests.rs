@@ -1,7 +1,7 @@
 use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::Sessions;
+use crate::lanes::LogSessions;
 use model::event::ByLength;
 use model::session::Session;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ impl Written {
         DocumentCursor::new(&self.source(), &self.log, &Arc::default())
     }
 
-    fn fresh(&self) -> Sessions {
+    fn fresh(&self) -> LogSessions {
         let mut document = self.cursor();
         let read = document.read_whole(&mut self.source().open().unwrap().0, 0, &ByLength);
         read.unwrap().lanes.into_sessions()
@@ -79,7 +79,7 @@ fn messages(count: usize) -> Vec<String> {
         .collect()
 }
 
-fn same(a: &Sessions, b: &Sessions) {
+fn same(a: &LogSessions, b: &LogSessions) {
     assert_eq!(a.len(), b.len());
     for ((lane, a), (other, b)) in a.iter().zip(b) {
         assert_eq!(lane, other);
