@@ -12,7 +12,7 @@ use ctxgauge::files::paths::User;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::file_id;
 use ctxgauge::ingest::{Delivery, Options, start};
-use ctxgauge::model::fleet::Update;
+use ctxgauge::model::sessions::Update;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -69,7 +69,7 @@ fn latency(bytes: usize, growing: usize) {
     let watched = file_id(&paths[0]);
     let updates = follow(vec![SearchRoot::Given(dir.path().to_path_buf())]);
     wait_for(&updates, |update| {
-        matches!(update, Delivery::Fleet(Update::CaughtUp))
+        matches!(update, Delivery::Update(Update::CaughtUp))
     });
     // The system's watch begins a moment later.
     std::thread::sleep(Duration::from_millis(300));
@@ -89,7 +89,7 @@ fn latency(bytes: usize, growing: usize) {
             file.write_all(line.as_bytes()).unwrap();
             wait_for(
                 &updates,
-                |update| matches!(update, Delivery::Fleet(Update::Appended { file, .. }) if *file == watched),
+                |update| matches!(update, Delivery::Update(Update::Appended { file, .. }) if *file == watched),
             );
             let took = written.elapsed();
             std::thread::sleep(Duration::from_millis(4));
@@ -218,7 +218,7 @@ fn rewritten(
         path.parent().unwrap().to_path_buf(),
     )]);
     wait_for(&updates, |update| {
-        matches!(update, Delivery::Fleet(Update::CaughtUp))
+        matches!(update, Delivery::Update(Update::CaughtUp))
     });
     std::thread::sleep(Duration::from_millis(300));
     let change = |messages: &[String]| {
@@ -226,7 +226,7 @@ fn rewritten(
         let written = Instant::now();
         fs::rename(&other, &path).unwrap();
         wait_for(&updates, |update| {
-            matches!(update, Delivery::Fleet(Update::Rebuilt { .. }))
+            matches!(update, Delivery::Update(Update::Rebuilt { .. }))
         });
         let took = written.elapsed();
         std::thread::sleep(Duration::from_millis(100));

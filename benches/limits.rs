@@ -19,7 +19,7 @@ use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::{each_usage, read_whole};
 use ctxgauge::ingest::{Delivery, Options, start};
 use ctxgauge::model::event::ByLength;
-use ctxgauge::model::fleet::Update;
+use ctxgauge::model::sessions::Update;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use std::ffi::OsString;
@@ -325,7 +325,7 @@ fn background(args: &[OsString]) {
         cache: None,
     };
     let handle = start(options, None, move |delivery| {
-        if matches!(delivery, Delivery::Fleet(Update::CaughtUp)) {
+        if matches!(delivery, Delivery::Update(Update::CaughtUp)) {
             sender.send(()).unwrap();
         }
         ControlFlow::Continue(())

@@ -27,8 +27,8 @@ use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::{Delivery, Handle, Options, start};
 use ctxgauge::model::context::Context;
 use ctxgauge::model::event::ByLength;
-use ctxgauge::model::fleet::{Fleet, SessionKey, Update};
 use ctxgauge::model::gauge::Gauge;
+use ctxgauge::model::sessions::{SessionKey, Sessions, Update};
 use ctxgauge::model::window::Rules;
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
@@ -288,7 +288,7 @@ struct Seen {
 
 /// The sessions of a home, followed in this process.
 struct Followed {
-    fleet: Arc<Mutex<(Fleet, Instant, bool)>>,
+    sessions: Arc<Mutex<(Sessions, Instant, bool)>>,
     _handle: Handle,
 }
 
@@ -303,22 +303,22 @@ impl Followed {
             counter: Arc::default(),
             cache: None,
         };
-        let fleet = Arc::new(Mutex::new((Fleet::new(rules), Instant::now(), false)));
-        let applied = Arc::clone(&fleet);
+        let sessions = Arc::new(Mutex::new((Sessions::new(rules), Instant::now(), false)));
+        let applied = Arc::clone(&sessions);
         let sink = move |delivery| {
-            let Delivery::Fleet(update) = delivery else {
+            let Delivery::Update(update) = delivery else {
                 return ControlFlow::Continue(());
             };
-            let mut fleet = applied.lock().unwrap();
-            fleet.2 |= matches!(update, Update::CaughtUp);
+            let mut sessions = applied.lock().unwrap();
+            sessions.2 |= matches!(update, Update::CaughtUp);
             if !matches!(update, Update::CaughtUp) {
-                fleet.1 = Instant::now();
+                sessions.1 = Instant::now();
             }
-            fleet.0.apply(update);
+            sessions.0.apply(update);
             ControlFlow::Continue(())
         };
         Followed {
-            fleet,
+            sessions,
             _handle: start(options, None, sink).unwrap(),
         }
     }
@@ -327,10 +327,10 @@ impl Followed {
     fn settle(&self) -> BTreeMap<SessionKey, Seen> {
         let begun = Instant::now();
         loop {
-            let news = self.fleet.lock().unwrap();
-            let (fleet, newest, is_caught_up) = &*news;
+            let news = self.sessions.lock().unwrap();
+            let (sessions, newest, is_caught_up) = &*news;
             if *is_caught_up && newest.elapsed() > QUIET {
-                let gauges = fleet.gauges();
+                let gauges = sessions.gauges();
                 return gauges.map(|(key, gauge)| (key, Seen::of(gauge))).collect();
             }
             drop(news);

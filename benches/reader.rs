@@ -3,7 +3,7 @@
 //! `cargo bench --bench reader`.
 
 use ctxgauge::model::event::{Lane, Place};
-use ctxgauge::model::fleet::{FileId, SessionKey};
+use ctxgauge::model::sessions::{FileId, SessionKey};
 use ctxgauge::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use ctxgauge::tui::app::pager::Pager;
 use divan::{Bencher, black_box};

@@ -7,7 +7,7 @@
 use ctxgauge::model::event::{
     Billed, Entry, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Size, Usage, count,
 };
-use ctxgauge::model::fleet::{FileFacts, FileId, Fleet, Update};
+use ctxgauge::model::sessions::{FileFacts, FileId, Sessions, Update};
 use ctxgauge::model::{Kind, Role, Source};
 use ctxgauge::tui::app::{App, Msg};
 use ctxgauge::tui::keymap::KeyPress;
@@ -123,7 +123,7 @@ impl Screen {
     fn new(sessions: u64, requests: u64) -> Screen {
         let now: Timestamp = "2026-03-14T15:09:26Z".parse().unwrap();
         let rules = Arc::new(ctxgauge::config::rules().unwrap());
-        let mut app = App::new(Fleet::new(rules), now);
+        let mut app = App::new(Sessions::new(rules), now);
         let mut logs = Vec::new();
         for n in 0..sessions {
             let mut log = Log::new(n, now);

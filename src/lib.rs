@@ -30,11 +30,11 @@
 //!
 //! ```text
 //! notify ─▶ watch: Hint ─▶ inbox: Wake ─▶ Worker::changed ─▶ check (stat) ─▶ read_appended ─▶ Cursor::more ─▶ lines
-//!   ─▶ decoder ─▶ event::Sink: entries ─▶ Reporter ─▶ channel ─▶ App::update ─▶ Fleet::apply ─▶ Session::apply
-//!   ─▶ Fleet::gauge, once a frame asks ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
+//!   ─▶ decoder ─▶ event::Sink: entries ─▶ Reporter ─▶ channel ─▶ App::update ─▶ Sessions::apply ─▶ Session::apply
+//!   ─▶ Sessions::gauge, once a frame asks ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
 //! ```
 //!
-//! A document that was rewritten takes the way of a whole reading, [`Update::Rebuilt`](model::fleet::Update); a log of which only
+//! A document that was rewritten takes the way of a whole reading, [`Update::Rebuilt`](model::sessions::Update); a log of which only
 //! summaries are held is read again.
 //!
 //! # Crates
@@ -71,7 +71,7 @@
 //!   parts are private modules (the tree of records, items, requests, earlier states); what takes in events and
 //!   keeps answers: [`model::session`]. How full a context is: [`model::context`]. Estimates and their error: [`model::calibration`]. Windows and triggers:
 //!   [`model::window`]. The session as of any record: [`model::replay`]. What lists show of a session: [`model::summary`]; that
-//!   with the settings of its agent: [`model::gauge`]. All sessions: [`model::fleet`].
+//!   with the settings of its agent: [`model::gauge`]. All sessions: [`model::sessions`].
 //! - What it costs: [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`]. Other
 //!   policies: [`model::whatif`].
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].

@@ -1,14 +1,14 @@
 //! Defines the deliveries that the threads which read logs send to their receivers.
 
-use model::fleet::Update;
+use model::sessions::Update;
 use model::text::TextPage;
 use std::path::PathBuf;
 
 /// A message of the threads that read logs, or of the demo.
 #[derive(Debug)]
 pub enum Delivery {
-    /// An update of the fleet.
-    Fleet(Update),
+    /// An update of the sessions.
+    Update(Update),
     /// A page of an item's text that was asked for.
     Text(Box<TextPage>),
     /// Something could not be read: a folder, a file.
@@ -24,6 +24,6 @@ pub enum Delivery {
 
 impl From<Update> for Delivery {
     fn from(update: Update) -> Delivery {
-        Delivery::Fleet(update)
+        Delivery::Update(update)
     }
 }

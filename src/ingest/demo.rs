@@ -12,8 +12,8 @@ use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use marks::expand;
 use model::event::{Entry, Lane, Measure, Place, Sink};
-use model::fleet::{FileFacts, FileId, Update};
 use model::session::{Coverage, Session};
+use model::sessions::{FileFacts, FileId, Update};
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -235,7 +235,7 @@ mod tests {
         let (mut have_gauges, mut took) = (None, Duration::ZERO);
         let mut wait = |pause| took += pause;
         let flow = play(&logs, &steps, &rules, &mut wait, |delivery| {
-            let Delivery::Fleet(update) = delivery else {
+            let Delivery::Update(update) = delivery else {
                 return ControlFlow::Continue(());
             };
             match update {

@@ -4,8 +4,8 @@ use super::log::{BATCH_BYTES, Cursor, End, LogFile, News, Reading};
 use super::patience::Waiting;
 use super::source::SETTLED;
 use model::event::Measure;
-use model::fleet::{FileId, Fleet, SessionKey, Update};
 use model::session::Session;
+use model::sessions::{FileId, SessionKey, Sessions, Update};
 use model::text::{Text, TextRequest};
 use model::window::Rules;
 use std::io::{self, ErrorKind};
@@ -17,7 +17,7 @@ pub struct Follower {
     log: LogFile,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    fleet: Fleet,
+    sessions: Sessions,
     /// `None`: the log must be read from its beginning.
     cursor: Option<Box<dyn Cursor>>,
 }
@@ -25,12 +25,12 @@ pub struct Follower {
 impl Follower {
     /// Returns a follower that has read nothing of the log yet.
     pub fn new(log: LogFile, rules: Arc<Rules>, counter: Arc<Counter>) -> Follower {
-        let fleet = Fleet::new(Arc::clone(&rules));
+        let sessions = Sessions::new(Arc::clone(&rules));
         Follower {
             log,
             rules,
             counter,
-            fleet,
+            sessions,
             cursor: None,
         }
     }
@@ -46,13 +46,13 @@ impl Follower {
     }
 
     /// Returns the sessions of the log, as of the last [`Follower::read`].
-    pub fn fleet(&mut self) -> &mut Fleet {
-        &mut self.fleet
+    pub fn sessions(&mut self) -> &mut Sessions {
+        &mut self.sessions
     }
 
     /// Returns one of them.
     pub fn session(&self, key: SessionKey) -> Option<&Session> {
-        self.fleet.get(key)
+        self.sessions.get(key)
     }
 
     /// Reads what came since. A log that was truncated, replaced or rewritten is read again.
@@ -93,7 +93,7 @@ impl Follower {
                 News::Entries(entries) => (entries, true),
                 News::Rewritten(lanes) => {
                     let sessions = lanes.into_sessions();
-                    self.fleet.apply(Update::Rebuilt { file, sessions });
+                    self.sessions.apply(Update::Rebuilt { file, sessions });
                     return Ok(());
                 }
                 News::Restart => {
@@ -101,7 +101,7 @@ impl Follower {
                 }
             };
             if !entries.is_empty() {
-                self.fleet.apply(Update::Appended { file, entries });
+                self.sessions.apply(Update::Appended { file, entries });
             }
             if !is_all {
                 continue;
@@ -122,10 +122,10 @@ impl Follower {
         reading.settle(&self.log, measure)?;
         let (sessions, cursor) = reading.finish();
         let file = self.file();
-        self.fleet = Fleet::new(Arc::clone(&self.rules));
+        self.sessions = Sessions::new(Arc::clone(&self.rules));
         let facts = Box::new(self.log.facts.clone());
-        self.fleet.apply(Update::Found(facts));
-        self.fleet.apply(Update::Rebuilt { file, sessions });
+        self.sessions.apply(Update::Found(facts));
+        self.sessions.apply(Update::Rebuilt { file, sessions });
         self.cursor = Some(cursor);
         Ok(())
     }

@@ -19,7 +19,7 @@ use crate::source::{LARGEST, Stamp};
 use crate::sync::lock;
 use formats::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
 use model::event::Sink;
-use model::fleet::FileFacts;
+use model::sessions::FileFacts;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
 use std::io;

@@ -14,9 +14,9 @@ use ingest::patience::{Waiting, moments};
 use ingest::reader::tail_only;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{Key, Lane};
-use model::fleet::{FileId, SessionKey, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::Session;
+use model::sessions::{FileId, SessionKey, Update};
 use report::here::meant_by;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -371,10 +371,12 @@ impl Logs {
         let follower = self.followed.last_mut().ok_or("no log was read")?;
         let (file, lane) = (follower.file(), choice.lane);
         let key = SessionKey { file, lane };
-        let whose = Whose::of(follower.fleet().get(key).map(|session| &session.meta));
+        let whose = Whose::of(follower.sessions().get(key).map(|session| &session.meta));
         self.settings.look_again();
         let overrides = self.settings.of(&choice.log, &whose);
-        follower.fleet().apply(Update::Settings { file, overrides });
+        follower
+            .sessions()
+            .apply(Update::Settings { file, overrides });
         let follower = &*follower;
         let session = follower.session(key).ok_or("the log has no session")?;
         Ok(Found {

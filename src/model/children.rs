@@ -1,8 +1,8 @@
 //! The cost of a session's sub-agents.
 
 use super::Kind;
-use super::fleet::{Fleet, SessionKey};
 use super::session::Session;
+use super::sessions::{SessionKey, Sessions};
 use super::summary::Answer;
 use crate::history::ItemIx;
 
@@ -24,14 +24,14 @@ pub struct Child {
 }
 
 /// Returns the sub-agents that a session started itself, in no particular order.
-pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
-    let Some((of, id)) = fleet
+pub fn children(sessions: &Sessions, parent: SessionKey) -> Vec<Child> {
+    let Some((of, id)) = sessions
         .get(parent)
         .and_then(|session| Some((session, session.meta.id.as_deref()?)))
     else {
         return Vec::new();
     };
-    let below = fleet
+    let below = sessions
         .gauges()
         .filter(|(key, child)| *key != parent && child.meta.parent.as_deref() == Some(id));
     below
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::Role;
     use crate::event::{Event, Lane, Meta, NewItem};
-    use crate::fleet::{FileFacts, FileId, Update};
+    use crate::sessions::{FileFacts, FileId, Update};
     use crate::testing::{Log, new_item};
     use std::path::PathBuf;
     use std::sync::Arc;
@@ -78,9 +78,9 @@ mod tests {
         log.node(text, vec![item])
     }
 
-    fn add(fleet: &mut Fleet, n: u64, log: Log) -> SessionKey {
+    fn add(all: &mut Sessions, n: u64, log: Log) -> SessionKey {
         let file = FileId(n);
-        fleet.apply(Update::Found(Box::new(FileFacts {
+        all.apply(Update::Found(Box::new(FileFacts {
             file,
             agent: "tested",
             label: "tested",
@@ -91,7 +91,7 @@ mod tests {
             modified: None,
         })));
         let sessions = vec![(Lane::Main, log.session)];
-        fleet.apply(Update::Rebuilt { file, sessions });
+        all.apply(Update::Rebuilt { file, sessions });
         SessionKey {
             file,
             lane: Lane::Main,
@@ -115,26 +115,26 @@ mod tests {
             "The parser drops the last line of a file. agentId: a1",
         );
         let child = saying(named("c", Some("p")), Role::Assistant, Kind::Text, words);
-        let mut fleet = Fleet::new(Arc::default());
-        let key = add(&mut fleet, 1, parent);
-        let below = add(&mut fleet, 2, child.report(5_000).report(7_000));
-        add(&mut fleet, 3, named("other", Some("q")));
+        let mut sessions = Sessions::new(Arc::default());
+        let key = add(&mut sessions, 1, parent);
+        let below = add(&mut sessions, 2, child.report(5_000).report(7_000));
+        add(&mut sessions, 3, named("other", Some("q")));
 
-        let found = children(&fleet, key);
+        let found = children(&sessions, key);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].key, found[0].requests), (below, 2));
         assert_eq!(found[0].prompts, 12_000);
         assert_eq!(found[0].result, Some(1));
-        assert_eq!(children(&fleet, below), []);
+        assert_eq!(children(&sessions, below), []);
     }
 
     #[test]
     fn few_words_tell_nothing() {
         let parent = saying(named("p", None), Role::Tool, Kind::ToolResult, "Done.");
         let child = saying(named("c", Some("p")), Role::Assistant, Kind::Text, "Done.");
-        let mut fleet = Fleet::new(Arc::default());
-        let key = add(&mut fleet, 1, parent);
-        add(&mut fleet, 2, child);
-        assert_eq!(children(&fleet, key)[0].result, None);
+        let mut sessions = Sessions::new(Arc::default());
+        let key = add(&mut sessions, 1, parent);
+        add(&mut sessions, 2, child);
+        assert_eq!(children(&sessions, key)[0].result, None);
     }
 }

@@ -11,7 +11,7 @@
 //!   [`replay`], `limits`). They keep nothing;
 //! - *session*: a state, the answers that are kept, and the driver that takes in events ([`session::Session`]);
 //! - *studies*: what is computed of a session ([`forecast`], [`whatif`], [`estimators`], [`tools`] and others);
-//! - *fleet*: all sessions together ([`fleet`], [`children`]).
+//! - *sessions*: all sessions together ([`sessions`], [`children`]).
 //!
 //! One word per idea: an *item* is one piece of context, a *request* one call to the model, a *usage
 //! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
@@ -36,7 +36,6 @@ pub mod estimators;
 pub mod event;
 mod expected;
 mod file_id;
-pub mod fleet;
 mod folded;
 pub mod forecast;
 pub mod gauge;
@@ -64,6 +63,7 @@ pub mod repeats;
 pub mod replay;
 pub mod running;
 pub mod session;
+pub mod sessions;
 mod small;
 pub mod spent;
 pub mod state;

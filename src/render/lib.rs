@@ -17,8 +17,8 @@ pub mod triggers;
 pub mod unknown;
 
 use model::event::{Cause, CauseSource};
-use model::fleet::Live;
 use model::session::{PastReset, Session};
+use model::sessions::Live;
 use text::inert;
 
 /// Shown instead of a value that is not known.

@@ -17,8 +17,8 @@ use ingest::log::LogFile;
 use ingest::reader::read_once;
 use jiff::Timestamp;
 use model::bounds::{Bounds, Passed, passed};
-use model::fleet::{Fleet, SessionKey};
 use model::forecast::forecast;
+use model::sessions::{SessionKey, Sessions};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -122,9 +122,9 @@ pub fn run(
             let (log, wanted) = find::find(context, &asked)?;
             let read = || read_once(&log, &reader, &context.rules);
             let sessions = context.patience.read(&log, read);
-            let fleet = whole.fleet(&log, sessions.with_context(|| unreadable(&log))?);
-            let key = find::find_in_log(context, &log, &fleet, wanted.as_deref())?;
-            check.add(context, bounds, &log, &fleet, key);
+            let all = whole.sessions(&log, sessions.with_context(|| unreadable(&log))?);
+            let key = find::find_in_log(context, &log, &all, wanted.as_deref())?;
+            check.add(context, bounds, &log, &all, key);
         }
         Which::All(since) => {
             let found = context.find_since(since);
@@ -137,9 +137,9 @@ pub fn run(
             in_order(&found.files, AHEAD, read, |log, read| {
                 match read {
                     Ok(sessions) => {
-                        let fleet = whole.fleet(log, sessions);
-                        for row in fleet.recent() {
-                            check.add(context, bounds, log, &fleet, row.key);
+                        let all = whole.sessions(log, sessions);
+                        for row in all.recent() {
+                            check.add(context, bounds, log, &all, row.key);
                         }
                     }
                     Err(error) => {
@@ -175,10 +175,10 @@ impl Check {
         context: &ReportContext,
         bounds: &Bounds,
         log: &LogFile,
-        fleet: &Fleet,
+        sessions: &Sessions,
         key: SessionKey,
     ) {
-        let Some(session) = fleet.get(key).filter(|session| !session.limits().ends) else {
+        let Some(session) = sessions.get(key).filter(|session| !session.limits().ends) else {
             return;
         };
         self.sessions += 1;
@@ -193,7 +193,7 @@ impl Check {
                 agent: session.agent,
                 path: log.facts.path.to_string_lossy().into_owned(),
                 id: session.meta.id.as_deref().map(str::to_owned),
-                name: fleet.name(key),
+                name: sessions.name(key),
                 passed,
                 item,
             });

@@ -216,17 +216,11 @@ fn write(
             }
         };
         done.logs += 1;
-        let fleet = whole.fleet(log, sessions);
-        let of_log = OfLog::new(
-            (log, ix),
-            (&fleet, &projects),
-            &responses,
-            &once,
-            &mut prices,
-        );
+        let all = whole.sessions(log, sessions);
+        let of_log = OfLog::new((log, ix), (&all, &projects), &responses, &once, &mut prices);
         ix += 1;
-        let keys = fleet.of_file(log.facts.file);
-        for (key, session) in keys.filter_map(|key| Some((key, fleet.get(key)?))) {
+        let keys = all.of_file(log.facts.file);
+        for (key, session) in keys.filter_map(|key| Some((key, all.get(key)?))) {
             let of = OfSession::new(&of_log, key, session);
             for (table, rows) in export.tables.iter().zip(&mut rows) {
                 table.rows(&of, &mut |at, cells| {

@@ -1,6 +1,6 @@
 //! The changes of all sessions as they happen: a stream of lines for programs.
 //!
-//! The threads that read logs change the fleet and mark what has changed; another thread writes lines. While it waits for
+//! The threads that read logs change the sessions and mark what has changed; another thread writes lines. While it waits for
 //! its reader, changes of a session add up to one: only its newest state is kept, as for the screens.
 
 mod changes;

@@ -28,8 +28,8 @@ use ingest::discover::registry::Registries;
 use ingest::lanes::LogSummaries;
 use ingest::log::LogFile;
 use model::event::Lane;
-use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
 use model::project::Projects;
+use model::sessions::{FileId, Row, SessionKey, Sessions, Update};
 use model::window::Overrides;
 use render::clock::Clock;
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ pub enum Sums {
 /// The sessions that were found.
 pub struct SessionList {
     /// The sessions.
-    pub fleet: Fleet,
+    pub sessions: Sessions,
     /// The sessions that are listed, in order.
     pub rows: Vec<Row>,
     /// The totals, if they were asked for.
@@ -66,8 +66,8 @@ pub struct SessionList {
 /// The result of reading all logs.
 pub(crate) struct Read {
     /// The sessions.
-    pub(crate) fleet: Fleet,
-    /// The log of each file of the fleet.
+    pub(crate) sessions: Sessions,
+    /// The log of each file of the sessions.
     pub(crate) logs: HashMap<FileId, LogFile>,
     /// The totals, if they were asked for.
     totals: Option<Totals>,
@@ -86,7 +86,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     let mut prices = PriceList::new(&context.rules);
     let found = context.find();
     let mut problems = found.problems;
-    let mut fleet = Fleet::new(Arc::clone(&context.rules));
+    let mut sessions = Sessions::new(Arc::clone(&context.rules));
     let mut registries = Registries::default();
     let now = (context.now)();
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
@@ -113,10 +113,10 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
             (_, Err(error)) => unread.push((ix, error)),
         }
         let running = registries.of(log);
-        fleet.apply(Update::Found(Box::new(log.facts.clone())));
-        fleet.apply(Update::Settings { file, overrides });
-        fleet.apply(Update::Summaries { file, summaries });
-        fleet.apply(Update::Running {
+        sessions.apply(Update::Found(Box::new(log.facts.clone())));
+        sessions.apply(Update::Settings { file, overrides });
+        sessions.apply(Update::Summaries { file, summaries });
+        sessions.apply(Update::Running {
             file,
             running,
             at: now,
@@ -138,7 +138,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     let files = found.files.into_iter();
     let logs = files.map(|log| (log.facts.file, log));
     Read {
-        fleet,
+        sessions,
         logs: logs.collect(),
         totals: totals.map(totals::Collected::merged),
         spending,
@@ -221,7 +221,7 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<()> {
     let Read {
-        fleet,
+        sessions: all,
         totals,
         spending,
         problems,
@@ -233,17 +233,17 @@ pub fn run(
         let what = format!("could not write the cache: {error}");
         print_problems(&[(path, what)], err)?;
     }
-    if fleet.is_empty() && problems.is_empty() {
+    if all.is_empty() && problems.is_empty() {
         writeln!(err, "{NO_SESSIONS}")?;
     }
     let groups = totals.as_ref().zip(wanted.division());
     let groups = groups.map(|(totals, by)| {
-        let groups = totals.groups(&by, &context.rules, fleet.projects());
+        let groups = totals.groups(&by, &context.rules, all.projects());
         (by, groups)
     });
     let sessions = SessionList {
-        rows: wanted.rows(&fleet, &spending),
-        fleet,
+        rows: wanted.rows(&all, &spending),
+        sessions: all,
         totals,
         groups,
         spending,

@@ -2,7 +2,7 @@
 
 use crate::redact::Redactor;
 use model::event::{Key, Lane, Meta};
-use model::fleet::{FileFacts, Fleet, SessionKey, name_of};
+use model::sessions::{FileFacts, SessionKey, Sessions, name_of};
 use std::borrow::Cow;
 
 /// The names of a gauge. They are those of its log: not safe to print as they are.
@@ -21,41 +21,41 @@ pub(crate) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Returns all names; `None`: there is no such gauge.
-    pub(crate) fn with_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
-        let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
+    pub(crate) fn with_texts(sessions: &'a Sessions, key: SessionKey) -> Option<Names<'a>> {
+        let (gauge, facts) = (sessions.gauge(key)?, sessions.facts(key)?);
         Some(Names {
             id: gauge.meta.id.as_deref().map(Cow::Borrowed),
             path: facts.path.to_str().unwrap_or_default().into(),
-            name: fleet.name(key),
-            title: fleet.title(key),
+            name: sessions.name(key),
+            title: sessions.title(key),
             parent: gauge.meta.parent.as_deref().map(Cow::Borrowed),
-            project: fleet.project_of(gauge).into(),
+            project: sessions.project_of(gauge).into(),
             folder: Some(gauge.folder().into()).filter(|folder: &Cow<'_, str>| !folder.is_empty()),
             model: gauge.model().map(Cow::Borrowed),
         })
     }
 
     /// Returns all names without a title or a prompt; `None`: there is no such gauge.
-    pub(crate) fn without_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
-        let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
+    pub(crate) fn without_texts(sessions: &'a Sessions, key: SessionKey) -> Option<Names<'a>> {
+        let (gauge, facts) = (sessions.gauge(key)?, sessions.facts(key)?);
         let meta = Meta {
             title: None,
             ..gauge.meta.clone()
         };
         Some(Names {
-            name: name_of(key, fleet.project_of(gauge), &meta, &facts.path),
+            name: name_of(key, sessions.project_of(gauge), &meta, &facts.path),
             title: None,
-            ..Names::with_texts(fleet, key)?
+            ..Names::with_texts(sessions, key)?
         })
     }
 
     /// Returns all names with pseudonyms in place of paths, ids and unknown names; `None`: there is no such gauge.
     pub(crate) fn redacted(
-        fleet: &'a Fleet,
+        sessions: &'a Sessions,
         key: SessionKey,
         redactor: &Redactor,
     ) -> Option<Names<'a>> {
-        let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
+        let (gauge, facts) = (sessions.gauge(key)?, sessions.facts(key)?);
         let (mut meta, mut facts) = (gauge.meta.clone(), facts.clone());
         redactor.meta(&mut meta);
         redactor.facts(&mut facts);

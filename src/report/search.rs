@@ -14,9 +14,9 @@ use ingest::reader::read_once;
 use ingest::search::{Lines, Matcher, each_match, may_match};
 use jiff::Timestamp;
 use model::event::ByLength;
-use model::fleet::{FileFacts, Fleet, SessionKey};
 use model::project::is_named;
 use model::session::{ItemIx, ItemRef, Session};
+use model::sessions::{FileFacts, SessionKey, Sessions};
 use model::{Role, Source};
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -63,10 +63,10 @@ pub enum Verdict {
 /// An item that matches. Its texts are those of the log: not safe to print.
 pub struct Hit<'a> {
     /// The sessions of its log.
-    pub fleet: &'a Fleet,
+    pub sessions: &'a Sessions,
     /// Its session.
     pub key: SessionKey,
-    /// Its session, as `key` has it in the fleet.
+    /// Its session, as `key` has it in the sessions.
     pub session: &'a Session,
     /// Its log.
     pub facts: &'a FileFacts,
@@ -157,7 +157,7 @@ impl Searching<'_> {
         let (context, search) = (self.context, self.search);
         let read = || read_once(log, &ByLength, &context.rules);
         let sessions = context.patience.read(log, read)?;
-        let fleet = self.whole.fleet(log, sessions);
+        let all_sessions = self.whole.sessions(log, sessions);
         let facts = &log.facts;
         let taker = &mut *self.taker;
         let is_wanted = |(key, session): &(SessionKey, &Session)| {
@@ -166,14 +166,14 @@ impl Searching<'_> {
                 .is_none_or(|project| is_named(session.folder(), project))
                 && taker.wants(*key)
         };
-        let keys = fleet.of_file(facts.file);
-        let all = keys.filter_map(|key| Some((key, fleet.get(key)?)));
+        let keys = all_sessions.of_file(facts.file);
+        let all = keys.filter_map(|key| Some((key, all_sessions.get(key)?)));
         let wanted: Vec<_> = all.filter(is_wanted).collect();
         let wanted = wanted.into_iter().map(|(key, session)| (key.lane, session));
         each_match(log, wanted, search.matcher, &self.is_wanted, &mut |found| {
             let (file, lane) = (facts.file, found.lane);
             let key = SessionKey { file, lane };
-            let Some(session) = fleet.get(key) else {
+            let Some(session) = all_sessions.get(key) else {
                 return ControlFlow::Continue(());
             };
             let item = session.items().at(found.item);
@@ -182,7 +182,7 @@ impl Searching<'_> {
             }
             let (tokens, source) = session.tokens(found.item);
             *taken = taker.hit(&Hit {
-                fleet: &fleet,
+                sessions: &all_sessions,
                 key,
                 session,
                 facts,

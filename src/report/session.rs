@@ -21,10 +21,10 @@ use ingest::index::earlier;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
 use ingest::store::pipe::{self, Piped, STDIN};
-use model::fleet::FileFacts;
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::Gauge;
 use model::session::Session;
+use model::sessions::FileFacts;
 use model::triggers::{self, Next};
 use render::clock::Clock;
 use std::borrow::Cow;
@@ -130,19 +130,19 @@ pub fn run(
         (log, wanted, sessions)
     };
     let mut whole = Whole::new(context);
-    let mut fleet = whole.named(&log, sessions);
+    let mut all = whole.named(&log, sessions);
     let key = if is_piped {
-        find_session(&fleet, log.facts.file, wanted.as_deref())
+        find_session(&all, log.facts.file, wanted.as_deref())
     } else {
-        find_in_log(context, &log, &fleet, wanted.as_deref())
+        find_in_log(context, &log, &all, wanted.as_deref())
     }?;
-    whole.redact(&log, &mut fleet);
-    if let (Some(window), Some(session)) = (asked.window, fleet.get_mut(key)) {
+    whole.redact(&log, &mut all);
+    if let (Some(window), Some(session)) = (asked.window, all.get_mut(key)) {
         session.set_window(Some(window));
     }
-    let title = fleet.title(key).map(Cow::into_owned);
-    let others = fleet.of_file(log.facts.file).count() - 1;
-    let found = fleet.get(key).zip(fleet.facts(key));
+    let title = all.title(key).map(Cow::into_owned);
+    let others = all.of_file(log.facts.file).count() - 1;
+    let found = all.get(key).zip(all.facts(key));
     let (session, facts) = found.context("the log holds no session")?;
     let mut report = Report::new(context.clock(), session, facts);
     report.title = title;

@@ -4,10 +4,10 @@ use super::ReportContext;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::lanes::{LogSessions, main_of};
 use ingest::log::LogFile;
-use model::fleet::{Fleet, SessionKey, Update};
+use model::sessions::{SessionKey, Sessions, Update};
 use std::sync::Arc;
 
-/// Makes fleets of what was read.
+/// Makes sets of sessions of what was read.
 pub(crate) struct Whole<'c> {
     context: &'c ReportContext,
     settings: SettingsReader,
@@ -21,16 +21,16 @@ impl<'c> Whole<'c> {
         }
     }
 
-    /// Makes a fleet of the sessions of one log, with the settings of their agent, and without their texts if that is
+    /// Makes a set of the sessions of one log, with the settings of their agent, and without their texts if that is
     /// asked for.
-    pub(crate) fn fleet(&mut self, log: &LogFile, sessions: LogSessions) -> Fleet {
-        let mut fleet = self.named(log, sessions);
-        self.redact(log, &mut fleet);
-        fleet
+    pub(crate) fn sessions(&mut self, log: &LogFile, sessions: LogSessions) -> Sessions {
+        let mut all = self.named(log, sessions);
+        self.redact(log, &mut all);
+        all
     }
 
-    /// Makes a fleet with ids and paths, from which a session can be selected.
-    pub(crate) fn named(&mut self, log: &LogFile, sessions: LogSessions) -> Fleet {
+    /// Makes a set of sessions with ids and paths, from which a session can be selected.
+    pub(crate) fn named(&mut self, log: &LogFile, sessions: LogSessions) -> Sessions {
         let mut overrides = self.settings.of(
             log,
             &Whose::of(main_of(&sessions).map(|session| &session.meta)),
@@ -39,26 +39,26 @@ impl<'c> Whole<'c> {
             redactor.overrides(&mut overrides);
         }
         let (file, facts) = (log.facts.file, log.facts.clone());
-        let mut fleet = Fleet::new(Arc::clone(&self.context.rules));
-        fleet.apply(Update::Found(Box::new(facts)));
-        fleet.apply(Update::Settings { file, overrides });
-        fleet.apply(Update::Rebuilt { file, sessions });
-        fleet
+        let mut all = Sessions::new(Arc::clone(&self.context.rules));
+        all.apply(Update::Found(Box::new(facts)));
+        all.apply(Update::Settings { file, overrides });
+        all.apply(Update::Rebuilt { file, sessions });
+        all
     }
 
-    /// Leaves texts out of such a fleet, if that is asked for.
-    pub(crate) fn redact(&self, log: &LogFile, fleet: &mut Fleet) {
+    /// Leaves texts out of such a set of sessions, if that is asked for.
+    pub(crate) fn redact(&self, log: &LogFile, sessions: &mut Sessions) {
         let Some(redactor) = &self.context.redactor else {
             return;
         };
-        let keys: Vec<SessionKey> = fleet.of_file(log.facts.file).collect();
+        let keys: Vec<SessionKey> = sessions.of_file(log.facts.file).collect();
         for key in keys {
-            if let Some(session) = fleet.get_mut(key) {
+            if let Some(session) = sessions.get_mut(key) {
                 redactor.meta(&mut session.meta);
             }
         }
         let mut facts = log.facts.clone();
         redactor.facts(&mut facts);
-        fleet.apply(Update::Found(Box::new(facts)));
+        sessions.apply(Update::Found(Box::new(facts)));
     }
 }

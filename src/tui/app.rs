@@ -58,7 +58,7 @@ use crate::keymap::{KeyPress, Keymap, Scope};
 use crate::paint::{Area, Hit, HitMap};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::fleet::{FileId, Fleet, SessionKey, Update};
+use model::sessions::{FileId, SessionKey, Sessions, Update};
 use model::text::{TextPage, TextRequest};
 use model::threshold::Threshold;
 use pager::{Pager, Program};
@@ -137,7 +137,7 @@ pub enum Effect {
 #[derive(Debug)]
 pub struct App {
     /// The sessions.
-    pub fleet: Fleet,
+    pub sessions: Sessions,
     /// The settings of the user.
     pub ui: Ui,
     /// The keys.
@@ -226,10 +226,10 @@ impl Stale {
 }
 
 impl App {
-    /// Returns the screens of a fleet.
-    pub fn new(fleet: Fleet, now: Timestamp) -> App {
+    /// Returns the screens of a set of sessions.
+    pub fn new(sessions: Sessions, now: Timestamp) -> App {
         App {
-            fleet,
+            sessions,
             ui: Ui::default(),
             keymap: Keymap::default(),
             pager: None,
@@ -288,10 +288,10 @@ impl App {
             Msg::Update(update) => {
                 self.forget(&update);
                 let all_found = matches!(update, Update::InitialScanDone | Update::CaughtUp);
-                let sessions = self.fleet.len();
-                self.fleet.apply(update);
+                let sessions = self.sessions.len();
+                self.sessions.apply(update);
                 // A session that is gone leaves the list at once.
-                let gone = self.fleet.len() < sessions;
+                let gone = self.sessions.len() < sessions;
                 if gone || all_found {
                     self.stale.list = List::Wrong;
                 } else if self.stale.list == List::Right {
@@ -324,7 +324,7 @@ impl App {
         self.now = now;
         self.raise_alerts();
         let open = self.open_session();
-        if open.is_some_and(|key| !self.fleet.contains(key)) {
+        if open.is_some_and(|key| !self.sessions.contains(key)) {
             self.ui.screen = self.ui.home;
             self.pager = None;
         }
@@ -334,7 +334,7 @@ impl App {
             purpose: Purpose::Window(key, _),
             ..
         }) = self.ui.prompt
-            && !self.fleet.contains(key)
+            && !self.sessions.contains(key)
         {
             self.ui.prompt = None;
         }
@@ -410,18 +410,18 @@ impl App {
 
     /// Returns whole seconds since a session was last active.
     pub fn age(&self, key: SessionKey) -> Option<i64> {
-        let at = self.fleet.activity_of(key)?;
+        let at = self.sessions.activity_of(key)?;
         Some(seconds_since(at, self.now))
     }
 
     /// Returns true if a session is live: by its agent's registry, or its last activity.
     pub fn is_live(&self, key: SessionKey) -> bool {
-        self.is_live_since(key, self.fleet.activity_of(key))
+        self.is_live_since(key, self.sessions.activity_of(key))
     }
 
     /// Returns true if a session with this last activity is live.
     fn is_live_since(&self, key: SessionKey, active: Option<Timestamp>) -> bool {
-        self.fleet.live_since(key, active, self.now).is_some()
+        self.sessions.live_since(key, active, self.now).is_some()
     }
 
     /// Returns the layout of the list of sessions.
@@ -463,7 +463,7 @@ impl App {
             Update::Running { .. } | Update::InitialScanDone | Update::CaughtUp => return,
         };
         self.watch.note(file);
-        for key in self.fleet.of_file(file) {
+        for key in self.sessions.of_file(file) {
             self.shown.matched.remove(key);
         }
         let page = self.shown.page.take();
@@ -474,7 +474,7 @@ impl App {
     fn count_live(&mut self) {
         if std::mem::take(&mut self.stale.active) {
             let (mut active, mut newest) = (Vec::new(), None);
-            for (key, at) in self.fleet.activities() {
+            for (key, at) in self.sessions.activities() {
                 newest = newest.max(at);
                 if self.is_live_since(key, at) {
                     active.push((key, at));

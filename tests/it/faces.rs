@@ -6,7 +6,7 @@ use ctxgauge::files::paths::User;
 use ctxgauge::files::waiting::wait_for;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::{self, Delivery, Options};
-use ctxgauge::model::fleet::Fleet;
+use ctxgauge::model::sessions::Sessions;
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
 use serde_json::{Value, json};
@@ -55,18 +55,18 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         Err(_) => ControlFlow::Break(()),
     });
     let handle = handle.unwrap();
-    let mut fleet = Fleet::new(rules);
-    let is_final = |fleet: &Fleet| {
-        let mut gauges = fleet.gauges();
+    let mut sessions = Sessions::new(rules);
+    let is_final = |sessions: &Sessions| {
+        let mut gauges = sessions.gauges();
         gauges.all(|(_, gauge)| gauge.is_final)
     };
-    while !fleet.caught_up || !is_final(&fleet) {
-        if let Delivery::Fleet(update) = wait_for("update", || updates.try_recv()) {
-            fleet.apply(update);
+    while !sessions.caught_up || !is_final(&sessions) {
+        if let Delivery::Update(update) = wait_for("update", || updates.try_recv()) {
+            sessions.apply(update);
         }
     }
     drop(handle);
-    let rows = fleet.gauges().map(|(_, gauge)| {
+    let rows = sessions.gauges().map(|(_, gauge)| {
         let (context, headroom) = (&gauge.context, gauge.headroom());
         let id = gauge.meta.id.as_deref().unwrap_or_default().to_owned();
         (id, (context.used, context.known, headroom))

@@ -5,7 +5,7 @@ use super::search;
 use ingest::search::Matcher;
 use ingest::store::pipe::Piped;
 use ingest::{self, Delivery, Handle, TextJob, demo};
-use model::fleet::{FileId, Update};
+use model::sessions::{FileId, Update};
 use model::window::Rules;
 use report::ReportContext;
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ impl Demo {
                 sink(Delivery::Banner(String::new()))?;
                 return ControlFlow::Break(());
             }
-            if let Delivery::Fleet(Update::Found(facts)) = &delivery {
+            if let Delivery::Update(Update::Found(facts)) = &delivery {
                 files.insert(facts.file);
             }
             sink(delivery)
@@ -125,10 +125,10 @@ impl Followed {
         let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
         let mut instead = or_demo.then(|| demo.clone());
         let handle = ingest::start(options, piped, move |delivery| {
-            if matches!(delivery, Delivery::Fleet(Update::Found(_))) {
+            if matches!(delivery, Delivery::Update(Update::Found(_))) {
                 found.store(true, Ordering::Relaxed);
             }
-            let all_found = matches!(delivery, Delivery::Fleet(Update::InitialScanDone));
+            let all_found = matches!(delivery, Delivery::Update(Update::InitialScanDone));
             sink(delivery)?;
             let instead = instead.take_if(|_| all_found);
             if let Some(demo) = instead.filter(|_| !found.load(Ordering::Relaxed)) {

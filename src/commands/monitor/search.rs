@@ -3,7 +3,7 @@
 use ingest::demo;
 use ingest::log::LogFile;
 use ingest::search::{Line, Matcher};
-use model::fleet::{FileId, SessionKey};
+use model::sessions::{FileId, SessionKey};
 use render::NONE;
 use render::item::{label, request};
 use report::ReportContext;

@@ -6,7 +6,7 @@
 //! do not depend on the file system of a log.
 //!
 //! Paths are `PathBuf`s all the same. Formats recognise their logs by the parts of a path, and derive the paths of
-//! other files from it; the fleet, the reports and the cache identify a log by its path. So all paths in another file
+//! other files from it; the sessions, the reports and the cache identify a log by its path. So all paths in another file
 //! system begin with its name, as `ssh://host/home/ada` does: then no path is in two file systems.
 //!
 //! Some things are only done on this machine: databases are read, since SQLite opens files by itself; the system is

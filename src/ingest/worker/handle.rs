@@ -7,7 +7,7 @@ use super::stuck::{Handed, Overseer};
 use crate::delivery::Delivery;
 use crate::store::pipe::{self, Piped};
 use crate::sync::{lock, spawn};
-use model::fleet::FileId;
+use model::sessions::FileId;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;

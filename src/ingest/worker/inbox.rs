@@ -7,7 +7,7 @@ use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
 use files::paths::User;
 use formats::Format;
-use model::fleet::FileId;
+use model::sessions::FileId;
 use model::window::Rules;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -9,7 +9,7 @@ use crate::log::Reading;
 use crate::sync::{lock, spawn, threads};
 use crate::worker::whole::Keep;
 use model::event::{ByLength, Measure};
-use model::fleet::FileId;
+use model::sessions::FileId;
 use model::window::Rules;
 use std::collections::HashMap;
 use std::io;

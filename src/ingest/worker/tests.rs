@@ -12,7 +12,7 @@ use crate::worker::reporter::Shared;
 use files::paths::User;
 use files::waiting::wait_for;
 use model::event::Lane;
-use model::fleet::{Fleet, SessionKey};
+use model::sessions::{SessionKey, Sessions};
 use model::text::{TextPage, TextRequest};
 use rusqlite::Connection;
 use std::io::Write;
@@ -25,7 +25,7 @@ mod linked;
 struct Driven {
     worker: Worker,
     inbox: SyncSender<Wake>,
-    fleet: Arc<Mutex<Fleet>>,
+    sessions: Arc<Mutex<Sessions>>,
     problems: Arc<Mutex<Vec<String>>>,
     /// Texts that were read.
     texts: Arc<Mutex<Vec<TextPage>>>,
@@ -35,17 +35,17 @@ struct Driven {
 
 impl Driven {
     fn new(logs: &[&Made]) -> Driven {
-        let (fleet, problems) = (
-            Arc::new(Mutex::new(Fleet::new(Arc::default()))),
+        let (sessions, problems) = (
+            Arc::new(Mutex::new(Sessions::new(Arc::default()))),
             Arc::<Mutex<Vec<String>>>::default(),
         );
         let texts = Arc::<Mutex<Vec<TextPage>>>::default();
         let sink = {
-            let (fleet, problems) = (Arc::clone(&fleet), Arc::clone(&problems));
+            let (sessions, problems) = (Arc::clone(&sessions), Arc::clone(&problems));
             let texts = Arc::clone(&texts);
             move |delivery| {
                 match delivery {
-                    Delivery::Fleet(update) => lock(&fleet).apply(update),
+                    Delivery::Update(update) => lock(&sessions).apply(update),
                     Delivery::Text(page) => lock(&texts).push(*page),
                     Delivery::Problem { what, .. } => lock(&problems).push(what),
                     Delivery::Banner(_) => {}
@@ -76,7 +76,7 @@ impl Driven {
         Driven {
             worker,
             inbox,
-            fleet,
+            sessions,
             problems,
             texts,
             ahead: Duration::ZERO,
@@ -102,16 +102,16 @@ impl Driven {
     }
 
     fn known(&self) -> u64 {
-        let fleet = lock(&self.fleet);
+        let sessions = lock(&self.sessions);
         let key = SessionKey {
             file: FileId(7),
             lane: Lane::Main,
         };
-        fleet.gauge(key).map_or(0, |gauge| gauge.context.known)
+        sessions.gauge(key).map_or(0, |gauge| gauge.context.known)
     }
 
     fn read_all(&mut self) {
-        self.until("caught up", |driven| lock(&driven.fleet).caught_up);
+        self.until("caught up", |driven| lock(&driven.sessions).caught_up);
     }
 }
 
@@ -191,7 +191,7 @@ fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
     made.date(SystemTime::now() - Duration::from_secs(4));
     driven.until("the log again", |driven| driven.known() == 3);
     driven.until("all of it", |driven| {
-        lock(&driven.fleet)
+        lock(&driven.sessions)
             .gauges()
             .all(|(_, gauge)| gauge.requests == 2)
     });
@@ -208,7 +208,7 @@ fn a_read_error_midway_is_shown_once_and_the_log_is_read_when_it_is_over() {
     driven.until("the error", |driven| !lock(&driven.problems).is_empty());
     made.fail(|| Fault::None);
     driven.until("all of it", |driven| {
-        lock(&driven.fleet)
+        lock(&driven.sessions)
             .gauges()
             .all(|(_, gauge)| gauge.requests == 1001)
     });
@@ -335,7 +335,7 @@ fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
     made.shut(None);
     driven.until("all of it", |driven| {
         driven.known() == 3
-            && lock(&driven.fleet)
+            && lock(&driven.sessions)
                 .gauges()
                 .all(|(_, gauge)| gauge.requests == 2)
     });
@@ -415,7 +415,7 @@ fn a_session_that_is_written_just_after_its_database_was_looked_at_is_found_with
     // A look within the pause after another one is put off once more.
     wait_for("all sessions, and nothing to look at again", || {
         let _ = driven.worker.look_again(some_time() + years(1));
-        let sessions = lock(&driven.fleet).len();
+        let sessions = lock(&driven.sessions).len();
         let due = driven.worker.again.len();
         let is_done = sessions == 5 && due == 0;
         is_done
@@ -438,7 +438,7 @@ fn a_log_vanishes_when_it_is_not_back_after_a_while() {
         files: files.iter().map(|log| (*log).clone()).collect(),
         ..Found::default()
     };
-    let is_shown = |driven: &Driven| !lock(&driven.fleet).is_empty();
+    let is_shown = |driven: &Driven| !lock(&driven.sessions).is_empty();
     let _ = driven.worker.take_in_all(all(&[&log]));
     assert!(is_shown(&driven));
     // It was away for the look alone.
@@ -481,8 +481,8 @@ fn a_long_log_with_an_unfinished_line_waits_longer_for_the_rest_of_it() {
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
     let unreadable = |driven: &Driven| {
-        let fleet = lock(&driven.fleet);
-        let mut gauges = fleet.gauges();
+        let sessions = lock(&driven.sessions);
+        let mut gauges = sessions.gauges();
         gauges.next().map(|(_, gauge)| gauge.unreadable)
     };
     made.append("{\"say\":\"");

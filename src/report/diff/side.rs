@@ -77,17 +77,17 @@ impl Side {
         let read = context.patience.read(&log, read);
         let (responses, sessions) = read.with_context(|| unreadable(&log))?;
         let mut whole = Whole::new(context);
-        let mut fleet = whole.named(&log, sessions);
-        let key = find::find_in_log(context, &log, &fleet, wanted.as_deref())?;
-        whole.redact(&log, &mut fleet);
-        let session = fleet.get(key).context("the log holds no session")?;
-        let facts = fleet.facts(key).context("the log holds no session")?;
+        let mut all = whole.named(&log, sessions);
+        let key = find::find_in_log(context, &log, &all, wanted.as_deref())?;
+        whole.redact(&log, &mut all);
+        let session = all.get(key).context("the log holds no session")?;
+        let facts = all.facts(key).context("the log holds no session")?;
         let snapshot = as_of(session, request)?;
         let keys = request.map(|n| session.requests().to(n).map(|it| it.key()).collect());
         let mut side = Side {
             agent: session.agent,
             id: session.meta.id.as_deref().map(str::to_owned),
-            name: fleet.name(key),
+            name: all.name(key),
             path: facts.path.to_string_lossy().into_owned(),
             model: session.model().map(str::to_owned),
             request,

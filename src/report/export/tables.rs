@@ -13,9 +13,9 @@ use anyhow::Result;
 use ingest::log::LogFile;
 use jiff::Timestamp;
 use model::event::{Key, Lane};
-use model::fleet::{FileFacts, Fleet, SessionKey};
 use model::project::Projects;
 use model::session::Session;
+use model::sessions::{FileFacts, SessionKey, Sessions};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use strum::{IntoStaticStr, VariantArray};
@@ -104,7 +104,7 @@ impl Table {
 /// The source of the rows of a log's sessions.
 pub(super) struct OfLog<'a> {
     log: &'a LogFile,
-    fleet: &'a Fleet,
+    sessions: &'a Sessions,
     /// The projects of all logs.
     projects: &'a Projects,
     /// The responses of each session, with what they cost: in the order of their times.
@@ -128,7 +128,7 @@ pub(super) struct Response<'a> {
 impl<'a> OfLog<'a> {
     pub(super) fn new(
         (log, ix): (&'a LogFile, u32),
-        (fleet, projects): (&'a Fleet, &'a Projects),
+        (sessions, projects): (&'a Sessions, &'a Projects),
         responses: &'a Responses,
         once: &'a Once,
         prices: &mut PriceList<'_>,
@@ -154,7 +154,7 @@ impl<'a> OfLog<'a> {
         }
         OfLog {
             log,
-            fleet,
+            sessions,
             projects,
             responses: by_lane,
             own_costs: responses.own_costs().collect(),
@@ -177,7 +177,7 @@ impl<'a> OfSession<'a> {
         OfSession {
             log,
             session,
-            facts: log.fleet.facts(key),
+            facts: log.sessions.facts(key),
             key,
             name: joined_by(session.agent, &log.log.facts, key.lane),
         }

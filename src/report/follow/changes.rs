@@ -1,7 +1,7 @@
 //! Keeps the sessions that have changed, and the time from which each may be sent again. The time is passed in.
 
 use super::json::Gone;
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
@@ -116,7 +116,7 @@ mod tests {
     use super::super::tests::some_time;
     use super::*;
     use model::event::Lane;
-    use model::fleet::FileId;
+    use model::sessions::FileId;
 
     const EVERY: Duration = Duration::from_secs(1);
 

@@ -11,8 +11,8 @@ use anyhow::Result;
 use ingest::Delivery;
 use jiff::tz::TimeZone;
 use model::event::Lane;
-use model::fleet::{FileId, Fleet, SessionKey, Update};
 use model::session::{Coverage, Session};
+use model::sessions::{FileId, SessionKey, Sessions, Update};
 use model::window::Rules;
 use render::clock::Clock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub struct Stream {
 }
 
 struct State {
-    fleet: Fleet,
+    sessions: Sessions,
     changes: Changes,
     /// Sessions in which nothing was said, until all logs were read: another log may have them.
     held: BTreeSet<SessionKey>,
@@ -64,7 +64,7 @@ impl Stream {
             pace,
             texts,
             state: Mutex::new(State {
-                fleet: Fleet::new(rules),
+                sessions: Sessions::new(rules),
                 changes: Changes::new(pace.every),
                 held: BTreeSet::new(),
                 problems: BTreeMap::new(),
@@ -98,7 +98,7 @@ impl Stream {
             return ControlFlow::Break(());
         }
         let is_new = match delivery {
-            Delivery::Fleet(update) => state.apply(update, &self.texts, now),
+            Delivery::Update(update) => state.apply(update, &self.texts, now),
             Delivery::Problem { path, what } => state.problems.insert(path, what).is_none(),
             Delivery::Text(_) | Delivery::Banner(_) => false,
         };
@@ -147,7 +147,7 @@ impl State {
             | Update::Running { file, .. } => (*file, None),
             Update::Vanished(file) => (*file, Some(Vec::new())),
             Update::InitialScanDone => {
-                self.fleet.apply(update);
+                self.sessions.apply(update);
                 for key in std::mem::take(&mut self.held) {
                     self.changes.mark(key, now);
                 }
@@ -155,7 +155,7 @@ impl State {
             }
             // It shows what it showed.
             Update::PutAway(_) => {
-                self.fleet.apply(update);
+                self.sessions.apply(update);
                 return false;
             }
             Update::CaughtUp => return false,
@@ -167,7 +167,7 @@ impl State {
                 self.remove(key, texts);
             }
         }
-        self.fleet.apply(update);
+        self.sessions.apply(update);
         for key in self.keys(file) {
             is_new |= self.changes.mark(key, now);
         }
@@ -175,23 +175,23 @@ impl State {
     }
 
     fn keys(&self, file: FileId) -> Vec<SessionKey> {
-        self.fleet.of_file(file).collect()
+        self.sessions.of_file(file).collect()
     }
 
     fn remove(&mut self, key: SessionKey, texts: &Texts) {
         self.held.remove(&key);
-        let fleet = &self.fleet;
+        let sessions = &self.sessions;
         self.changes.remove(key, || {
-            let facts = fleet.facts(key)?;
+            let facts = sessions.facts(key)?;
             let name = joined_by(facts.agent, facts, key.lane);
-            Some(Gone::new(name, facts.agent, texts.names(fleet, key)?))
+            Some(Gone::new(name, facts.agent, texts.names(sessions, key)?))
         });
     }
 
     /// Returns true if the line is due that all sessions were sent.
     fn is_to_announce(&self, now: Instant) -> bool {
         let is_sent = || self.changes.next(now).is_none_or(|next| next > now);
-        self.fleet.initial_scan_done && !self.is_announced && is_sent()
+        self.sessions.initial_scan_done && !self.is_announced && is_sent()
     }
 
     /// Writes what may be written now, not more than a batch.
@@ -227,24 +227,24 @@ impl State {
         lines: &mut Lines,
         to: &mut Vec<u8>,
     ) -> Result<()> {
-        let found = self.fleet.gauge(key).zip(self.fleet.facts(key));
+        let found = self.sessions.gauge(key).zip(self.sessions.facts(key));
         let Some((gauge, facts)) = found.filter(|(of, _)| of.coverage != Coverage::Unread) else {
             return Ok(());
         };
-        if !gauge.has_begun() && !self.fleet.initial_scan_done {
+        if !gauge.has_begun() && !self.sessions.initial_scan_done {
             self.held.insert(key);
             return Ok(());
         }
-        if self.fleet.is_remnant(key) {
+        if self.sessions.is_remnant(key) {
             return Ok(());
         }
         let at = (lines.now)();
-        let Some(mut names) = texts.names(&self.fleet, key) else {
+        let Some(mut names) = texts.names(&self.sessions, key) else {
             return Ok(());
         };
         let title = names.title.take().filter(|_| texts.has_titles());
         let name = joined_by(facts.agent, facts, key.lane);
-        let part = SessionPart::new(&self.fleet, key, gauge, names, None, at);
+        let part = SessionPart::new(&self.sessions, key, gauge, names, None, at);
         let is_whole = |of: &&Session| {
             matches!(texts, Texts::Reports { .. }) && of.coverage == Coverage::Whole
         };
@@ -252,7 +252,7 @@ impl State {
             now: at,
             zone: TimeZone::UTC,
         };
-        let whole = self.fleet.get(key).filter(is_whole);
+        let whole = self.sessions.get(key).filter(is_whole);
         let report = whole.map(|session| Report::new(clock, session, facts));
         let body = Body::new(name, title, part, report.as_ref());
         let mut said = Vec::new();
@@ -262,7 +262,7 @@ impl State {
         let sent = Sent {
             at: now,
             hash: hash.finish(),
-            is_live: self.fleet.live(key, at).is_some(),
+            is_live: self.sessions.live(key, at).is_some(),
         };
         if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
             match &report {
@@ -293,11 +293,11 @@ impl Texts {
     }
 
     /// Returns the names of a session that may be in the lines.
-    fn names<'f>(&self, fleet: &'f Fleet, key: SessionKey) -> Option<Names<'f>> {
+    fn names<'f>(&self, sessions: &'f Sessions, key: SessionKey) -> Option<Names<'f>> {
         match self {
-            Texts::Reports { .. } | Texts::All => Names::with_texts(fleet, key),
-            Texts::Names => Names::without_texts(fleet, key),
-            Texts::Redacted(redactor) => Names::redacted(fleet, key, redactor),
+            Texts::Reports { .. } | Texts::All => Names::with_texts(sessions, key),
+            Texts::Names => Names::without_texts(sessions, key),
+            Texts::Redacted(redactor) => Names::redacted(sessions, key, redactor),
         }
     }
 }

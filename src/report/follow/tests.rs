@@ -1,9 +1,9 @@
 use super::*;
 use ingest::Delivery;
 use model::event::Lane;
-use model::fleet::FileId;
-use model::fleet::{FileFacts, Update};
 use model::session::{Coverage, Session};
+use model::sessions::FileId;
+use model::sessions::{FileFacts, Update};
 use model::window::Rules;
 use serde_json::Value;
 use std::io;
@@ -26,7 +26,7 @@ fn stream() -> Stream {
 }
 
 fn take(stream: &Stream, update: Update) {
-    let flow = stream.take(Delivery::Fleet(update), some_time());
+    let flow = stream.take(Delivery::Update(update), some_time());
     assert!(flow.is_continue());
 }
 

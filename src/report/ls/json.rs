@@ -7,8 +7,8 @@ use crate::names::Names;
 use crate::percent;
 use crate::session::json::{CachePart, ContextPart, NextPart, dollars};
 use jiff::Timestamp;
-use model::fleet::{Fleet, Live, Row, SessionKey};
 use model::gauge::Gauge;
+use model::sessions::{Live, Row, SessionKey, Sessions};
 use model::triggers;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -104,11 +104,11 @@ fn session<'a>(all: &'a SessionList, row: &Row) -> Option<SessionPart<'a>> {
         .totals
         .as_ref()
         .map(|_| all.spending.get(&row.key).copied().unwrap_or_default());
-    let names = Names::with_texts(&all.fleet, row.key)?;
-    let (fleet, key, usage) = (&all.fleet, row.key, usage.as_ref());
-    let gauge = fleet.gauge(key)?;
+    let names = Names::with_texts(&all.sessions, row.key)?;
+    let (sessions, key, usage) = (&all.sessions, row.key, usage.as_ref());
+    let gauge = sessions.gauge(key)?;
     Some(SessionPart::new(
-        fleet,
+        sessions,
         key,
         gauge,
         names,
@@ -138,7 +138,7 @@ fn provisional(gauge: &Gauge) -> Vec<&'static str> {
 }
 
 part! { SessionPart<'a>(
-    fleet: &'a Fleet,
+    sessions: &'a Sessions,
     key: SessionKey,
     gauge: &'a Gauge,
     names: Names<'a>,
@@ -155,8 +155,8 @@ part! { SessionPart<'a>(
     // The project's folder: a worktree's is that of its repository.
     folder: Option<Cow<'a, str>> = names.folder,
     model: Option<Cow<'a, str>> = names.model,
-    updated_at: Option<Timestamp> = fleet.newest_record(key),
-    live: Option<Live> = fleet.live(key, now),
+    updated_at: Option<Timestamp> = sessions.newest_record(key),
+    live: Option<Live> = sessions.live(key, now),
     // True if `report` would show the same numbers. The other field names those that may differ.
     r#final: bool = provisional(gauge).is_empty(),
     provisional: Vec<&'static str> = provisional(gauge),

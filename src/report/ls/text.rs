@@ -4,9 +4,9 @@ use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
-use model::fleet::{Live, Row};
 use model::gauge::Gauge;
 use model::prompt_cache::CacheState;
+use model::sessions::{Live, Row};
 use model::triggers;
 use render::clock::Clock;
 use render::number::{age, counted, error, least_usd, percent, tokens, tokens_or_none, usd};
@@ -209,11 +209,13 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
 
 /// Returns a session's cells. The title of a sub-agent is indented.
 fn cells(sessions: &SessionList, row: &Row, id_chars: usize) -> Option<[String; 16]> {
-    let fleet = &sessions.fleet;
-    let (gauge, facts) = (fleet.gauge(row.key)?, fleet.facts(row.key)?);
+    let all_sessions = &sessions.sessions;
+    let (gauge, facts) = (all_sessions.gauge(row.key)?, all_sessions.facts(row.key)?);
     let (context, limits) = (&gauge.context, gauge.limits());
-    let live = fleet.live(row.key, sessions.clock.now).map(live_sign);
-    let active = fleet.activity_of(row.key);
+    let live = all_sessions
+        .live(row.key, sessions.clock.now)
+        .map(live_sign);
+    let active = all_sessions.activity_of(row.key);
     let age = active.map(|at| age(sessions.clock.now.duration_since(at).as_secs()));
     let about_if = |is_provisional| if is_provisional { ABOUT } else { "" };
     let about = about_if(!gauge.is_final);
@@ -237,11 +239,13 @@ fn cells(sessions: &SessionList, row: &Row, id_chars: usize) -> Option<[String; 
     let headroom = limits
         .trigger
         .map(|trigger| format!("{at_most}{}", tokens(context.headroom(trigger))));
-    let project = fleet.project_of(gauge);
-    let title = fleet.title(row.key).unwrap_or_else(|| match project {
-        "" => fleet.name(row.key).into(),
-        _ => NONE.into(),
-    });
+    let project = all_sessions.project_of(gauge);
+    let title = all_sessions
+        .title(row.key)
+        .unwrap_or_else(|| match project {
+            "" => all_sessions.name(row.key).into(),
+            _ => NONE.into(),
+        });
     let id = gauge.meta.id.as_deref().unwrap_or(NONE);
     let indent = usize::from(row.depth) * 2;
     let spending = sessions.spending.get(&row.key).copied().unwrap_or_default();

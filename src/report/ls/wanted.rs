@@ -4,9 +4,9 @@ use super::Sums;
 use super::spending::Spending;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::fleet::{Families, Fleet, Row, SessionKey, contains};
 use model::gauge::Gauge;
 use model::project::is_named;
+use model::sessions::{Families, Row, SessionKey, Sessions, contains};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
@@ -122,7 +122,11 @@ impl Wanted {
     }
 
     /// Returns the sessions in order.
-    pub(super) fn rows(&self, fleet: &Fleet, spending: &HashMap<SessionKey, Spending>) -> Vec<Row> {
+    pub(super) fn rows(
+        &self,
+        sessions: &Sessions,
+        spending: &HashMap<SessionKey, Spending>,
+    ) -> Vec<Row> {
         let families = match self.sort {
             Sort::Recent => Families::ByFirst,
             _ => Families::Apart,
@@ -137,7 +141,7 @@ impl Wanted {
                 Sort::Cost => (of.usd() * 1e6) as u64,
             }
         };
-        let mut rows = fleet.rows(
+        let mut rows = sessions.rows(
             |of| self.has_session(of.gauge, of.active),
             |of| {
                 let rank = Reverse(rank(of.key, of.gauge));

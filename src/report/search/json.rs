@@ -17,7 +17,7 @@ pub(super) struct Documents(pub(super) Style);
 
 impl Writer for Documents {
     fn hit(&mut self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()> {
-        let Some(names) = Names::with_texts(hit.fleet, hit.key) else {
+        let Some(names) = Names::with_texts(hit.sessions, hit.key) else {
             return Ok(());
         };
         let mut text = Vec::new();

@@ -4,7 +4,7 @@
 use super::{Colours, Hit, Writer};
 use crate::Style;
 use anyhow::Result;
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use render::excerpt::{Part, fitted, one_line, whole};
 use render::item::{label, request, sign};
 use render::number::{counted, tokens};
@@ -56,8 +56,8 @@ impl Rows {
         if self.below.replace(hit.key) == Some(hit.key) {
             return Ok(());
         }
-        let name = hit.fleet.name(hit.key);
-        let title = hit.fleet.title(hit.key).unwrap_or_default();
+        let name = hit.sessions.name(hit.key);
+        let title = hit.sessions.title(hit.key).unwrap_or_default();
         let mut facts = vec![hit.session.agent.to_owned(), one_line(&name)];
         if !title.trim().is_empty() && title != name {
             facts.push(format!("“{}”", one_line(&title)));

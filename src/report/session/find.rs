@@ -9,8 +9,8 @@ use ingest::lanes::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::tail_only;
 use model::event::Lane;
-use model::fleet::{FileId, Fleet, SessionKey, Update};
 use model::gauge::Gauge;
+use model::sessions::{FileId, SessionKey, Sessions, Update};
 use render::text::inert;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,14 +50,14 @@ pub(crate) fn find(
     }
     let mut all = ls::read(context, &Wanted::default());
     let key = match asked.session {
-        Some(wanted) => find_among(&all.fleet, wanted)?,
-        None => newest_of(context, &all.fleet, asked.here)?,
+        Some(wanted) => find_among(&all.sessions, wanted)?,
+        None => newest_of(context, &all.sessions, asked.here)?,
     };
     let log = all.logs.remove(&key.file);
     let log = log.context("the session has no log")?;
     // The first session at the end of a log with several is not always its main session.
     let is_one = |_: &&Gauge| key.lane != Lane::Main || log.format.holds_several;
-    let gauge = all.fleet.gauge(key).filter(is_one);
+    let gauge = all.sessions.gauge(key).filter(is_one);
     let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
     Ok((log, id))
 }
@@ -72,8 +72,8 @@ enum Match {
 
 /// Compares a word, in lower case, with a session. It can be the id, its beginning or end, or a part of the title or
 /// the name. `None`: it is none of these.
-fn matches(fleet: &Fleet, key: SessionKey, word: &str) -> Option<Match> {
-    let id = fleet.gauge(key)?.meta.id.as_deref().unwrap_or_default();
+fn matches(sessions: &Sessions, key: SessionKey, word: &str) -> Option<Match> {
+    let id = sessions.gauge(key)?.meta.id.as_deref().unwrap_or_default();
     let id = id.to_lowercase();
     if id == word {
         return Some(Match::Whole);
@@ -81,14 +81,14 @@ fn matches(fleet: &Fleet, key: SessionKey, word: &str) -> Option<Match> {
     let is_named = |name: &str| name.to_lowercase().contains(word);
     let is_part = id.starts_with(word)
         || id.ends_with(word)
-        || is_named(&fleet.name(key))
-        || fleet.title(key).is_some_and(|title| is_named(&title));
+        || is_named(&sessions.name(key))
+        || sessions.title(key).is_some_and(|title| is_named(&title));
     is_part.then_some(Match::Part)
 }
 
 /// Returns the session with this id, or the only one that the word is a part of.
 fn select(
-    fleet: &Fleet,
+    sessions: &Sessions,
     keys: impl Iterator<Item = SessionKey>,
     place: &str,
     wanted: &str,
@@ -96,30 +96,32 @@ fn select(
     let word = wanted.to_lowercase();
     let mut matching = Vec::new();
     for key in keys {
-        match matches(fleet, key, &word) {
+        match matches(sessions, key, &word) {
             Some(Match::Whole) => return Ok(key),
             Some(Match::Part) => matching.push(key),
             None => {}
         }
     }
-    let id = |key: SessionKey| fleet.gauge(key)?.meta.id.as_deref();
+    let id = |key: SessionKey| sessions.gauge(key)?.meta.id.as_deref();
     only_match(&matching, (place, wanted), id)
 }
 
 /// Finds a session among all of this machine.
-fn find_among(fleet: &Fleet, wanted: &str) -> Result<SessionKey> {
-    let newest_first = fleet.recent().into_iter().map(|row| row.key);
-    select(fleet, newest_first, "this machine", wanted)
+fn find_among(sessions: &Sessions, wanted: &str) -> Result<SessionKey> {
+    let newest_first = sessions.recent().into_iter().map(|row| row.key);
+    select(sessions, newest_first, "this machine", wanted)
 }
 
 /// Finds the newest session that worked in a folder or, if there is none, in its nearest parent folder below the user's
 /// home.
-fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result<SessionKey> {
-    let rows = fleet.recent();
+fn newest_of(context: &ReportContext, sessions: &Sessions, here: &[PathBuf]) -> Result<SessionKey> {
+    let rows = sessions.recent();
     let newest_in = |folder: &Path| {
         let mut own = rows.iter().filter(|row| row.depth == 0);
         let is_there = |key: SessionKey| {
-            let cwd = fleet.gauge(key).and_then(|gauge| gauge.meta.cwd.as_deref());
+            let cwd = sessions
+                .gauge(key)
+                .and_then(|gauge| gauge.meta.cwd.as_deref());
             cwd.is_some_and(|cwd| Path::new(cwd) == folder)
         };
         own.find(|row| is_there(row.key)).map(|row| row.key)
@@ -127,7 +129,7 @@ fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result
     let folders = meant_by(here, context.user.folders.home.as_deref());
     match folders.into_iter().find_map(|folder| newest_in(&folder)) {
         Some(key) => Ok(key),
-        None if fleet.is_empty() => bail!(NO_SESSIONS),
+        None if sessions.is_empty() => bail!(NO_SESSIONS),
         None => bail!(
             "no session worked in this folder; `ctxgauge ls` lists all, and `ctxgauge report --session ID` or \
              `ctxgauge report PATH` reports on one"
@@ -138,14 +140,14 @@ fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result
 /// Finds the session of a file whose id is `wanted` or begins or ends with it, or whose name contains it. Without
 /// `wanted`, it is the main session of the file.
 pub(crate) fn find_session(
-    fleet: &Fleet,
+    sessions: &Sessions,
     file: FileId,
     wanted: Option<&str>,
 ) -> Result<SessionKey> {
     let lane = Lane::Main;
-    let keys = fleet.of_file(file);
+    let keys = sessions.of_file(file);
     wanted.map_or(Ok(SessionKey { file, lane }), |wanted| {
-        select(fleet, keys, "the file", wanted)
+        select(sessions, keys, "the file", wanted)
     })
 }
 
@@ -154,23 +156,23 @@ pub(crate) fn find_session(
 pub(crate) fn find_in_log(
     context: &ReportContext,
     log: &LogFile,
-    fleet: &Fleet,
+    sessions: &Sessions,
     wanted: Option<&str>,
 ) -> Result<SessionKey> {
-    let found = find_session(fleet, log.facts.file, wanted);
+    let found = find_session(sessions, log.facts.file, wanted);
     if found.is_ok() || !log.format.holds_several {
         return found;
     }
     let as_listed = || {
         let tail = || tail_only(log, &context.rules);
-        let listed = fleet_of(context, log, context.patience.read(log, tail).ok()?);
+        let listed = sessions_of(context, log, context.patience.read(log, tail).ok()?);
         let key = find_session(&listed, log.facts.file, wanted).ok()?;
         let newest = listed.get(key)?.requests().last()?.key();
         let has_it = |key: &SessionKey| {
-            let requests = fleet.get(*key).map(|session| session.requests());
+            let requests = sessions.get(*key).map(|session| session.requests());
             requests.is_some_and(|all| all.iter().any(|request| request.key() == newest))
         };
-        fleet.of_file(log.facts.file).find(has_it)
+        sessions.of_file(log.facts.file).find(has_it)
     };
     as_listed().map_or(found, Ok)
 }
@@ -219,8 +221,8 @@ fn find_in_several(context: &ReportContext, logs: &[LogFile], wanted: &str) -> R
         let Ok(sessions) = context.patience.read(log, tail) else {
             return false;
         };
-        let fleet = fleet_of(context, log, sessions);
-        find_session(&fleet, log.facts.file, Some(wanted)).is_ok()
+        let all = sessions_of(context, log, sessions);
+        find_session(&all, log.facts.file, Some(wanted)).is_ok()
     };
     let matching: Vec<&LogFile> = logs.iter().filter(is_named).collect();
     only_match(&matching, ("the path", wanted), |log| {
@@ -266,13 +268,13 @@ fn end(id: &str) -> String {
     inert(&id[from.map_or(0, |(at, _)| at)..]).into_owned()
 }
 
-/// Makes a fleet of the sessions of one log.
-fn fleet_of(context: &ReportContext, log: &LogFile, sessions: LogSessions) -> Fleet {
-    let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    fleet.apply(Update::Found(Box::new(log.facts.clone())));
-    fleet.apply(Update::Rebuilt {
+/// Makes a set of the sessions of one log.
+fn sessions_of(context: &ReportContext, log: &LogFile, sessions: LogSessions) -> Sessions {
+    let mut all = Sessions::new(Arc::clone(&context.rules));
+    all.apply(Update::Found(Box::new(log.facts.clone())));
+    all.apply(Update::Rebuilt {
         file: log.facts.file,
         sessions,
     });
-    fleet
+    all
 }

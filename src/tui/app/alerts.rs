@@ -10,10 +10,10 @@ use super::{App, ItemId, Notice, Severity};
 use jiff::Timestamp;
 use model::Kind;
 use model::alerts::{Alerts, Channel};
-use model::fleet::{FileId, SessionKey};
 use model::forecast::Forecast;
 use model::gauge::Gauge;
 use model::session::{ItemRef, Session};
+use model::sessions::{FileId, SessionKey};
 use model::threshold::Threshold;
 use model::triggers::idle_at;
 use render::item::words;
@@ -268,7 +268,7 @@ impl App {
     /// Checks the sessions that have changed.
     pub(super) fn raise_alerts(&mut self) {
         for file in std::mem::take(&mut self.watch.changed) {
-            let keys: Vec<SessionKey> = self.fleet.of_file(file).collect();
+            let keys: Vec<SessionKey> = self.sessions.of_file(file).collect();
             for key in keys {
                 self.check(key);
             }
@@ -281,7 +281,7 @@ impl App {
     }
 
     fn check(&mut self, key: SessionKey) {
-        let Some(gauge) = self.fleet.gauge(key) else {
+        let Some(gauge) = self.sessions.gauge(key) else {
             return;
         };
         let watch = &mut self.watch;
@@ -289,12 +289,12 @@ impl App {
         if reported.compacts(gauge) {
             self.notices.remove_alerts(key);
         }
-        let session = self.fleet.get(key);
+        let session = self.sessions.get(key);
         let news = reported.news(&watch.wanted, session, gauge, self.now);
         if news.is_empty() || !self.is_live(key) {
             return;
         }
-        let about = self.fleet.name(key);
+        let about = self.sessions.name(key);
         for (cause, line) in news {
             let message = format!("{about}: {line}");
             let alert = self.alert(key, cause, message);
@@ -313,8 +313,8 @@ impl App {
 
     /// Returns an alert, with the facts of its session.
     fn alert(&self, key: SessionKey, cause: Cause, message: String) -> Option<Alert> {
-        let gauge = self.fleet.gauge(key)?;
-        let project = self.fleet.project_of(gauge);
+        let gauge = self.sessions.gauge(key)?;
+        let project = self.sessions.project_of(gauge);
         let forecast = gauge.forecast_then().ok();
         Some(Alert {
             session: key,
@@ -324,7 +324,10 @@ impl App {
             project: (!project.is_empty()).then(|| project.to_owned()),
             model: gauge.model().map(str::to_owned),
             id: gauge.meta.id.as_deref().map(str::to_owned),
-            log: self.fleet.facts(key).map(|facts| Arc::clone(&facts.path)),
+            log: self
+                .sessions
+                .facts(key)
+                .map(|facts| Arc::clone(&facts.path)),
             used: gauge.context.used,
             known: gauge.context.known,
             trigger: gauge.limits().trigger,

@@ -2,7 +2,7 @@
 
 use super::columns::{self, Column};
 use super::{App, Listed};
-use model::fleet::{Row, SessionKey};
+use model::sessions::{Row, SessionKey};
 use render::text;
 use std::collections::{HashMap, HashSet};
 
@@ -28,15 +28,15 @@ impl App {
 
     /// Returns the words of a row; `title` are the columns of the title, if it is shown.
     fn words(&self, row: &Row, title: Option<u16>) -> Vec<String> {
-        let facts = self.fleet.facts(row.key);
+        let facts = self.sessions.facts(row.key);
         let label = facts.map_or("", |facts| facts.label);
-        let mut words = vec![label.to_owned(), self.fleet.name(row.key)];
+        let mut words = vec![label.to_owned(), self.sessions.name(row.key)];
         if Column::named("model").is_some_and(|model| model.width(self.ui.size.0) > 0) {
-            let model = self.fleet.gauge(row.key).and_then(|gauge| gauge.model());
+            let model = self.sessions.gauge(row.key).and_then(|gauge| gauge.model());
             words.push(model.unwrap_or_default().to_owned());
         }
         if let Some(columns) = title {
-            let title = self.fleet.title(row.key).unwrap_or_default();
+            let title = self.sessions.title(row.key).unwrap_or_default();
             words.push(text::cut(&title, usize::from(columns)));
         }
         words
@@ -47,9 +47,9 @@ impl App {
         if !self.shown.alike.contains(&key) {
             return None;
         }
-        let id = self.fleet.gauge(key)?.meta.id.as_deref();
+        let id = self.sessions.gauge(key)?.meta.id.as_deref();
         let path = self
-            .fleet
+            .sessions
             .facts(key)
             .and_then(|facts| facts.path.file_stem());
         let id = id.or_else(|| path?.to_str()).filter(|id| !id.is_empty())?;

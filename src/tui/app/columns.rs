@@ -5,11 +5,11 @@ use super::layout::Fold;
 use super::listed::{GROWTH_BARS, nearness, percent, share_stage};
 use super::{App, Nearness};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
-use model::fleet::{Fleet, Row};
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::Gauge;
 use model::prompt_cache::CacheState;
 use model::session::Coverage;
+use model::sessions::{Row, Sessions};
 use model::triggers::next;
 use model::window::TriggerKind;
 use render::{self, NONE, OF_WINDOW, number, sparkline, text, triggers};
@@ -45,7 +45,7 @@ pub enum Sort {
     /// Live sessions first, then the newest.
     Recent,
     /// By a name.
-    Name(for<'s> fn(&Fleet, &'s Gauge) -> &'s str),
+    Name(for<'s> fn(&Sessions, &'s Gauge) -> &'s str),
     /// The lowest number first.
     Lowest(fn(&Gauge) -> u64),
     /// The highest number first.
@@ -130,7 +130,7 @@ pub static COLUMNS: &[Column] = columns! {
     Left "agent" "AGENT" [6, 8, 8], sort 7 Sort::Name(|_, gauge| gauge.agent),
         "the agent that writes the log",
         |entry| {
-            let facts = entry.app.fleet.facts(entry.row.key);
+            let facts = entry.app.sessions.facts(entry.row.key);
             let label = facts.map_or("", |facts| facts.label);
             // A sub-agent is indented below its parent.
             let indented = match usize::from(entry.row.depth.min(3)) {
@@ -139,13 +139,13 @@ pub static COLUMNS: &[Column] = columns! {
             };
             piece(indented, entry.name_tone())
         };
-    Left "project" "PROJECT" [11, 13, 16] grow 2, sort 8 Sort::Name(|fleet, gauge| fleet.project_of(gauge)),
+    Left "project" "PROJECT" [11, 13, 16] grow 2, sort 8 Sort::Name(|sessions, gauge| sessions.project_of(gauge)),
         "the project, by its folder, or the title of a sub-agent",
         |entry| {
-            let (fleet, key) = (&entry.app.fleet, entry.row.key);
-            let mut name = fleet.name(key);
+            let (sessions, key) = (&entry.app.sessions, entry.row.key);
+            let mut name = sessions.name(key);
             // Of a path, the beginning and the end say which one it is.
-            if name.contains(['/', '\\']) && name == fleet.project(key) {
+            if name.contains(['/', '\\']) && name == sessions.project(key) {
                 name = text::both_ends(&name, usize::from(entry.width)).into_owned();
             }
             if !is_shown("title", entry.app.ui.size.0) {
@@ -161,8 +161,8 @@ pub static COLUMNS: &[Column] = columns! {
         }),
         "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
         |entry| {
-            let (fleet, key) = (&entry.app.fleet, entry.row.key);
-            let title = fleet.title(key).filter(|title| *title != fleet.name(key));
+            let (sessions, key) = (&entry.app.sessions, entry.row.key);
+            let title = sessions.title(key).filter(|title| *title != sessions.name(key));
             let title = title.unwrap_or_default();
             piece(entry.told_apart(&text::one_line(&title)), entry.name_tone())
         };

@@ -2,7 +2,7 @@
 
 use super::{App, Effect, Overlay, Reach};
 use crate::keymap::{Action, KeyPress};
-use model::fleet::{FileId, SessionKey};
+use model::sessions::{FileId, SessionKey};
 use std::path::PathBuf;
 use std::sync::Arc;
 use strum::VariantArray;
@@ -109,10 +109,10 @@ impl App {
 
     fn hand_on(&mut self, key: SessionKey, kind: HandOut) -> Effect {
         self.close_overlay();
-        let Some((gauge, facts)) = self.fleet.gauge(key).zip(self.fleet.facts(key)) else {
+        let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {
             return Effect::None;
         };
-        let is_one_of_several = self.fleet.of_file(key.file).count() > 1;
+        let is_one_of_several = self.sessions.of_file(key.file).count() > 1;
         let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
         let day = gauge.updated_at.map(|at| at.strftime("%F").to_string());
         let request = HandOutRequest {

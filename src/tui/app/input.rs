@@ -5,8 +5,8 @@ use super::{
     App, Cursor, Effect, Listed, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
 };
 use crate::keymap::{Action, KeyPress};
-use model::fleet::SessionKey;
 use model::replay::{Moment, Step};
+use model::sessions::SessionKey;
 use render::number;
 
 impl App {
@@ -260,7 +260,7 @@ impl App {
 
     /// Lists all that a reset dropped and kept, or the resets again.
     fn open_reset(&mut self, key: SessionKey, reset: usize) {
-        let session = self.fleet.get(key);
+        let session = self.sessions.get(key);
         let reset = session.and_then(|session| session.resets().get(reset));
         let place = reset.map(|reset| reset.place);
         let opened = std::mem::take(&mut self.ui.opened_reset);

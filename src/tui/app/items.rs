@@ -2,8 +2,8 @@
 
 use super::App;
 use super::filter::{Condition, Fact, ITEMS, Name};
-use model::fleet::contains;
 use model::session::ItemRef;
+use model::sessions::contains;
 use model::tools::server_of;
 use model::{Role, Source};
 use std::borrow::Cow;
@@ -122,7 +122,7 @@ impl App {
             Name::Source => Source::ALL.iter().copied().map(Source::name).collect(),
             Name::In => vec!["context"],
             _ => {
-                let session = self.page().and_then(|page| self.fleet.get(page.key));
+                let session = self.page().and_then(|page| self.sessions.get(page.key));
                 let items = session.into_iter().flat_map(|session| session.items());
                 let value = |item: ItemRef<'_>| match name {
                     Name::Tool => item.tool().map(str::to_owned),

@@ -30,7 +30,7 @@ impl App {
             ..Legend::default()
         };
         let page = self.page();
-        let session = page.and_then(|page| self.fleet.get(page.key));
+        let session = page.and_then(|page| self.sessions.get(page.key));
         match (self.ui.screen, page.zip(session)) {
             (Screen::Overview, _) => legend.overview(self),
             (Screen::Results, _) => legend.results(self),

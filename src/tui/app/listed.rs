@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::tests::testing::{app, logs, now, rules};
     use model::event::Lane;
-    use model::fleet::{FileId, SessionKey};
+    use model::sessions::{FileId, SessionKey};
     use model::window::Overrides;
 
     fn gauge(file: u64) -> Gauge {
@@ -114,7 +114,7 @@ mod tests {
             file: FileId(file),
             lane: Lane::Main,
         };
-        app.fleet.gauge(key).expect("a session").clone()
+        app.sessions.gauge(key).expect("a session").clone()
     }
 
     #[test]

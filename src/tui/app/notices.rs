@@ -2,7 +2,7 @@
 
 use super::{App, Effect, Overlay, seconds_since};
 use jiff::Timestamp;
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use std::time::Duration;
 
 /// The time for which the result of an action stays on screen, in seconds.
@@ -192,7 +192,7 @@ impl App {
         let selected = self.notices.in_row(self.ui.notices.index());
         let session = selected.and_then(|notice| notice.session);
         self.close_overlay();
-        match session.filter(|key| self.fleet.contains(*key)) {
+        match session.filter(|key| self.sessions.contains(*key)) {
             Some(key) => {
                 self.ui.came_from = None;
                 self.pager = None;

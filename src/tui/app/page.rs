@@ -4,13 +4,13 @@ use super::tabs::{ITEMS, List, ListSource, View};
 use super::{App, ItemId};
 use model::calls::Calls;
 use model::children::{Child, children};
-use model::fleet::{Fleet, SessionKey};
 use model::forecast::{Forecast, NoForecast, forecast_at, forecast_without};
 use model::prompt_cache::cold_returns;
 use model::repeats::{Repeats, repeats};
 use model::replay::{Snapshot, Step, Timeline};
 use model::session::SizedItem;
 use model::session::{ItemIx, ItemRef, Session};
+use model::sessions::{SessionKey, Sessions};
 use model::whatif::without;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -92,10 +92,10 @@ impl Page {
         }
     }
 
-    fn of(fleet: &Fleet, key: SessionKey, session: &Session) -> Page {
-        let mut agents = children(fleet, key);
+    fn of(sessions: &Sessions, key: SessionKey, session: &Session) -> Page {
+        let mut agents = children(sessions, key);
         agents.sort_by_key(|child| {
-            let started = fleet.gauge(child.key).and_then(|child| child.started_at);
+            let started = sessions.gauge(child.key).and_then(|child| child.started_at);
             (Reverse(started), child.key)
         });
         let timeline = Timeline::of(session);
@@ -149,10 +149,10 @@ impl App {
     pub(super) fn prepare_page(&mut self, key: SessionKey) {
         let known = self.shown.page.take().filter(|page| page.key == key);
         let fresh = known.is_none();
-        let Some(session) = self.fleet.get(key) else {
+        let Some(session) = self.sessions.get(key) else {
             return;
         };
-        self.shown.page = Some(known.unwrap_or_else(|| Page::of(&self.fleet, key, session)));
+        self.shown.page = Some(known.unwrap_or_else(|| Page::of(&self.sessions, key, session)));
         self.play_on();
         if fresh || std::mem::take(&mut self.stale.page) {
             self.fill_page();
@@ -170,7 +170,7 @@ impl App {
         let Some(mut page) = self.shown.page.take() else {
             return;
         };
-        if let Some(session) = self.fleet.get(page.key) {
+        if let Some(session) = self.sessions.get(page.key) {
             self.fill(&mut page, session);
         }
         self.shown.page = Some(page);
@@ -222,7 +222,7 @@ impl App {
         let view = View {
             app: self,
             page,
-            session: self.fleet.get(page.key)?,
+            session: self.sessions.get(page.key)?,
         };
         Some((page.list.as_deref()?, view))
     }
@@ -237,7 +237,7 @@ impl App {
         let page = self.shown.page.as_ref()?;
         let list = page.list.as_deref().filter(|_| self.ui.tab == ITEMS)?;
         let (ix, ..) = list.item(self.ui.cursor().index())?;
-        Some((page.key, ix, self.fleet.get(page.key)?.items().get(ix)?))
+        Some((page.key, ix, self.sessions.get(page.key)?.items().get(ix)?))
     }
 
     /// Returns true if the user has marked an item.

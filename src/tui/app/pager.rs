@@ -10,7 +10,7 @@ mod wrap;
 pub use find::in_text;
 pub use wrap::{Row, columns, shown, wrap};
 
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use std::fmt::Debug;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 use super::filter::{self, Vocabulary};
 use super::{App, Effect, LineId, Screen, Syntax};
 use crate::keymap::KeyPress;
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use model::threshold::{Threshold, parse_tokens};
 use model::window::set::SetFor;
 
@@ -86,9 +86,9 @@ impl App {
     /// Returns the sessions that are within reach; `None`: the session's model is not known, or it is gone.
     fn within(&self, key: SessionKey, reach: Reach) -> Option<SetFor> {
         match reach {
-            Reach::Session => self.fleet.set_for(key),
+            Reach::Session => self.sessions.set_for(key),
             Reach::Model => {
-                let model = self.fleet.gauge(key)?.model()?;
+                let model = self.sessions.gauge(key)?.model()?;
                 Some(SetFor::Model(model.to_owned()))
             }
         }
@@ -97,7 +97,7 @@ impl App {
     /// Returns the window that the user has set for what is within reach.
     pub fn window_set(&self, key: SessionKey, reach: Reach) -> Option<u64> {
         let sessions = self.within(key, reach)?;
-        self.fleet.set_windows().of(&sessions)
+        self.sessions.set_windows().of(&sessions)
     }
 
     /// Goes from this session to all of its model, or from a regular expression to a text, and back.
@@ -112,7 +112,10 @@ impl App {
             });
         }
         if let Purpose::Window(key, reach) = prompt.purpose {
-            let has_model = self.fleet.gauge(key).is_some_and(|s| s.model().is_some());
+            let has_model = self
+                .sessions
+                .gauge(key)
+                .is_some_and(|s| s.model().is_some());
             let other = match reach {
                 Reach::Session if has_model => Reach::Model,
                 _ => Reach::Session,
@@ -250,7 +253,7 @@ impl App {
 
     fn set_window(&mut self, key: SessionKey, reach: Reach, window: Option<u64>) {
         if let Some(sessions) = self.within(key, reach) {
-            self.fleet.set_window(sessions, window);
+            self.sessions.set_window(sessions, window);
             self.shown.page = None;
             self.stale();
         }

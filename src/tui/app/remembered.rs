@@ -3,7 +3,7 @@
 
 use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use model::threshold::Threshold;
 use model::window::set::{SetFor, SetWindow};
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl App {
             },
             last: self.last(),
             windows: self
-                .fleet
+                .sessions
                 .set_windows()
                 .all()
                 .iter()
@@ -163,7 +163,7 @@ impl App {
         ui.oversized = items.oversized.unwrap_or(self.usual_oversized);
         ui.tab = Tab::named(&remembered.last.panel).unwrap_or(ITEMS);
         let windows = remembered.windows.iter();
-        self.fleet
+        self.sessions
             .recall_windows(windows.filter_map(RememberedWindow::read));
         self.awaited = Some(remembered.last.clone()).filter(|last| !last.path.is_empty());
         self.stale();
@@ -176,8 +176,8 @@ impl App {
         }
         let panel = self.ui.tab.name.to_owned();
         let shown = self.open_session().and_then(|key| {
-            let path = self.fleet.facts(key)?.path.to_str()?;
-            Some((path, self.fleet.gauge(key)?.meta.id.as_deref()))
+            let path = self.sessions.facts(key)?.path.to_str()?;
+            Some((path, self.sessions.gauge(key)?.meta.id.as_deref()))
         });
         let (path, id) = shown.unwrap_or_default();
         LastSession {
@@ -212,10 +212,10 @@ impl App {
     /// Returns the session with this id or, without an id, the only one of the log that is nobody's sub-agent.
     fn find_awaited(&self, awaited: &LastSession) -> Option<SessionKey> {
         let is_in_log = |key: &SessionKey| {
-            let facts = self.fleet.facts(*key);
+            let facts = self.sessions.facts(*key);
             facts.is_some_and(|facts| facts.path.to_str() == Some(&awaited.path))
         };
-        let found = self.fleet.gauges().filter(|(key, _)| is_in_log(key));
+        let found = self.sessions.gauges().filter(|(key, _)| is_in_log(key));
         if !awaited.id.is_empty() {
             let mut found =
                 found.filter(|(_, gauge)| gauge.meta.id.as_deref() == Some(&awaited.id));
@@ -241,10 +241,10 @@ mod tests {
     use crate::app::{Direction, Grouping, Idle, ItemSort, Msg, ShownItems};
     use crate::keymap::KeyPress;
     use crate::tests::testing::{Log, now, rules};
-    use model::fleet::{Fleet, Update};
+    use model::sessions::{Sessions, Update};
 
     fn app() -> App {
-        App::new(Fleet::new(rules()), now())
+        App::new(Sessions::new(rules()), now())
     }
 
     fn set() -> App {

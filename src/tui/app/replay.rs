@@ -3,8 +3,8 @@
 use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;
-use model::fleet::contains;
 use model::replay::{Step, Timeline, What};
+use model::sessions::contains;
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.
@@ -173,7 +173,7 @@ impl App {
     pub(super) fn go_to_growth(&mut self) {
         let page = self.shown.page.as_ref();
         let there = page.and_then(|page| {
-            let session = self.fleet.get(page.key)?;
+            let session = self.sessions.get(page.key)?;
             page.timeline.largest_growth(session)
         });
         match there {
@@ -189,7 +189,7 @@ impl App {
         let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
             return false;
         };
-        let Some(session) = self.fleet.get(page.key) else {
+        let Some(session) = self.sessions.get(page.key) else {
             return false;
         };
         let hits = |moment: &usize| {
@@ -253,7 +253,7 @@ impl App {
             return;
         };
         let page = self.shown.page.as_ref();
-        let session = page.and_then(|page| self.fleet.get(page.key));
+        let session = page.and_then(|page| self.sessions.get(page.key));
         if self.ui.replay.cursor == Some(Position::Start)
             && session.is_some_and(|session| !session.has_beginning())
         {

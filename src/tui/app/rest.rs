@@ -3,7 +3,7 @@
 
 use super::{App, Stage};
 use jiff::{SignedDuration, Timestamp};
-use model::fleet::{FileId, SessionKey};
+use model::sessions::{FileId, SessionKey};
 use std::time::Duration;
 
 /// The time for which a session must stay the current one before its log is read: moving through the list reads
@@ -46,7 +46,7 @@ impl App {
     /// Returns the time until the log of the current session is to be read; `None`: it is read, or nobody is there.
     pub(super) fn rest_left(&self) -> Option<Duration> {
         let (file, since) = self.rest.on?;
-        if !self.has_user || !self.fleet.initial_scan_done || self.rest.asked == Some(file) {
+        if !self.has_user || !self.sessions.initial_scan_done || self.rest.asked == Some(file) {
             return None;
         }
         let rested = self.now.duration_since(since);
@@ -59,7 +59,7 @@ impl App {
 
     /// Returns true if a session's texts are being counted, so that its numbers may change in a moment.
     pub fn is_counting(&self, key: SessionKey) -> bool {
-        let gauge = self.fleet.gauge(key);
+        let gauge = self.sessions.gauge(key);
         let is_provisional =
             gauge.is_some_and(|s| Stage::settled_if(s.is_settled()) == Stage::Provisional);
         is_provisional && self.rest.asked == Some(key.file)
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(app.take_rested(), None);
         let key = app.current().unwrap();
         assert!(!app.is_counting(key), "it was counted");
-        app.fleet.get_mut(key).unwrap().is_counted = false;
+        app.sessions.get_mut(key).unwrap().is_counted = false;
         assert!(app.is_counting(key));
     }
 }

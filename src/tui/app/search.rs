@@ -6,7 +6,7 @@ use super::tabs::{ITEMS, row_id};
 use super::{App, Effect, Idle, Purpose, Screen, ShownItems};
 use crate::keymap::Action;
 use model::event::Place;
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use model::text::TextRequest;
 use model::{Kind, Role, Source};
 use render::number;
@@ -285,7 +285,7 @@ impl App {
             page: 0,
         };
         let pattern = Arc::clone(&search.pattern);
-        if !self.fleet.contains(key) {
+        if !self.sessions.contains(key) {
             self.notify("this session no longer exists".to_owned());
             return Effect::None;
         }

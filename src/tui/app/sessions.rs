@@ -6,10 +6,10 @@ use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, SearchNews, SearchRequest, Sort, Syntax};
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
-use model::fleet::{Candidate, Families, Row, SessionKey, contains};
 use model::gauge::Gauge;
 use model::project::is_named;
 use model::session::Coverage;
+use model::sessions::{Candidate, Families, Row, SessionKey, contains};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -162,15 +162,15 @@ impl App {
         let age = then.map(|then| self.now.duration_since(then));
         // A clock that was set back must not stop the list.
         let is_new = age.is_some_and(|age| age >= SignedDuration::ZERO && age < pause);
-        is_new && self.fleet.len() > SMALL_LIST
+        is_new && self.sessions.len() > SMALL_LIST
     }
 
     fn list_sessions(&mut self) {
         let matched = &mut self.shown.matched;
         matched.set(&self.ui.filter, self.now);
         if !matched.words.is_empty() {
-            for (key, gauge) in self.fleet.gauges() {
-                let matches = || self.fleet.matches(key, gauge, &matched.words);
+            for (key, gauge) in self.sessions.gauges() {
+                let matches = || self.sessions.matches(key, gauge, &matched.words);
                 matched.sessions.entry(key).or_insert_with(matches);
             }
         }
@@ -181,7 +181,7 @@ impl App {
             // The session with the lowest or highest number is at the top, not below a parent that has another number.
             Sort::Lowest(_) | Sort::Highest(_) => Families::Apart,
         };
-        let mut rows = self.fleet.rows(
+        let mut rows = self.sessions.rows(
             |found| {
                 (self.ui.idle == Idle::Shown || self.is_live_since(found.key, found.active))
                     && self.shown.matched.contains(found.key)
@@ -196,7 +196,7 @@ impl App {
         }
         self.shown.matching = rows.len();
         self.shown.matching_keys = Arc::new(rows.iter().map(|row| row.key).collect());
-        self.shown.listed_of = self.fleet.len();
+        self.shown.listed_of = self.sessions.len();
         self.shown.lines = self.grouped(rows);
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
     }
@@ -226,7 +226,7 @@ impl App {
         let others = matched.sessions.iter().filter(|(_, matches)| !**matches);
         let others = others.map(|(key, _)| *key);
         let sessions: HashSet<SessionKey> = others
-            .filter(|key| self.fleet.get(*key).is_none())
+            .filter(|key| self.sessions.get(*key).is_none())
             .collect();
         Some(SearchRequest {
             pattern: matched.searched()?.clone(),
@@ -241,12 +241,12 @@ impl App {
         let SearchNews::Found(found) = news else {
             return;
         };
-        let Some(gauge) = self.fleet.gauge(found.key) else {
+        let Some(gauge) = self.sessions.gauge(found.key) else {
             return;
         };
         let holds = |word: &String| {
             let word = std::slice::from_ref(word);
-            contains(&found.text, &word[0]) || self.fleet.matches(found.key, gauge, word)
+            contains(&found.text, &word[0]) || self.sessions.matches(found.key, gauge, word)
         };
         if found.role == Role::User && self.shown.matched.words.iter().all(holds) {
             self.shown.matched.sessions.insert(found.key, true);
@@ -279,13 +279,13 @@ impl App {
     fn is_named(&self, key: SessionKey, gauge: &Gauge, name: Name, value: &str) -> bool {
         match name {
             Name::Agent => {
-                let label = self.fleet.facts(key).map_or("", |facts| facts.label);
+                let label = self.sessions.facts(key).map_or("", |facts| facts.label);
                 contains(gauge.agent, value) || contains(label, value)
             }
             Name::Model => gauge.model().is_some_and(|model| contains(model, value)),
             Name::Project => is_named(gauge.folder(), value),
             Name::Title => {
-                let title = self.fleet.title(key);
+                let title = self.sessions.title(key);
                 title.is_some_and(|title| contains(&title, value))
             }
             _ => true,
@@ -295,12 +295,12 @@ impl App {
     /// Returns the values that sessions have of a name, to complete it.
     pub(super) fn values_of_sessions(&self, name: Name) -> Vec<String> {
         let mut values: Vec<String> = self
-            .fleet
+            .sessions
             .gauges()
             .filter_map(|(key, gauge)| match name {
-                Name::Agent => self.fleet.facts(key).map(|facts| facts.label.to_owned()),
+                Name::Agent => self.sessions.facts(key).map(|facts| facts.label.to_owned()),
                 Name::Model => gauge.model().map(str::to_owned),
-                Name::Project => Some(self.fleet.project_of(gauge).to_owned()),
+                Name::Project => Some(self.sessions.project_of(gauge).to_owned()),
                 _ => None,
             })
             .collect();
@@ -326,7 +326,7 @@ impl App {
                 return (place, None, Reverse(since), key);
             }
             Sort::Name(name) => {
-                let name = name(&self.fleet, gauge);
+                let name = name(&self.sessions, gauge);
                 (beginning(name), Some(name).filter(|name| !name.is_empty()))
             }
             Sort::Lowest(n) => (n(gauge), None),
@@ -373,14 +373,14 @@ impl App {
     /// Returns the identity of a session's group, and its name. Which other projects there are can change what one is
     /// called.
     fn group_of(&self, key: SessionKey) -> (&str, &str) {
-        match (self.ui.grouping, self.fleet.gauge(key)) {
+        match (self.ui.grouping, self.sessions.gauge(key)) {
             (Grouping::Agent, _) => {
-                let facts = self.fleet.facts(key);
+                let facts = self.sessions.facts(key);
                 let agent = facts.map_or("", |facts| facts.agent);
                 (agent, agent)
             }
             (_, Some(gauge)) if !gauge.folder().is_empty() => {
-                (gauge.folder(), self.fleet.project_of(gauge))
+                (gauge.folder(), self.sessions.project_of(gauge))
             }
             _ => ("", "no project"),
         }
@@ -400,7 +400,7 @@ impl App {
             self.sessions_listed().map(|row| row.key).collect()
         };
         let mut totals = Totals::default();
-        for (key, gauge) in self.fleet.gauges() {
+        for (key, gauge) in self.sessions.gauges() {
             // Sessions in folded groups count too.
             let counts = all_match || self.ui.grouping != Grouping::None || listed.contains(&key);
             if gauge.coverage == Coverage::Unread || !counts {
@@ -424,8 +424,8 @@ impl App {
         self.stale.list = List::Wrong;
         self.list_when_due();
         let lines = self.shown.lines.iter().enumerate();
-        let newest =
-            lines.filter_map(|(at, line)| Some((self.fleet.activity_of(line.session()?.key)?, at)));
+        let newest = lines
+            .filter_map(|(at, line)| Some((self.sessions.activity_of(line.session()?.key)?, at)));
         if let Some((_, at)) = newest.max() {
             self.ui.sessions.select(&self.shown.line_ids, at);
         }

@@ -3,8 +3,8 @@
 use super::pager::{Origin, Pager, Program, Way};
 use super::{App, Effect, Purpose, Screen};
 use crate::keymap::Action;
-use model::fleet::SessionKey;
 use model::session::{ItemIx, ItemRef};
+use model::sessions::SessionKey;
 use model::text::{TextPage, TextRequest};
 use render::inert::visible_text;
 
@@ -14,7 +14,7 @@ pub const FRAME_ROWS: u16 = 6;
 impl App {
     /// Opens the text of an item.
     pub(super) fn open_text(&mut self, key: SessionKey, ix: ItemIx) -> Effect {
-        let session = self.fleet.get(key);
+        let session = self.sessions.get(key);
         let item = session.and_then(|session| session.items().get(ix));
         let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, item)) else {
             self.notify("the log does not contain this item's text".to_owned());
@@ -29,7 +29,7 @@ impl App {
     pub fn item_read(&self) -> Option<(ItemIx, ItemRef<'_>)> {
         let pager = self.pager.as_ref()?;
         let wanted = pager.request();
-        let items = &self.fleet.get(pager.key)?.items();
+        let items = &self.sessions.get(pager.key)?.items();
         let at = items.partition_point(|item| item.place() < wanted.place);
         (at..)
             .zip(items.from(at))

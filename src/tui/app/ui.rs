@@ -6,7 +6,7 @@ use super::{
 };
 use model::Kind;
 use model::event::Place;
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use model::threshold::{OVERSIZED, Threshold};
 use std::collections::{HashMap, HashSet};
 

@@ -4,7 +4,7 @@ use super::Finder;
 use crate::app::{HandOutRequest, HandedOut, Msg, SearchRequest};
 use ingest::search::Matcher;
 use ingest::{Delivery, TextJob};
-use model::fleet::FileId;
+use model::sessions::FileId;
 
 /// Reads logs for the screens. No request waits: what it leads to comes as updates.
 pub trait Logs: Send {
@@ -29,7 +29,7 @@ pub trait Logs: Send {
 impl From<Delivery> for Msg {
     fn from(delivery: Delivery) -> Msg {
         match delivery {
-            Delivery::Fleet(update) => Msg::Update(update),
+            Delivery::Update(update) => Msg::Update(update),
             Delivery::Text(page) => Msg::Text(page),
             Delivery::Problem { path, what } => Msg::Problem { path, what },
             Delivery::Banner(text) => Msg::Banner(text),

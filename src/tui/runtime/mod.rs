@@ -32,7 +32,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 pub use logs::Logs;
 use model::alerts::Alerts;
-use model::fleet::Fleet;
+use model::sessions::Sessions;
 use model::threshold::Threshold;
 use model::window::Rules;
 use notify::{Notifier, Route};
@@ -206,7 +206,7 @@ enum Next {
 
 impl<C: Console, W: Write> Screens<C, W> {
     fn open(start: Start, console: C, out: W) -> anyhow::Result<Screens<C, W>> {
-        let mut app = App::new(Fleet::new(start.rules), (start.now)());
+        let mut app = App::new(Sessions::new(start.rules), (start.now)());
         app.looked_in = start.looked_in;
         app.banner = start.banner;
         app.zone = start.zone;

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
     use model::alerts::VARIABLES;
     use model::event::{Lane, is_unsafe_to_show};
-    use model::fleet::{FileId, SessionKey};
+    use model::sessions::{FileId, SessionKey};
     use proptest::prelude::*;
 
     fn alert(message: &str) -> Alert {

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::app::{HandOutRequest, HandedOut};
     use ingest::TextJob;
-    use model::fleet::FileId;
+    use model::sessions::FileId;
     use std::sync::Mutex;
 
     /// Keeps the finders of the searches.

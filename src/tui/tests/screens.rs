@@ -18,8 +18,8 @@ use crate::theme::{Theme, Themes};
 use model::alerts::{Alerts, Channel};
 use model::event::is_unsafe_to_show;
 use model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
-use model::fleet::{FileFacts, FileId, Fleet, Update};
 use model::running::Running;
+use model::sessions::{FileFacts, FileId, Sessions, Update};
 use model::{Kind, Role, Source};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -154,7 +154,7 @@ fn a_window_is_set_and_taken_back() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, OPEN_SHOP);
     let key = app.current().unwrap();
-    let limits = |app: &App| app.fleet.gauge(key).unwrap().limits().clone();
+    let limits = |app: &App| app.sessions.gauge(key).unwrap().limits().clone();
     let known = limits(&app);
     type_keys(&mut app, "w1M⏎");
     let set = limits(&app);
@@ -167,9 +167,9 @@ fn a_window_is_set_and_taken_back() {
     assert!(shown.contains("window 1.0M (set here)"), "{shown}");
 
     // The log is reread: the window stays at the size that was set.
-    let sessions = vec![(key.lane, app.fleet.get(key).unwrap().clone())];
+    let sessions = vec![(key.lane, app.sessions.get(key).unwrap().clone())];
     let file = key.file;
-    app.fleet.get_mut(key).unwrap().meta.title = Some("old".into());
+    app.sessions.get_mut(key).unwrap().meta.title = Some("old".into());
     app.update(Msg::Update(Update::Rebuilt { file, sessions }));
     app.prepare(now());
     assert_eq!(limits(&app), set);
@@ -187,7 +187,7 @@ fn a_window_is_set_where_it_was_asked_for() {
     app.prepare(now());
     type_keys(&mut app, "300k⏎");
     assert_ne!(app.current(), Some(key));
-    let set = |key| app.fleet.get(key).unwrap().set_window_tokens();
+    let set = |key| app.sessions.get(key).unwrap().set_window_tokens();
     assert_eq!(set(key), Some(300_000));
     assert_eq!(set(app.current().unwrap()), None);
 }
@@ -324,7 +324,11 @@ fn a_hint_is_its_key() {
 fn the_sums_take_in_all_sessions_in_time() {
     let mut app = app(logs(), 80, 24);
     let totals = app.totals();
-    let used = |key| app.fleet.gauge(key).map_or(0, |gauge| gauge.context.used);
+    let used = |key| {
+        app.sessions
+            .gauge(key)
+            .map_or(0, |gauge| gauge.context.used)
+    };
     let sum: u64 = keys_on_screen(&app).into_iter().map(used).sum();
     assert_eq!(totals.known + totals.estimated, sum);
     type_keys(&mut app, "/codex");
@@ -511,7 +515,7 @@ fn a_filter_is_typed_live_and_cleared_by_escape() {
     app.prepare(now());
     assert_eq!(app.matching(), 1);
     type_keys(&mut app, "⎋");
-    assert_eq!(app.matching(), app.fleet.len());
+    assert_eq!(app.matching(), app.sessions.len());
 }
 
 #[test]

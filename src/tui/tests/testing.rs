@@ -1,4 +1,4 @@
-//! A fleet by hand, for tests of the screens: events as a decoder would write them.
+//! A set of sessions by hand, for tests of the screens: events as a decoder would write them.
 
 use crate::app::pager::{Pattern, in_text};
 use crate::app::{App, Effect, FoundItem, Listed, Msg, SearchNews, SearchRequest, Syntax};
@@ -11,8 +11,8 @@ use model::event::{
     Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
     Usage, count,
 };
-use model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use model::session::Coverage;
+use model::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
 use model::window::Rules;
 use model::{Gone, Kind, Role, Source};
 use ratatui::buffer::Buffer;
@@ -357,21 +357,21 @@ pub(crate) fn logs() -> Vec<Log> {
 
 /// The screens of some logs, read through.
 pub(crate) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
-    let mut app = App::new(Fleet::new(rules()), now());
+    let mut app = App::new(Sessions::new(rules()), now());
     for update in logs.into_iter().flat_map(Log::into_updates) {
         // Each log is read from its beginning.
         if let Update::Appended { file, .. } = update {
             let lane = Lane::Main;
-            let session = app.fleet.get_mut(SessionKey { file, lane });
+            let session = app.sessions.get_mut(SessionKey { file, lane });
             session
                 .into_iter()
                 .for_each(|session| session.coverage = Coverage::Whole);
         }
         app.update(Msg::Update(update));
     }
-    let keys: Vec<_> = app.fleet.keys().collect();
+    let keys: Vec<_> = app.sessions.keys().collect();
     for key in keys {
-        if let Some(session) = app.fleet.get_mut(key).filter(|s| s.meta.model.is_some()) {
+        if let Some(session) = app.sessions.get_mut(key).filter(|s| s.meta.model.is_some()) {
             (session.coverage, session.is_counted) = (Coverage::Whole, true);
         }
     }
@@ -492,7 +492,7 @@ pub(crate) fn say(app: &mut App, news: SearchNews) {
 
 /// An item of a session as a search finds it by its preview.
 pub(crate) fn found_in(app: &App, key: SessionKey, ix: usize, needle: &str) -> FoundItem {
-    let session = app.fleet.get(key).expect("a session");
+    let session = app.sessions.get(key).expect("a session");
     let item = session.items().at(ix);
     let (tokens, source) = session.tokens(ix);
     let text = item.preview().to_owned();

@@ -5,8 +5,8 @@ use crate::app::listed::{just_compacted, nearness, size_stage, sizes};
 use crate::app::{App, Stage, columns, seconds_since};
 use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
-use model::fleet::SessionKey;
 use model::gauge::Gauge;
+use model::sessions::SessionKey;
 use model::summary::Largest;
 use model::triggers;
 use model::window::TriggerKind;
@@ -16,7 +16,7 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(key) = app.current() else {
         return;
     };
-    let Some(gauge) = app.fleet.gauge(key) else {
+    let Some(gauge) = app.sessions.gauge(key) else {
         return;
     };
     let columns = usize::from(area.width.saturating_sub(2));
@@ -39,9 +39,9 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 }
 
 fn identity(app: &App, key: SessionKey, gauge: &Gauge, columns: usize) -> Pieces {
-    let name = &*app.fleet.name(key);
+    let name = &*app.sessions.name(key);
     let mut groups = vec![vec![strong(text::cut(name, columns / 4))]];
-    let title = app.fleet.title(key).unwrap_or_default();
+    let title = app.sessions.title(key).unwrap_or_default();
     let all_estimated = gauge.is_unreported && gauge.context.used > 0;
     if !title.starts_with(name) {
         let room = if all_estimated {
@@ -107,7 +107,7 @@ fn contents(app: &App, gauge: &Gauge, mut groups: Vec<Pieces>, columns: usize) -
         tool,
     }) = &gauge.largest
     {
-        let session = app.current().and_then(|key| app.fleet.get(key));
+        let session = app.current().and_then(|key| app.sessions.get(key));
         let mut what = item::label_of(*kind, tool.as_deref()).into_owned();
         // Only a session of which all is held has texts.
         if let Some(item) = session.and_then(|session| session.items().get(*ix)) {

@@ -22,9 +22,9 @@ use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
-use model::fleet::{Live, SessionKey};
 use model::gauge::Gauge;
 use model::session::Coverage;
+use model::sessions::{Live, SessionKey};
 use ratatui::buffer::Buffer;
 use render::text::{cut, inert, left, width};
 
@@ -179,7 +179,7 @@ fn empty_context(gauge: &Gauge) -> &'static str {
 /// Returns the mark of a live session and the space after it. It shows what the agent reports about itself or, if it
 /// reports nothing, that its log was written lately.
 fn live(app: &App, key: SessionKey) -> Piece {
-    let live = app.fleet.live(key, app.now);
+    let live = app.sessions.live(key, app.now);
     let tone = match live {
         Some(Live::Waiting) => Tone::Quiet,
         _ => Tone::Live,

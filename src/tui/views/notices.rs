@@ -85,7 +85,7 @@ pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
             "" => format!("{age} ago"),
             about => format!("{age} ago  {about}"),
         };
-        let facts = notice.session.and_then(|key| app.fleet.facts(key));
+        let facts = notice.session.and_then(|key| app.sessions.facts(key));
         let agent = facts.map(|facts| format!(" · {}", facts.label));
         let head = head + &agent.unwrap_or_default();
         let head = strong(text::cut(&head, width.saturating_sub(2)));

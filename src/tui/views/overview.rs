@@ -20,7 +20,7 @@ use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
-use model::fleet::Row;
+use model::sessions::Row;
 use render::{number, text};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
@@ -66,7 +66,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if app.live() > 0 {
         left.extend([plain(", "), strong(format!("{} live", app.live()))]);
     }
-    if !app.fleet.initial_scan_done {
+    if !app.sessions.initial_scan_done {
         left.push(quiet("  reading"));
     }
     let end = canvas.write((1, area.y), area.right(), &left);
@@ -103,7 +103,7 @@ fn sessions(n: usize) -> String {
 /// Returns the reasons for which the list is empty.
 fn empty(app: &App) -> Vec<Piece> {
     let mut lines = Vec::new();
-    if !app.fleet.is_empty() {
+    if !app.sessions.is_empty() {
         let key = |action| app.keymap.key_text(Scope::Overview, action);
         if !app.ui.filter.is_empty() {
             lines.push(plain(format!("no session matches '{}'", app.ui.filter)));
@@ -117,7 +117,7 @@ fn empty(app: &App) -> Vec<Piece> {
                 "no live session; press {idle} to show idle ones"
             )));
         }
-    } else if app.fleet.initial_scan_done {
+    } else if app.sessions.initial_scan_done {
         lines.push(plain("no agent logs found in:"));
         let roots = app.looked_in.iter();
         lines.extend(roots.map(|root| quiet(format!("  {root}"))));
@@ -156,7 +156,7 @@ fn session(
     y: u16,
     canvas: &mut Canvas<'_>,
 ) {
-    let Some(listed) = app.fleet.gauge(row.key) else {
+    let Some(listed) = app.sessions.gauge(row.key) else {
         return;
     };
     let mut entry = Entry {

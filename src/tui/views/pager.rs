@@ -229,8 +229,8 @@ mod tests {
     use super::*;
     use crate::theme::Theme;
     use model::event::{ByLength, Entry, Event, Lane, Node, Part, Place, Sink};
-    use model::fleet::{FileId, SessionKey};
     use model::session::Session;
+    use model::sessions::{FileId, SessionKey};
     use model::text::{Text, TextPage, TextRequest};
     use model::{Kind, Role};
     use proptest::prelude::*;

@@ -36,14 +36,14 @@ fn asked(
     match prompt.purpose {
         Purpose::Filter | Purpose::ItemFilter => None,
         Purpose::Window(key, reach) => {
-            let session = app.fleet.gauge(key)?;
+            let session = app.sessions.gauge(key)?;
             let limits = session.limits();
             let (window, source) = (number::short(limits.window), limits.window_from());
             let empty = match app.window_set(key, reach) {
                 Some(_) => "empty: reset to the detected size",
                 None => "empty: no change",
             };
-            let name = text::cut(&app.fleet.name(key), 20);
+            let name = text::cut(&app.sessions.name(key), 20);
             let read = read(&prompt.typed, WINDOW_EXAMPLES, |typed| {
                 parse_tokens(typed).map(|tokens| format!("= {tokens} tokens"))
             });

@@ -136,7 +136,7 @@ fn rows(app: &App, search: &Search, columns: &Columns, area: Area, canvas: &mut 
         // A session is named once, unless its row is selected.
         let is_named = above.replace(found.key) != Some(found.key) || selected;
         let name = if is_named {
-            app.fleet.name(found.key)
+            app.sessions.name(found.key)
         } else {
             "".into()
         };
@@ -237,16 +237,16 @@ fn detail(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 fn session(app: &App, found: &FoundItem, columns: usize) -> Pieces {
     let key = found.key;
-    let name = app.fleet.name(key);
+    let name = app.sessions.name(key);
     let mut groups = vec![vec![strong(text::cut(&name, columns / 4))]];
-    let title = app.fleet.title(key).unwrap_or_default();
+    let title = app.sessions.title(key).unwrap_or_default();
     if !title.trim().is_empty() && !title.starts_with(&*name) {
         let title = text::one_line(&title);
         groups.push(vec![plain(text::cut(&title, columns * 2 / 5))]);
     }
-    let label = app.fleet.facts(key).map(|facts| facts.label);
+    let label = app.sessions.facts(key).map(|facts| facts.label);
     groups.extend(label.map(|label| vec![quiet(label)]));
-    let model = app.fleet.gauge(key).and_then(|gauge| gauge.model());
+    let model = app.sessions.gauge(key).and_then(|gauge| gauge.model());
     groups.extend(model.map(|model| vec![quiet(text::short_model(model))]));
     let age = app.age(key).map(number::age);
     groups.extend(age.map(|age| vec![quiet(format!("{age} ago"))]));

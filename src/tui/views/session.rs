@@ -28,8 +28,8 @@ use crate::widgets::gauge::{Gauge, Place};
 use chart::Chart;
 use model::agent_estimate::AgentEstimate;
 use model::context::Context;
-use model::fleet::SessionKey;
 use model::running::Running;
+use model::sessions::SessionKey;
 use model::window::Limits;
 use render::{self, number, text, triggers};
 
@@ -57,13 +57,13 @@ struct Shown<'a> {
 }
 
 pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
-    let Some(listed) = app.fleet.gauge(key) else {
+    let Some(listed) = app.sessions.gauge(key) else {
         return;
     };
     let layout = app.session_layout();
     let columns = usize::from(canvas.width().saturating_sub(2));
     header(app, key, listed, layout.header, canvas);
-    let facts = app.fleet.facts(key);
+    let facts = app.sessions.facts(key);
     let mut shown = Shown {
         label: facts.map_or(listed.agent, |facts| facts.label),
         context: &listed.context,
@@ -74,7 +74,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
         stage: size_stage(listed),
         is_counting: app.is_counting(key),
     };
-    let (Some(session), Some(page)) = (app.fleet.get(key), app.page()) else {
+    let (Some(session), Some(page)) = (app.sessions.get(key), app.page()) else {
         // Only its summary is held; its log is being read.
         bars(&shown, &layout, columns, canvas);
         canvas.write_in(layout.list.inset(1, 0), &[quiet("reading its log")]);
@@ -153,7 +153,7 @@ fn header(
     canvas: &mut Canvas<'_>,
 ) {
     let age = render::or_none(app.age(key).map(number::age));
-    let running = app.fleet.running(key).and_then(Running::word);
+    let running = app.sessions.running(key).and_then(Running::word);
     let [live, age] = match (app.is_live(key), running) {
         (true, Some(word)) => [super::live(app, key), plain(format!("{word}  {age} "))],
         (true, None) => [super::live(app, key), plain(format!("{age} "))],
@@ -163,8 +163,8 @@ fn header(
     let end = area.right().saturating_sub(width(&right) as u16 + 1);
     let columns = usize::from(end.saturating_sub(2));
 
-    let name = app.fleet.name(key);
-    let label = app.fleet.facts(key).map(|facts| facts.label);
+    let name = app.sessions.name(key);
+    let label = app.sessions.facts(key).map(|facts| facts.label);
     let mut groups = vec![
         vec![piece(text::cut(&name, columns / 3), Tone::Accent)],
         vec![plain(label.unwrap_or(listed.agent))],
@@ -191,7 +191,7 @@ fn header(
     }
     // The title has what the others leave, or their room.
     let title = app
-        .fleet
+        .sessions
         .title(key)
         .filter(|title| !title.starts_with(&name));
     if let Some(title) = title {

@@ -14,7 +14,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let (Some(page), Some(pager)) = (app.page(), &app.pager) else {
         return;
     };
-    let found = app.item_read().zip(app.fleet.get(page.key));
+    let found = app.item_read().zip(app.sessions.get(page.key));
     let found = found.as_ref();
     let tokens = found.map(|((ix, _), session)| session.tokens(*ix));
     let about = About {

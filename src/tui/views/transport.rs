@@ -62,7 +62,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
 /// request is the same before and after it.
 fn compacted(app: &App, page: &Page) -> Option<String> {
     let number = page.state.resets;
-    let session = app.fleet.get(page.key)?;
+    let session = app.sessions.get(page.key)?;
     let last = session.resets().get(number.checked_sub(1)?)?;
     let is_new = page.pace == Pace::Requests && last.request == page.state.requests;
     is_new.then(|| format!("{} {number}", last.gone.name()))

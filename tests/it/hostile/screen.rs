@@ -3,7 +3,7 @@
 use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
 use ctxgauge::ingest::lanes::LogSessions;
 use ctxgauge::ingest::log::LogFile;
-use ctxgauge::model::fleet::{Fleet, Update};
+use ctxgauge::model::sessions::{Sessions, Update};
 use ctxgauge::model::text::{Text, TextPage};
 use ctxgauge::model::window::Rules;
 use ctxgauge::tui::app::{App, Effect, Msg};
@@ -47,7 +47,7 @@ impl Screen {
     /// Screens without sessions, on which it is always this time.
     pub fn at(rules: &Arc<Rules>, now: Timestamp) -> Screen {
         let written = Shared::default();
-        let mut app = App::new(Fleet::new(Arc::clone(rules)), now);
+        let mut app = App::new(Sessions::new(Arc::clone(rules)), now);
         app.update(Msg::Resize(150, 40));
         Screen {
             app,

@@ -84,7 +84,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
         ],
     ),
     // `testing` makes sessions for unit tests.
-    ("fleet", &["children", "fleet", "testing"]),
+    ("sessions", &["children", "sessions", "testing"]),
 ];
 
 #[test]

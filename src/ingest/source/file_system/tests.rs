@@ -14,7 +14,7 @@ use files::waiting::wait_for;
 use formats::Format;
 use formats::database::MAGIC;
 use model::event::{ByLength, Lane};
-use model::fleet::{Fleet, SessionKey};
+use model::sessions::{SessionKey, Sessions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 use std::ops::ControlFlow;
@@ -219,7 +219,7 @@ fn a_log_in_another_file_system_is_followed() {
         Err(_) => ControlFlow::Break(()),
     });
     let _handle = handle.unwrap();
-    let mut fleet = Fleet::new(Arc::default());
+    let mut sessions = Sessions::new(Arc::default());
     let key = SessionKey {
         file: log.facts.file,
         lane: Lane::Main,
@@ -229,12 +229,12 @@ fn a_log_in_another_file_system_is_followed() {
         wait_for("the newest request", || {
             while let Ok(delivery) = deliveries.try_recv() {
                 match delivery {
-                    Delivery::Fleet(update) => fleet.apply(update),
+                    Delivery::Update(update) => sessions.apply(update),
                     Delivery::Problem { what, .. } => drop(problems.insert(what)),
                     other => panic!("{other:?}"),
                 }
             }
-            let gauge = fleet.gauge(key);
+            let gauge = sessions.gauge(key);
             let newest = gauge.and_then(|gauge| gauge.prompts.last().copied());
             let is_there = newest == Some(prompt);
             is_there.then_some(()).ok_or_else(|| format!("{newest:?}"))

@@ -12,10 +12,10 @@ use agents::builtin::ouro::OURO;
 use files::paths::User;
 use files::waiting::wait_for;
 use model::event::{ByLength, Lane, Measure};
-use model::fleet::{Fleet, SessionKey, Update};
 use model::gauge::Gauge;
 use model::running::Running;
 use model::session::{Coverage, Session};
+use model::sessions::{SessionKey, Sessions, Update};
 use model::text::TextRequest;
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -29,7 +29,7 @@ mod beside;
 mod cached;
 
 struct Watching {
-    fleet: Fleet,
+    sessions: Sessions,
     updates: Receiver<Delivery>,
     handle: Handle,
     overseer: Overseer,
@@ -80,7 +80,7 @@ impl Watching {
         });
         let (handle, overseer) = begun.unwrap();
         Watching {
-            fleet: Fleet::new(rules),
+            sessions: Sessions::new(rules),
             updates,
             handle,
             overseer,
@@ -93,8 +93,8 @@ impl Watching {
     }
 
     /// Takes in updates until something holds.
-    fn until(&mut self, what: &str, holds: impl Fn(&Fleet) -> bool) {
-        self.take_in(what, |watching| holds(&watching.fleet));
+    fn until(&mut self, what: &str, holds: impl Fn(&Sessions) -> bool) {
+        self.take_in(what, |watching| holds(&watching.sessions));
     }
 
     /// Takes in updates until one of a kind has come.
@@ -108,13 +108,13 @@ impl Watching {
                 let update = self.updates.try_recv();
                 let update = update.map_err(|e| format!("{e} after {:?}", self.seen))?;
                 self.seen.push(match &update {
-                    Delivery::Fleet(update) => kind(update),
+                    Delivery::Update(update) => kind(update),
                     Delivery::Problem { .. } => "problem",
                     Delivery::Banner(_) => "banner",
                     Delivery::Text(_) => "text",
                 });
-                if let Delivery::Fleet(update) = update {
-                    self.fleet.apply(update);
+                if let Delivery::Update(update) = update {
+                    self.sessions.apply(update);
                 }
             }
             Ok::<(), String>(())
@@ -137,19 +137,19 @@ impl Watching {
 
     fn until_known(&mut self, path: &Path, known: u64) {
         let key = key(path);
-        self.until(&format!("{known} known"), |fleet| {
-            fleet
+        self.until(&format!("{known} known"), |sessions| {
+            sessions
                 .gauge(key)
                 .is_some_and(|gauge| gauge.context.known == known)
         });
     }
 
     fn gauge(&self, path: &Path) -> &Gauge {
-        self.fleet.gauge(key(path)).expect("a session")
+        self.sessions.gauge(key(path)).expect("a session")
     }
 
     fn session(&self, path: &Path) -> &Session {
-        self.fleet.get(key(path)).expect("a session")
+        self.sessions.get(key(path)).expect("a session")
     }
 
     /// Asserts that a followed session is the same as one from a fresh reading. Appended texts are counted, the rest
@@ -203,14 +203,14 @@ fn all_gauges_first_then_all_the_rest() {
         append(&path, &format!("{{\"toy\":90}}\n{{\"toy\":{}}}\n", 100 + n));
     }
     let mut watching = Watching::folder(dir.path());
-    watching.until("gauges", |fleet| fleet.initial_scan_done);
-    assert_eq!(watching.fleet.len(), 20);
-    for (_, gauge) in watching.fleet.gauges() {
+    watching.until("gauges", |sessions| sessions.initial_scan_done);
+    assert_eq!(watching.sessions.len(), 20);
+    for (_, gauge) in watching.sessions.gauges() {
         assert_eq!(gauge.coverage, Coverage::Tail);
         assert!(gauge.context.known >= 100);
     }
-    watching.until("caught up", |fleet| fleet.caught_up);
-    for (_, gauge) in watching.fleet.gauges() {
+    watching.until("caught up", |sessions| sessions.caught_up);
+    for (_, gauge) in watching.sessions.gauges() {
         assert_eq!(gauge.coverage, Coverage::Whole);
         assert_eq!(gauge.requests, 3);
     }
@@ -236,7 +236,7 @@ fn appended_torn_truncated_replaced_vanished() {
     fs::rename(&new, &path).unwrap();
     watching.until_known(&path, 401);
     watching.assert_same_as_fresh(&path);
-    assert_eq!(watching.fleet.len(), 2, "a lane of its own");
+    assert_eq!(watching.sessions.len(), 2, "a lane of its own");
     assert!(!watching.seen.contains(&"vanished"));
     // Rewritten in place, to the same length.
     fs::write(&path, "{\"toy\":1}\n{\"side\":\"agent\"}\n{\"toy\":500}\n").unwrap();
@@ -248,7 +248,7 @@ fn appended_torn_truncated_replaced_vanished() {
     watching.until_known(&path, 701);
     watching.assert_same_as_fresh(&path);
     fs::remove_file(&path).unwrap();
-    watching.until("vanished", |fleet| fleet.is_empty());
+    watching.until("vanished", |sessions| sessions.is_empty());
 }
 
 #[test]
@@ -257,8 +257,8 @@ fn new_files_in_new_folders_appear() {
     let root = dir.path().join("logs");
     fs::create_dir(&root).unwrap();
     let mut watching = Watching::folder(&root);
-    watching.until("caught up", |fleet| fleet.caught_up);
-    assert!(watching.fleet.is_empty());
+    watching.until("caught up", |sessions| sessions.caught_up);
+    assert!(watching.sessions.is_empty());
     let path = root.join("a/b/c/new.toy");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     append(&path, "{\"toy\":7}\n");
@@ -272,7 +272,7 @@ fn a_folder_of_files_appears_and_grows_and_goes() {
     let dir = tempfile::tempdir().unwrap();
     let parts = dir.path().join("talk/parts");
     let mut watching = Watching::folder(dir.path());
-    watching.until("caught up", |fleet| fleet.caught_up);
+    watching.until("caught up", |sessions| sessions.caught_up);
     fs::create_dir_all(&parts).unwrap();
     let put = |number: u64, text: &str| {
         fs::write(parts.join(format!("part-{number}.json")), text).unwrap();
@@ -291,9 +291,9 @@ fn a_folder_of_files_appears_and_grows_and_goes() {
     put(6, "{\"toy\":300}");
     watching.until_known(&parts, 301);
     watching.assert_same_as_fresh(&parts);
-    assert_eq!(watching.fleet.len(), 1);
+    assert_eq!(watching.sessions.len(), 1);
     fs::remove_dir_all(&parts).unwrap();
-    watching.until("vanished", |fleet| fleet.is_empty());
+    watching.until("vanished", |sessions| sessions.is_empty());
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn what_is_looked_at_is_counted() {
         "{\"say\":\"some words here\"}\n{\"toy\":9}\n{\"say\":\"and more of them\"}\n",
     );
     let mut watching = Watching::folder(dir.path());
-    watching.until("caught up", |fleet| fleet.caught_up);
+    watching.until("caught up", |sessions| sessions.caught_up);
     assert!(
         watching
             .session(&path)
@@ -320,16 +320,16 @@ fn what_is_looked_at_is_counted() {
     assert!(!watching.session(&path).is_settled());
     watching.handle.look_at(file_id(&path));
     let key = key(&path);
-    watching.until("counted", |fleet| {
-        let session = fleet.get(key).unwrap();
+    watching.until("counted", |sessions| {
+        let session = sessions.get(key).unwrap();
         session.items().iter().all(|item| item.size().counted)
     });
     assert!(watching.session(&path).is_settled());
     assert_eq!(watching.session(&path).items().at(0).size().local, 100_001);
     // What is appended from now on is counted too.
     append(&path, "{\"say\":\"one two three\"}\n");
-    watching.until("appended", |fleet| {
-        fleet.get(key).unwrap().items().len() == 6
+    watching.until("appended", |sessions| {
+        sessions.get(key).unwrap().items().len() == 6
     });
     assert!(watching.session(&path).items().at(5).size().counted);
     assert!(watching.session(&path).is_settled());
@@ -395,7 +395,7 @@ fn a_file_without_permission_is_a_problem_and_the_others_are_read() {
         return; // root may read anything
     }
     let mut watching = Watching::folder(dir.path());
-    watching.until("caught up", |fleet| fleet.caught_up);
+    watching.until("caught up", |sessions| sessions.caught_up);
     let problems = watching.seen.iter().filter(|seen| **seen == "problem");
     assert_eq!(problems.count(), 1);
     assert_eq!(watching.session(&path).context().known, 4);
@@ -426,7 +426,7 @@ fn an_items_text_is_read_while_logs_are_followed() {
     let (dir, path) = folder();
     append(&path, "{\"say\":\"eins\"}\n{\"toy\":5}\n");
     let mut watching = Watching::folder(dir.path());
-    watching.until("caught up", |fleet| fleet.caught_up);
+    watching.until("caught up", |sessions| sessions.caught_up);
     let item = watching.session(&path).items().at(0).clone();
     let wanted = TextRequest::of(file_id(&path), &item).unwrap();
     let read = |wanted| {
@@ -460,16 +460,16 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
         formats: vec![&OURO],
         ..options(vec![SearchRoot::Forced(&OURO, path.clone())])
     });
-    watching.until("the history, counted", |fleet| {
-        fleet.get(key(&path)).is_some_and(|session| {
+    watching.until("the history, counted", |sessions| {
+        sessions.get(key(&path)).is_some_and(|session| {
             let items = session.items();
             !items.is_empty() && items.iter().all(|item| item.size().counted)
         })
     });
     let before = watching.session(&path).context().used;
     fs::write(&path, summary).unwrap();
-    watching.until("the compaction", |fleet| {
-        let session = fleet.get(key(&path));
+    watching.until("the compaction", |sessions| {
+        let session = sessions.get(key(&path));
         session.is_some_and(|session| !session.resets().is_empty())
     });
     let session = watching.session(&path);
@@ -480,8 +480,8 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
     // It is still there when the agent writes on.
     let more = "- role: assistant\n  content: I will read the export.\n  tokens: 0\n";
     fs::write(&path, format!("{}\n{more}", summary.trim_end())).unwrap();
-    watching.until("the answer", |fleet| {
-        let session = fleet.get(key(&path));
+    watching.until("the answer", |sessions| {
+        let session = sessions.get(key(&path));
         session.is_some_and(|session| session.context().used > after)
     });
     let resets = watching.session(&path).resets();
@@ -500,7 +500,7 @@ fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
     append(&ill, "{\"toy\":7}\n");
     let roots = [&bad, &good].map(|folder| SearchRoot::Usual(&TOY, folder.clone()));
     let mut watching = Watching::new(options(roots.to_vec()));
-    watching.until("caught up", |fleet| fleet.caught_up);
+    watching.until("caught up", |sessions| sessions.caught_up);
     HANG.close();
     append(&ill, "{\"hang\":1}\n{\"toy\":8}\n");
     let hang = |threads| {
@@ -556,7 +556,7 @@ fn a_folder_of_logs_that_is_deleted_and_made_anew_is_watched_as_before() {
     append(&path, "{\"toy\":1}\n{\"toy\":4}\n");
     let mut watching = Watching::folder(&logs);
     watching.until_known(&path, 5);
-    let gone = |fleet: &Fleet| fleet.get(key(&path)).is_none();
+    let gone = |sessions: &Sessions| sessions.get(key(&path)).is_none();
     for round in 0..2 {
         fs::remove_dir_all(&logs).unwrap();
         if round == 0 {

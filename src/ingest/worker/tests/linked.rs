@@ -21,11 +21,11 @@ impl Driven {
     }
 
     fn sessions(&self) -> usize {
-        lock(&self.fleet).len()
+        lock(&self.sessions).len()
     }
 
     fn has(&self, path: &Path) -> bool {
-        lock(&self.fleet).of_file(file_id(path)).count() == 1
+        lock(&self.sessions).of_file(file_id(path)).count() == 1
     }
 }
 
@@ -63,11 +63,11 @@ fn a_link_in_the_place_of_a_log_is_listed_once_and_at_once() {
         };
         known().unwrap();
         driven.hint(&path);
-        let requests = |fleet: &Fleet| {
-            let mut keys = fleet.of_file(file_id(&to));
-            Some(fleet.gauge(keys.next()?)?.requests)
+        let requests = |sessions: &Sessions| {
+            let mut keys = sessions.of_file(file_id(&to));
+            Some(sessions.gauge(keys.next()?)?.requests)
         };
-        assert_eq!(requests(&lock(&driven.fleet)), Some(2));
+        assert_eq!(requests(&lock(&driven.sessions)), Some(2));
         fs::remove_file(&path).unwrap();
         fs::remove_file(&to).unwrap();
     }

@@ -37,7 +37,7 @@ table! { (
     agent: Text = of.session.agent, "The agent's id.";
     id: Text = of.session.meta.id.as_deref(), "The session's id, as the agent writes it; forks and resumed sessions may share one.";
     parent_id: Text = of.session.meta.parent.as_deref(), "The id of the session that started this one.";
-    title: Text = of.log.fleet.title(of.key), "The title in the log, else the beginning of the first prompt.";
+    title: Text = of.log.sessions.title(of.key), "The title in the log, else the beginning of the first prompt.";
     project: Text = Some(of.log.projects.name(of.session.folder())).filter(|name| !name.is_empty()), "The name of the project: as much of the end of its folder's path as it takes to tell it from the others.";
     cwd: Text = of.session.meta.cwd.as_deref(), "The working directory.";
     path: Text = of.facts.map(|facts| facts.path.to_string_lossy()), "Where the log is.";

@@ -2,9 +2,9 @@ use super::*;
 use crate::app::Msg;
 use crate::tests::testing::{Log, app, now};
 use model::event::Lane;
-use model::fleet::Update;
 use model::running::Running;
 use model::session::Coverage;
+use model::sessions::Update;
 use proptest::prelude::*;
 
 /// Shares of the trigger of 167,000 tokens.
@@ -48,9 +48,9 @@ fn raised(app: &mut App, log: Log) -> Vec<Vec<Alert>> {
 
 /// All logs count as read from their beginning.
 fn read_through(app: &mut App) {
-    let keys: Vec<SessionKey> = app.fleet.keys().collect();
+    let keys: Vec<SessionKey> = app.sessions.keys().collect();
     for key in keys {
-        if let Some(session) = app.fleet.get_mut(key) {
+        if let Some(session) = app.sessions.get_mut(key) {
             session.coverage = Coverage::Whole;
         }
     }
@@ -331,7 +331,7 @@ proptest! {
             app.update(Msg::Update(update));
             read_through(&mut app);
             app.prepare(now());
-            let gauge = app.fleet.gauge(key).unwrap();
+            let gauge = app.sessions.gauge(key).unwrap();
             let share = gauge.context.used as f64 / gauge.limits().trigger.unwrap_or(200_000) as f64;
             let mut expected = 0;
             for (armed, of) in armed.iter_mut().zip(SHARES) {

@@ -1,6 +1,6 @@
 use super::*;
 use model::event::{Lane, Place};
-use model::fleet::FileId;
+use model::sessions::FileId;
 use proptest::prelude::*;
 
 fn pager() -> Pager {

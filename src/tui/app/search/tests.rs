@@ -5,7 +5,7 @@ use crate::tests::testing::{
     app, begin_search, click, found_in, logs, now, say, shop, text, type_keys,
 };
 use crate::theme::Theme;
-use model::fleet::{FileId, Update};
+use model::sessions::{FileId, Update};
 
 fn press(app: &mut App, key: KeyPress) -> Effect {
     let effect = app.update(Msg::Key(key));
@@ -34,7 +34,7 @@ fn the_listed_sessions_are_searched() {
         (&*request.pattern, request.syntax),
         ("retry loop", Syntax::Regex)
     );
-    assert_eq!(request.sessions.len(), app.fleet.len());
+    assert_eq!(request.sessions.len(), app.sessions.len());
     assert_eq!(request.filter, "");
 
     type_keys(&mut app, "⎋/agent:codex⏎");
@@ -45,7 +45,7 @@ fn the_listed_sessions_are_searched() {
     // A folded group is listed too.
     type_keys(&mut app, "⎋⎋p⏎");
     let request = asked(&mut app, "fx");
-    assert_eq!(request.sessions.len(), app.fleet.len());
+    assert_eq!(request.sessions.len(), app.sessions.len());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn back_leads_from_a_text_to_the_results_and_to_the_list() {
     press(&mut app, KeyPress::Down);
     assert_eq!(app.current(), Some(shop()));
     let effect = press(&mut app, KeyPress::Enter);
-    let items = app.fleet.get(shop()).unwrap().items();
+    let items = app.sessions.get(shop()).unwrap().items();
     let wanted = TextRequest::of(shop().file, items.at(3)).unwrap();
     assert_eq!(effect, Effect::LookAndRead(wanted));
     assert_eq!(app.ui.screen, Screen::Text(shop()));

@@ -34,9 +34,9 @@ impl Row for Child {
     const TEXT: &'static str = "SUB-AGENT";
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let fleet = &view.app.fleet;
-        let mut pieces = vec![plain(fleet.name(self.key))];
-        if let Some(gauge) = fleet.gauge(self.key) {
+        let sessions = &view.app.sessions;
+        let mut pieces = vec![plain(sessions.name(self.key))];
+        if let Some(gauge) = sessions.gauge(self.key) {
             let model = gauge.model().map(text::short_model);
             // The first prompt is the task of the sub-agent.
             let parts = [model, gauge.meta.prompt.as_deref()];

@@ -81,7 +81,7 @@ proptest! {
         wheel in -5isize..5,
         click: (u16, u16),
     ) {
-        let mut app = App::new(Fleet::new(rules()), now());
+        let mut app = App::new(Sessions::new(rules()), now());
         for (n, events) in sessions.into_iter().enumerate() {
             let file = FileId(n as u64);
             app.update(Msg::Update(Update::Found(Box::new(FileFacts {

@@ -4,7 +4,7 @@ use super::*;
 use crate::app::{FoundItem, SearchNews};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 use std::collections::HashSet;
 
 #[test]
@@ -71,7 +71,7 @@ fn live_sessions_keep_their_places() {
     let before = keys_on_screen(&app);
     let last = before
         .iter()
-        .rfind(|key| app.age(**key) <= Some(model::fleet::LIVE_SECONDS));
+        .rfind(|key| app.age(**key) <= Some(model::sessions::LIVE_SECONDS));
     let key = *last.unwrap();
     let entry = Entry {
         lane: key.lane,
@@ -88,8 +88,8 @@ fn live_sessions_keep_their_places() {
     assert_eq!(app.age(key), Some(0));
 }
 
-/// A fleet whose list is not made again for every update.
-fn large_fleet() -> App {
+/// A set of sessions whose list is not made again for every update.
+fn many_sessions() -> App {
     let many = (0..1_500).map(|n| Log::found(n, "codex", &format!("s{n}"), 1_000 + n as i64));
     app(many.collect(), 80, 24)
 }
@@ -115,7 +115,7 @@ fn later(ms: i64) -> Timestamp {
 
 #[test]
 fn a_large_list_is_not_made_again_for_every_update() {
-    let mut app = large_fleet();
+    let mut app = many_sessions();
     let before = keys_on_screen(&app);
     find(&mut app, 9_000);
     for ms in [0, 50, 199] {
@@ -148,7 +148,7 @@ fn a_small_list_is_made_again_for_every_update() {
 #[test]
 fn keys_that_change_a_large_list_see_all_of_it() {
     for keys in ["s", "S", "p", "/new"] {
-        let mut app = large_fleet();
+        let mut app = many_sessions();
         find(&mut app, 9_000);
         type_keys(&mut app, keys);
         let lines = app.lines().iter();
@@ -159,7 +159,7 @@ fn keys_that_change_a_large_list_see_all_of_it() {
 
 #[test]
 fn the_selection_in_a_large_list_stays_on_its_session() {
-    let mut app = large_fleet();
+    let mut app = many_sessions();
     type_keys(&mut app, "jjj");
     let selected = app.current();
     for n in 0..10 {
@@ -179,7 +179,7 @@ fn the_selection_in_a_large_list_stays_on_its_session() {
 
 #[test]
 fn a_session_that_is_gone_leaves_a_large_list_at_once() {
-    let mut app = large_fleet();
+    let mut app = many_sessions();
     let first = keys_on_screen(&app)[0];
     app.update(Msg::Update(Update::Vanished(first.file)));
     app.prepare(later(1));
@@ -188,7 +188,7 @@ fn a_session_that_is_gone_leaves_a_large_list_at_once() {
 
 #[test]
 fn a_clock_that_is_set_back_does_not_stop_the_list() {
-    let mut app = large_fleet();
+    let mut app = many_sessions();
     find(&mut app, 9_000);
     app.prepare(later(-60_000));
     assert_eq!(keys_on_screen(&app)[0], key_of(9_000));
@@ -205,7 +205,10 @@ fn messages_are_searched_for_the_words_of_a_filter() {
     let request = app.take_filter_search().expect("a search");
     assert_eq!(request.pattern, "teapot");
     assert_eq!(app.take_filter_search(), None, "it runs");
-    let listed = app.fleet.keys().filter(|key| app.fleet.get(*key).is_none());
+    let listed = app
+        .sessions
+        .keys()
+        .filter(|key| app.sessions.get(*key).is_none());
     let listed: HashSet<SessionKey> = listed.collect();
     assert!(!listed.is_empty());
     assert_eq!(*request.sessions, listed);

@@ -8,7 +8,7 @@ use crate::tests::testing::{
 };
 use crate::theme::Theme;
 use model::event::{Lane, is_unsafe_to_show};
-use model::fleet::{FileId, SessionKey};
+use model::sessions::{FileId, SessionKey};
 
 /// Items of several sessions.
 fn found(app: &mut App) {

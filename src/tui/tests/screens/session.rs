@@ -9,8 +9,8 @@ use crate::tests::testing::{app, cells, click, drawn, logs, now, rules, text, ty
 use crate::theme::{Theme, Themes};
 use jiff::SignedDuration;
 use model::event::{Entry, Event, Lane, Place};
-use model::fleet::{FileId, Update};
 use model::session::{Coverage, Session};
+use model::sessions::{FileId, Update};
 use model::text::{Text, TextPage, TextRequest};
 use render::number;
 

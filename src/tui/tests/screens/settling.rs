@@ -2,12 +2,12 @@
 
 use super::*;
 use jiff::SignedDuration;
-use model::fleet::SessionKey;
+use model::sessions::SessionKey;
 
 /// The session that is selected or open, read again.
 fn read_again(app: &mut App, are_texts_counted: bool) {
     let key = app.current().unwrap();
-    let mut session = app.fleet.get(key).unwrap().clone();
+    let mut session = app.sessions.get(key).unwrap().clone();
     session.is_counted = are_texts_counted;
     let sessions = vec![(key.lane, session)];
     let file = key.file;
@@ -106,9 +106,9 @@ fn a_session_opens_from_its_alert() {
     for update in logs().into_iter().flat_map(|log| log.into_updates()) {
         app.update(Msg::Update(update));
     }
-    let read: Vec<SessionKey> = app.fleet.keys().collect();
+    let read: Vec<SessionKey> = app.sessions.keys().collect();
     for key in read {
-        if let Some(session) = app.fleet.get_mut(key) {
+        if let Some(session) = app.sessions.get_mut(key) {
             session.coverage = model::session::Coverage::Whole;
         }
     }
@@ -154,7 +154,7 @@ fn a_window_is_set_for_all_sessions_of_a_model() {
     app.prepare(now());
     assert!(shown(&app).contains("● all of opus-4-6"), "{}", shown(&app));
     type_keys(&mut app, "400k⏎");
-    let window = |app: &App, file| app.fleet.get(key(file)).unwrap().limits();
+    let window = |app: &App, file| app.sessions.get(key(file)).unwrap().limits();
     assert_eq!(window(&app, 2).window, 400_000);
     assert_eq!(window(&app, 2).window_from(), "set here");
     assert_eq!(window(&app, 5).window, 200_000, "another model");
@@ -165,7 +165,7 @@ fn a_window_is_set_for_all_sessions_of_a_model() {
     app.update(Msg::Key(KeyPress::Tab));
     type_keys(&mut app, "500_000⏎");
     let remembered = app.remember();
-    let mut next = App::new(Fleet::new(rules()), now());
+    let mut next = App::new(Sessions::new(rules()), now());
     next.recall(&remembered);
     for update in logs().into_iter().flat_map(|log| log.into_updates()) {
         next.update(Msg::Update(update));

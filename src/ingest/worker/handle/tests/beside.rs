@@ -18,8 +18,8 @@ fn settings_of_the_agent_and_the_project_reach_the_session_and_are_followed() {
     let mut watching = Watching::folder(&logs);
     let key = key(&log);
     let window = |tokens: u64| {
-        move |fleet: &Fleet| {
-            let session = fleet.get(key);
+        move |sessions: &Sessions| {
+            let session = sessions.get(key);
             session.is_some_and(|s| !s.requests().is_empty() && s.limits().window == tokens)
         }
     };
@@ -63,11 +63,11 @@ fn a_session_in_the_registry_of_a_process_is_running_however_old_its_log_is() {
     }
     let mut watching = Watching::folder(&logs);
     let is = move |running| {
-        move |fleet: &Fleet| {
-            fleet.running(a) == running
-                && fleet.running(b).is_none()
-                && fleet.running(c).is_none()
-                && fleet.contains(a)
+        move |sessions: &Sessions| {
+            sessions.running(a) == running
+                && sessions.running(b).is_none()
+                && sessions.running(c).is_none()
+                && sessions.contains(a)
         }
     };
     watching.until("the process", is(Some(Running::Busy)));

@@ -36,11 +36,11 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
     assert_eq!((gauge.context, gauge.project()), (context, "shop"));
     let read = second.seen.iter().filter(|kind| **kind == "summaries");
     assert_eq!(read.count(), 1);
-    assert_eq!(second.fleet.title(key(&path)).unwrap(), "words");
+    assert_eq!(second.sessions.title(key(&path)).unwrap(), "words");
     // It is read when somebody opens it.
-    assert!(second.fleet.get(key(&path)).is_none());
+    assert!(second.sessions.get(key(&path)).is_none());
     second.handle.look_at(file_id(&path));
-    second.until("all of it", |fleet| fleet.get(key(&path)).is_some());
+    second.until("all of it", |sessions| sessions.get(key(&path)).is_some());
     assert_eq!(second.session(&path).context().known, context.known);
     second.end();
 
@@ -66,10 +66,10 @@ fn opening_a_session_reads_its_log() {
     age(&path);
     with_cache(dir.path()).end();
     let mut watching = with_cache(dir.path());
-    assert!(watching.fleet.get(key(&path)).is_none());
+    assert!(watching.sessions.get(key(&path)).is_none());
     watching.handle.look_at(file_id(&path));
-    watching.until("opened", |fleet| {
-        let session = fleet.get(key(&path));
+    watching.until("opened", |sessions| {
+        let session = sessions.get(key(&path));
         session.is_some_and(|session| session.items().iter().any(|item| item.preview() == "words"))
     });
     watching.assert_same_as_fresh(&path);

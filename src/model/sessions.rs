@@ -71,7 +71,7 @@ impl FileFacts {
     }
 }
 
-/// A change that the fleet takes in.
+/// A change that the sessions takes in.
 #[derive(Debug)]
 pub enum Update {
     /// A file was found, or its size or time changed.
@@ -125,7 +125,7 @@ pub enum Update {
 
 /// All sessions.
 #[derive(Debug, Default)]
-pub struct Fleet {
+pub struct Sessions {
     rules: Arc<Rules>,
     files: BTreeMap<FileId, File>,
     sessions: BTreeMap<SessionKey, Listed>,
@@ -168,12 +168,12 @@ impl File {
     }
 }
 
-impl Fleet {
-    /// Returns a fleet without sessions.
-    pub fn new(rules: Arc<Rules>) -> Fleet {
-        Fleet {
+impl Sessions {
+    /// Returns a set of sessions without sessions.
+    pub fn new(rules: Arc<Rules>) -> Sessions {
+        Sessions {
             rules,
-            ..Fleet::default()
+            ..Sessions::default()
         }
     }
 
@@ -504,7 +504,7 @@ mod tests {
     fn a_session_is_named_by_what_distinguishes_it() {
         let name = |path: &str, meta: Meta| {
             let file = FileId(1);
-            let mut fleet = found(path);
+            let mut sessions = found(path);
             let entry = Entry {
                 lane: Lane::Main,
                 place: Place::default(),
@@ -512,8 +512,8 @@ mod tests {
                 event: Event::Meta(Box::new(meta)),
             };
             let entries = vec![entry];
-            fleet.apply(Update::Appended { file, entries });
-            fleet.name(SessionKey {
+            sessions.apply(Update::Appended { file, entries });
+            sessions.name(SessionKey {
                 file,
                 lane: Lane::Main,
             })
@@ -547,8 +547,8 @@ mod tests {
     #[test]
     fn a_sub_agent_that_begins_while_its_file_grows_is_read_as_far_as_the_file_is() {
         let file = FileId(1);
-        let mut fleet = found("wire.jsonl");
-        let append = |fleet: &mut Fleet, id| {
+        let mut all = found("wire.jsonl");
+        let append = |all: &mut Sessions, id| {
             let key = SessionKey {
                 file,
                 lane: Lane::Side(Key::of(id)),
@@ -560,23 +560,23 @@ mod tests {
                 event: Event::Meta(Box::default()),
             };
             let entries = vec![entry];
-            fleet.apply(Update::Appended { file, entries });
-            fleet.get(key).map(|session| session.coverage)
+            all.apply(Update::Appended { file, entries });
+            all.get(key).map(|session| session.coverage)
         };
-        assert_eq!(append(&mut fleet, "early"), Some(Coverage::Unread));
+        assert_eq!(append(&mut all, "early"), Some(Coverage::Unread));
         for coverage in [Coverage::Tail, Coverage::Whole] {
             let mut main = Session::new("kimi", Arc::default());
             main.coverage = coverage;
             let sessions = vec![(Lane::Main, main)];
-            fleet.apply(Update::Rebuilt { file, sessions });
-            assert_eq!(append(&mut fleet, "late"), Some(coverage));
+            all.apply(Update::Rebuilt { file, sessions });
+            assert_eq!(append(&mut all, "late"), Some(coverage));
         }
     }
 
-    /// A fleet with one file that has not been read yet.
-    fn found(path: &str) -> Fleet {
-        let mut fleet = Fleet::new(Arc::new(Rules::default()));
-        fleet.apply(Update::Found(Box::new(FileFacts {
+    /// A set of sessions with one file that has not been read yet.
+    fn found(path: &str) -> Sessions {
+        let mut sessions = Sessions::new(Arc::new(Rules::default()));
+        sessions.apply(Update::Found(Box::new(FileFacts {
             file: FileId(1),
             agent: "request-log",
             label: "request",
@@ -586,17 +586,17 @@ mod tests {
             len: 0,
             modified: Some(at(500)),
         })));
-        fleet
+        sessions
     }
 
-    /// Returns a fleet of one file with these sessions in it.
-    fn one_file(sessions: Vec<(Lane, Session)>) -> Fleet {
-        let mut fleet = found("/logs/proxy.jsonl");
-        fleet.apply(Update::Rebuilt {
+    /// Returns a set of sessions of one file with these sessions in it.
+    fn one_file(sessions: Vec<(Lane, Session)>) -> Sessions {
+        let mut all = found("/logs/proxy.jsonl");
+        all.apply(Update::Rebuilt {
             file: FileId(1),
             sessions,
         });
-        fleet
+        all
     }
 
     fn at(second: i64) -> Timestamp {
@@ -619,23 +619,24 @@ mod tests {
             session.updated_at = updated_at;
             session
         };
-        let mut fleet = one_file(vec![
+        let mut sessions = one_file(vec![
             (Lane::Main, of(Some(at(100)))),
             (side, of(Some(at(140)))),
             (quiet, of(None)),
         ]);
-        let activity = |fleet: &Fleet| {
-            [Lane::Main, side, quiet].map(|lane| fleet.activity_of(key(lane)).unwrap().as_second())
+        let activity = |sessions: &Sessions| {
+            [Lane::Main, side, quiet]
+                .map(|lane| sessions.activity_of(key(lane)).unwrap().as_second())
         };
         // Its file was copied later.
-        assert_eq!(activity(&fleet), [100, 140, 140]);
-        let order: Vec<Lane> = fleet.recent().iter().map(|row| row.key.lane).collect();
+        assert_eq!(activity(&sessions), [100, 140, 140]);
+        let order: Vec<Lane> = sessions.recent().iter().map(|row| row.key.lane).collect();
         assert_eq!(order, [side, quiet, Lane::Main]);
         // It is written to, whatever its clock is.
-        let mut facts = fleet.facts(key(Lane::Main)).unwrap().clone();
+        let mut facts = sessions.facts(key(Lane::Main)).unwrap().clone();
         facts.modified = Some(at(600));
-        fleet.apply(Update::Found(Box::new(facts)));
-        assert_eq!(activity(&fleet), [560, 600, 600]);
+        sessions.apply(Update::Found(Box::new(facts)));
+        assert_eq!(activity(&sessions), [560, 600, 600]);
     }
 
     #[test]
@@ -703,9 +704,9 @@ mod tests {
 
     #[test]
     fn sessions_that_are_each_others_parents_are_listed() {
-        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        let mut sessions = Sessions::new(Arc::new(Rules::default()));
         for (n, id, parent) in [(1, "a", "b"), (2, "b", "a"), (3, "c", "c")] {
-            fleet.apply(Update::Found(Box::new(FileFacts {
+            sessions.apply(Update::Found(Box::new(FileFacts {
                 file: FileId(n),
                 agent: "codex",
                 label: "codex",
@@ -716,14 +717,14 @@ mod tests {
                 modified: None,
             })));
         }
-        assert_eq!(fleet.recent().len(), 3);
+        assert_eq!(sessions.recent().len(), 3);
     }
 
     /// The listed ids with their depths, sorted by these ranks.
     fn ordered(sessions: &[(&str, Option<&str>, u64)], families: Families) -> String {
-        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        let mut all = Sessions::new(Arc::new(Rules::default()));
         for (n, (id, parent, _)) in sessions.iter().enumerate() {
-            fleet.apply(Update::Found(Box::new(FileFacts {
+            all.apply(Update::Found(Box::new(FileFacts {
                 file: FileId(n as u64),
                 agent: "codex",
                 label: "codex",
@@ -735,7 +736,7 @@ mod tests {
             })));
         }
         let rank = |found: &Candidate<'_>| sessions[found.key.file.0 as usize].2;
-        let rows = fleet.rows(|_| true, rank, families).into_iter();
+        let rows = all.rows(|_| true, rank, families).into_iter();
         let shown = rows.map(|row| {
             let id = sessions[row.key.file.0 as usize].0;
             format!("{id}{}", row.depth)
@@ -766,10 +767,10 @@ mod tests {
 
     #[test]
     fn a_log_in_which_nothing_was_said_is_no_second_session() {
-        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        let mut all = Sessions::new(Arc::new(Rules::default()));
         for (n, id, turns) in [(1, "a", 3), (2, "a", 0), (3, "b", 0), (4, "a", 1)] {
             let file = FileId(n);
-            fleet.apply(Update::Found(Box::new(FileFacts {
+            all.apply(Update::Found(Box::new(FileFacts {
                 file,
                 agent: "gemini-cli",
                 label: "gemini",
@@ -782,12 +783,12 @@ mod tests {
             let mut session = Session::new("gemini-cli", Arc::default());
             session.meta.id = Some(id.into());
             session.turns = turns;
-            fleet.apply(Update::Rebuilt {
+            all.apply(Update::Rebuilt {
                 file,
                 sessions: vec![(Lane::Main, session)],
             });
         }
-        let mut listed: Vec<u64> = fleet.recent().iter().map(|row| row.key.file.0).collect();
+        let mut listed: Vec<u64> = all.recent().iter().map(|row| row.key.file.0).collect();
         listed.sort_unstable();
         assert_eq!(listed, [1, 3, 4]);
     }

@@ -1,6 +1,6 @@
 //! Determines the sessions that are live.
 
-use super::{Fleet, SessionKey};
+use super::{SessionKey, Sessions};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub enum Live {
     Written,
 }
 
-impl Fleet {
+impl Sessions {
     /// Returns the present activity of a session; `None`: it is not live.
     pub fn live(&self, key: SessionKey, now: Timestamp) -> Option<Live> {
         self.live_since(key, self.activity_of(key), now)

@@ -1,12 +1,12 @@
 //! Computes the title that distinguishes a session from others of its project: the title in its log, or the first words
 //! of its first prompt.
 
-use super::{Fleet, SessionKey};
+use super::{SessionKey, Sessions};
 use crate::event::Lane;
 use crate::prompt::{shows, without_tags};
 use std::borrow::Cow;
 
-impl Fleet {
+impl Sessions {
     /// Returns a session's title: the one in its log, else the first words of its first prompt. Where its name shows
     /// the title already, as a sub-agent's does, its prompt comes first. `None`: neither is known. It is text from a
     /// log, of at most some hundred bytes as a rule: make it inert before showing it.
@@ -29,8 +29,8 @@ impl Fleet {
 mod tests {
     use super::*;
     use crate::event::{Lane, Meta, NewItem};
-    use crate::fleet::{FileFacts, FileId, Update};
     use crate::session::{Coverage, Session};
+    use crate::sessions::{FileFacts, FileId, Update};
     use crate::testing::{Log, new_item};
     use crate::{Kind, Role};
     use std::path::PathBuf;
@@ -51,7 +51,7 @@ mod tests {
             log = log.node(&format!("u{at}"), vec![said(text)]);
         }
         change(&mut log.session.meta);
-        fleet(log.session).title(key()).map(Cow::into_owned)
+        sessions_of(log.session).title(key()).map(Cow::into_owned)
     }
 
     fn key() -> SessionKey {
@@ -61,9 +61,9 @@ mod tests {
         }
     }
 
-    fn fleet(session: Session) -> Fleet {
-        let mut fleet = Fleet::new(Arc::default());
-        fleet.apply(Update::Found(Box::new(FileFacts {
+    fn sessions_of(session: Session) -> Sessions {
+        let mut sessions = Sessions::new(Arc::default());
+        sessions.apply(Update::Found(Box::new(FileFacts {
             file: FileId(1),
             agent: "codex",
             label: "codex",
@@ -73,14 +73,14 @@ mod tests {
             len: 0,
             modified: None,
         })));
-        rebuild(&mut fleet, session);
-        fleet
+        rebuild(&mut sessions, session);
+        sessions
     }
 
-    fn rebuild(fleet: &mut Fleet, session: Session) {
+    fn rebuild(all: &mut Sessions, session: Session) {
         let sessions = vec![(Lane::Main, session)];
         let file = FileId(1);
-        fleet.apply(Update::Rebuilt { file, sessions });
+        all.apply(Update::Rebuilt { file, sessions });
     }
 
     #[test]
@@ -121,19 +121,19 @@ mod tests {
         let mut log = Log::new();
         log.session.coverage = Coverage::Tail;
         let session = log.node("u", vec![said("go on")]).session;
-        assert_eq!(fleet(session).title(key()), None);
+        assert_eq!(sessions_of(session).title(key()), None);
     }
 
     #[test]
     fn the_prompt_stays_when_less_of_the_log_is_read_again() {
         let mut log = Log::new();
         log.session.coverage = Coverage::Whole;
-        let mut fleet = fleet(log.node("u", vec![said("first")]).session);
-        rebuild(&mut fleet, Session::new("codex", Arc::default()));
-        assert_eq!(fleet.title(key()).unwrap(), "first");
+        let mut sessions = sessions_of(log.node("u", vec![said("first")]).session);
+        rebuild(&mut sessions, Session::new("codex", Arc::default()));
+        assert_eq!(sessions.title(key()).unwrap(), "first");
         let mut other = Session::new("codex", Arc::default());
         other.meta.id = Some("another".into());
-        rebuild(&mut fleet, other);
-        assert_eq!(fleet.title(key()), None);
+        rebuild(&mut sessions, other);
+        assert_eq!(sessions.title(key()), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Computes the names of sessions.
 
-use super::{Fleet, SessionKey};
+use super::{SessionKey, Sessions};
 use crate::event::{Lane, Meta};
 use crate::names::{is_chosen_id, random_part};
 use crate::prompt::shows;
@@ -9,8 +9,8 @@ use std::path::Path;
 /// The longest name, in characters; a longer one is cut.
 const LONGEST_NAME: usize = 40;
 
-impl Fleet {
-    /// Returns a session's name: [its project](Fleet::project), else its title, else an id that somebody may have
+impl Sessions {
+    /// Returns a session's name: [its project](Sessions::project), else its title, else an id that somebody may have
     /// chosen, else the beginning of its first user message, else its id or its file's name. For a sub-agent its title,
     /// which is its type, comes first. It is text from a log: make it inert before showing it.
     pub fn name(&self, key: SessionKey) -> String {

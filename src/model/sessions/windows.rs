@@ -1,9 +1,9 @@
 //! The windows that the user has set on screen, in the sessions that they are for.
 
-use super::{FileId, Fleet, SessionKey, lanes};
+use super::{FileId, SessionKey, Sessions, lanes};
 use crate::window::set::{SetFor, SetWindow, SetWindows};
 
-impl Fleet {
+impl Sessions {
     /// Returns the windows that the user has set on screen.
     pub fn set_windows(&self) -> &SetWindows {
         &self.windows

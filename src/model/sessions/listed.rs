@@ -1,4 +1,4 @@
-//! Holds a session in a fleet: all of it, or the data that a list shows.
+//! Holds a session in a set of sessions: all of it, or the data that a list shows.
 
 use crate::event::Meta;
 use crate::gauge::Gauge;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Listed {
     held: Held,
-    /// See [`Fleet::activity_of`].
+    /// See [`Sessions::activity_of`].
     pub(super) active: Option<Timestamp>,
     /// The folder that the projects have of it.
     pub(super) folder: Box<str>,

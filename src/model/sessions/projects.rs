@@ -1,10 +1,10 @@
 //! The projects of all sessions.
 
-use super::{FileId, Fleet, SessionKey, lanes};
+use super::{FileId, SessionKey, Sessions, lanes};
 use crate::gauge::Gauge;
 use crate::project::Projects;
 
-impl Fleet {
+impl Sessions {
     /// Returns the projects of all sessions.
     pub fn projects(&self) -> &Projects {
         &self.projects

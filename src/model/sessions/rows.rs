@@ -1,6 +1,6 @@
 //! The order of sessions: each below its parent.
 
-use super::{Fleet, SessionKey};
+use super::{SessionKey, Sessions};
 use crate::event::Lane;
 use crate::gauge::Gauge;
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ pub struct Candidate<'s> {
     pub key: SessionKey,
     /// The data that a list shows of it.
     pub gauge: &'s Gauge,
-    /// The time at which it was last active: [`Fleet::activity_of`].
+    /// The time at which it was last active: [`Sessions::activity_of`].
     pub active: Option<Timestamp>,
 }
 
@@ -45,7 +45,7 @@ pub struct Row {
     pub depth: u8,
 }
 
-impl Fleet {
+impl Sessions {
     /// Returns all sessions, the newest first, sub-agents below their parents.
     pub fn recent(&self) -> Vec<Row> {
         self.rows(
@@ -116,7 +116,7 @@ impl Fleet {
     }
 }
 
-impl Fleet {
+impl Sessions {
     /// Returns true if lists leave a session out: nothing was said or requested in its log, and another log of the
     /// agent has the same id.
     pub fn is_remnant(&self, key: SessionKey) -> bool {
