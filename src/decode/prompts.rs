@@ -1,17 +1,17 @@
 //! Logs in which every request carries its whole prompt: request logs, spans, gateways.
 //!
 //! A [`Block`] is the smallest part of a prompt or an answer that is compared with others. A
-//! [`Conversation`] compares the blocks of each new request with what the context holds, and emits what
+//! [`PromptHistory`] compares the blocks of each new request with what the context holds, and emits what
 //! is new and what has left.
 
 mod block;
-mod conversation;
 mod held;
+mod history;
 mod threads;
 
 pub use block::{Block, Content, passages};
-pub use conversation::{Conversation, Losses, Prompt, Step, front_of, hash};
 pub use held::Mark;
+pub use history::{Losses, Prompt, PromptHistory, Step, front_of, hash};
 use model::Role;
 pub use threads::{Thread, Threads};
 

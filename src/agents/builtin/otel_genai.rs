@@ -67,7 +67,7 @@ mod tools;
 
 use call::{Call, Cut, Record};
 use decode::lenient::Lost;
-use decode::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
+use decode::prompts::{Block, Losses, Prompt, PromptHistory, mark_turns};
 use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
@@ -121,7 +121,7 @@ fn recognise(head: &[u8]) -> bool {
 
 /// A conversation of the file.
 struct Thread {
-    conversation: Conversation,
+    conversation: PromptHistory,
     /// The time at which its newest call began.
     newest: Option<Timestamp>,
     model: Option<String>,
@@ -352,7 +352,7 @@ impl OtelGenAiDecoder {
 impl Thread {
     fn new() -> Thread {
         Thread {
-            conversation: Conversation::new(Losses::BySize),
+            conversation: PromptHistory::new(Losses::BySize),
             newest: None,
             model: None,
             answer: Vec::new(),

@@ -27,7 +27,7 @@ mod wire;
 use channel::Channel;
 use decode::bodies::{Numbers, request};
 use decode::lenient::{self, Lost, Text};
-use decode::prompts::{Conversation, Losses::BySize, Prompt, Threads, mark_turns};
+use decode::prompts::{Losses::BySize, Prompt, PromptHistory, Threads, mark_turns};
 use formats::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use model::Gone;
 use model::event::{Cause, Kept, Key, Meta, Place, Reset, Sink, Usage};
@@ -142,7 +142,7 @@ impl VscodeGatewayDecoder {
                     key: chat.map(|id| Key::of_parts(&["summarization", id])),
                     ..Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing)
                 });
-                thread.conversation = Conversation::new(BySize);
+                thread.conversation = PromptHistory::new(BySize);
             }
             return;
         }

@@ -6,7 +6,7 @@ use super::pointer::Pointers;
 use decode::anthropic::{ToolNames, part_of};
 use decode::bodies::Numbers;
 use decode::lenient::{self, Count, Lost, Raw, Window, scan};
-use decode::prompts::{Block, Conversation, Prompt, mark_turns};
+use decode::prompts::{Block, Prompt, PromptHistory, mark_turns};
 use decode::time::Time;
 use formats::Decoder;
 use jiff::Timestamp;
@@ -42,7 +42,7 @@ struct Session {
     /// True if there is anything in the context.
     has_begun: bool,
     has_answered: bool,
-    conversation: Conversation,
+    conversation: PromptHistory,
 }
 
 impl Decoder for CustomDecoder {

@@ -1,6 +1,6 @@
 //! The conversations of a file whose requests name theirs.
 
-use super::conversation::{Conversation, Losses};
+use super::history::{Losses, PromptHistory};
 use model::event::{Key, Lane, Meta, Sink};
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub struct Threads {
 /// A conversation and the newest facts about it.
 pub struct Thread {
     /// The conversation.
-    pub conversation: Conversation,
+    pub conversation: PromptHistory,
     /// The facts that were emitted.
     pub known: Meta,
 }
@@ -40,7 +40,7 @@ impl Threads {
         out.set_lane(self.lane(conversation));
         let thread = self.threads.entry(conversation);
         let thread = thread.or_insert_with(|| Thread {
-            conversation: Conversation::new(losses),
+            conversation: PromptHistory::new(losses),
             known: Meta::default(),
         });
         let is_other = meta.model.is_some() && meta.model != thread.known.model;

@@ -40,11 +40,11 @@ record! {
 
 /// Decodes the events of all conversations of a file.
 #[derive(Default)]
-pub(super) struct Cli(HashMap<Lane, Conversation>);
+pub(super) struct Cli(HashMap<Lane, ConversationState>);
 
 /// The state of one conversation.
 #[derive(Default)]
-struct Conversation {
+struct ConversationState {
     history: History,
     /// The step that is under way.
     step: Option<Step>,
@@ -96,7 +96,7 @@ impl Cli {
     }
 }
 
-impl Conversation {
+impl ConversationState {
     fn read(&mut self, event: &WireEvent<'_>, payload: &Payload<'_>, out: &mut Sink<'_>) {
         match event.kind.or_empty() {
             "TurnBegin" => {

@@ -7,7 +7,7 @@ use super::content::messages;
 use super::run;
 use decode::bodies;
 use decode::lenient::{Lost, Raw};
-use decode::prompts::{self, Block, Conversation, Prompt, Step, mark_turns};
+use decode::prompts::{self, Block, Prompt, PromptHistory, Step, mark_turns};
 use formats::head;
 use model::event::{Key, Sink};
 use model::{Kind, Role};
@@ -54,7 +54,7 @@ impl History {
     }
 
     /// Adds a message to a conversation.
-    pub(super) fn add(&mut self, call: &mut Call, to: &mut Conversation, out: &mut Sink<'_>) {
+    pub(super) fn add(&mut self, call: &mut Call, to: &mut PromptHistory, out: &mut Sink<'_>) {
         let step = if self.seen.is_empty() {
             Step::Replace
         } else {

@@ -1,7 +1,7 @@
 //! One conversation of a file, and how its requests are recognised.
 
 use decode::bodies::{Request, Response};
-use decode::prompts::{Block, Conversation, Prompt, Step, front_of, hash, passages};
+use decode::prompts::{Block, Prompt, PromptHistory, Step, front_of, hash, passages};
 use model::event::{Event, Key, Lane, Meta, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ pub(super) struct Thread {
     pub(super) lane: Lane,
     /// Its id, which other conversations may share.
     pub(super) scope: Option<Key>,
-    pub(super) conversation: Conversation,
+    pub(super) prompt_history: PromptHistory,
     /// Passages of the newest response, where it is long.
     passages: Vec<Box<str>>,
     /// Hashes of the system prompts and tools so far.
@@ -32,7 +32,7 @@ impl Thread {
         Thread {
             lane,
             scope,
-            conversation: Conversation::default(),
+            prompt_history: PromptHistory::default(),
             passages: Vec::new(),
             fronts: HashSet::new(),
             responses: 0,
@@ -64,7 +64,7 @@ impl Thread {
             blocks: &request.blocks,
             step,
         };
-        self.conversation.add_request(&prompt, out);
+        self.prompt_history.add_request(&prompt, out);
         self.front = fingerprint(&request.front);
         self.fronts.insert(self.front);
     }
@@ -80,12 +80,13 @@ impl Thread {
         out.set_lane(self.lane);
         self.responses += 1;
         let built_in = response.numbers.tools.filter(|tokens| {
-            let is_new = !self.conversation.has_response(request);
+            let is_new = !self.prompt_history.has_response(request);
             *tokens > 0 && is_new
         });
         let built_in = built_in.map(|tokens| add_built_in(tokens, request, out));
         let blocks = &response.blocks;
-        self.conversation.add_response(request, blocks, usage, out);
+        self.prompt_history
+            .add_response(request, blocks, usage, out);
         let texts = blocks.iter().flat_map(Block::texts);
         let longest = texts.max_by_key(|text| text.len());
         let longest = longest.filter(|text| text.len() >= MIN_QUOTED);

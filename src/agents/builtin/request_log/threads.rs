@@ -147,8 +147,8 @@ impl Threads {
         if let Some(id) = &response.id {
             let state = State {
                 thread: ix,
-                len: thread.conversation.held(),
-                epoch: thread.conversation.epoch(),
+                len: thread.prompt_history.held(),
+                epoch: thread.prompt_history.epoch(),
             };
             self.by_response.insert(Key::of(id), state);
         }
@@ -205,17 +205,17 @@ impl Threads {
             Base::Nothing => None,
             Base::Response(id) => {
                 let state = self.by_response.get(&Key::of(id))?;
-                let conversation = &self.threads[state.thread].conversation;
-                let kept = if conversation.epoch() == state.epoch {
+                let prompt_history = &self.threads[state.thread].prompt_history;
+                let kept = if prompt_history.epoch() == state.epoch {
                     state.len
                 } else {
-                    conversation.held()
+                    prompt_history.held()
                 };
                 Some((state.thread, kept))
             }
             Base::Conversation => {
                 let own = self.scopes.get(&names.scope())?.own;
-                Some((own, self.threads[own].conversation.held()))
+                Some((own, self.threads[own].prompt_history.held()))
             }
         }
     }
@@ -262,7 +262,7 @@ impl Threads {
     fn holds(&self, ix: ThreadIx, names: Names<'_>, history: u64, trace: Option<&str>) -> bool {
         !self.is_side(ix, names) || {
             let mut own = seed(names.scope(), trace);
-            self.threads[ix].conversation.marks().any(|mark| {
+            self.threads[ix].prompt_history.marks().any(|mark| {
                 own = roll(own, mark.fingerprint);
                 own == history
             })
@@ -354,11 +354,11 @@ impl Threads {
 
     /// Indexes what identifies the conversation's next request.
     fn index(&mut self, ix: ThreadIx, names: Names<'_>) {
-        let conversation = &self.threads[ix].conversation;
+        let prompt_history = &self.threads[ix].prompt_history;
         for trace in [None].into_iter().chain(names.trace.map(Some)) {
             let mut history = seed(names.scope(), trace);
             let mut is_answered = false;
-            for mark in conversation.marks() {
+            for mark in prompt_history.marks() {
                 history = roll(history, mark.fingerprint);
                 is_answered |= mark.role == Role::Assistant;
                 if is_answered {
@@ -375,7 +375,7 @@ impl Threads {
             None => MIN_WEIGHT,
         };
         let is_distinct = |mark: &Mark| mark.weight >= least;
-        for mark in conversation.marks().filter(is_distinct) {
+        for mark in prompt_history.marks().filter(is_distinct) {
             let block = hash(&(names.scope(), mark.fingerprint));
             self.by_block.insert(block, ix);
         }

@@ -23,13 +23,13 @@ pub(super) fn is_channel(head: &[u8]) -> bool {
 /// The conversations of a channel.
 #[derive(Default)]
 pub(super) struct Channel {
-    conversations: Vec<Conversation>,
+    conversations: Vec<GatewayConversation>,
     /// True if a line of the estimator was read.
     pub(super) is_open: bool,
 }
 
 /// A conversation, by its newest prompt.
-struct Conversation {
+struct GatewayConversation {
     family: Box<str>,
     messages: u64,
     tokens: u64,
@@ -65,17 +65,18 @@ impl Channel {
         family: &str,
         out: &mut Sink<'_>,
     ) {
-        let fits =
-            |one: &&(usize, &Conversation)| *one.1.family == *family && one.1.messages <= messages;
+        let fits = |one: &&(usize, &GatewayConversation)| {
+            *one.1.family == *family && one.1.messages <= messages
+        };
         let known = self.conversations.iter().enumerate();
-        let known: Vec<(usize, &Conversation)> = known.collect();
+        let known: Vec<(usize, &GatewayConversation)> = known.collect();
         let newest = known
             .iter()
             .filter(fits)
             .max_by_key(|(_, one)| one.messages);
         let ix = newest.map_or(self.conversations.len(), |(ix, _)| *ix);
         out.set_lane(lane(ix));
-        let conversation = Conversation {
+        let conversation = GatewayConversation {
             family: family.into(),
             messages,
             tokens,
@@ -97,7 +98,7 @@ impl Channel {
     }
 
     fn estimate(&mut self, request: Key, known: u64, total: u64, out: &mut Sink<'_>) {
-        let is_its = |one: &Conversation| one.tokens == known;
+        let is_its = |one: &GatewayConversation| one.tokens == known;
         match self.conversations.iter().rposition(is_its) {
             Some(ix) => {
                 out.set_lane(lane(ix));

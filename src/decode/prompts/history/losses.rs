@@ -2,7 +2,7 @@
 
 use super::super::block::Block;
 use super::super::held::Held;
-use super::Conversation;
+use super::PromptHistory;
 use model::Gone;
 use model::event::{Event, Key, Sink};
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ pub enum Losses {
     BySize,
 }
 
-impl Conversation {
+impl PromptHistory {
     /// Returns the starts of responses that stay, each with the index of the block before which it stays. A start stays
     /// where some of its output stays, or where output that no line has shown takes its place.
     pub(super) fn starts_that_stay(&self, kept: usize, new: &[Held]) -> Vec<(usize, Held)> {

@@ -55,7 +55,7 @@ impl<'p, 'a> Prompt<'p, 'a> {
 
 /// A conversation. Its events go to the sink's current lane.
 #[derive(Clone, Default)]
-pub struct Conversation {
+pub struct PromptHistory {
     losses: Losses,
     /// The blocks of the system prompt and the tools, with hashes of their content.
     front: Vec<(Key, u64)>,
@@ -71,12 +71,12 @@ pub struct Conversation {
     epoch: u64,
 }
 
-impl Conversation {
+impl PromptHistory {
     /// Returns a conversation from its first request on; `losses` says how parts leave it.
-    pub fn new(losses: Losses) -> Conversation {
-        Conversation {
+    pub fn new(losses: Losses) -> PromptHistory {
+        PromptHistory {
             losses,
-            ..Conversation::default()
+            ..PromptHistory::default()
         }
     }
 

@@ -35,7 +35,7 @@ fn usage(request: Key, prompt: u64) -> Usage {
 
 /// What a session holds after these requests: letters carried, letters answered.
 fn session(losses: Losses, requests: &[(String, String, bool)]) -> Session {
-    let mut conversation = Conversation::new(losses);
+    let mut conversation = PromptHistory::new(losses);
     let mut out = Sink::new(&ByLength);
     for (line, (carried, answered, is_late)) in (1..).zip(requests) {
         out.begin(Place::of_line(line));
