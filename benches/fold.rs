@@ -13,7 +13,7 @@ mod common;
 use common::rows::{self, row, time};
 
 use ctxgauge::config;
-use ctxgauge::model::event::{Entry, Lane};
+use ctxgauge::model::event::{Conversation, Entry};
 use ctxgauge::model::forecast::forecast;
 use ctxgauge::model::session::Session;
 use ctxgauge::model::window::Rules;
@@ -102,7 +102,7 @@ fn growth(name: &str, make: fn(u64) -> Vec<Entry>, rules: &Arc<Rules>) -> f64 {
 
 /// Folds a log. It comes in pieces, as logs are read.
 fn fold(log: &[Entry], rules: &Arc<Rules>) -> Duration {
-    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    let mut sessions: BTreeMap<Conversation, Session> = BTreeMap::new();
     let mut took = Duration::ZERO;
     for piece in log.chunks(1_000) {
         let piece = piece.to_vec();
@@ -110,7 +110,7 @@ fn fold(log: &[Entry], rules: &Arc<Rules>) -> Duration {
         for entry in piece {
             let new = || Session::new("claude-code", Arc::clone(rules));
             sessions
-                .entry(entry.lane)
+                .entry(entry.conversation)
                 .or_insert_with(new)
                 .take_in(entry);
         }

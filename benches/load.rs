@@ -379,9 +379,12 @@ fn compare(followed: &BTreeMap<SessionKey, Seen>, home: &Path) -> bool {
     for log in &logs {
         let by_length = read_whole(log, &ByLength, &rules).unwrap();
         let by_count = read_whole(log, &counter, &rules).unwrap();
-        for ((lane, by_length), (_, by_count)) in by_length.iter().zip(&by_count) {
+        for ((conversation, by_length), (_, by_count)) in by_length.iter().zip(&by_count) {
             let file = log.facts.file;
-            let seen = followed.get(&SessionKey { file, lane: *lane });
+            let seen = followed.get(&SessionKey {
+                file,
+                conversation: *conversation,
+            });
             let fresh = [Seen::of(&by_length.gauge()), Seen::of(&by_count.gauge())];
             all += 1;
             if !seen.is_some_and(|seen| seen.equals(&fresh)) {

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench reader`.
 
-use ctxgauge::model::event::{Lane, Place};
+use ctxgauge::model::event::{Conversation, Place};
 use ctxgauge::model::sessions::{FileId, SessionKey};
 use ctxgauge::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use ctxgauge::tui::app::pager::Pager;
@@ -53,14 +53,14 @@ fn page(name: &str) -> Text {
 }
 
 fn opened(text: Text) -> Pager {
-    let (file, lane) = (FileId(1), Lane::Main);
+    let (file, conversation) = (FileId(1), Conversation::Main);
     let of = TextRequest {
         file,
         place: Place::default(),
         hash: 1,
         page: 0,
     };
-    let mut reader = Pager::open(SessionKey { file, lane }, of);
+    let mut reader = Pager::open(SessionKey { file, conversation }, of);
     reader.fit(80, 24);
     let _ = reader.take(TextPage { of, text: Ok(text) });
     reader

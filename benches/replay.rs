@@ -12,8 +12,8 @@ use common::rows::{row, time};
 use ctxgauge::config;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::{
-    Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place,
-    Reset, Size, Usage, count,
+    Billed, ByLength, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Part,
+    Place, Reset, Size, Usage, count,
 };
 use ctxgauge::model::forecast::forecast_at;
 use ctxgauge::model::replay::{Step, Timeline};
@@ -139,7 +139,7 @@ fn made_up(epoch: u64) -> Session {
     let mut tell = |event| {
         line += 1;
         session.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::new(line, line * 1_000, 999),
             at: None,
             event,

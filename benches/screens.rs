@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use ctxgauge::model::event::{
-    Billed, Entry, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Size, Usage, count,
+    Billed, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Size, Usage, count,
 };
 use ctxgauge::model::sessions::{FileFacts, FileId, Sessions, Update};
 use ctxgauge::model::{Kind, Role, Source};
@@ -276,7 +276,7 @@ impl Log {
         self.now += SignedDuration::from_millis(5);
         let place = Place::new(self.line, self.line * 1_000, 900);
         let entries = events.into_iter().map(|event| Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place,
             at: Some(self.now),
             event,

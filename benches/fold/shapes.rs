@@ -1,8 +1,8 @@
 //! Sessions of `n` requests that never compact, by shape.
 
 use ctxgauge::model::event::{
-    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
-    Size, Usage, count,
+    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Place,
+    Reset, Size, Usage, count,
 };
 use ctxgauge::model::{Gone, Kind, Role, Source};
 
@@ -16,8 +16,8 @@ pub const ALL: &[Shape] = &[
     ("no usage", no_usage),
     ("user messages only", users),
     ("parallel calls", parallel),
-    ("sub-agents, 4 lanes", lanes),
-    ("sub-agents, many", many_lanes),
+    ("sub-agents, 4 lanes", conversations),
+    ("sub-agents, many", many_conversations),
     ("thinking stays", |n| thinking(n, STAYS)),
     ("thinking leaves", |n| thinking(n, LEAVES)),
     ("prompts drop", |n| {
@@ -76,14 +76,16 @@ const OUTPUT: u64 = 180;
 #[derive(Default)]
 struct Log {
     entries: Vec<Entry>,
-    lane: Option<Key>,
+    conversation: Option<Key>,
 }
 
 impl Log {
     fn push(&mut self, event: Event) {
         let line = self.entries.len() as u64 + 1;
         self.entries.push(Entry {
-            lane: self.lane.map_or(Lane::Main, Lane::Side),
+            conversation: self
+                .conversation
+                .map_or(Conversation::Main, Conversation::Side),
             place: Place::new(line, line * 100, 99),
             at: None,
             event,
@@ -240,16 +242,16 @@ fn parallel(n: u64) -> Vec<Entry> {
     log.entries
 }
 
-fn lanes(n: u64) -> Vec<Entry> {
+fn conversations(n: u64) -> Vec<Entry> {
     regular(n, |log, n| {
-        log.lane = (n % 2 == 1).then_some(Key::new(n / 2 % 4))
+        log.conversation = (n % 2 == 1).then_some(Key::new(n / 2 % 4))
     })
     .entries
 }
 
-fn many_lanes(n: u64) -> Vec<Entry> {
+fn many_conversations(n: u64) -> Vec<Entry> {
     regular(n, |log, n| {
-        log.lane = (n % 10 > 0).then_some(Key::new(n / 10))
+        log.conversation = (n % 10 > 0).then_some(Key::new(n / 10))
     })
     .entries
 }

@@ -5,7 +5,7 @@ use ctxgauge::decode::damage;
 use ctxgauge::formats::{Decoder, Format};
 use ctxgauge::ingest::store::document::decode;
 use ctxgauge::model::carried::Carried;
-use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
+use ctxgauge::model::event::{ByLength, Conversation, Entry, Place, Sink};
 use ctxgauge::model::forecast::{backtest, forecast};
 use ctxgauge::model::repeats::repeats;
 use ctxgauge::model::replay::Timeline;
@@ -21,13 +21,13 @@ pub static RULES: LazyLock<Arc<Rules>> =
     LazyLock::new(|| Arc::new(config::rules().expect("a test checks it")));
 
 /// The sessions of one log.
-pub type Sessions = BTreeMap<Lane, Session>;
+pub type Sessions = BTreeMap<Conversation, Session>;
 
 /// The sessions of these entries.
 pub fn fold(format: &Format, rules: &Arc<Rules>, entries: Vec<Entry>) -> Sessions {
     let mut sessions = Sessions::new();
     for entry in entries {
-        let session = sessions.entry(entry.lane);
+        let session = sessions.entry(entry.conversation);
         let session = session.or_insert_with(|| Session::new(format.id, Arc::clone(rules)));
         session.apply(entry);
     }

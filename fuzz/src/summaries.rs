@@ -4,8 +4,8 @@ use super::decoders::named;
 use super::first_line;
 use super::sessions::RULES;
 use super::tail::{append_share, log_file};
+use ctxgauge::ingest::conversations::{LogSessions, summaries_of};
 use ctxgauge::ingest::index::{restore, value};
-use ctxgauge::ingest::lanes::{LogSessions, summaries_of};
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{LogFile, Reading};
 use ctxgauge::ingest::reader::tail_only;
@@ -52,8 +52,8 @@ fn shows_the_same(log: &LogFile, mut sessions: LogSessions) {
     let stored = value(&summaries_of(&sessions));
     let read = restore(&stored, log.format.id).expect("what was stored");
     assert_eq!(read.len(), sessions.len());
-    for ((lane, session), (of, summary)) in sessions.iter_mut().zip(read) {
-        assert_eq!(*lane, of);
+    for ((conversation, session), (of, summary)) in sessions.iter_mut().zip(read) {
+        assert_eq!(*conversation, of);
         let mut gauge = Gauge::new(summary, Arc::clone(&RULES), Overrides::none());
         assert_eq!(gauge.context, session.context());
         assert_eq!(*gauge.limits(), session.limits());

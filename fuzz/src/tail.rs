@@ -4,13 +4,13 @@ use super::decoders::named;
 use super::first_line;
 use super::sessions::RULES;
 use ctxgauge::formats::{Format, StoreKind};
-use ctxgauge::ingest::lanes::LogSessions;
+use ctxgauge::ingest::conversations::LogSessions;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{Cursor, LogFile, News, Reading, file_id};
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::source::file_system::{Local, Location};
 use ctxgauge::ingest::store;
-use ctxgauge::model::event::{ByLength, Entry, Lane};
+use ctxgauge::model::event::{ByLength, Conversation, Entry};
 use ctxgauge::model::session::Session;
 use ctxgauge::model::sessions::FileFacts;
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ pub(super) fn log_file(format: &'static Format, path: &Path) -> LogFile {
 
 /// A log as far as it was read.
 pub(super) struct Followed {
-    pub(super) sessions: BTreeMap<Lane, Session>,
+    pub(super) sessions: BTreeMap<Conversation, Session>,
     cursor: Box<dyn Cursor>,
 }
 
@@ -148,7 +148,7 @@ impl Followed {
 
     fn apply(&mut self, file: &LogFile, entries: Vec<Entry>) {
         for entry in entries {
-            let session = self.sessions.entry(entry.lane);
+            let session = self.sessions.entry(entry.conversation);
             let session =
                 session.or_insert_with(|| Session::new(file.format.id, Arc::clone(&RULES)));
             session.apply(entry);
@@ -156,10 +156,10 @@ impl Followed {
     }
 }
 
-fn same(followed: &BTreeMap<Lane, Session>, fresh: &LogSessions) {
+fn same(followed: &BTreeMap<Conversation, Session>, fresh: &LogSessions) {
     assert_eq!(followed.len(), fresh.len());
-    for ((lane, followed), (other, fresh)) in followed.iter().zip(fresh) {
-        assert_eq!(lane, other);
+    for ((conversation, followed), (other, fresh)) in followed.iter().zip(fresh) {
+        assert_eq!(conversation, other);
         assert_eq!(followed.context(), fresh.context());
         assert_eq!(followed.items(), fresh.items());
         assert_eq!(followed.requests(), fresh.requests());

@@ -1,7 +1,7 @@
 //! What the decoders' tests share.
 
 use formats::Format;
-use model::event::{ByLength, Entry, Event, Lane, Place, Sink};
+use model::event::{ByLength, Conversation, Entry, Event, Place, Sink};
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,11 +58,11 @@ pub fn read_rows(
 pub fn sessions<L: AsRef<str>>(
     format: &Format,
     lines: impl IntoIterator<Item = L>,
-) -> BTreeMap<Lane, Session> {
+) -> BTreeMap<Conversation, Session> {
     let rules = Arc::new(toml::from_str(assets::MODELS).expect("the table"));
-    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    let mut sessions: BTreeMap<Conversation, Session> = BTreeMap::new();
     for entry in read(format, lines) {
-        let session = sessions.entry(entry.lane);
+        let session = sessions.entry(entry.conversation);
         let session = session.or_insert_with(|| Session::new(format.id, Arc::clone(&rules)));
         session.apply(entry);
     }

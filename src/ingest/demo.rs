@@ -4,14 +4,14 @@ mod marks;
 
 use super::lines::Line;
 use super::problem::LOG_GONE;
+use crate::conversations::decode;
 use crate::delivery::Delivery;
-use crate::lanes::decode;
 use crate::sync::spawn;
 use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use marks::expand;
-use model::event::{Entry, Lane, Measure, Place, Sink};
+use model::event::{Conversation, Entry, Measure, Place, Sink};
 use model::session::{Coverage, Session};
 use model::sessions::{FileFacts, FileId, Update};
 use model::window::Rules;
@@ -125,7 +125,7 @@ fn play(
             sink(found(log, played, 0).into())?;
             let rebuilt = Update::Rebuilt {
                 file: file(log),
-                sessions: vec![(Lane::Main, session)],
+                sessions: vec![(Conversation::Main, session)],
             };
             sink(rebuilt.into())?;
         }

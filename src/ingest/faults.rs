@@ -9,7 +9,7 @@ mod torn;
 
 use super::reader::read_whole;
 use super::testing::made::Made;
-use crate::lanes::{LogSessions, main_of};
+use crate::conversations::{LogSessions, main_of};
 use crate::lines::Progress;
 use crate::log::{Cursor, News, Reading};
 use model::event::ByLength;
@@ -33,7 +33,9 @@ fn more(sessions: &mut LogSessions, cursor: &mut Box<dyn Cursor>) -> Option<usiz
         };
         news += entries.len();
         for entry in entries {
-            let of_it = sessions.iter_mut().find(|(lane, _)| *lane == entry.lane);
+            let of_it = sessions
+                .iter_mut()
+                .find(|(conversation, _)| *conversation == entry.conversation);
             of_it.unwrap().1.apply(entry);
         }
         if is_last {

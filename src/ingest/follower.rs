@@ -91,8 +91,8 @@ impl Follower {
             let (entries, is_all) = match news {
                 News::Batch(entries) => (entries, false),
                 News::Entries(entries) => (entries, true),
-                News::Rewritten(lanes) => {
-                    let sessions = lanes.into_sessions();
+                News::Rewritten(conversations) => {
+                    let sessions = conversations.into_sessions();
                     self.sessions.apply(Update::Rebuilt { file, sessions });
                     return Ok(());
                 }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::reader::read_whole;
     use crate::testing::made::Made;
-    use model::event::Lane;
+    use model::event::Conversation;
     use proptest::prelude::*;
 
     fn follower(made: &Made) -> Follower {
@@ -161,8 +161,8 @@ mod tests {
 
     /// The prompt of the newest request.
     fn prompt(follower: &Follower) -> u64 {
-        let (file, lane) = (follower.file(), Lane::Main);
-        let session = follower.session(SessionKey { file, lane }).unwrap();
+        let (file, conversation) = (follower.file(), Conversation::Main);
+        let session = follower.session(SessionKey { file, conversation }).unwrap();
         session
             .requests()
             .last()
@@ -233,8 +233,8 @@ mod tests {
             }
             follower.read().unwrap();
             let whole = read_whole(&made.log(), &*follower.counter, &Arc::default()).unwrap();
-            let (file, lane) = (follower.file(), Lane::Main);
-            let followed = follower.session(SessionKey { file, lane }).unwrap();
+            let (file, conversation) = (follower.file(), Conversation::Main);
+            let followed = follower.session(SessionKey { file, conversation }).unwrap();
             prop_assert_eq!(followed.context(), whole[0].1.context());
             prop_assert_eq!(followed.items().len(), whole[0].1.items().len());
         }

@@ -24,7 +24,7 @@
 //! | [`source`] | the bytes of files |
 //! | [`lines`], [`elide`], `text` | lines and places among them; the text of an item |
 //! | [`database`] | rows of databases that their agents write to |
-//! | [`lanes`], [`sidecar`] | the sessions of a log; its sidecars |
+//! | [`conversations`], [`sidecar`] | the sessions of a log; its sidecars |
 //! | [`log`] | what a log is: the contract of stores, cursors and readings |
 //! | [`store`] | the implementations of that contract |
 //! | [`reader`] | logs that are read through |
@@ -36,6 +36,7 @@
 //! | [`demo`] | logs that are part of the program |
 
 mod clock;
+pub mod conversations;
 pub mod database;
 pub mod delivery;
 pub mod demo;
@@ -45,7 +46,6 @@ pub mod elide;
 mod faults;
 pub mod follower;
 pub mod index;
-pub mod lanes;
 pub mod lines;
 pub mod log;
 pub mod patience;

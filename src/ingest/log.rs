@@ -1,6 +1,6 @@
 //! A log: where it is, the store that it is kept in, and readings that continue as it grows.
 
-use super::lanes::{Lanes, LogSessions, Searched};
+use super::conversations::{Conversations, LogSessions, Searched};
 use super::lines::Progress;
 use super::patience::Waiting;
 use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
@@ -317,7 +317,7 @@ pub enum News {
     /// These entries, and there is more.
     Batch(Vec<Entry>),
     /// The log was rewritten: these are its sessions now.
-    Rewritten(Lanes),
+    Rewritten(Conversations),
     /// It must be read again from its beginning: it was truncated, replaced or rewritten.
     Restart,
 }
@@ -333,20 +333,23 @@ pub enum End {
 
 /// A reading of a log, in steps, from some place to its end.
 pub struct Reading {
-    lanes: Lanes,
+    conversations: Conversations,
     cursor: Box<dyn Cursor>,
 }
 
 impl Reading {
     /// Returns a reading that continues at a cursor; the sessions contain everything before it.
-    pub fn new(lanes: Lanes, cursor: Box<dyn Cursor>) -> Reading {
-        Reading { lanes, cursor }
+    pub fn new(conversations: Conversations, cursor: Box<dyn Cursor>) -> Reading {
+        Reading {
+            conversations,
+            cursor,
+        }
     }
 
     /// Returns a reading from the beginning.
     pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Reading {
         Reading {
-            lanes: Lanes::new(&log.facts, rules, Coverage::Whole),
+            conversations: Conversations::new(&log.facts, rules, Coverage::Whole),
             cursor: log.store.cursor(log, rules),
         }
     }
@@ -360,25 +363,31 @@ impl Reading {
     /// Returns this reading, prepared to be read once.
     #[must_use]
     pub fn finally(self) -> Reading {
-        let Reading { lanes, mut cursor } = self;
+        let Reading {
+            conversations,
+            mut cursor,
+        } = self;
         cursor.read_once();
-        let lanes = lanes.finally();
-        Reading { lanes, cursor }
+        let conversations = conversations.finally();
+        Reading {
+            conversations,
+            cursor,
+        }
     }
 
     /// Returns true if each session read so far has enough.
     pub(crate) fn has_enough(&self, is_enough: &dyn Fn(&Session) -> bool) -> bool {
-        self.lanes.sessions().all(is_enough)
+        self.conversations.sessions().all(is_enough)
     }
 
     /// Returns true if there is enough for a gauge, where this many bytes of the log's end were read.
     pub(crate) fn suffices(&mut self, size: u64, limits: &Searched) -> bool {
-        self.lanes.suffice(size, limits)
+        self.conversations.suffice(size, limits)
     }
 
     /// Returns the part of the log that this reading covers.
     pub fn coverage(&self) -> Coverage {
-        self.lanes.coverage()
+        self.conversations.coverage()
     }
 
     /// Reads on until `pause`, asked after each record, returns true.
@@ -397,17 +406,17 @@ impl Reading {
             });
             match news {
                 Ok(News::Batch(entries)) => {
-                    self.lanes.take_in(entries)?;
+                    self.conversations.take_in(entries)?;
                     if paused {
                         return Ok(Progress::More);
                     }
                 }
                 Ok(News::Entries(entries)) => {
-                    self.lanes.take_in(entries)?;
+                    self.conversations.take_in(entries)?;
                     return Ok(Progress::Done);
                 }
-                Ok(News::Rewritten(lanes)) => {
-                    self.lanes = lanes;
+                Ok(News::Rewritten(conversations)) => {
+                    self.conversations = conversations;
                     return Ok(Progress::Done);
                 }
                 Ok(News::Restart) => return Ok(Progress::Restart),
@@ -454,8 +463,8 @@ impl Reading {
                 .cursor
                 .read_patiently(measure, End::Settled, &mut |_| false)?;
             match news {
-                News::Batch(entries) => self.lanes.take_in(entries)?,
-                News::Entries(entries) => return self.lanes.take_in(entries),
+                News::Batch(entries) => self.conversations.take_in(entries)?,
+                News::Entries(entries) => return self.conversations.take_in(entries),
                 News::Rewritten(_) | News::Restart => return Ok(()),
             }
         }
@@ -463,13 +472,13 @@ impl Reading {
 
     /// Returns the sessions, and a cursor where reading continues.
     pub fn finish(self) -> (LogSessions, Box<dyn Cursor>) {
-        (self.lanes.into_sessions(), self.cursor)
+        (self.conversations.into_sessions(), self.cursor)
     }
 
     /// Returns what was read, and a cursor where reading continues.
     #[cfg(test)]
-    pub(crate) fn into_parts(self) -> (Lanes, Box<dyn Cursor>) {
-        (self.lanes, self.cursor)
+    pub(crate) fn into_parts(self) -> (Conversations, Box<dyn Cursor>) {
+        (self.conversations, self.cursor)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Logs that are read through, for reports.
 
-use super::lanes::LogSessions;
+use super::conversations::LogSessions;
 use super::lines::Progress;
 use super::log::{LogFile, OnEntry, Reading, Recent};
 use model::event::{ByLength, Entry, Measure};

@@ -14,7 +14,7 @@ pub use matcher::{Case, Matcher, Syntax};
 
 use crate::log::LogFile;
 use model::Kind;
-use model::event::{ELIDED, Entry, Lane, Measure, NewItem, Place, Size};
+use model::event::{Conversation, ELIDED, Entry, Measure, NewItem, Place, Size};
 use model::session::{ItemIx, Session};
 use model::text::TextRequest;
 use std::cell::{Cell, RefCell};
@@ -91,7 +91,7 @@ pub fn may_match(
 #[derive(Debug)]
 pub struct Match<'l> {
     /// Its session among those of the log.
-    pub lane: Lane,
+    pub conversation: Conversation,
     /// Its index in the session.
     pub item: ItemIx,
     /// The lines that match in it.
@@ -106,7 +106,7 @@ pub struct Match<'l> {
 /// If the log cannot be read.
 pub fn each_match<'s>(
     log: &LogFile,
-    sessions: impl Iterator<Item = (Lane, &'s Session)>,
+    sessions: impl Iterator<Item = (Conversation, &'s Session)>,
     matcher: &Matcher,
     is_wanted: &dyn Fn() -> bool,
     give: &mut dyn FnMut(Match<'_>) -> ControlFlow<()>,
@@ -129,9 +129,13 @@ pub fn each_match<'s>(
             };
             match lines {
                 Ok(lines) if lines.is_empty() => {}
-                Ok(lines) => items.into_iter().try_for_each(|(lane, item)| {
+                Ok(lines) => items.into_iter().try_for_each(|(conversation, item)| {
                     let lines = &lines;
-                    give(Match { lane, item, lines })
+                    give(Match {
+                        conversation,
+                        item,
+                        lines,
+                    })
                 })?,
                 Err(error) => {
                     failed.get_or_insert(error);
@@ -162,7 +166,7 @@ impl Measure for First<'_> {
         true
     }
 
-    fn item(&self, _: Lane, _: Place, item: &NewItem, text: &str) {
+    fn item(&self, _: Conversation, _: Place, item: &NewItem, text: &str) {
         if self.found.get() {
             return;
         }
@@ -198,7 +202,7 @@ impl Measure for All<'_> {
         true
     }
 
-    fn item(&self, _: Lane, place: Place, item: &NewItem, text: &str) {
+    fn item(&self, _: Conversation, place: Place, item: &NewItem, text: &str) {
         let lines = if is_cut(text) {
             None
         } else {
@@ -260,7 +264,7 @@ struct Places(Vec<At>);
 struct At {
     place: u64,
     hash: u64,
-    lane: Lane,
+    conversation: Conversation,
     ix: ItemIx,
     is_given: bool,
 }
@@ -272,31 +276,31 @@ impl At {
 }
 
 impl Places {
-    fn new<'s>(sessions: impl Iterator<Item = (Lane, &'s Session)>) -> Places {
-        let items = sessions.flat_map(|(lane, session)| {
+    fn new<'s>(sessions: impl Iterator<Item = (Conversation, &'s Session)>) -> Places {
+        let items = sessions.flat_map(|(conversation, session)| {
             let items = session.items().iter().enumerate();
             items.map(move |(ix, item)| At {
                 place: item.place().id(),
                 hash: item.hash(),
-                lane,
+                conversation,
                 ix,
                 is_given: false,
             })
         });
         let mut items: Vec<At> = items.collect();
-        items.sort_by_key(|at| (at.key(), at.lane, at.ix));
+        items.sort_by_key(|at| (at.key(), at.conversation, at.ix));
         Places(items)
     }
 
     /// Returns the items that have this text and were not taken yet.
-    fn take(&mut self, hit: &Hit) -> Vec<(Lane, ItemIx)> {
+    fn take(&mut self, hit: &Hit) -> Vec<(Conversation, ItemIx)> {
         let key = (hit.place.id(), hit.hash);
         let from = self.0.partition_point(|at| at.key() < key);
         let same = self.0[from..].iter_mut().take_while(|at| at.key() == key);
         // All of them are taken at once.
         let new = same.map_while(|at| {
             let is_new = !std::mem::replace(&mut at.is_given, true);
-            is_new.then_some((at.lane, at.ix))
+            is_new.then_some((at.conversation, at.ix))
         });
         new.collect()
     }

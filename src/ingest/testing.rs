@@ -15,7 +15,7 @@ use formats::{
     StoreKind, decoder,
 };
 use model::event::{
-    Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Conversation, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
 use model::running::Running;
 use model::window::Overrides;
@@ -185,7 +185,7 @@ impl ToyDecoder {
             self.requests += 1;
             let item = out.item(Role::Assistant, Kind::Text).text("answer").done();
             out.push(
-                Lane::Main,
+                Conversation::Main,
                 place,
                 None,
                 node(vec![item], Part::Output, Some(request)),
@@ -202,14 +202,29 @@ impl ToyDecoder {
                 is_whole: false,
                 is_inherited: false,
             };
-            out.push(Lane::Main, place, None, Event::Usage(Box::new(usage)));
+            out.push(
+                Conversation::Main,
+                place,
+                None,
+                Event::Usage(Box::new(usage)),
+            );
         } else if let Some(text) = value["say"].as_str() {
             let item = out.item(Role::User, Kind::Text).text(text).done();
-            out.push(Lane::Main, place, None, node(vec![item], Part::Input, None));
+            out.push(
+                Conversation::Main,
+                place,
+                None,
+                node(vec![item], Part::Input, None),
+            );
         } else if let Some(text) = value["side"].as_str() {
             let item = out.item(Role::User, Kind::Text).text(text).done();
-            let lane = Lane::Side(Key::of("side"));
-            out.push(lane, place, None, node(vec![item], Part::Input, None));
+            let conversation = Conversation::Side(Key::of("side"));
+            out.push(
+                conversation,
+                place,
+                None,
+                node(vec![item], Part::Input, None),
+            );
         } else if value["reset"] == 1 {
             let reset = Reset {
                 key: None,
@@ -219,7 +234,12 @@ impl ToyDecoder {
                 after: None,
                 kept: Kept::Nothing,
             };
-            out.push(Lane::Main, place, None, Event::Reset(Box::new(reset)));
+            out.push(
+                Conversation::Main,
+                place,
+                None,
+                Event::Reset(Box::new(reset)),
+            );
         } else if value["hang"] == 1 {
             HANG.pass();
         } else if let Some(cwd) = value["cwd"].as_str() {
@@ -227,12 +247,17 @@ impl ToyDecoder {
                 cwd: Some(cwd.into()),
                 ..Meta::default()
             };
-            out.push(Lane::Main, place, None, Event::Meta(Box::new(meta)));
+            out.push(Conversation::Main, place, None, Event::Meta(Box::new(meta)));
         } else if let Some(title) = value["title"].as_str() {
             let meta = Meta::of_title(Some(title.into()));
-            out.push(Lane::Main, place, None, Event::Meta(Box::new(meta)));
+            out.push(Conversation::Main, place, None, Event::Meta(Box::new(meta)));
         } else {
-            out.push(Lane::Main, place, None, Event::Unreadable("no toy".into()));
+            out.push(
+                Conversation::Main,
+                place,
+                None,
+                Event::Unreadable("no toy".into()),
+            );
         }
     }
 }

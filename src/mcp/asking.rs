@@ -3,7 +3,7 @@
 use ingest::log::LogFile;
 use ingest::reader::tail_to_end;
 use model::Kind;
-use model::event::{Key, Lane};
+use model::event::{Conversation, Key};
 use model::session::Session;
 use model::window::Rules;
 use std::collections::HashSet;
@@ -32,15 +32,17 @@ pub(crate) enum Evidence {
 }
 
 impl CallAsked<'_> {
-    /// Searches the end of a log for the call. Returns the evidence, and the lane: of the session itself, or of a
+    /// Searches the end of a log for the call. Returns the evidence, and the conversation: of the session itself, or of a
     /// sub-agent in the same log.
-    pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> (Evidence, Lane) {
+    pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> (Evidence, Conversation) {
         let sessions = tail_to_end(log, rules).unwrap_or_default();
         let found = sessions
             .iter()
-            .map(|(lane, session)| (self.find_in(session), *lane));
-        let found = found.max_by_key(|(evidence, lane)| (*evidence, *lane == Lane::Main));
-        found.unwrap_or((Evidence::None, Lane::Main))
+            .map(|(conversation, session)| (self.find_in(session), *conversation));
+        let found = found.max_by_key(|(evidence, conversation)| {
+            (*evidence, *conversation == Conversation::Main)
+        });
+        found.unwrap_or((Evidence::None, Conversation::Main))
     }
 
     fn find_in(&self, session: &Session) -> Evidence {

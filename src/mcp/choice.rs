@@ -1,7 +1,7 @@
 //! The choice of a session, what it rests on and what makes it uncertain.
 
 use ingest::log::LogFile;
-use model::event::Lane;
+use model::event::Conversation;
 
 /// The longest id in a note, in characters.
 const LONGEST_ID: usize = 64;
@@ -9,8 +9,8 @@ const LONGEST_ID: usize = 64;
 /// The log that is asked about.
 pub(crate) struct Choice {
     pub(crate) log: LogFile,
-    /// The lane of the conversation in that log.
-    pub(crate) lane: Lane,
+    /// The conversation in that log.
+    pub(crate) conversation: Conversation,
     /// The way in which it was found.
     pub(crate) found_by: &'static str,
     pub(crate) grounds: Grounds,
@@ -33,7 +33,7 @@ impl Choice {
     pub(crate) fn of(log: &LogFile, found_by: &'static str, grounds: Grounds) -> Choice {
         Choice {
             log: log.clone(),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             found_by,
             grounds,
             note: None,

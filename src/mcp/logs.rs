@@ -4,16 +4,16 @@ use super::Setup;
 use super::asking::{CallAsked, Evidence};
 use super::choice::{Choice, Grounds, either, newer, whole_id};
 use super::hints::Hints;
+use ingest::conversations::main_of;
 use ingest::discover::Scanner;
 use ingest::discover::registry;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::follower::{Follower, is_gone};
-use ingest::lanes::main_of;
 use ingest::log::LogFile;
 use ingest::patience::{Waiting, moments};
 use ingest::reader::tail_only;
 use jiff::{SignedDuration, Timestamp};
-use model::event::{Key, Lane};
+use model::event::{Conversation, Key};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::Session;
 use model::sessions::{FileId, SessionKey, Update};
@@ -323,14 +323,14 @@ impl Logs {
         let most = most.filter(|most| *most > Evidence::None);
         let all = near.iter().zip(evidence);
         let mut asking = all.filter(|(_, (evidence, _))| Some(*evidence) == most);
-        let (first, (_, lane)) = asking.next()?;
+        let (first, (_, conversation)) = asking.next()?;
         let is_clients = choice.grounds == Grounds::Client
             && first.facts.file == choice.log.facts.file
-            && lane == Lane::Main;
+            && conversation == Conversation::Main;
         Some(match asking.next() {
             _ if is_clients => Choice::of(first, choice.found_by, Grounds::Client),
             None => Choice {
-                lane,
+                conversation,
                 ..Choice::of(first, "the call is in its log", Grounds::Client)
             },
             Some((other, _)) => Choice {
@@ -369,8 +369,8 @@ impl Logs {
     fn found(&mut self, choice: Choice) -> Result<Found<'_>, String> {
         let now = (self.setup.context.now)();
         let follower = self.followed.last_mut().ok_or("no log was read")?;
-        let (file, lane) = (follower.file(), choice.lane);
-        let key = SessionKey { file, lane };
+        let (file, conversation) = (follower.file(), choice.conversation);
+        let key = SessionKey { file, conversation };
         let whose = Whose::of(follower.sessions().get(key).map(|session| &session.meta));
         self.settings.look_again();
         let overrides = self.settings.of(&choice.log, &whose);

@@ -56,7 +56,7 @@ fn result_of(parent: &Session, answer: Answer) -> Option<ItemIx> {
 mod tests {
     use super::*;
     use crate::Role;
-    use crate::event::{Event, Lane, Meta, NewItem};
+    use crate::event::{Conversation, Event, Meta, NewItem};
     use crate::sessions::{FileFacts, FileId, Update};
     use crate::testing::{Log, new_item};
     use std::path::PathBuf;
@@ -90,11 +90,11 @@ mod tests {
             len: 0,
             modified: None,
         })));
-        let sessions = vec![(Lane::Main, log.session)];
+        let sessions = vec![(Conversation::Main, log.session)];
         all.apply(Update::Rebuilt { file, sessions });
         SessionKey {
             file,
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         }
     }
 

@@ -249,8 +249,8 @@ mod tests {
     use super::*;
     use crate::Role;
     use crate::event::{
-        Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Place, Reset, Size,
-        Usage, count,
+        Billed, Cause, Conversation, Entry, Event, Kept, Key, NewItem, Node, Part, Place, Reset,
+        Size, Usage, count,
     };
     use crate::history::ItemIx;
     use std::sync::Arc;
@@ -266,7 +266,7 @@ mod tests {
             self.1 += 1;
             let place = Place::new(self.1, self.1 * 100, 99);
             self.0.apply(Entry {
-                lane: Lane::Main,
+                conversation: Conversation::Main,
                 place,
                 at: None,
                 event,

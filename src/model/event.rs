@@ -78,7 +78,7 @@ impl Key {
 /// The conversation of a file that an entry belongs to. Most files hold one; older Claude Code files interleave their
 /// sub-agents' records with the main conversation's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Lane {
+pub enum Conversation {
     /// The conversation the file is named for.
     Main,
     /// A sub-agent's, by its id.
@@ -89,7 +89,7 @@ pub enum Lane {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The conversation it belongs to.
-    pub lane: Lane,
+    pub conversation: Conversation,
     /// The place at which it was read.
     pub place: Place,
     /// When, by the log's own clock.

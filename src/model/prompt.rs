@@ -1,6 +1,6 @@
 //! The first prompt of a session, which may name it.
 
-use super::event::{Entry, Event, Lane, NewItem, is_unsafe_to_show};
+use super::event::{Conversation, Entry, Event, NewItem, is_unsafe_to_show};
 use super::{Kind, Role};
 use std::borrow::Cow;
 
@@ -13,7 +13,10 @@ pub(super) fn shows(text: &str) -> bool {
 /// Returns the first prompt of the main session, by the entries of its log's beginning.
 pub fn prompt_of(entries: &[Entry]) -> Option<Box<str>> {
     let mut prompt = None;
-    for entry in entries.iter().filter(|entry| entry.lane == Lane::Main) {
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.conversation == Conversation::Main)
+    {
         if let Event::Node(node) = &entry.event {
             first_prompt(&mut prompt, &node.items);
         }
@@ -92,21 +95,24 @@ mod tests {
 
     #[test]
     fn the_first_prompt_is_the_main_sessions() {
-        let entry = |lane, text| {
+        let entry = |conversation, text| {
             let items = vec![item(text)];
             let node = crate::event::Node {
                 items,
                 ..Default::default()
             };
             Entry {
-                lane,
+                conversation,
                 place: Default::default(),
                 at: None,
                 event: Event::Node(Box::new(node)),
             }
         };
-        let side = Lane::Side(Key::new(1));
-        let entries = [entry(side, "a sub-agent's"), entry(Lane::Main, "mine")];
+        let side = Conversation::Side(Key::new(1));
+        let entries = [
+            entry(side, "a sub-agent's"),
+            entry(Conversation::Main, "mine"),
+        ];
         assert_eq!(prompt_of(&entries).as_deref(), Some("mine"));
     }
 }

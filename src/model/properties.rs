@@ -4,8 +4,8 @@ use super::carried::Carried;
 use super::compaction::{compactions, contents};
 use super::estimators::{Estimator, predictions};
 use super::event::{
-    Billed, Cause, Entry, Event, ItemKey, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part,
-    Place, Reset, Size, Usage,
+    Billed, Cause, Conversation, Entry, Event, ItemKey, Kept, Key, Meta, NewItem, Node, Parent,
+    Part, Place, Reset, Size, Usage,
 };
 use super::forecast::{backtest, forecast};
 use super::repeats::repeats;
@@ -439,7 +439,7 @@ proptest! {
         session.meta.trigger = Some(trigger);
         for event in events {
             session.apply(Entry {
-                lane: Lane::Main,
+                conversation: Conversation::Main,
                 place: Place::default(),
                 at: None,
                 event,
@@ -459,7 +459,7 @@ proptest! {
 
 pub(super) fn entry(event: Event) -> Entry {
     Entry {
-        lane: Lane::Main,
+        conversation: Conversation::Main,
         place: Place::default(),
         at: None,
         event,

@@ -8,7 +8,7 @@ mod rows;
 mod title;
 mod windows;
 
-use super::event::{self, Key, Lane, Meta};
+use super::event::{self, Conversation, Key, Meta};
 pub use super::file_id::FileId;
 use super::gauge::Gauge;
 pub use super::names::contains;
@@ -35,8 +35,8 @@ use std::sync::Arc;
 pub struct SessionKey {
     /// Its file.
     pub file: FileId,
-    /// Its lane in the file.
-    pub lane: Lane,
+    /// Its conversation in the file.
+    pub conversation: Conversation,
 }
 
 /// The facts about a log that its path and the file system show.
@@ -81,14 +81,14 @@ pub enum Update {
         /// The file.
         file: FileId,
         /// The summaries of its sessions.
-        summaries: Vec<(Lane, Summary)>,
+        summaries: Vec<(Conversation, Summary)>,
     },
     /// All sessions of a file, read again; they replace the earlier ones.
     Rebuilt {
         /// The file.
         file: FileId,
         /// Its sessions.
-        sessions: Vec<(Lane, Session)>,
+        sessions: Vec<(Conversation, Session)>,
     },
     /// Nobody writes to a file or looks at it any more: only what lists show of its sessions is held from here on.
     PutAway(FileId),
@@ -206,7 +206,7 @@ impl Sessions {
     /// keeps no registry. Sub-agents in the file of their parent have no process of their own.
     pub fn running(&self, key: SessionKey) -> Option<Running> {
         let running = self.files.get(&key.file)?.running;
-        running.filter(|_| key.lane == Lane::Main)
+        running.filter(|_| key.conversation == Conversation::Main)
     }
 
     /// Returns the time at which a session's process was seen to have ended, unless another one runs.
@@ -234,11 +234,15 @@ impl Sessions {
 
     /// Returns the sessions of a file.
     pub fn of_file(&self, file: FileId) -> impl Iterator<Item = SessionKey> {
-        self.sessions.range(lanes(file)).map(|(key, _)| *key)
+        self.sessions
+            .range(conversations(file))
+            .map(|(key, _)| *key)
     }
 
     fn listed_of(&self, file: FileId) -> impl Iterator<Item = &Listed> {
-        self.sessions.range(lanes(file)).map(|(_, listed)| listed)
+        self.sessions
+            .range(conversations(file))
+            .map(|(_, listed)| listed)
     }
 
     /// Returns the number of sessions.
@@ -257,7 +261,7 @@ impl Sessions {
             Update::Found(facts) => {
                 let key = SessionKey {
                     file: facts.file,
-                    lane: Lane::Main,
+                    conversation: Conversation::Main,
                 };
                 if !self.sessions.contains_key(&key) {
                     let held = Held::Summary(Box::new(self.unread_gauge(&facts)));
@@ -278,8 +282,8 @@ impl Sessions {
             }
             Update::Summaries { file, summaries } => {
                 let former = self.take_out(file);
-                for (lane, summary) in summaries {
-                    let key = SessionKey { file, lane };
+                for (conversation, summary) in summaries {
+                    let key = SessionKey { file, conversation };
                     let rules = Arc::clone(&self.rules);
                     let mut gauge = Gauge::new(summary, rules, self.settings_of(file));
                     if let Some(former) = former.get(&key) {
@@ -294,8 +298,8 @@ impl Sessions {
                 let former = self.take_out(file);
                 let known = self.files.get(&file);
                 let written = known.and_then(|known| known.facts.modified);
-                for (lane, mut session) in sessions {
-                    let key = SessionKey { file, lane };
+                for (conversation, mut session) in sessions {
+                    let key = SessionKey { file, conversation };
                     session.set_overrides(self.settings_of(file));
                     if let Some(former) = former.get(&key) {
                         session.take_over_names(former.meta());
@@ -308,7 +312,7 @@ impl Sessions {
                 self.note_changes(file);
             }
             Update::PutAway(file) => {
-                for (_, listed) in self.sessions.range_mut(lanes(file)) {
+                for (_, listed) in self.sessions.range_mut(conversations(file)) {
                     listed.put_away();
                 }
             }
@@ -319,7 +323,7 @@ impl Sessions {
                 for entry in entries {
                     let key = SessionKey {
                         file,
-                        lane: entry.lane,
+                        conversation: entry.conversation,
                     };
                     if let Some(session) = self.session_of(key) {
                         session.apply(entry);
@@ -328,7 +332,7 @@ impl Sessions {
                 self.note_changes(file);
             }
             Update::Settings { file, overrides } => {
-                for (_, listed) in self.sessions.range_mut(lanes(file)) {
+                for (_, listed) in self.sessions.range_mut(conversations(file)) {
                     listed.set_overrides(&overrides);
                 }
                 if let Some(known) = self.files.get_mut(&file) {
@@ -399,11 +403,11 @@ impl Sessions {
         let known = self.sessions.get(&key);
         if known.is_none_or(Listed::is_unread) {
             let mut session = self.unread(facts);
-            if key.lane != Lane::Main {
+            if key.conversation != Conversation::Main {
                 session.meta.parent = session.meta.id.take();
                 // A session that begins while its file grows is read as far as the file is.
                 let main = SessionKey {
-                    lane: Lane::Main,
+                    conversation: Conversation::Main,
                     ..key
                 };
                 let main = self.get(main);
@@ -474,7 +478,7 @@ impl Sessions {
             (Some(newest), Some(written)) => Some(newest.min(written)),
             (newest, written) => newest.or(written),
         };
-        for (_, listed) in self.sessions.range_mut(lanes(file)) {
+        for (_, listed) in self.sessions.range_mut(conversations(file)) {
             let own = listed.updated_at();
             let before = newest
                 .zip(own)
@@ -487,9 +491,9 @@ impl Sessions {
     }
 }
 
-fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
-    let at = |lane| SessionKey { file, lane };
-    at(Lane::Main)..=at(Lane::Side(Key::new(u64::MAX)))
+fn conversations(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
+    let at = |conversation| SessionKey { file, conversation };
+    at(Conversation::Main)..=at(Conversation::Side(Key::new(u64::MAX)))
 }
 
 #[cfg(test)]
@@ -506,7 +510,7 @@ mod tests {
             let file = FileId(1);
             let mut sessions = found(path);
             let entry = Entry {
-                lane: Lane::Main,
+                conversation: Conversation::Main,
                 place: Place::default(),
                 at: None,
                 event: Event::Meta(Box::new(meta)),
@@ -515,7 +519,7 @@ mod tests {
             sessions.apply(Update::Appended { file, entries });
             sessions.name(SessionKey {
                 file,
-                lane: Lane::Main,
+                conversation: Conversation::Main,
             })
         };
         let some = |text: &str| Some(text.into());
@@ -551,10 +555,10 @@ mod tests {
         let append = |all: &mut Sessions, id| {
             let key = SessionKey {
                 file,
-                lane: Lane::Side(Key::of(id)),
+                conversation: Conversation::Side(Key::of(id)),
             };
             let entry = Entry {
-                lane: key.lane,
+                conversation: key.conversation,
                 place: Place::default(),
                 at: None,
                 event: Event::Meta(Box::default()),
@@ -567,7 +571,7 @@ mod tests {
         for coverage in [Coverage::Tail, Coverage::Whole] {
             let mut main = Session::new("kimi", Arc::default());
             main.coverage = coverage;
-            let sessions = vec![(Lane::Main, main)];
+            let sessions = vec![(Conversation::Main, main)];
             all.apply(Update::Rebuilt { file, sessions });
             assert_eq!(append(&mut all, "late"), Some(coverage));
         }
@@ -590,7 +594,7 @@ mod tests {
     }
 
     /// Returns a set of sessions of one file with these sessions in it.
-    fn one_file(sessions: Vec<(Lane, Session)>) -> Sessions {
+    fn one_file(sessions: Vec<(Conversation, Session)>) -> Sessions {
         let mut all = found("/logs/proxy.jsonl");
         all.apply(Update::Rebuilt {
             file: FileId(1),
@@ -603,37 +607,41 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn key(lane: Lane) -> SessionKey {
+    fn key(conversation: Conversation) -> SessionKey {
         SessionKey {
             file: FileId(1),
-            lane,
+            conversation,
         }
     }
 
     #[test]
     fn sessions_of_one_file_are_as_old_as_their_records() {
-        let side = Lane::Side(Key::new(1));
-        let quiet = Lane::Side(Key::new(2));
+        let side = Conversation::Side(Key::new(1));
+        let quiet = Conversation::Side(Key::new(2));
         let of = |updated_at| {
             let mut session = Log::new().session;
             session.updated_at = updated_at;
             session
         };
         let mut sessions = one_file(vec![
-            (Lane::Main, of(Some(at(100)))),
+            (Conversation::Main, of(Some(at(100)))),
             (side, of(Some(at(140)))),
             (quiet, of(None)),
         ]);
         let activity = |sessions: &Sessions| {
-            [Lane::Main, side, quiet]
-                .map(|lane| sessions.activity_of(key(lane)).unwrap().as_second())
+            [Conversation::Main, side, quiet]
+                .map(|conversation| sessions.activity_of(key(conversation)).unwrap().as_second())
         };
         // Its file was copied later.
         assert_eq!(activity(&sessions), [100, 140, 140]);
-        let order: Vec<Lane> = sessions.recent().iter().map(|row| row.key.lane).collect();
-        assert_eq!(order, [side, quiet, Lane::Main]);
+        let order: Vec<Conversation> = sessions
+            .recent()
+            .iter()
+            .map(|row| row.key.conversation)
+            .collect();
+        assert_eq!(order, [side, quiet, Conversation::Main]);
         // It is written to, whatever its clock is.
-        let mut facts = sessions.facts(key(Lane::Main)).unwrap().clone();
+        let mut facts = sessions.facts(key(Conversation::Main)).unwrap().clone();
         facts.modified = Some(at(600));
         sessions.apply(Update::Found(Box::new(facts)));
         assert_eq!(activity(&sessions), [560, 600, 600]);
@@ -645,7 +653,7 @@ mod tests {
         let name = |log: Log, change: fn(&mut Meta)| {
             let mut session = log.session;
             change(&mut session.meta);
-            one_file(vec![(Lane::Main, session)]).name(key(Lane::Main))
+            one_file(vec![(Conversation::Main, session)]).name(key(Conversation::Main))
         };
         assert_eq!(name(said(), |_| {}), "proxy");
         assert_eq!(
@@ -785,7 +793,7 @@ mod tests {
             session.turns = turns;
             all.apply(Update::Rebuilt {
                 file,
-                sessions: vec![(Lane::Main, session)],
+                sessions: vec![(Conversation::Main, session)],
             });
         }
         let mut listed: Vec<u64> = all.recent().iter().map(|row| row.key.file.0).collect();

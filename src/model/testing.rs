@@ -2,8 +2,8 @@
 
 use super::earlier::Earlier;
 use super::event::{
-    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
-    Usage, count,
+    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset,
+    Size, Usage, count,
 };
 use super::session::{Coverage, Session};
 use super::window::Rules;
@@ -106,7 +106,7 @@ impl Log {
         self.line += 1;
         let place = Place::new(self.line, self.line * 100, 99);
         self.session.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place,
             at: time_of(self.line).filter(|_| self.is_timed),
             event,

@@ -22,7 +22,7 @@ use ingest::log::LogFile;
 use ingest::reader::read_whole;
 use model::earlier::{Earlier, Facts};
 use model::estimators::{self, Decision, Estimator, Prediction};
-use model::event::{Key, Lane};
+use model::event::{Conversation, Key};
 use model::forecast::{BacktestSummary, Point, backtest};
 use model::prompt_cache::{self, CachePoint};
 use model::session::RequestIx;
@@ -152,14 +152,16 @@ pub(crate) struct OfSession {
 pub(crate) fn of_session(
     context: &ReportContext,
     log: &LogFile,
-    lane: Lane,
+    conversation: Conversation,
 ) -> io::Result<Option<OfSession>> {
     let rules = unbiased(&context.rules);
     let counter = Counter::with_cl100k();
     let sessions = context
         .patience
         .read(log, || replay_one(log, &counter, &rules, Worst::default()))?;
-    let session = sessions.into_iter().find(|session| session.lane == lane);
+    let session = sessions
+        .into_iter()
+        .find(|session| session.conversation == conversation);
     Ok(session.map(|session| {
         let mut tally = Tally::default();
         for (_, _, prediction) in &session.requests {
@@ -191,7 +193,7 @@ fn with(earlier: Earlier, rules: &Rules) -> Arc<Rules> {
 
 /// The result of replaying one session.
 struct Replayed {
-    lane: Lane,
+    conversation: Conversation,
     is_main: bool,
     requests: Vec<(Key, String, Prediction)>,
     decisions: Vec<(Key, String, Decision)>,
@@ -205,7 +207,7 @@ type Outcome = io::Result<Vec<Replayed>>;
 
 fn replay_one(log: &LogFile, counter: &Counter, rules: &Arc<Rules>, wanted: Worst) -> Outcome {
     let sessions = read_whole(log, counter, rules)?;
-    let replayed = sessions.iter().map(|(lane, session)| {
+    let replayed = sessions.iter().map(|(conversation, session)| {
         let trial = estimators::trial(session);
         let worst = Miss::worst(log, session, &trial.predictions, wanted);
         let name = |request: RequestIx| {
@@ -225,13 +227,13 @@ fn replay_one(log: &LogFile, counter: &Counter, rules: &Arc<Rules>, wanted: Wors
         let caches = caches.map(|point| (session.requests().at(point.request).key(), point));
         Replayed {
             caches: caches.collect(),
-            lane: *lane,
+            conversation: *conversation,
             is_main: session.meta.parent.is_none()
-                && (*lane == Lane::Main || log.format.holds_several),
+                && (*conversation == Conversation::Main || log.format.holds_several),
             requests: predicted.collect(),
             decisions: decided.collect(),
             points: backtest(session),
-            first: First::of(*lane, session),
+            first: First::of(*conversation, session),
             worst,
         }
     });

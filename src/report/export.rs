@@ -24,7 +24,7 @@ use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
 use super::{NO_SESSIONS, ReportContext, print_problems};
 use anyhow::{Result, bail};
-use ingest::lanes::LogSessions;
+use ingest::conversations::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use jiff::Timestamp;

@@ -24,10 +24,10 @@ use super::json::document;
 use super::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
 use gather::{Gathered, gather};
+use ingest::conversations::LogSummaries;
 use ingest::discover::registry::Registries;
-use ingest::lanes::LogSummaries;
 use ingest::log::LogFile;
-use model::event::Lane;
+use model::event::Conversation;
 use model::project::Projects;
 use model::sessions::{FileId, Row, SessionKey, Sessions, Update};
 use model::window::Overrides;
@@ -104,9 +104,11 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
         match (totals.as_mut(), responses) {
             (Some(totals), Ok(responses)) => {
                 let of_log = responses.spending(&mut prices, log.format).into_iter();
-                spending.extend(of_log.map(|(lane, of)| (SessionKey { file, lane }, of)));
-                totals.add(log.format, &responses, wanted, |lane| {
-                    folder(&summaries, &overrides, lane)
+                spending.extend(
+                    of_log.map(|(conversation, of)| (SessionKey { file, conversation }, of)),
+                );
+                totals.add(log.format, &responses, wanted, |conversation| {
+                    folder(&summaries, &overrides, conversation)
                 });
             }
             (_, Ok(_)) => {}
@@ -175,8 +177,8 @@ fn count(
         let read = gathered.and_then(|read| Ok((read.summaries, read.overrides, read.responses?)));
         match read {
             Ok((summaries, overrides, responses)) => {
-                totals.add(log.format, &responses, wanted, |lane| {
-                    folder(&summaries, &overrides, lane)
+                totals.add(log.format, &responses, wanted, |conversation| {
+                    folder(&summaries, &overrides, conversation)
                 });
             }
             Err(error) => problems.push((log.facts.path.to_path_buf(), error.to_string())),
@@ -185,15 +187,19 @@ fn count(
 }
 
 /// Returns the folder of the project of a session of a log; of a sub-agent without one, the folder of the main session.
-fn folder<'s>(summaries: &'s LogSummaries, overrides: &'s Overrides, lane: Lane) -> &'s str {
-    let of = |lane| {
-        let summary = summaries.iter().find(|(of, _)| *of == lane);
+fn folder<'s>(
+    summaries: &'s LogSummaries,
+    overrides: &'s Overrides,
+    conversation: Conversation,
+) -> &'s str {
+    let of = |conversation| {
+        let summary = summaries.iter().find(|(of, _)| *of == conversation);
         summary.map_or("", |(_, summary)| {
             overrides.folder(summary.meta.cwd.as_deref())
         })
     };
-    match of(lane) {
-        "" => of(Lane::Main),
+    match of(conversation) {
+        "" => of(Conversation::Main),
         folder => folder,
     }
 }

@@ -1,7 +1,7 @@
 //! Names sessions in output for programs: with the texts of their logs, without them, or by pseudonyms.
 
 use crate::redact::Redactor;
-use model::event::{Key, Lane, Meta};
+use model::event::{Conversation, Key, Meta};
 use model::sessions::{FileFacts, SessionKey, Sessions, name_of};
 use std::borrow::Cow;
 
@@ -83,12 +83,15 @@ impl<'a> Names<'a> {
 
 /// Returns the name that joins all output about a session. It is made from the real path, so it is the same whether or
 /// not texts are left out.
-pub(crate) fn joined_by(agent: &str, facts: &FileFacts, lane: Lane) -> String {
-    let lane = match lane {
-        Lane::Main => String::new(),
-        Lane::Side(side) => side.get().to_string(),
+pub(crate) fn joined_by(agent: &str, facts: &FileFacts, conversation: Conversation) -> String {
+    let conversation = match conversation {
+        Conversation::Main => String::new(),
+        Conversation::Side(side) => side.get().to_string(),
     };
     let path = facts.path.to_string_lossy();
     let id = facts.id.as_deref().unwrap_or_default();
-    format!("{:016x}", Key::of_parts(&[agent, &path, id, &lane]).get())
+    format!(
+        "{:016x}",
+        Key::of_parts(&[agent, &path, id, &conversation]).get()
+    )
 }

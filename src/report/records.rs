@@ -8,7 +8,7 @@ use super::{Output, Page, ReportContext, Style};
 use anyhow::{Context, Result};
 use ingest::reader::first_records;
 use model::Role;
-use model::event::{Entry, Event, Lane, Meta, NewItem, Usage};
+use model::event::{Conversation, Entry, Event, Meta, NewItem, Usage};
 use render::number::{tokens, usd};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -99,17 +99,23 @@ pub fn run(
         path: log.facts.path.display().to_string(),
         ..Records::default()
     };
-    let mut ids: HashMap<Lane, String> = HashMap::new();
-    let mut lane = Lane::Main;
+    let mut ids: HashMap<Conversation, String> = HashMap::new();
+    let mut conversation = Conversation::Main;
     for entry in &entries {
         let line = entry.place.line();
         if let Event::Meta(meta) = &entry.event {
-            ids.extend(meta.id.as_deref().map(|id| (entry.lane, id.to_owned())));
-        } else if lane != entry.lane {
-            let id = ids.get(&entry.lane).map_or("another", String::as_str);
+            ids.extend(
+                meta.id
+                    .as_deref()
+                    .map(|id| (entry.conversation, id.to_owned())),
+            );
+        } else if conversation != entry.conversation {
+            let id = ids
+                .get(&entry.conversation)
+                .map_or("another", String::as_str);
             records.push(line, "continues session", id.to_owned());
         }
-        lane = entry.lane;
+        conversation = entry.conversation;
         records.add(line, entry);
     }
     records.sessions = ids.len();

@@ -169,10 +169,12 @@ impl Searching<'_> {
         let keys = all_sessions.of_file(facts.file);
         let all = keys.filter_map(|key| Some((key, all_sessions.get(key)?)));
         let wanted: Vec<_> = all.filter(is_wanted).collect();
-        let wanted = wanted.into_iter().map(|(key, session)| (key.lane, session));
+        let wanted = wanted
+            .into_iter()
+            .map(|(key, session)| (key.conversation, session));
         each_match(log, wanted, search.matcher, &self.is_wanted, &mut |found| {
-            let (file, lane) = (facts.file, found.lane);
-            let key = SessionKey { file, lane };
+            let (file, conversation) = (facts.file, found.conversation);
+            let key = SessionKey { file, conversation };
             let Some(session) = all_sessions.get(key) else {
                 return ControlFlow::Continue(());
             };

@@ -151,7 +151,7 @@ pub fn run(
         report.others = others;
     }
     if style.format.to_hand_on && !is_piped {
-        report.checked = match audit::of_session(context, &log, key.lane) {
+        report.checked = match audit::of_session(context, &log, key.conversation) {
             Ok(Some(found)) => Checked::Audited(found),
             Ok(None) | Err(_) => Checked::Unread,
         };

@@ -1,8 +1,8 @@
 //! The sessions of logs that were read whole, as all reports show them.
 
 use super::ReportContext;
+use ingest::conversations::{LogSessions, main_of};
 use ingest::discover::settings::{SettingsReader, Whose};
-use ingest::lanes::{LogSessions, main_of};
 use ingest::log::LogFile;
 use model::sessions::{SessionKey, Sessions, Update};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use ctxgauge::agents;
 use ctxgauge::config;
 use ctxgauge::formats::Format;
 use ctxgauge::model::Source;
-use ctxgauge::model::event::{ByLength, Event, Key, Lane, Place, Sink};
+use ctxgauge::model::event::{ByLength, Conversation, Event, Key, Place, Sink};
 use ctxgauge::model::session::Session;
 use ctxgauge::model::window::Rules;
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ proptest! {
     fn disorder_makes_no_known_tokens(log in any::<prop::sample::Index>(), order in disorder()) {
         let (format, lines) = log.get(&LOGS);
         let mut decoder = format.decoder();
-        let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+        let mut sessions: BTreeMap<Conversation, Session> = BTreeMap::new();
         // What was reported of each request, at most: lines of a response may differ.
         let mut reported: HashMap<Key, (u64, u64)> = HashMap::new();
         for (n, (index, share)) in order.iter().enumerate() {
@@ -66,7 +66,7 @@ proptest! {
                     *output = usage.output.unwrap_or(0).max(*output);
                 }
                 let session = sessions
-                    .entry(entry.lane)
+                    .entry(entry.conversation)
                     .or_insert_with(|| Session::new(format.id, Arc::clone(&RULES)));
                 session.apply(entry);
             }

@@ -2,7 +2,7 @@
 
 use crate::support::manifest_folder;
 use ctxgauge::formats::Format;
-use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
+use ctxgauge::model::event::{ByLength, Conversation, Entry, Place, Sink};
 use ctxgauge::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use ctxgauge::model::replay::{Moment, Snapshot, Step, Timeline, What};
 use ctxgauge::model::session::Session;
@@ -52,7 +52,7 @@ fn moments(timeline: &Timeline) -> impl Iterator<Item = &Moment> {
 }
 
 /// A log's entries, by conversation.
-fn read(format: &Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
+fn read(format: &Format, path: &Path) -> BTreeMap<Conversation, Vec<Entry>> {
     let bytes = fs::read(path).unwrap();
     let mut out = Sink::new(&ByLength);
     let mut decoder = format.decoder();
@@ -65,11 +65,14 @@ fn read(format: &Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
             decoder.read_line(&String::from_utf8_lossy(bytes), &mut out);
         }
     }
-    let mut lanes: BTreeMap<Lane, Vec<Entry>> = BTreeMap::new();
+    let mut conversations: BTreeMap<Conversation, Vec<Entry>> = BTreeMap::new();
     for entry in out.entries {
-        lanes.entry(entry.lane).or_default().push(entry);
+        conversations
+            .entry(entry.conversation)
+            .or_default()
+            .push(entry);
     }
-    lanes
+    conversations
 }
 
 /// Every hand-written log, with its format.

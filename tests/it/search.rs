@@ -197,12 +197,14 @@ fn every_item_that_has_a_text_is_found_in_every_format() {
         let sessions = read_once(log, &ByLength, &rules).unwrap();
         let mut missing: BTreeSet<_> = sessions
             .iter()
-            .flat_map(|(lane, session)| {
+            .flat_map(|(conversation, session)| {
                 let items = session.items().iter().enumerate();
                 // What is counted is in the log, unless all of it is white space.
                 let has_text =
                     items.filter(|(_, item)| item.size().bytes > 0 && !item.preview().is_empty());
-                has_text.map(|(ix, _)| (*lane, ix)).collect::<Vec<_>>()
+                has_text
+                    .map(|(ix, _)| (*conversation, ix))
+                    .collect::<Vec<_>>()
             })
             .collect();
         if !missing.is_empty() {
@@ -214,9 +216,11 @@ fn every_item_that_has_a_text_is_found_in_every_format() {
             agents.insert(log.format.id);
         }
         items += missing.len();
-        let all = sessions.iter().map(|(lane, session)| (*lane, session));
+        let all = sessions
+            .iter()
+            .map(|(conversation, session)| (*conversation, session));
         each_match(log, all, &anything, &|| true, &mut |hit| {
-            missing.remove(&(hit.lane, hit.item));
+            missing.remove(&(hit.conversation, hit.item));
             ControlFlow::Continue(())
         })
         .unwrap();

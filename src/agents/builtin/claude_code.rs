@@ -38,7 +38,7 @@ use formats::{
 use formats::{about_agent, is_uuid};
 use idle::Idle;
 use model::event::{
-    Billed, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+    Billed, Conversation, Event, Key, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
 use model::{Gone, Kind, Role};
 use requests::Requests;
@@ -122,10 +122,10 @@ struct ClaudeCodeDecoder {
     tools: ToolNames,
     /// True if the whole file is a sub-agent's. The first record settles it; `None` before.
     of_subagent: Option<bool>,
-    /// Lanes of interleaved sub-agents' records, where they give no agent id.
-    lanes: HashMap<Key, Lane>,
-    /// The newest facts of each lane.
-    metas: HashMap<Lane, Meta>,
+    /// Conversations of interleaved sub-agents' records, where they give no agent id.
+    conversations: HashMap<Key, Conversation>,
+    /// The newest facts of each conversation.
+    metas: HashMap<Conversation, Meta>,
     responses: Responses,
     /// The history that the file's sub-agent inherits; `None`: it is no fork.
     fork: Option<Fork>,
@@ -182,7 +182,7 @@ impl Decoder for ClaudeCodeDecoder {
         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());
             let ids = [&record.uuid, &record.parent_uuid, &record.agent_id];
-            out.set_lane(self.lane(&Side::new(ids, record.is_sidechain)));
+            out.set_conversation(self.conversation(&Side::new(ids, record.is_sidechain)));
             self.meta(&record, out);
             self.record(&record, out);
         }
@@ -236,7 +236,7 @@ impl ClaudeCodeDecoder {
             }
             "api-request-blob" => return self.blob(record, out),
             "api-request" => {
-                let known = self.metas.entry(out.lane()).or_default();
+                let known = self.metas.entry(out.conversation()).or_default();
                 let model = record.params.model();
                 self.tools.images = model.as_deref().map(image::claude_formula);
                 let meta = Meta {
@@ -280,7 +280,7 @@ impl ClaudeCodeDecoder {
         if node.key.is_none() && parent.is_none() {
             node.parent = Parent::Previous;
         }
-        if out.lane() == Lane::Main {
+        if out.conversation() == Conversation::Main {
             self.requests.add_record(record, &mut node);
             self.idle.add(node.part, out.time());
             self.clearing.add(&node.items);
@@ -352,21 +352,21 @@ impl ClaudeCodeDecoder {
 
     /// Returns the conversation a record belongs to. A file that begins with a sub-agent's record is that sub-agent's
     /// own.
-    fn lane(&mut self, side: &Side) -> Lane {
+    fn conversation(&mut self, side: &Side) -> Conversation {
         let Some(key) = side.key else {
-            return Lane::Main;
+            return Conversation::Main;
         };
         let of_subagent = *self.of_subagent.get_or_insert(side.is_subagents);
         if !side.is_subagents || of_subagent {
-            return Lane::Main;
+            return Conversation::Main;
         }
-        let inherited = || self.lanes.get(&side.parent?).copied();
-        let lane = match side.agent {
-            Some(agent) => Lane::Side(agent),
-            None => inherited().unwrap_or(Lane::Side(key)),
+        let inherited = || self.conversations.get(&side.parent?).copied();
+        let conversation = match side.agent {
+            Some(agent) => Conversation::Side(agent),
+            None => inherited().unwrap_or(Conversation::Side(key)),
         };
-        self.lanes.insert(key, lane);
-        lane
+        self.conversations.insert(key, conversation);
+        conversation
     }
 
     /// Emits what a record contains about its session, where that is new.
@@ -378,12 +378,13 @@ impl ClaudeCodeDecoder {
             "summary" => &record.summary,
             _ => &Text(None),
         };
-        let (id, parent) = if self.of_subagent != Some(true) && out.lane() == Lane::Main {
-            (&record.session_id, &Text(None))
-        } else {
-            (&record.agent_id, &record.session_id)
-        };
-        let known = self.metas.entry(out.lane()).or_default();
+        let (id, parent) =
+            if self.of_subagent != Some(true) && out.conversation() == Conversation::Main {
+                (&record.session_id, &Text(None))
+            } else {
+                (&record.agent_id, &record.session_id)
+            };
+        let known = self.metas.entry(out.conversation()).or_default();
         if let Some(version) = record.version.get() {
             self.requests.version(version);
         }
@@ -440,7 +441,7 @@ impl ClaudeCodeDecoder {
         };
         let context = message.usage.as_ref().map(|usage| usage.context().billed());
         let request = self.responses.key_of(&ids, context)?;
-        if out.lane() == Lane::Main {
+        if out.conversation() == Conversation::Main {
             self.clearing.answer(&message.context_management, out);
         }
         node.part = Part::Output;
@@ -486,7 +487,7 @@ impl ClaudeCodeDecoder {
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let metadata = &record.compact_metadata;
         let kept = metadata.kept();
-        if out.lane() == Lane::Main {
+        if out.conversation() == Conversation::Main {
             self.requests.compact(&kept);
             self.clearing.reset();
         }

@@ -50,7 +50,7 @@ use formats::{
 };
 use jiff::Timestamp;
 use media::{picture, pictures};
-use model::event::{Billed, Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
+use model::event::{Billed, Conversation, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -142,7 +142,7 @@ struct Thread {
 /// Decodes one session.
 #[derive(Default)]
 struct CopilotCliDecoder {
-    threads: HashMap<Lane, Thread>,
+    threads: HashMap<Conversation, Thread>,
     /// Sub-agents that were started, by the call that did.
     started: HashMap<Key, Meta>,
     tools: ToolNames,
@@ -175,7 +175,7 @@ impl Decoder for CopilotCliDecoder {
         };
         self.at = record.timestamp.time();
         out.set_time(self.at);
-        out.set_lane(lane_of(&record));
+        out.set_conversation(conversation_of(&record));
         self.event = record.id.key();
         self.begin(&record, out);
         self.record(&record, out);
@@ -185,7 +185,9 @@ impl Decoder for CopilotCliDecoder {
 impl CopilotCliDecoder {
     /// Emits the facts of a sub-agent, at its first event.
     fn begin(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        if out.lane() == Lane::Main || self.threads.contains_key(&out.lane()) {
+        if out.conversation() == Conversation::Main
+            || self.threads.contains_key(&out.conversation())
+        {
             return;
         }
         let call = record.data.parent_tool_call_id.get();
@@ -198,8 +200,8 @@ impl CopilotCliDecoder {
         });
     }
 
-    fn thread(&mut self, lane: Lane) -> &mut Thread {
-        self.threads.entry(lane).or_default()
+    fn thread(&mut self, conversation: Conversation) -> &mut Thread {
+        self.threads.entry(conversation).or_default()
     }
 
     fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
@@ -225,12 +227,12 @@ impl CopilotCliDecoder {
             "user.message" => self.user(data, out),
             "assistant.turn_start" => {
                 let turn = turn_of(data);
-                self.thread(out.lane()).turn = turn;
+                self.thread(out.conversation()).turn = turn;
                 self.model_of(data, out);
                 out.skip("assistant.turn_start");
             }
             "assistant.turn_end" => {
-                self.thread(out.lane()).turn = None;
+                self.thread(out.conversation()).turn = None;
                 out.skip("assistant.turn_end");
             }
             "session.usage_record" => self.usage_record(data, out),
@@ -264,7 +266,7 @@ impl CopilotCliDecoder {
             }
             "session.compaction_start" => {
                 self.window(data.token_limit, out);
-                let thread = self.thread(out.lane());
+                let thread = self.thread(out.conversation());
                 thread.summarised = Some(thread.messages.len());
                 let size = data.parts().or(data.current_tokens.0);
                 report_size("session.compaction_start", size, out);
@@ -285,14 +287,14 @@ impl CopilotCliDecoder {
     fn model(&mut self, id: Option<&str>, out: &mut Sink<'_>) {
         let model: Option<Box<str>> = id.filter(|id| !matches!(*id, "" | "auto")).map(Into::into);
         if model.is_some() {
-            self.thread(out.lane()).model.clone_from(&model);
+            self.thread(out.conversation()).model.clone_from(&model);
         }
         out.meta(Meta::of_model(model));
     }
 
     /// Emits the model that is named by another event, where none has been named before.
     fn model_of(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
-        if self.thread(out.lane()).model.is_none() && data.model.boxed().is_some() {
+        if self.thread(out.conversation()).model.is_none() && data.model.boxed().is_some() {
             self.model(data.model.get(), out);
         }
     }
@@ -300,7 +302,7 @@ impl CopilotCliDecoder {
     /// Emits the largest prompt of the main conversation.
     fn window(&mut self, limit: Window, out: &mut Sink<'_>) {
         let limit = limit.0.filter(|limit| *limit > 0);
-        if limit.is_some() && limit != self.window && out.lane() == Lane::Main {
+        if limit.is_some() && limit != self.window && out.conversation() == Conversation::Main {
             self.window = limit;
             out.meta(Meta::of_window(limit));
         }
@@ -309,7 +311,7 @@ impl CopilotCliDecoder {
     /// Writes a message of the conversation.
     fn message(&mut self, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
         let event = self.event;
-        self.thread(out.lane()).messages.extend(event);
+        self.thread(out.conversation()).messages.extend(event);
         out.node(Node::new(self.event, part, items));
     }
 
@@ -317,7 +319,7 @@ impl CopilotCliDecoder {
     fn system(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let item = out.text(Role::Container, Kind::Prompt, data.content.or_empty());
         let key = Key::of_parts(&["copilot system", data.name.or_empty()]);
-        let system = &mut self.thread(out.lane()).system;
+        let system = &mut self.thread(out.conversation()).system;
         if !system.contains(&key) {
             system.push(key);
         }
@@ -347,7 +349,7 @@ impl CopilotCliDecoder {
             None if own => add(Role::User, Kind::Text, sent),
             None => add(Role::Container, Kind::Reminder, sent),
         }
-        let formula = self.formula(out.lane());
+        let formula = self.formula(out.conversation());
         for media in data.attachments.iter().filter(|media| media.is_inline()) {
             let item = out.item(Role::User, Kind::Text);
             items.push(picture(item, media, formula).done());
@@ -356,8 +358,8 @@ impl CopilotCliDecoder {
         self.message(part, items, out);
     }
 
-    fn formula(&self, lane: Lane) -> Formula {
-        let thread = self.threads.get(&lane);
+    fn formula(&self, conversation: Conversation) -> Formula {
+        let thread = self.threads.get(&conversation);
         match thread.and_then(|thread| thread.model.as_deref()) {
             Some(id) if id.starts_with("claude") => image::claude_formula(id),
             id => image::openai_formula(id.unwrap_or_default(), ""),
@@ -375,7 +377,7 @@ impl CopilotCliDecoder {
         let item = out.item(Role::Container, Kind::Skill);
         let item = item.tool(Some(name)).text(text).done();
         let key = Key::of_parts(&["copilot skill", name, &time]);
-        let messages = &mut self.thread(out.lane()).messages;
+        let messages = &mut self.thread(out.conversation()).messages;
         if !messages.contains(&key) {
             messages.push(key);
         }
@@ -383,7 +385,7 @@ impl CopilotCliDecoder {
     }
 
     fn assistant(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
-        let known = self.thread(out.lane()).model.as_deref();
+        let known = self.thread(out.conversation()).model.as_deref();
         if data.model.get().is_some_and(|id| known != Some(id)) {
             self.model(data.model.get(), out);
         }
@@ -406,7 +408,7 @@ impl CopilotCliDecoder {
         let request = name.map(|name| Key::of_parts(&["copilot", name]));
         let request = request.or(self.event);
         let event = self.event;
-        self.thread(out.lane()).messages.extend(event);
+        self.thread(out.conversation()).messages.extend(event);
         out.node(Node::output(self.event, request, items));
         if let Some(request) = request {
             self.report(data, request, out);
@@ -430,7 +432,7 @@ impl CopilotCliDecoder {
 
     fn result(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let call = data.tool_call_id.get();
-        let formula = self.formula(out.lane());
+        let formula = self.formula(out.conversation());
         let mut item = out.tool_result(self.tools.get(call), call);
         // A failure has no result but a message.
         let outcome = if data.result.0.is_empty() {
@@ -449,10 +451,10 @@ impl CopilotCliDecoder {
 }
 
 /// Returns the conversation of an event: the main one, or a sub-agent's.
-fn lane_of(record: &Record<'_>) -> Lane {
+fn conversation_of(record: &Record<'_>) -> Conversation {
     let agent = record.agent_id.key();
     let agent = agent.or(record.data.parent_tool_call_id.key());
-    agent.map_or(Lane::Main, Lane::Side)
+    agent.map_or(Conversation::Main, Conversation::Side)
 }
 
 /// Reports the agent's own number for the whole context, where an event of this kind has one.

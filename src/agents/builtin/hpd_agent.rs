@@ -37,7 +37,7 @@ mod wire;
 use decode::lenient::{self, Lost};
 use formats::names;
 use formats::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
-use model::event::{Key, Lane, Meta, Place, Sink};
+use model::event::{Conversation, Key, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;
 use thread::Thread;
@@ -124,7 +124,7 @@ fn store(head: &[u8]) -> Option<StoreKind> {
 /// Decodes one thread.
 #[derive(Clone, Default)]
 struct HpdAgentDecoder {
-    threads: HashMap<Lane, Thread>,
+    threads: HashMap<Conversation, Thread>,
     is_named: bool,
 }
 
@@ -177,7 +177,7 @@ impl HpdAgentDecoder {
             out.set_time(message.created_at.time());
             thread.message(Key::of_number("hpd message", line), message, out);
         }
-        self.threads.insert(Lane::Main, thread);
+        self.threads.insert(Conversation::Main, thread);
     }
 
     /// Emits the thread's id, once.
@@ -203,13 +203,13 @@ impl HpdAgentDecoder {
         });
         let agent = &record.metadata;
         let is_sub_agent = agent.depth.or_zero() > 0;
-        let lane = if is_sub_agent {
-            Lane::Side(Key::of(agent.agent_id.or_empty()))
+        let conversation = if is_sub_agent {
+            Conversation::Side(Key::of(agent.agent_id.or_empty()))
         } else {
-            Lane::Main
+            Conversation::Main
         };
-        out.set_lane(lane);
-        if is_sub_agent && !self.threads.contains_key(&lane) {
+        out.set_conversation(conversation);
+        if is_sub_agent && !self.threads.contains_key(&conversation) {
             out.meta(Meta {
                 id: agent.agent_id.boxed(),
                 title: agent.agent_name.boxed(),
@@ -219,7 +219,7 @@ impl HpdAgentDecoder {
         }
         let thread = self
             .threads
-            .entry(lane)
+            .entry(conversation)
             .or_insert_with(|| Thread::new(event));
         thread.event(event, record, out);
     }

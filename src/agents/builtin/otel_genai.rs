@@ -72,7 +72,7 @@ use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
 use model::Kind;
-use model::event::{Key, Lane, Meta, Place, Sink};
+use model::event::{Conversation, Key, Meta, Place, Sink};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -132,17 +132,17 @@ struct Thread {
 /// Decodes one file.
 #[derive(Default)]
 struct OtelGenAiDecoder {
-    threads: HashMap<Lane, Thread>,
+    threads: HashMap<Conversation, Thread>,
     /// The conversations of an id, the first one first.
-    lanes: HashMap<Key, Vec<Lane>>,
+    conversations: HashMap<Key, Vec<Conversation>>,
     /// The conversations of calls that name none, by the agent: one may continue in another trace.
-    of_traces: Vec<(String, Lane)>,
+    of_traces: Vec<(String, Conversation)>,
     /// Calls that were emitted, by their spans.
     emitted: HashSet<Key>,
     /// Messages that came in log records, before the response to them.
-    waiting: HashMap<Key, (Lane, Vec<Block<'static>>)>,
+    waiting: HashMap<Key, (Conversation, Vec<Block<'static>>)>,
     /// Calls of which log records showed the response.
-    answered: HashMap<Key, Lane>,
+    answered: HashMap<Key, Conversation>,
     /// Messages that were saved one after another.
     history: History,
     /// True if it is the log of a program, of which a few lines are about calls.
@@ -228,8 +228,11 @@ impl OtelGenAiDecoder {
 
     /// Takes in a message of a saved history.
     fn message(&mut self, message: &mut Call, out: &mut Sink<'_>) {
-        out.set_lane(Lane::Main);
-        let thread = self.threads.entry(Lane::Main).or_insert_with(Thread::new);
+        out.set_conversation(Conversation::Main);
+        let thread = self
+            .threads
+            .entry(Conversation::Main)
+            .or_insert_with(Thread::new);
         if message.model.is_some() {
             thread.emit_meta(message, out);
         }
@@ -250,9 +253,9 @@ impl OtelGenAiDecoder {
         let key = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
         let lane = match self.waiting.get(&key) {
             Some((lane, _)) => *lane,
-            None => self.lane_of(&call, &call.input),
+            None => self.conversation_of(&call, &call.input),
         };
-        out.set_lane(lane);
+        out.set_conversation(lane);
         out.set_time(call.at);
         if self.emitted.contains(&key) || self.answered.contains_key(&key) {
             return out.skip("repeated content");
@@ -287,9 +290,9 @@ impl OtelGenAiDecoder {
                 }
                 lane
             }
-            (None, None) => self.lane_of(&call, &call.input),
+            (None, None) => self.conversation_of(&call, &call.input),
         };
-        out.set_lane(lane);
+        out.set_conversation(lane);
         out.set_time(call.at);
         if !self.emitted.insert(request) {
             return out.skip("repeated span");
@@ -315,12 +318,12 @@ impl OtelGenAiDecoder {
 
     /// Returns the conversation that a call is part of: of its id, or else its trace, and one that it shares something
     /// with; or one of another trace, of which it repeats an answer.
-    fn lane_of(&mut self, call: &Call, carried: &[Block<'_>]) -> Lane {
+    fn conversation_of(&mut self, call: &Call, carried: &[Block<'_>]) -> Conversation {
         let agent = call.agent.as_deref().unwrap_or_default();
         let id = [call.id().unwrap_or_default(), agent];
-        let is_first = self.lanes.is_empty();
-        let known = self.lanes.entry(Key::of_parts(&id)).or_default();
-        let fits = |lane: &&Lane| {
+        let is_first = self.conversations.is_empty();
+        let known = self.conversations.entry(Key::of_parts(&id)).or_default();
+        let fits = |lane: &&Conversation| {
             let thread = self.threads.get(lane);
             carried.is_empty() || thread.is_none_or(|thread| thread.conversation.shares(carried))
         };
@@ -338,8 +341,8 @@ impl OtelGenAiDecoder {
         });
         let lane = match repeated.max_by_key(|(much, _)| *much) {
             Some((_, lane)) => lane,
-            None if is_first => Lane::Main,
-            None => Lane::Side(Key::of_parts(&[id[0], id[1], &known.len().to_string()])),
+            None if is_first => Conversation::Main,
+            None => Conversation::Side(Key::of_parts(&[id[0], id[1], &known.len().to_string()])),
         };
         known.push(lane);
         if call.conversation.is_none() {

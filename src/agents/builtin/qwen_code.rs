@@ -41,7 +41,9 @@ use decode::lenient::{self, Lost};
 use formats::settings::Layers;
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use formats::{THOUGHTS, about_agent, names};
-use model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink};
+use model::event::{
+    Cause, Conversation, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Reset, Sink,
+};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -121,7 +123,7 @@ struct QwenCodeDecoder {
     about: Meta,
     /// True if the whole file is a sub-agent's. The first record settles it; `None` before.
     of_subagent: Option<bool>,
-    branches: HashMap<Lane, Branch>,
+    branches: HashMap<Conversation, Branch>,
 }
 
 /// The state of one conversation.
@@ -179,14 +181,14 @@ impl Decoder for QwenCodeDecoder {
 
 impl QwenCodeDecoder {
     fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        let lane = self.lane(record);
-        out.set_lane(lane);
+        let conversation = self.conversation(record);
+        out.set_conversation(conversation);
         out.set_time(record.timestamp.time());
         let Some(uuid) = record.uuid.get() else {
             return out.unreadable("a record without a uuid");
         };
-        let is_sub_agent = self.of_subagent == Some(true) || lane != Lane::Main;
-        let branch = self.branches.entry(lane).or_default();
+        let is_sub_agent = self.of_subagent == Some(true) || conversation != Conversation::Main;
+        let branch = self.branches.entry(conversation).or_default();
         branch.meta(record, is_sub_agent.then_some(&self.about), out);
         let (node, again) = branch.hang(uuid, record.parent_uuid.get(), out);
         match (record.kind.or_empty(), record.subtype.get()) {
@@ -204,12 +206,12 @@ impl QwenCodeDecoder {
 
     /// Returns the conversation a record belongs to. A file that begins with a sub-agent's record is that sub-agent's
     /// own.
-    fn lane(&mut self, record: &Record<'_>) -> Lane {
+    fn conversation(&mut self, record: &Record<'_>) -> Conversation {
         let side = record.is_sidechain == Some(true);
         let of_subagent = *self.of_subagent.get_or_insert(side);
         match record.agent_id.key() {
-            Some(agent) if side && !of_subagent => Lane::Side(agent),
-            _ => Lane::Main,
+            Some(agent) if side && !of_subagent => Conversation::Side(agent),
+            _ => Conversation::Main,
         }
     }
 }

@@ -165,7 +165,7 @@ impl VscodeGatewayDecoder {
         let key = request_of(line, out);
         let already = std::mem::replace(&mut self.has_contents, true);
         if line.is_summarization == Some(true) || !already && self.emitted.contains(&key) {
-            out.set_lane(self.threads.lane(conversation));
+            out.set_conversation(self.threads.conversation(conversation));
             return out.skip("request.full");
         }
         let Some(request) = line.request else {

@@ -11,8 +11,8 @@ use decode::time::Time;
 use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{
-    Billed, Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
-    Usage,
+    Billed, Cause, Conversation, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
+    Sink, Usage,
 };
 use model::window::matches;
 use model::{Gone, Kind};
@@ -22,11 +22,11 @@ use std::collections::HashMap;
 #[derive(Clone)]
 pub(super) struct CustomDecoder {
     mapping: &'static Mapping,
-    sessions: HashMap<Lane, Session>,
+    sessions: HashMap<Conversation, Session>,
     /// The session that came first: the file's own.
     first: Option<Key>,
     /// The session of the previous record: those that name none continue it.
-    newest: Lane,
+    newest: Conversation,
 }
 
 /// One session of a file.
@@ -51,9 +51,9 @@ impl Decoder for CustomDecoder {
             Ok(value) => value,
             Err(why) => return out.unreadable(why),
         };
-        let (lane, lost) = (self.lane(value), Lost::default());
-        out.set_lane(lane);
-        self.reader(lane, &lost).line(value, out);
+        let (conversation, lost) = (self.conversation(value), Lost::default());
+        out.set_conversation(conversation);
+        self.reader(conversation, &lost).line(value, out);
         lost.report(out);
     }
 
@@ -75,27 +75,27 @@ impl CustomDecoder {
             mapping,
             sessions: HashMap::new(),
             first: None,
-            newest: Lane::Main,
+            newest: Conversation::Main,
         }
     }
 
     /// The session of a record, by the id that it names.
-    fn lane(&mut self, value: Raw<'_>) -> Lane {
+    fn conversation(&mut self, value: Raw<'_>) -> Conversation {
         let id = self.mapping.session.id.id(value, &Lost::default());
         if let Some(id) = id.filter(|_| self.mapping.holds_several()) {
             let key = Key::of(&id);
             self.newest = match *self.first.get_or_insert(key) {
-                first if first == key => Lane::Main,
-                _ => Lane::Side(key),
+                first if first == key => Conversation::Main,
+                _ => Conversation::Side(key),
             };
         }
         self.newest
     }
 
-    fn reader<'r>(&'r mut self, lane: Lane, lost: &'r Lost) -> Reader<'r> {
+    fn reader<'r>(&'r mut self, conversation: Conversation, lost: &'r Lost) -> Reader<'r> {
         Reader {
             mapping: self.mapping,
-            session: self.sessions.entry(lane).or_default(),
+            session: self.sessions.entry(conversation).or_default(),
             lost,
         }
     }
@@ -114,7 +114,8 @@ impl CustomDecoder {
             return out.unreadable("no messages");
         }
         let (keys, lost) = (&self.mapping.session, Lost::default());
-        self.reader(Lane::Main, &lost).facts(Some(keys), value, out);
+        self.reader(Conversation::Main, &lost)
+            .facts(Some(keys), value, out);
         lost.report(out);
         for (line, record) in (1..).zip(records) {
             out.begin(Place::of_line(line));

@@ -1,7 +1,7 @@
 //! Logs by mappings.
 
 use super::*;
-use model::event::{ByLength, Entry, Event, Lane, Place, Sink};
+use model::event::{ByLength, Conversation, Entry, Event, Place, Sink};
 use model::session::Session;
 use model::{Kind, Role};
 use proptest::prelude::*;
@@ -130,14 +130,14 @@ broken
 
 /// The sessions of a log, by their ids.
 fn all(format: &Format, log: &str) -> BTreeMap<String, Session> {
-    let mut lanes: BTreeMap<Lane, Session> = BTreeMap::new();
+    let mut conversations: BTreeMap<Conversation, Session> = BTreeMap::new();
     for entry in entries(format, log) {
-        let session = lanes.entry(entry.lane);
+        let session = conversations.entry(entry.conversation);
         let session = session.or_insert_with(|| Session::new("mine", Arc::default()));
         session.apply(entry);
     }
     let id = |session: &Session| session.meta.id.as_deref().unwrap_or_default().to_owned();
-    lanes
+    conversations
         .into_values()
         .map(|session| (id(&session), session))
         .collect()

@@ -55,8 +55,8 @@ fn search(
     }
     let invented = left.keys().filter(|file| demo::holds(**file)).copied();
     for file in invented.collect::<Vec<_>>() {
-        let lanes = left.remove(&file).unwrap_or(0);
-        finder.say(SearchNews::Unread(lanes, INVENTED.to_owned()))?;
+        let conversations = left.remove(&file).unwrap_or(0);
+        finder.say(SearchNews::Unread(conversations, INVENTED.to_owned()))?;
     }
     if !left.is_empty() {
         let mut logs = logs(context, None).files;

@@ -53,7 +53,7 @@ impl<'p, 'a> Prompt<'p, 'a> {
     }
 }
 
-/// A conversation. Its events go to the sink's current lane.
+/// A conversation. Its events go to the sink's current conversation.
 #[derive(Clone, Default)]
 pub struct PromptHistory {
     losses: Losses,

@@ -1,7 +1,7 @@
 //! The conversations of a file whose requests name theirs.
 
 use super::history::{Losses, PromptHistory};
-use model::event::{Key, Lane, Meta, Sink};
+use model::event::{Conversation, Key, Meta, Sink};
 use std::collections::HashMap;
 
 /// The conversations of a file. The one that comes first is the file's own.
@@ -20,15 +20,15 @@ pub struct Thread {
 }
 
 impl Threads {
-    /// Returns the lane of a conversation.
-    pub fn lane(&mut self, conversation: Key) -> Lane {
+    /// Returns the conversation of a conversation.
+    pub fn conversation(&mut self, conversation: Key) -> Conversation {
         match *self.first.get_or_insert(conversation) {
-            first if first == conversation => Lane::Main,
-            _ => Lane::Side(conversation),
+            first if first == conversation => Conversation::Main,
+            _ => Conversation::Side(conversation),
         }
     }
 
-    /// Returns a conversation, to whose lane the next events go; `losses` says how parts leave it. Facts are emitted
+    /// Returns a conversation, to whose conversation the next events go; `losses` says how parts leave it. Facts are emitted
     /// where it or its model is new.
     pub fn thread(
         &mut self,
@@ -37,7 +37,7 @@ impl Threads {
         meta: Meta,
         out: &mut Sink<'_>,
     ) -> &mut Thread {
-        out.set_lane(self.lane(conversation));
+        out.set_conversation(self.conversation(conversation));
         let thread = self.threads.entry(conversation);
         let thread = thread.or_insert_with(|| Thread {
             conversation: PromptHistory::new(losses),

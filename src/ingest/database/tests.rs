@@ -1,9 +1,9 @@
 //! Tests what can happen to a database while it is read.
 
 use super::*;
+use crate::conversations::LogSessions;
 use crate::discover::roots::SearchRoot;
 use crate::discover::{Found, Scanner};
-use crate::lanes::LogSessions;
 use crate::log::{LogFile, News};
 use crate::patience::PATIENCE;
 use crate::reader::{read_whole, tail_only};

@@ -1,8 +1,8 @@
 //! Lines that are far too long.
 
+use crate::conversations::main_of;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::main_of;
 use crate::reader::tail_only;
 use crate::testing::followed::open;
 use crate::testing::made::Made;

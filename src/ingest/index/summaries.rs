@@ -1,11 +1,11 @@
 //! The summaries of a log's sessions as the index keeps them.
 
-use crate::lanes::LogSummaries;
-use model::event::Lane;
+use crate::conversations::LogSummaries;
+use model::event::Conversation;
 use model::summary::Summary;
 
 /// Returns the value that the index keeps of these summaries.
-pub fn value(summaries: &[(Lane, Summary)]) -> Vec<u8> {
+pub fn value(summaries: &[(Conversation, Summary)]) -> Vec<u8> {
     // No type in it can fail to be written.
     let mut value = postcard::to_stdvec(summaries).unwrap_or_default();
     value.shrink_to_fit();
@@ -24,9 +24,9 @@ pub fn restore(kept: &[u8], agent: &'static str) -> Option<LogSummaries> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversations::summaries_of;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::lanes::summaries_of;
     use crate::reader::read_whole;
     use model::event::ByLength;
     use model::window::Rules;

@@ -1,11 +1,11 @@
 //! Every hand-written log, followed while it is written.
 
 use super::*;
+use crate::conversations::summaries_of;
+use crate::conversations::{Conversations, Searched, main_of};
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::index::{restore, value};
-use crate::lanes::summaries_of;
-use crate::lanes::{Lanes, Searched, main_of};
 use crate::log::News;
 use crate::reader::{each_usage, read_once, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
@@ -15,7 +15,7 @@ use crate::{source, store};
 use formats::database::MAGIC;
 use formats::{Format, StoreKind};
 use model::context::Context;
-use model::event::{ByLength, Lane};
+use model::event::{ByLength, Conversation};
 use model::forecast::forecast;
 use model::gauge::Gauge;
 use model::session::{Coverage, Session};
@@ -76,7 +76,7 @@ impl Moment<'_> {
 
 /// Checks that following a file through these moments ends in the result of a fresh reading.
 fn follow(log: &LogFile, moments: &[Moment<'_>]) {
-    let mut lanes = Lanes::new(&log.facts, &RULES, Coverage::Whole);
+    let mut conversations = Conversations::new(&log.facts, &RULES, Coverage::Whole);
     let mut document: Option<LogSessions> = None;
     let mut cursor = Reading::whole(log, &RULES).cursor;
     let mut has_aged = false;
@@ -102,27 +102,27 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
                 more => more.unwrap(),
             };
             match more {
-                News::Rewritten(lanes) => {
-                    document = Some(lanes.into_sessions());
+                News::Rewritten(conversations) => {
+                    document = Some(conversations.into_sessions());
                     break;
                 }
                 News::Entries(entries) => {
-                    lanes.apply(entries);
+                    conversations.apply(entries);
                     break;
                 }
-                News::Batch(entries) => lanes.apply(entries),
+                News::Batch(entries) => conversations.apply(entries),
                 News::Restart => {
                     let reading = read_to_end(|| Reading::whole(log, &RULES));
-                    (lanes, cursor) = (reading.lanes, reading.cursor);
+                    (conversations, cursor) = (reading.conversations, reading.cursor);
                 }
             }
         }
     }
     let fresh = read_whole(log, &ByLength, &RULES).unwrap();
-    let followed = document.unwrap_or_else(|| lanes.into_sessions());
+    let followed = document.unwrap_or_else(|| conversations.into_sessions());
     assert_eq!(followed.len(), fresh.len());
-    for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
-        assert_eq!(lane, other);
+    for ((conversation, a), (other, b)) in followed.iter().zip(&fresh) {
+        assert_eq!(conversation, other);
         assert_eq!(a.context(), b.context());
         assert_eq!(a.items(), b.items());
         assert_eq!(a.requests(), b.requests());
@@ -224,8 +224,8 @@ proptest! {
         list.settle(&log, &ByLength).unwrap();
         let report = read_once(&log, &*COUNTER, &RULES).unwrap();
         let (list, _) = list.finish();
-        for (lane, list) in list.iter().filter(|(lane, _)| *lane == Lane::Main) {
-            let (_, report) = report.iter().find(|(of, _)| of == lane).unwrap();
+        for (conversation, list) in list.iter().filter(|(conversation, _)| *conversation == Conversation::Main) {
+            let (_, report) = report.iter().find(|(of, _)| of == conversation).unwrap();
             says_no_more(list, report, which);
         }
     }

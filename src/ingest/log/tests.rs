@@ -1,7 +1,7 @@
 //! Readings of a log, whatever becomes of it.
 
 use super::*;
-use crate::lanes::Lanes;
+use crate::conversations::Conversations;
 use crate::log::News;
 use crate::reader::{each_usage, read_whole};
 use crate::source::CHUNK;
@@ -67,7 +67,7 @@ proptest! {
         fs::write(&path, "").unwrap();
         let log = toy_log(&path);
         let rules = Arc::default();
-        let mut lanes = Lanes::new(&log.facts, &rules, Coverage::Whole);
+        let mut conversations = Conversations::new(&log.facts, &rules, Coverage::Whole);
         let mut cursor = Reading::whole(&log, &rules).cursor;
         let finish = acts.len();
         for n in 0..=finish {
@@ -92,23 +92,23 @@ proptest! {
                 let more = if n == finish { cursor.finish(&ByLength) } else { cursor.more(&ByLength) };
                 match more.unwrap() {
                     News::Entries(entries) => {
-                        lanes.apply(entries);
+                        conversations.apply(entries);
                         break;
                     }
-                    News::Batch(entries) => lanes.apply(entries),
+                    News::Batch(entries) => conversations.apply(entries),
                     News::Restart => {
                         let reading = log.store.tail(&log, &ByLength, &rules).unwrap();
-                        (lanes, cursor) = (reading.lanes, reading.cursor);
+                        (conversations, cursor) = (reading.conversations, reading.cursor);
                     }
                     News::Rewritten(_) => unreachable!("no document"),
                 }
             }
         }
         let fresh = read_whole(&log, &ByLength, &rules).unwrap();
-        let followed = lanes.into_sessions();
+        let followed = conversations.into_sessions();
         prop_assert_eq!(followed.len(), fresh.len());
-        for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
-            prop_assert_eq!(lane, other);
+        for ((conversation, a), (other, b)) in followed.iter().zip(&fresh) {
+            prop_assert_eq!(conversation, other);
             prop_assert_eq!(a.context(), b.context());
             prop_assert_eq!(&a.items(), &b.items());
             prop_assert_eq!(&a.requests(), &b.requests());

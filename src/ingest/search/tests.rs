@@ -1,7 +1,7 @@
 use super::*;
+use crate::conversations::LogSessions;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::LogSessions;
 use crate::lines::LONG_LINE;
 use crate::reader::read_once;
 use crate::testing::made::Made;
@@ -24,7 +24,9 @@ fn found(log: &LogFile, pattern: &str) -> Vec<(ItemIx, Vec<String>)> {
     let matcher = matcher(pattern);
     let mut found = Vec::new();
     let sessions = sessions(log);
-    let all = sessions.iter().map(|(lane, session)| (*lane, session));
+    let all = sessions
+        .iter()
+        .map(|(conversation, session)| (*conversation, session));
     each_match(log, all, &matcher, &|| true, &mut |hit| {
         let lines = hit.lines.lines.iter().map(|line| line.text.clone());
         found.push((hit.item, lines.collect()));
@@ -77,7 +79,9 @@ fn it_ends_when_there_are_enough() {
     let made = Made::new(&"{\"say\":\"needle\"}\n".repeat(100));
     let log = made.log();
     let sessions = sessions(&log);
-    let all = sessions.iter().map(|(lane, session)| (*lane, session));
+    let all = sessions
+        .iter()
+        .map(|(conversation, session)| (*conversation, session));
     let mut given = 0;
     each_match(&log, all, &matcher("needle"), &|| true, &mut |_| {
         given += 1;
@@ -97,7 +101,9 @@ fn it_ends_when_nobody_waits_for_it() {
     let made = Made::new(&"{\"say\":\"needle\"}\n".repeat(100_000));
     let log = made.log();
     let sessions = sessions(&log);
-    let all = sessions.iter().map(|(lane, session)| (*lane, session));
+    let all = sessions
+        .iter()
+        .map(|(conversation, session)| (*conversation, session));
     let asked = Cell::new(0);
     let is_wanted = || {
         asked.set(asked.get() + 1);

@@ -2,7 +2,7 @@
 
 use super::beginning;
 use super::line_cursor::LineCursor;
-use crate::lanes::{Lanes, Searched, decode};
+use crate::conversations::{Conversations, Searched, decode};
 use crate::lines::marks::Marks;
 use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine};
@@ -10,7 +10,7 @@ use crate::log::{LogFile, Reading, Recent};
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::{Bytes, CHUNK, Open};
 use model::Gone;
-use model::event::{Entry, Event, Lane, Measure, Meta, Sink, Unmeasured};
+use model::event::{Conversation, Entry, Event, Measure, Meta, Sink, Unmeasured};
 use model::prompt::prompt_of;
 use model::session::Coverage;
 use model::window::Rules;
@@ -112,22 +112,22 @@ pub fn tail(
                 continue;
             }
         }
-        let mut lanes = Lanes::new(&log.facts, rules, Coverage::Tail);
+        let mut conversations = Conversations::new(&log.facts, rules, Coverage::Tail);
         if reach.is_final {
-            lanes = lanes.finally();
+            conversations = conversations.finally();
         }
         if folds {
-            lanes = lanes.folding();
+            conversations = conversations.folding();
         }
         if start > 0 {
             // With several sessions, facts in the first lines may be about any of them.
             if head.is_none() && !several {
                 head = Some(head_facts(log, &mut file)?);
             }
-            lanes.apply(head.iter().flatten().cloned());
-            lanes.skip_to_end();
+            conversations.apply(head.iter().flatten().cloned());
+            conversations.skip_to_end();
         } else {
-            lanes.cover(Coverage::Whole);
+            conversations.cover(Coverage::Whole);
         }
         let mut decoder = log.decoder();
         if start > 0 {
@@ -140,10 +140,10 @@ pub fn tail(
             // Before the first newline there is the end of a line, or nothing.
             if start == 0 || place.offset() > start {
                 decode(decoder.decoder.as_mut(), place, line, &mut out);
-                lanes.apply(out.entries.drain(..));
+                conversations.apply(out.entries.drain(..));
             }
             // The rest would be read for nothing.
-            if lanes.are_misfolded() || lanes.have_room().is_err() {
+            if conversations.are_misfolded() || conversations.have_room().is_err() {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
@@ -157,28 +157,28 @@ pub fn tail(
         }
         if lines.offset() == len {
             decoder.decoder.read_end(&mut out);
-            lanes.apply(out.entries.drain(..));
+            conversations.apply(out.entries.drain(..));
         }
-        lanes.have_room()?;
-        if lanes.have_misfolded() {
+        conversations.have_room()?;
+        if conversations.have_misfolded() {
             folds = false;
             continue;
         }
-        if start == 0 || lanes.suffice(size, &searched) {
+        if start == 0 || conversations.suffice(size, &searched) {
             let mut position = Position::start();
             if start > 0 && lines.offset() == start {
                 // The end is one unfinished line whose beginning is not known: the cursor will
                 // read the file from its beginning. So far, nothing of it was read.
-                lanes = Lanes::new(&log.facts, rules, Coverage::Tail);
+                conversations = Conversations::new(&log.facts, rules, Coverage::Tail);
                 decoder = log.decoder();
             } else if !reach.is_final || lines.offset() < len {
                 position.read_up_to(&mut file, stamp, start, &lines)?;
             }
             if start > 0 && !several {
-                beginning::read_if_missing(&mut lanes, log, &mut file, measure, rules)?;
+                beginning::read_if_missing(&mut conversations, log, &mut file, measure, rules)?;
             }
             let cursor = LineCursor::new(source, position, decoder);
-            return Ok(Reading::new(lanes, Box::new(cursor)));
+            return Ok(Reading::new(conversations, Box::new(cursor)));
         }
         size = size.saturating_mul(PIECE_GROWTH);
     }
@@ -227,7 +227,7 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let main = entries
         .iter_mut()
         .rev()
-        .find(|entry| entry.lane == Lane::Main);
+        .find(|entry| entry.conversation == Conversation::Main);
     if let Some(Event::Meta(facts)) = main.map(|entry| &mut entry.event) {
         facts.prompt = prompt;
     }
@@ -238,7 +238,7 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
 /// session.
 fn skip_to_end<'e>(decoder: &mut DecoderWithSidecar, head: impl Iterator<Item = &'e Entry>) {
     let mut facts = Meta::default();
-    for entry in head.filter(|entry| entry.lane == Lane::Main) {
+    for entry in head.filter(|entry| entry.conversation == Conversation::Main) {
         if let Event::Meta(meta) = &entry.event {
             facts.id = facts.id.or_else(|| meta.id.clone());
             facts.parent = facts.parent.or_else(|| meta.parent.clone());
@@ -311,14 +311,14 @@ fn from_reset(
     rules: &Arc<Rules>,
     (mut file, start): (Bytes, u64),
 ) -> io::Result<Reading> {
-    let mut lanes = Lanes::new(&log.facts, rules, Coverage::Epoch);
+    let mut conversations = Conversations::new(&log.facts, rules, Coverage::Epoch);
     let head = head_facts(log, &mut file)?;
     let mut decoder = log.decoder();
     skip_to_end(&mut decoder, head.iter());
-    lanes.apply(head);
-    lanes.skip_to_end();
+    conversations.apply(head);
+    conversations.skip_to_end();
     let cursor = LineCursor::new(source, Position::at(start, 0), decoder);
-    Ok(Reading::new(lanes, Box::new(cursor)))
+    Ok(Reading::new(conversations, Box::new(cursor)))
 }
 
 /// Returns the first byte of the line of the last reset whose mark is not before `least`.
@@ -424,16 +424,16 @@ fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
             Event::Retain { cause, .. } => *cause == Gone::Compaction,
             _ => false,
         };
-        resets && entry.lane == Lane::Main
+        resets && entry.conversation == Conversation::Main
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversations::LogSessions;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::lanes::LogSessions;
     use crate::lines::Progress;
     use crate::log::{Cursor, News};
     use crate::reader::read_whole;
@@ -486,7 +486,7 @@ mod tests {
     fn main(sessions: &LogSessions) -> &Session {
         &sessions
             .iter()
-            .find(|(lane, _)| *lane == Lane::Main)
+            .find(|(conversation, _)| *conversation == Conversation::Main)
             .unwrap()
             .1
     }
@@ -698,10 +698,10 @@ mod tests {
             main(&read_whole(&log, &ByLength, &rules).unwrap()).unreadable,
             1
         );
-        let News::Rewritten(lanes) = cursor.more(&ByLength).unwrap() else {
+        let News::Rewritten(conversations) = cursor.more(&ByLength).unwrap() else {
             panic!("it was rewritten");
         };
-        assert_eq!(main(&lanes.into_sessions()).unreadable, 1);
+        assert_eq!(main(&conversations.into_sessions()).unreadable, 1);
         assert!(matches!(cursor.more(&ByLength).unwrap(), News::Entries(e) if e.is_empty()));
     }
 }

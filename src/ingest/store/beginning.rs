@@ -1,11 +1,11 @@
 //! Reads the size at which a session began, where its log is read from a later record on: after a compaction, its next
 //! prompt begins with as much.
 
-use crate::lanes::{Lanes, decode};
+use crate::conversations::{Conversations, decode};
 use crate::lines::{Lines, OnLine};
 use crate::log::LogFile;
 use crate::source::Bytes;
-use model::event::{Lane, Measure, Sink};
+use model::event::{Conversation, Measure, Sink};
 use model::session::Coverage;
 use model::window::Rules;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -22,18 +22,20 @@ const SEARCHED: u64 = 1 << 20;
 ///
 /// If the log cannot be read.
 pub(super) fn read_if_missing(
-    lanes: &mut Lanes,
+    conversations: &mut Conversations,
     log: &LogFile,
     file: &mut Bytes,
     measure: &dyn Measure,
     rules: &Arc<Rules>,
 ) -> io::Result<()> {
-    let main = lanes.lane(Lane::Main);
+    let main = conversations.conversation(Conversation::Main);
     if main.anchor().is_none()
         && !main.resets().is_empty()
         && let Some(tokens) = read(log, file, measure, rules)?
     {
-        lanes.lane(Lane::Main).set_beginning(tokens);
+        conversations
+            .conversation(Conversation::Main)
+            .set_beginning(tokens);
     }
     Ok(())
 }
@@ -47,18 +49,23 @@ fn read(
 ) -> io::Result<Option<u64>> {
     let mut decoder = log.decoder();
     let mut out = Sink::new(measure);
-    let mut lanes = Lanes::new(&log.facts, rules, Coverage::Whole).finally();
+    let mut conversations = Conversations::new(&log.facts, rules, Coverage::Whole).finally();
     file.seek(SeekFrom::Start(0))?;
     let deliver: &mut OnLine<'_> = &mut |place, line| {
         decode(decoder.decoder.as_mut(), place, line, &mut out);
-        lanes.apply(out.entries.drain(..));
-        if lanes.have_room().is_err() || !lanes.lane(Lane::Main).requests().is_empty() {
+        conversations.apply(out.entries.drain(..));
+        if conversations.have_room().is_err()
+            || !conversations
+                .conversation(Conversation::Main)
+                .requests()
+                .is_empty()
+        {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     };
     Lines::at(0, 1, SEARCHED).read_all(&mut file.take(SEARCHED), deliver)?;
-    let main = lanes.lane(Lane::Main);
+    let main = conversations.conversation(Conversation::Main);
     main.settle();
     Ok(main.beginning())
 }

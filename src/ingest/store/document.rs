@@ -10,7 +10,7 @@
 
 mod list;
 
-use crate::lanes::Lanes;
+use crate::conversations::Conversations;
 use crate::log::{Cursor, End, LogFile, News, OnEntry, Reading, Store};
 use crate::room;
 use crate::sidecar::States;
@@ -117,7 +117,7 @@ struct DocumentCursor {
 
 /// The result of reading a document.
 struct Contents {
-    lanes: Lanes,
+    conversations: Conversations,
     /// The place at which the next reading may begin.
     checkpoint: Option<Checkpoint>,
     /// Bytes of the document.
@@ -133,7 +133,7 @@ impl Cursor for DocumentCursor {
         _: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
         Ok(match self.rewritten(measure)? {
-            Some(lanes) => News::Rewritten(lanes),
+            Some(conversations) => News::Rewritten(conversations),
             None => News::Entries(Vec::new()),
         })
     }
@@ -161,7 +161,7 @@ impl DocumentCursor {
     }
 
     /// Returns the sessions, if the document or one of its state documents was written to since it was last read.
-    fn rewritten(&mut self, measure: &dyn Measure) -> io::Result<Option<Lanes>> {
+    fn rewritten(&mut self, measure: &dyn Measure) -> io::Result<Option<Conversations>> {
         let (mut file, stamp) = self.source.open()?;
         if self.states.have_changed() {
             self.checkpoint = None;
@@ -176,11 +176,11 @@ impl DocumentCursor {
             _ => self.read_whole(&mut file, stamp.bytes(), measure)?,
         };
         self.checkpoint = contents.checkpoint;
-        contents.lanes.have_room()?;
+        contents.conversations.have_room()?;
         // Whoever rewrites a file empties it first.
         let is_torn = contents.len == 0
             || contents.len as u64 != stamp.bytes()
-            || contents.lanes.has_unreadable();
+            || contents.conversations.has_unreadable();
         // A reader that had to wait since it opened the file may find the middle of a later write.
         let is_rewritten = || {
             let now = self.source.stamp();
@@ -190,7 +190,7 @@ impl DocumentCursor {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.seen = stamp.is_sure().then_some(stamp);
-        Ok(Some(contents.lanes))
+        Ok(Some(contents.conversations))
     }
 
     fn read_whole(
@@ -201,9 +201,9 @@ impl DocumentCursor {
     ) -> io::Result<Contents> {
         file.rewind()?;
         let document = bytes(file, len)?;
-        let mut lanes = Lanes::new(&self.log.facts, &self.rules, Coverage::Whole);
+        let mut conversations = Conversations::new(&self.log.facts, &self.rules, Coverage::Whole);
         if self.is_final {
-            lanes = lanes.finally();
+            conversations = conversations.finally();
         }
         let mut out = Sink::new(measure);
         self.states = self.log.states();
@@ -212,15 +212,15 @@ impl DocumentCursor {
         let Some(parts) = Parts::of(self.log.format, &document) else {
             decoder.read_document(&text(&document), &mut out);
             decoder.read_end(&mut out);
-            lanes.apply(out.entries);
+            conversations.apply(out.entries);
             return Ok(Contents {
-                lanes,
+                conversations,
                 checkpoint: None,
                 len: document.len(),
             });
         };
         decoder.read_document(&text(&parts.around), &mut out);
-        lanes.apply(out.entries.clone());
+        conversations.apply(out.entries.clone());
         let beginning = Checkpoint {
             list: parts.list,
             start: parts.before.len(),
@@ -229,7 +229,7 @@ impl DocumentCursor {
             hash: Xxh3::new(),
             elements: 0,
             decoder,
-            lanes,
+            conversations,
         };
         Ok(beginning.go_on(parts.rest, &parts.elements, measure))
     }
@@ -314,7 +314,7 @@ struct Checkpoint {
     /// Elements up to here.
     elements: usize,
     decoder: Box<dyn Decoder>,
-    lanes: Lanes,
+    conversations: Conversations,
 }
 
 impl Checkpoint {
@@ -352,9 +352,9 @@ impl Checkpoint {
             self.read(&rest[range.clone()], &mut out);
         }
         self.decoder.read_end(&mut out);
-        self.lanes.apply(out.entries.drain(..));
+        self.conversations.apply(out.entries.drain(..));
         Contents {
-            lanes: self.lanes,
+            conversations: self.conversations,
             checkpoint,
             len,
         }
@@ -364,12 +364,12 @@ impl Checkpoint {
         self.elements += 1;
         out.begin(place(self.elements));
         self.decoder.read_line(&text(element), out);
-        self.lanes.apply(out.entries.drain(..));
+        self.conversations.apply(out.entries.drain(..));
     }
 
     /// Returns a copy; `None`: nothing is read after this, or the decoder cannot be copied.
     fn copy(&self) -> Option<Checkpoint> {
-        if self.lanes.is_final() {
+        if self.conversations.is_final() {
             return None;
         }
         Some(Checkpoint {
@@ -380,7 +380,7 @@ impl Checkpoint {
             hash: self.hash.clone(),
             elements: self.elements,
             decoder: self.decoder.copy()?,
-            lanes: self.lanes.clone(),
+            conversations: self.conversations.clone(),
         })
     }
 }

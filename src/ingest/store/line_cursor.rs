@@ -1,6 +1,6 @@
 //! Keeps the place at which the reading of a log of lines continues.
 
-use crate::lanes::decode;
+use crate::conversations::decode;
 use crate::lines::position::Position;
 use crate::lines::{OnLine, Progress};
 use crate::log::{Cursor, End, News};

@@ -1,8 +1,8 @@
 //! Logs that come through a pipe: their bytes can be read once, from the beginning to the end.
 
 use super::document;
+use crate::conversations::{Conversations, decode};
 use crate::delivery::Delivery;
-use crate::lanes::{Lanes, decode};
 use crate::lines::{Lines, OnLine, Step};
 use crate::log::{Cursor, End, LogFile, News, Store, file_id};
 use crate::problem;
@@ -232,7 +232,7 @@ fn read(
     give: &mut dyn FnMut(Delivery) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let file = log.facts.file;
-    let mut sessions = Lanes::new(&log.facts, rules, Coverage::Whole).into_sessions();
+    let mut sessions = Conversations::new(&log.facts, rules, Coverage::Whole).into_sessions();
     for (_, session) in &mut sessions {
         session.is_counted = true;
     }

@@ -1,8 +1,8 @@
 //! A place among the rows of a session: reads those that have come, and notices changes of the others.
 
+use crate::conversations::{Conversations, Searched, decode};
 use crate::database::Database;
 use crate::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
-use crate::lanes::{Lanes, Searched, decode};
 use crate::lines;
 use crate::log::{Cursor, End, LogFile, News, Reading, Store};
 use crate::patience::patiently;
@@ -369,9 +369,9 @@ pub fn tail(
             0 => Coverage::Whole,
             _ => Coverage::Tail,
         };
-        let lanes = Lanes::new(&log.facts, rules, coverage);
+        let conversations = Conversations::new(&log.facts, rules, coverage);
         let cursor = Box::new(RowCursor::new(database, id, log, skip));
-        let mut reading = Reading::new(lanes, cursor).to_end(measure)?;
+        let mut reading = Reading::new(conversations, cursor).to_end(measure)?;
         if skip == 0 || reading.suffices(size, &SEARCHED_ROWS) {
             return Ok(reading);
         }

@@ -127,7 +127,7 @@ fn row() -> impl Strategy<Value = String> {
     ]
 }
 
-fn main(mut sessions: crate::lanes::LogSessions) -> Session {
+fn main(mut sessions: crate::conversations::LogSessions) -> Session {
     sessions.remove(0).1
 }
 

@@ -1,7 +1,7 @@
 //! Sessions in many files. They are read as the document that their files make; a gauge and totals need few of these.
 
 use super::document::{self, Document};
-use crate::lanes::{Lanes, Searched};
+use crate::conversations::{Conversations, Searched};
 use crate::log::{Cursor, LogFile, OnEntry, Reading, Store};
 use crate::source::file_system::Location;
 use crate::source::tree::{Extract, Files, Owners, Tree};
@@ -9,7 +9,7 @@ use crate::source::{Open, Stamp};
 use crate::sync::lock;
 use crate::text::Pieces;
 use formats::TreeSpec;
-use model::event::{Entry, Lane, Measure, Sink};
+use model::event::{Conversation, Entry, Measure, Sink};
 use model::prompt::prompt_of;
 use model::session::Coverage;
 use model::text::TextRequest;
@@ -122,16 +122,16 @@ impl Store for TreeLog {
                 0 => Coverage::Whole,
                 _ => Coverage::Tail,
             };
-            let mut lanes = Lanes::new(&log.facts, rules, coverage).finally();
+            let mut conversations = Conversations::new(&log.facts, rules, coverage).finally();
             let mut out = Sink::new(measure);
             self.decode(log, (&files, &Extract::from(&files, first)), &mut out)?;
-            lanes.take_in(out.entries)?;
-            let main = lanes.lane(Lane::Main);
+            conversations.take_in(out.entries)?;
+            let main = conversations.conversation(Conversation::Main);
             if first > 0 && main.meta.title.is_none() {
                 main.meta.prompt = self.prompt(log, &files)?;
             }
-            if first == 0 || lanes.suffice(size as u64, &SEARCHED_MESSAGES) {
-                return Ok(Reading::new(lanes, self.cursor(log, rules)));
+            if first == 0 || conversations.suffice(size as u64, &SEARCHED_MESSAGES) {
+                return Ok(Reading::new(conversations, self.cursor(log, rules)));
             }
             size = size.saturating_mul(MESSAGES_GROWTH);
         }

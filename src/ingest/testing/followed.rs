@@ -1,7 +1,7 @@
 //! Logs that are read and followed as the program does it: what must be read again is read again. No test demands what a
 //! single step of a reading comes to.
 
-use crate::lanes::{Lanes, LogSessions};
+use crate::conversations::{Conversations, LogSessions};
 use crate::lines::Progress;
 use crate::log::{Cursor, LogFile, News, Reading};
 use files::waiting::wait_for;
@@ -36,25 +36,25 @@ pub struct Followed {
     /// How often it was read again from its beginning.
     pub restarts: u32,
     rules: Arc<Rules>,
-    lanes: Lanes,
+    conversations: Conversations,
 }
 
 impl Followed {
     /// Reads what there is of a log.
     pub fn begin(log: &LogFile, rules: &Arc<Rules>) -> Followed {
-        let (lanes, cursor) = read_to_end(|| Reading::whole(log, rules)).into_parts();
+        let (conversations, cursor) = read_to_end(|| Reading::whole(log, rules)).into_parts();
         Followed {
             log: log.clone(),
             cursor,
             restarts: 0,
             rules: Arc::clone(rules),
-            lanes,
+            conversations,
         }
     }
 
     /// Its sessions as they are now.
     pub fn sessions(&self) -> LogSessions {
-        self.lanes.clone().into_sessions()
+        self.conversations.clone().into_sessions()
     }
 
     /// The prompts of its main session.
@@ -90,13 +90,13 @@ impl Followed {
         read: impl FnOnce(&mut Box<dyn Cursor>) -> io::Result<News>,
     ) -> io::Result<bool> {
         match read(&mut self.cursor)? {
-            News::Batch(entries) => self.lanes.apply(entries),
+            News::Batch(entries) => self.conversations.apply(entries),
             News::Entries(entries) => {
-                self.lanes.apply(entries);
+                self.conversations.apply(entries);
                 return Ok(false);
             }
-            News::Rewritten(lanes) => {
-                self.lanes = lanes;
+            News::Rewritten(conversations) => {
+                self.conversations = conversations;
                 return Ok(false);
             }
             News::Restart => {

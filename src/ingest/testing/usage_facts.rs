@@ -2,7 +2,7 @@
 #![allow(clippy::panic)]
 
 use jiff::Timestamp;
-use model::event::{Billed, Entry, Event, Key, Lane};
+use model::event::{Billed, Conversation, Entry, Event, Key};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cost of each response, the responses without any, and how often the context was compacted.
@@ -12,9 +12,9 @@ pub struct UsageFacts {
     without: BTreeSet<Key>,
     compactions: Vec<Option<Key>>,
     /// The agent's own counts, in order.
-    own: Vec<(Lane, Option<Key>, u64)>,
+    own: Vec<(Conversation, Option<Key>, u64)>,
     /// The model that answers in each conversation.
-    models: HashMap<Lane, Box<str>>,
+    models: HashMap<Conversation, Box<str>>,
 }
 
 /// The cost of a response.
@@ -26,7 +26,7 @@ struct Paid {
     /// The prompts of its reports: they show how the provider counts.
     prompts: BTreeSet<u64>,
     /// Of each report: the conversation, the model and the time.
-    of: Vec<(Lane, Option<Box<str>>, Option<Timestamp>)>,
+    of: Vec<(Conversation, Option<Box<str>>, Option<Timestamp>)>,
 }
 
 impl UsageFacts {
@@ -37,20 +37,23 @@ impl UsageFacts {
     /// If it says nothing of usage.
     pub fn add(&mut self, entry: Entry) {
         let Entry {
-            lane, at, event, ..
+            conversation,
+            at,
+            event,
+            ..
         } = entry;
         match event {
             Event::Meta(meta) => {
-                let model = meta.model.map(|model| (lane, model));
+                let model = meta.model.map(|model| (conversation, model));
                 self.models.extend(model);
             }
             Event::Usage(usage) => {
-                let model = usage.model.clone().map(|model| (lane, model));
+                let model = usage.model.clone().map(|model| (conversation, model));
                 self.models.extend(model);
                 let paid = self.bill(usage.request, usage.billed, false);
                 paid.prompts.insert(usage.prompt);
                 paid.is_inherited |= usage.is_inherited;
-                self.answer(usage.request, lane, None, at);
+                self.answer(usage.request, conversation, None, at);
             }
             Event::Billed {
                 request,
@@ -59,9 +62,9 @@ impl UsageFacts {
                 model,
             } => {
                 self.bill(request, billed, of.is_sum());
-                self.answer(request, lane, model, at);
+                self.answer(request, conversation, model, at);
             }
-            Event::OwnCost { of, nanodollars } => self.own.push((lane, of, nanodollars)),
+            Event::OwnCost { of, nanodollars } => self.own.push((conversation, of, nanodollars)),
             Event::Node(node) => self.without.extend(node.request),
             Event::Reset(reset) => self.compactions.push(reset.key),
             // Of records that concern usage, only a full reading reads all.
@@ -70,10 +73,16 @@ impl UsageFacts {
         }
     }
 
-    fn answer(&mut self, request: Key, lane: Lane, model: Option<Box<str>>, at: Option<Timestamp>) {
-        let model = model.or_else(|| self.models.get(&lane).cloned());
+    fn answer(
+        &mut self,
+        request: Key,
+        conversation: Conversation,
+        model: Option<Box<str>>,
+        at: Option<Timestamp>,
+    ) {
+        let model = model.or_else(|| self.models.get(&conversation).cloned());
         let paid = self.billed.entry(request).or_default();
-        let report = (lane, model, at);
+        let report = (conversation, model, at);
         if paid.of.last() != Some(&report) {
             paid.of.push(report);
         }

@@ -4,8 +4,8 @@ use super::pending::{Again, LookAt, Queued};
 use super::{
     InProgress, Known, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, WALK_INTERVAL, Worker, is_live,
 };
+use crate::conversations::LogSessions;
 use crate::index::LogKey;
-use crate::lanes::LogSessions;
 use crate::lines::Progress;
 use crate::log::{News, Reading};
 use crate::worker::inbox::Wake;
@@ -13,7 +13,7 @@ use crate::worker::pool::measure;
 use crate::worker::state::State;
 use crate::worker::whole::{Done, Job, Keep, Shown, Whole};
 use crate::{COUNTED, problem};
-use model::event::{Event, Lane};
+use model::event::{Conversation, Event};
 use model::session::Coverage;
 use model::sessions::{FileId, Update};
 use std::cmp::Reverse;
@@ -40,13 +40,16 @@ impl Worker {
             let (entries, more) = match more {
                 Ok(News::Entries(entries)) => (entries, false),
                 Ok(News::Batch(entries)) => (entries, true),
-                Ok(News::Rewritten(lanes)) => {
-                    return self.rewritten(file, lanes.into_sessions());
+                Ok(News::Rewritten(conversations)) => {
+                    return self.rewritten(file, conversations.into_sessions());
                 }
                 Ok(News::Restart) => return self.read_end(file),
                 Err(e) => return self.failed(file, &e),
             };
-            for entry in entries.iter().filter(|entry| entry.lane == Lane::Main) {
+            for entry in entries
+                .iter()
+                .filter(|entry| entry.conversation == Conversation::Main)
+            {
                 if let Event::Meta(meta) = &entry.event {
                     moved |= known.whose.add(meta);
                 }

@@ -11,7 +11,7 @@ use crate::worker::job::TextJob;
 use crate::worker::reporter::Shared;
 use files::paths::User;
 use files::waiting::wait_for;
-use model::event::Lane;
+use model::event::Conversation;
 use model::sessions::{SessionKey, Sessions};
 use model::text::{TextPage, TextRequest};
 use rusqlite::Connection;
@@ -105,7 +105,7 @@ impl Driven {
         let sessions = lock(&self.sessions);
         let key = SessionKey {
             file: FileId(7),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         };
         sessions.gauge(key).map_or(0, |gauge| gauge.context.known)
     }

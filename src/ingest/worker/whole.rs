@@ -1,7 +1,7 @@
 //! Logs that are read whole while nobody waits for them: what is to be read, and what was.
 
+use crate::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
 use crate::index::{LogKey, value};
-use crate::lanes::{LogSessions, LogSummaries, main_of, summaries_of};
 use crate::log::{LogFile, Reading};
 use crate::source::Stamp;
 use crate::worker::state::{State, Summarised};

@@ -314,7 +314,7 @@ fn family(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Entry, Lane, Place};
+    use crate::event::{Conversation, Entry, Place};
     use crate::properties::{events, session};
     use proptest::prelude::*;
 
@@ -327,7 +327,7 @@ mod tests {
                 let here = session.in_context().map(|(ix, ..)| u64::from(session.items().at(ix).size().chars));
                 let chars: u64 = here.sum();
                 session.apply(Entry {
-                    lane: Lane::Main,
+                    conversation: Conversation::Main,
                     place: Place::of_line(line),
                     at: None,
                     event,

@@ -2,8 +2,8 @@
 
 use super::super::context::Basis;
 use super::super::event::{
-    Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Parent, Part, Place, Reset, Size,
-    Usage, count,
+    Billed, Cause, Conversation, Entry, Event, Kept, Key, NewItem, Node, Parent, Part, Place,
+    Reset, Size, Usage, count,
 };
 use super::super::session::Session;
 use super::super::window::Rules;
@@ -41,7 +41,7 @@ impl Talk {
 
     fn tell(&mut self, event: Event) {
         self.0.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::default(),
             at: None,
             event,

@@ -3,7 +3,7 @@
 use super::{NewItem, Place};
 use std::collections::HashMap;
 
-/// The texts of the items of a record, by their hashes: an item may be emitted in several lanes.
+/// The texts of the items of a record, by their hashes: an item may be emitted in several conversations.
 #[derive(Default)]
 pub(super) struct Finished {
     texts: HashMap<u64, String>,
@@ -47,7 +47,7 @@ impl Capture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{ByLength, Event, Lane, NewItem, Node, Sink};
+    use crate::event::{ByLength, Conversation, Event, NewItem, Node, Sink};
     use crate::{Kind, Role};
 
     fn picture(out: &mut Sink<'_>) -> NewItem {
@@ -64,7 +64,7 @@ mod tests {
             ..Node::default()
         };
         let place = Place::default();
-        out.push(Lane::Main, place, None, Event::Node(Box::new(node)));
+        out.push(Conversation::Main, place, None, Event::Node(Box::new(node)));
         assert_eq!(out.captured().as_deref(), Some("Look:\n[image]\nWell?"));
     }
 }

@@ -2,8 +2,8 @@
 
 use super::capture::{Capture, Finished};
 use super::{
-    Billed, CostOf, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size,
-    Unmeasured, Usage, count, name,
+    Billed, Conversation, CostOf, Entry, Event, Key, Measure, Meta, NewItem, Node, Place, Reset,
+    Size, Unmeasured, Usage, count, name,
 };
 use crate::{Kind, Role};
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// The longest preview, in bytes.
 pub const PREVIEW_BYTES: usize = 120;
 
-/// Collects what a decoder emits. It holds the lane, the place and the time of the record that is
+/// Collects what a decoder emits. It holds the conversation, the place and the time of the record that is
 /// being read, so that a decoder sets them once.
 pub struct Sink<'m> {
     measure: &'m dyn Measure,
@@ -25,7 +25,7 @@ pub struct Sink<'m> {
     takes_texts: bool,
     /// The texts of items that are not emitted yet, if they are wanted.
     finished: Finished,
-    lane: Lane,
+    conversation: Conversation,
     place: Place,
     at: Option<Timestamp>,
     /// The items of this record so far.
@@ -57,7 +57,7 @@ impl<'m> Sink<'m> {
             capture: None,
             takes_texts: measure.takes_texts(),
             finished: Finished::default(),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::default(),
             at: None,
             items: 0,
@@ -101,13 +101,13 @@ impl<'m> Sink<'m> {
         self.capture.as_mut()?.text.take()
     }
 
-    /// Begins a record: of the main lane and without a time, until the decoder sets others.
+    /// Begins a record: of the main conversation and without a time, until the decoder sets others.
     pub fn begin(&mut self, place: Place) {
         if self.place != place {
             self.items = 0;
             self.finished.next();
         }
-        (self.lane, self.place, self.at) = (Lane::Main, place, None);
+        (self.conversation, self.place, self.at) = (Conversation::Main, place, None);
         self.lacks_prompt = false;
     }
 
@@ -116,9 +116,9 @@ impl<'m> Sink<'m> {
         self.place
     }
 
-    /// Returns the lane of the record that is being read.
-    pub fn lane(&self) -> Lane {
-        self.lane
+    /// Returns the conversation of the record that is being read.
+    pub fn conversation(&self) -> Conversation {
+        self.conversation
     }
 
     /// Returns the time of the record that is being read.
@@ -126,9 +126,9 @@ impl<'m> Sink<'m> {
         self.at
     }
 
-    /// Sets the lane of what is emitted until the next record begins.
-    pub fn set_lane(&mut self, lane: Lane) {
-        self.lane = lane;
+    /// Sets the conversation of what is emitted until the next record begins.
+    pub fn set_conversation(&mut self, conversation: Conversation) {
+        self.conversation = conversation;
     }
 
     /// Sets the time of what is emitted until the next record begins.
@@ -159,7 +159,7 @@ impl<'m> Sink<'m> {
                     && let Some(text) = self.finished.of(item)
                 {
                     if self.takes_texts {
-                        self.measure.item(self.lane, self.place, item, text);
+                        self.measure.item(self.conversation, self.place, item, text);
                     }
                     if let (true, Some(capture)) = (is_captured, &mut self.capture) {
                         capture.text = Some(text.to_owned());
@@ -169,7 +169,7 @@ impl<'m> Sink<'m> {
         }
         self.measure.prepare(&mut event);
         self.entries.push(Entry {
-            lane: self.lane,
+            conversation: self.conversation,
             place: self.place,
             at: self.at,
             event,
@@ -264,10 +264,16 @@ impl<'m> Sink<'m> {
         self.emit(Event::Unreadable(why.into()));
     }
 
-    /// Emits an event of any lane, place and time.
-    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, event: Event) {
+    /// Emits an event of any conversation, place and time.
+    pub fn push(
+        &mut self,
+        conversation: Conversation,
+        place: Place,
+        at: Option<Timestamp>,
+        event: Event,
+    ) {
         self.begin(place);
-        (self.lane, self.at) = (lane, at);
+        (self.conversation, self.at) = (conversation, at);
         self.emit(event);
     }
 

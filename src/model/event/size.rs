@@ -1,6 +1,6 @@
 //! Measures texts.
 
-use super::{Event, Lane, NewItem, Place};
+use super::{Conversation, Event, NewItem, Place};
 use wide::u8x16;
 
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,7 @@ pub trait Measure {
 
     /// Takes the text of an item that is emitted, as the model receives it, with marks ([`super::ELIDED`]) where the
     /// reader cut it.
-    fn item(&self, _lane: Lane, _place: Place, _item: &NewItem, _text: &str) {}
+    fn item(&self, _lane: Conversation, _place: Place, _item: &NewItem, _text: &str) {}
 }
 
 /// Estimates tokens from bytes: used until a text is counted, and for files that are not on screen.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::event::{
-    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Usage,
+    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, Node, Parent, Part, Place, Reset,
+    Usage,
 };
 use crate::session::Session;
 use crate::{Gone, Source};
@@ -245,7 +246,7 @@ impl Log {
     fn push(&mut self, event: Event) {
         self.line += 1;
         self.session.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::of_line(self.line),
             at: Some(self.now()),
             event,

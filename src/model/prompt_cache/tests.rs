@@ -1,6 +1,6 @@
 use super::*;
 use crate::event::{
-    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Usage,
+    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, Node, Part, Place, Reset, Usage,
 };
 use crate::session::Coverage;
 use crate::testing::new_item;
@@ -47,7 +47,7 @@ impl Log {
     fn event(mut self, seconds: i64, event: Event) -> Log {
         self.1 += 1;
         self.0.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::new(self.1, self.1 * 100, 99),
             at: Some(at(seconds)),
             event,
@@ -133,7 +133,7 @@ fn nothing_is_known_where_nothing_was_ever_cached_or_promised() {
 fn records_without_times_show_no_clock() {
     let mut log = Log::of("five");
     log.0.apply(Entry {
-        lane: Lane::Main,
+        conversation: Conversation::Main,
         place: Place::of_line(9),
         at: None,
         event: Event::Usage(Box::new(Usage {

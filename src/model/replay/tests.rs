@@ -1,6 +1,7 @@
 use super::*;
 use crate::event::{
-    Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Reset, Sink, Usage,
+    Billed, ByLength, Cause, Conversation, Entry, Event, Kept, Key, Meta, Node, Part, Reset, Sink,
+    Usage,
 };
 use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::properties::{events, session};
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 /// Each two events are of one record.
 fn entries(events: Vec<Event>) -> Vec<Entry> {
     let entry = |(n, event)| Entry {
-        lane: Lane::Main,
+        conversation: Conversation::Main,
         place: Place::of_line(1 + n as u64 / 2),
         at: Timestamp::from_second(n as i64).ok(),
         event,
@@ -220,7 +221,7 @@ fn says(events: Vec<Event>) -> (Session, Timeline) {
     let mut session = session();
     for (line, event) in (1..).zip(events) {
         session.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::of_line(line),
             at: None,
             event,
@@ -320,7 +321,7 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
     for (line, events) in (1..).zip(records) {
         for event in events {
             session.apply(Entry {
-                lane: Lane::Main,
+                conversation: Conversation::Main,
                 place: Place::of_line(line),
                 at: None,
                 event,

@@ -83,7 +83,9 @@ const NODES_TO_FOLD: usize = if cfg!(test) { 20 } else { 16 << 10 };
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Entry, Event, Key, Lane, NewItem, Node, Parent, Part, Place, Usage};
+    use crate::event::{
+        Conversation, Entry, Event, Key, NewItem, Node, Parent, Part, Place, Usage,
+    };
     use crate::properties::{events, session};
     use crate::testing::new_item;
     use crate::{Kind, Role};
@@ -126,7 +128,7 @@ mod tests {
             let place = Place::of_line(line);
             for session in &mut both {
                 session.take_in(Entry {
-                    lane: Lane::Main,
+                    conversation: Conversation::Main,
                     place,
                     at: None,
                     event: event.clone(),

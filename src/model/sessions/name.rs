@@ -1,7 +1,7 @@
 //! Computes the names of sessions.
 
 use super::{SessionKey, Sessions};
-use crate::event::{Lane, Meta};
+use crate::event::{Conversation, Meta};
 use crate::names::{is_chosen_id, random_part};
 use crate::prompt::shows;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn named<'m>(
     first_text: impl FnOnce() -> Option<&'m str>,
 ) -> String {
     let title = meta.title.as_deref().unwrap_or_default();
-    let is_child = key.lane != Lane::Main || meta.parent.is_some();
+    let is_child = key.conversation != Conversation::Main || meta.parent.is_some();
     let project = Some(project).filter(|_| !is_child || title.is_empty());
     let shows = |text: &&str| shows(text);
     let id = meta.id.as_deref().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The projects of all sessions.
 
-use super::{FileId, SessionKey, Sessions, lanes};
+use super::{FileId, SessionKey, Sessions, conversations};
 use crate::gauge::Gauge;
 use crate::project::Projects;
 
@@ -22,7 +22,7 @@ impl Sessions {
 
     /// Notes the folders of a file's sessions, after it has changed.
     pub(super) fn note_projects(&mut self, file: FileId) {
-        for (_, listed) in self.sessions.range_mut(lanes(file)) {
+        for (_, listed) in self.sessions.range_mut(conversations(file)) {
             if *listed.folder != *listed.folder() {
                 let folder: Box<str> = listed.folder().into();
                 self.projects.remove(&listed.folder);

@@ -1,7 +1,7 @@
 //! The order of sessions: each below its parent.
 
 use super::{SessionKey, Sessions};
-use crate::event::Lane;
+use crate::event::Conversation;
 use crate::gauge::Gauge;
 use jiff::Timestamp;
 use std::cmp::Reverse;
@@ -132,7 +132,7 @@ impl Sessions {
 
 /// Returns true if nothing was said or requested in a session that has a log of its own.
 fn is_empty(key: SessionKey, gauge: &Gauge) -> bool {
-    key.lane == Lane::Main && gauge.meta.id.is_some() && !gauge.has_begun()
+    key.conversation == Conversation::Main && gauge.meta.id.is_some() && !gauge.has_begun()
 }
 
 /// Leaves out logs in which nothing was said or requested, where another log of the agent has the same id: what a
@@ -157,7 +157,7 @@ fn parents(found: &[Candidate<'_>]) -> Vec<Option<usize>> {
     let by_id: HashMap<&str, usize> = found
         .iter()
         .enumerate()
-        .filter(|(_, found)| found.key.lane == Lane::Main)
+        .filter(|(_, found)| found.key.conversation == Conversation::Main)
         .filter_map(|(at, found)| Some((found.gauge.meta.id.as_deref()?, at)))
         .filter(|(id, _)| wanted.contains(id))
         .collect();

@@ -2,7 +2,7 @@
 //! of its first prompt.
 
 use super::{SessionKey, Sessions};
-use crate::event::Lane;
+use crate::event::Conversation;
 use crate::prompt::{shows, without_tags};
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ impl Sessions {
         let title = gauge.meta.title.as_deref().map(Cow::Borrowed);
         let prompt = gauge.meta.prompt.as_deref().map(without_tags);
         let has_title = gauge.meta.title.as_deref().is_some_and(|it| !it.is_empty());
-        let is_child = key.lane != Lane::Main || gauge.meta.parent.is_some();
+        let is_child = key.conversation != Conversation::Main || gauge.meta.parent.is_some();
         let both = if gauge.project().is_empty() || (is_child && has_title) {
             [prompt, title]
         } else {
@@ -28,7 +28,7 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Lane, Meta, NewItem};
+    use crate::event::{Conversation, Meta, NewItem};
     use crate::session::{Coverage, Session};
     use crate::sessions::{FileFacts, FileId, Update};
     use crate::testing::{Log, new_item};
@@ -57,7 +57,7 @@ mod tests {
     fn key() -> SessionKey {
         SessionKey {
             file: FileId(1),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         }
     }
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn rebuild(all: &mut Sessions, session: Session) {
-        let sessions = vec![(Lane::Main, session)];
+        let sessions = vec![(Conversation::Main, session)];
         let file = FileId(1);
         all.apply(Update::Rebuilt { file, sessions });
     }

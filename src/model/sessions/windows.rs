@@ -1,6 +1,6 @@
 //! The windows that the user has set on screen, in the sessions that they are for.
 
-use super::{FileId, SessionKey, Sessions, lanes};
+use super::{FileId, SessionKey, Sessions, conversations};
 use crate::window::set::{SetFor, SetWindow, SetWindows};
 
 impl Sessions {
@@ -50,7 +50,7 @@ impl Sessions {
             return;
         };
         let path = known.facts.path.to_string_lossy();
-        for (_, listed) in self.sessions.range_mut(lanes(file)) {
+        for (_, listed) in self.sessions.range_mut(conversations(file)) {
             let id = listed.meta().id.as_deref().unwrap_or_default();
             let window = self.windows.window(&path, id, listed.model());
             listed.set_window(window);

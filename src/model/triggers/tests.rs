@@ -1,6 +1,6 @@
 use super::*;
 use crate::Kind;
-use crate::event::{Billed, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
+use crate::event::{Billed, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage};
 use crate::forecast::NoForecast;
 use crate::session::Coverage;
 use crate::testing::new_item;
@@ -77,7 +77,7 @@ fn session(prompt: u64, meta: Meta, items: Vec<crate::event::NewItem>) -> Sessio
     ];
     for (line, event) in (1..).zip(events) {
         session.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::of_line(line),
             at: Some(at(0)),
             event,

@@ -4,7 +4,7 @@ use super::summary::quantile;
 use ingest::log::LogFile;
 use ingest::reader::read_until;
 use model::earlier::Origin;
-use model::event::{Key, Lane};
+use model::event::{Conversation, Key};
 use model::session::Session;
 use model::window::Rules;
 use serde::Serialize;
@@ -18,7 +18,7 @@ const FIRST: usize = 10;
 
 /// The first predictions of a session.
 pub(super) struct First {
-    lane: Lane,
+    conversation: Conversation,
     origin: Origin,
     predictions: Vec<Prediction>,
 }
@@ -31,7 +31,7 @@ struct Prediction {
 }
 
 impl First {
-    pub(super) fn of(lane: Lane, session: &Session) -> First {
+    pub(super) fn of(conversation: Conversation, session: &Session) -> First {
         let requests = session.requests().iter();
         let predictions = requests.filter_map(|request| {
             let prompt = Some(request.prompt()).filter(|prompt| *prompt > 0)? as f64;
@@ -43,7 +43,7 @@ impl First {
             })
         });
         First {
-            lane,
+            conversation,
             origin: session.origin(),
             predictions: predictions.take(FIRST).collect(),
         }
@@ -78,7 +78,7 @@ impl Firsts {
         for (log, first) in &self.0 {
             let agent = log.format.id;
             let taught = if rules.earlier.has_price_before(&first.origin) {
-                taught(log, first.lane, counter, rules).unwrap_or_default()
+                taught(log, first.conversation, counter, rules).unwrap_or_default()
             } else {
                 HashMap::new()
             };
@@ -102,13 +102,13 @@ type Pairs = BTreeMap<(&'static str, String), Vec<[f64; 2]>>;
 /// beginning of its log is read, as far as that is possible.
 fn taught(
     log: &LogFile,
-    lane: Lane,
+    conversation: Conversation,
     counter: &Counter,
     rules: &Arc<Rules>,
 ) -> io::Result<HashMap<Key, f64>> {
     let sessions = read_until(log, counter, rules, First::are_enough)?;
-    let same = sessions.iter().find(|(other, _)| *other == lane);
-    let first = same.map(|(lane, session)| First::of(*lane, session));
+    let same = sessions.iter().find(|(other, _)| *other == conversation);
+    let first = same.map(|(conversation, session)| First::of(*conversation, session));
     let predictions = first.into_iter().flat_map(|first| first.predictions);
     Ok(predictions.map(|it| (it.request, it.error)).collect())
 }

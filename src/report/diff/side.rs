@@ -12,7 +12,7 @@ use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
 use model::calls::Calls;
 use model::context::Context;
-use model::event::{Key, Lane};
+use model::event::{Conversation, Key};
 use model::replay::{Snapshot, Timeline};
 use model::session::{ItemIx, ItemRef, Session};
 use model::tools::{server_of, servers, short_name, tools};
@@ -93,7 +93,7 @@ impl Side {
             request,
             requests: snapshot.requests,
             compactions: compactions(session, snapshot.resets),
-            spending: spending(context, &log, &responses, key.lane, keys),
+            spending: spending(context, &log, &responses, key.conversation, keys),
             first: session.requests().first().map(|first| first.prompt()),
             first_parts: BTreeMap::new(),
             context: snapshot.context,
@@ -268,20 +268,20 @@ fn spending(
     context: &ReportContext,
     log: &LogFile,
     responses: &Responses,
-    lane: Lane,
+    conversation: Conversation,
     of: Option<HashSet<Key>>,
 ) -> Spending {
     let mut prices = PriceList::new(&context.rules);
     let mut all = Spending::default();
     for (request, cost) in responses.costs() {
         let is_counted = of.as_ref().is_none_or(|keys| keys.contains(&request));
-        if cost.lane == lane && is_counted {
+        if cost.conversation == conversation && is_counted {
             all.add(prices.spending(&cost, log.format, responses.model(&cost)));
         }
     }
     if of.is_none() {
         let mut own = responses.own_costs();
-        all.own = own.find_map(|(of, own)| (of == lane).then_some(own));
+        all.own = own.find_map(|(of, own)| (of == conversation).then_some(own));
     }
     all
 }

@@ -12,7 +12,7 @@ use crate::names::joined_by;
 use anyhow::Result;
 use ingest::log::LogFile;
 use jiff::Timestamp;
-use model::event::{Key, Lane};
+use model::event::{Conversation, Key};
 use model::project::Projects;
 use model::session::Session;
 use model::sessions::{FileFacts, SessionKey, Sessions};
@@ -108,9 +108,9 @@ pub(super) struct OfLog<'a> {
     /// The projects of all logs.
     projects: &'a Projects,
     /// The responses of each session, with what they cost: in the order of their times.
-    responses: HashMap<Lane, Vec<Response<'a>>>,
+    responses: HashMap<Conversation, Vec<Response<'a>>>,
     /// The agent's own count of the cost of each session, in billionths of a US dollar.
-    own_costs: HashMap<Lane, u64>,
+    own_costs: HashMap<Conversation, u64>,
 }
 
 /// A response of a session.
@@ -133,30 +133,33 @@ impl<'a> OfLog<'a> {
         once: &'a Once,
         prices: &mut PriceList<'_>,
     ) -> OfLog<'a> {
-        let mut by_lane: HashMap<Lane, Vec<Response<'a>>> = HashMap::new();
+        let mut by_conversation: HashMap<Conversation, Vec<Response<'a>>> = HashMap::new();
         for (request, cost) in responses.costs() {
             let everywhere = everywhere(log, request, &cost);
             let own = (cost, responses.model(&cost));
             let counted = once.of(ix, everywhere, own);
-            let lane = cost.lane;
+            let conversation = cost.conversation;
             let (cost, model) = counted.unwrap_or(own);
-            by_lane.entry(lane).or_default().push(Response {
-                request,
-                everywhere,
-                cost,
-                model,
-                spending: prices.spending(&cost, log.format, model),
-                is_repeated: counted.is_none(),
-            });
+            by_conversation
+                .entry(conversation)
+                .or_default()
+                .push(Response {
+                    request,
+                    everywhere,
+                    cost,
+                    model,
+                    spending: prices.spending(&cost, log.format, model),
+                    is_repeated: counted.is_none(),
+                });
         }
-        for responses in by_lane.values_mut() {
+        for responses in by_conversation.values_mut() {
             responses.sort_unstable_by_key(|response| (response.cost.at, response.request));
         }
         OfLog {
             log,
             sessions,
             projects,
-            responses: by_lane,
+            responses: by_conversation,
             own_costs: responses.own_costs().collect(),
         }
     }
@@ -179,7 +182,7 @@ impl<'a> OfSession<'a> {
             session,
             facts: log.sessions.facts(key),
             key,
-            name: joined_by(session.agent, &log.log.facts, key.lane),
+            name: joined_by(session.agent, &log.log.facts, key.conversation),
         }
     }
 
@@ -187,7 +190,7 @@ impl<'a> OfSession<'a> {
     fn responses(&self) -> &'a [Response<'a>] {
         self.log
             .responses
-            .get(&self.key.lane)
+            .get(&self.key.conversation)
             .map_or(&[], Vec::as_slice)
     }
 }

@@ -115,7 +115,7 @@ impl Changes {
 mod tests {
     use super::super::tests::some_time;
     use super::*;
-    use model::event::Lane;
+    use model::event::Conversation;
     use model::sessions::FileId;
 
     const EVERY: Duration = Duration::from_secs(1);
@@ -123,7 +123,7 @@ mod tests {
     fn key(file: u64) -> SessionKey {
         SessionKey {
             file: FileId(file),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         }
     }
 

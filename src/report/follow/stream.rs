@@ -10,7 +10,7 @@ use crate::session::Report;
 use anyhow::Result;
 use ingest::Delivery;
 use jiff::tz::TimeZone;
-use model::event::Lane;
+use model::event::Conversation;
 use model::session::{Coverage, Session};
 use model::sessions::{FileId, SessionKey, Sessions, Update};
 use model::window::Rules;
@@ -138,10 +138,10 @@ impl Stream {
 impl State {
     /// Takes in an update. Returns whether there is something new to write.
     fn apply(&mut self, update: Update, texts: &Texts, now: Instant) -> bool {
-        let (file, lanes) = match &update {
+        let (file, conversations) = match &update {
             Update::Found(facts) => (facts.file, None),
-            Update::Summaries { file, summaries } => (*file, Some(lanes_of(summaries))),
-            Update::Rebuilt { file, sessions } => (*file, Some(lanes_of(sessions))),
+            Update::Summaries { file, summaries } => (*file, Some(conversations_of(summaries))),
+            Update::Rebuilt { file, sessions } => (*file, Some(conversations_of(sessions))),
             Update::Appended { file, .. }
             | Update::Settings { file, .. }
             | Update::Running { file, .. } => (*file, None),
@@ -161,9 +161,9 @@ impl State {
             Update::CaughtUp => return false,
         };
         let mut is_new = matches!(update, Update::Vanished(_));
-        if let Some(lanes) = lanes {
+        if let Some(conversations) = conversations {
             let former = self.keys(file).into_iter();
-            for key in former.filter(|key| !lanes.contains(&key.lane)) {
+            for key in former.filter(|key| !conversations.contains(&key.conversation)) {
                 self.remove(key, texts);
             }
         }
@@ -183,7 +183,7 @@ impl State {
         let sessions = &self.sessions;
         self.changes.remove(key, || {
             let facts = sessions.facts(key)?;
-            let name = joined_by(facts.agent, facts, key.lane);
+            let name = joined_by(facts.agent, facts, key.conversation);
             Some(Gone::new(name, facts.agent, texts.names(sessions, key)?))
         });
     }
@@ -243,7 +243,7 @@ impl State {
             return Ok(());
         };
         let title = names.title.take().filter(|_| texts.has_titles());
-        let name = joined_by(facts.agent, facts, key.lane);
+        let name = joined_by(facts.agent, facts, key.conversation);
         let part = SessionPart::new(&self.sessions, key, gauge, names, None, at);
         let is_whole = |of: &&Session| {
             matches!(texts, Texts::Reports { .. }) && of.coverage == Coverage::Whole
@@ -277,8 +277,8 @@ impl State {
     }
 }
 
-fn lanes_of<T>(all: &[(Lane, T)]) -> Vec<Lane> {
-    all.iter().map(|(lane, _)| *lane).collect()
+fn conversations_of<T>(all: &[(Conversation, T)]) -> Vec<Conversation> {
+    all.iter().map(|(conversation, _)| *conversation).collect()
 }
 
 impl Texts {

@@ -1,6 +1,6 @@
 use super::*;
 use ingest::Delivery;
-use model::event::Lane;
+use model::event::Conversation;
 use model::session::{Coverage, Session};
 use model::sessions::FileId;
 use model::sessions::{FileFacts, Update};
@@ -51,7 +51,7 @@ fn write_state(stream: &Stream, file: u64, records: u64) {
     session.meta.title = Some("a secret title".into());
     session.turns = 1;
     session.updated_at = Timestamp::from_second(i64::try_from(records).unwrap()).ok();
-    let sessions = vec![(Lane::Main, session)];
+    let sessions = vec![(Conversation::Main, session)];
     take(stream, Update::Rebuilt { file, sessions });
 }
 

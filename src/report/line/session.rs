@@ -10,7 +10,7 @@ use integrations::kept::{self, Kept};
 use integrations::line::{Input, Size};
 use integrations::store;
 use jiff::Timestamp;
-use model::event::{ByLength, Entry, Event, Key, Lane, Measure, Meta, Place, Usage};
+use model::event::{ByLength, Conversation, Entry, Event, Key, Measure, Meta, Place, Usage};
 use model::session::{Coverage, Session};
 use model::window::{Said, without_window};
 use model::{Gone, Role, Source};
@@ -80,7 +80,9 @@ fn recent_session(
 ) -> io::Result<Session> {
     let read = || recent(log, measure, &context.rules);
     let sessions = context.patience.read(log, read)?;
-    let main = sessions.into_iter().find(|(lane, _)| *lane == Lane::Main);
+    let main = sessions
+        .into_iter()
+        .find(|(conversation, _)| *conversation == Conversation::Main);
     Ok(main.map_or_else(
         || Session::new(log.format.id, Arc::clone(&context.rules)),
         |(_, session)| session,
@@ -236,7 +238,7 @@ fn is_newer(session: &Session, prompt: u64) -> bool {
 /// Returns an entry for an event that no log has, placed after the end of the log.
 fn entry(event: Event) -> Entry {
     Entry {
-        lane: Lane::Main,
+        conversation: Conversation::Main,
         place: Place::new(0, u64::MAX >> 8, 0),
         at: None,
         event,

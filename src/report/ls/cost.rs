@@ -1,7 +1,7 @@
 //! Defines the cost of a response.
 
 use jiff::Timestamp;
-use model::event::{Billed, Lane};
+use model::event::{Billed, Conversation};
 use model::spent::Cached;
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ pub(crate) struct Cost {
     /// The index of the model that answered, among those of the log.
     pub(crate) model: Option<u32>,
     /// The session that it belongs to.
-    pub(crate) lane: Lane,
+    pub(crate) conversation: Conversation,
 }
 
 impl Cost {

@@ -4,13 +4,13 @@ use super::Sums;
 use super::responses::Responses;
 use crate::ReportContext;
 use ingest::COUNTED;
+use ingest::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::index::{Index, Kept, LogKey, Part, restore, value};
-use ingest::lanes::{LogSessions, LogSummaries, main_of, summaries_of};
 use ingest::log::LogFile;
 use ingest::reader::{read_once, tail_only};
 use ingest::sync::{lock, threads};
-use model::event::{Lane, Meta};
+use model::event::{Conversation, Meta};
 use model::session::Session;
 use model::window::{Overrides, Rules};
 use std::path::PathBuf;
@@ -219,7 +219,7 @@ fn are_by(summaries: &LogSummaries, overrides: &Overrides) -> bool {
 /// size is known.
 fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<LogSessions> {
     let sessions = tail_only(log, rules)?;
-    let unreported = |(_, session): &(Lane, Session)| session.is_unreported();
+    let unreported = |(_, session): &(Conversation, Session)| session.is_unreported();
     if log.facts.len <= COUNTED && sessions.iter().any(unreported) {
         read_once(log, counter, rules)
     } else {

@@ -8,7 +8,7 @@ use formats::Format;
 use hashbrown::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
-use model::event::{CostOf, Entry, Event, Key, Lane};
+use model::event::{Conversation, CostOf, Entry, Event, Key};
 use model::spent::Cached;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -18,7 +18,7 @@ use std::io;
 pub(crate) struct Responses {
     /// The responses, each with the index of its session.
     rows: Vec<Row>,
-    lanes: Vec<Lane>,
+    conversations: Vec<Conversation>,
     /// Responses without usage.
     pub(super) unbilled: Vec<Key>,
     /// Compactions that took a request that is not in the log.
@@ -28,7 +28,7 @@ pub(crate) struct Responses {
     /// The models that answered.
     pub(super) models: Vec<Box<str>>,
     /// The agent's own count by session, in billionths of a US dollar.
-    own: Vec<(Lane, u64)>,
+    own: Vec<(Conversation, u64)>,
 }
 
 /// The part of a log that was read so far.
@@ -41,8 +41,8 @@ struct Reading {
     /// The models that answered.
     models: Vec<Box<str>>,
     /// The index of the model of each session.
-    current: HashMap<Lane, u32>,
-    own: HashMap<Lane, OwnCost>,
+    current: HashMap<Conversation, u32>,
+    own: HashMap<Conversation, OwnCost>,
     /// Responses of which the output alone was seen.
     outputs: HashSet<Key>,
     /// Responses that another log has paid for.
@@ -63,8 +63,11 @@ impl Responses {
     /// Returns each response by its key, with its cost.
     pub(crate) fn costs(&self) -> impl Iterator<Item = (Key, Cost)> {
         self.rows.iter().map(|row| {
-            let lane = self.lanes.get(row.of() as usize);
-            (row.key(), row.cost(lane.copied().unwrap_or(Lane::Main)))
+            let conversation = self.conversations.get(row.of() as usize);
+            (
+                row.key(),
+                row.cost(conversation.copied().unwrap_or(Conversation::Main)),
+            )
         })
     }
 
@@ -74,7 +77,7 @@ impl Responses {
     }
 
     /// Returns the agent's own count of the cost of each session that has one, in billionths of a US dollar.
-    pub(crate) fn own_costs(&self) -> impl Iterator<Item = (Lane, u64)> {
+    pub(crate) fn own_costs(&self) -> impl Iterator<Item = (Conversation, u64)> {
         self.own.iter().copied()
     }
 
@@ -94,17 +97,21 @@ impl Responses {
         &self,
         prices: &mut PriceList<'_>,
         format: &Format,
-    ) -> Vec<(Lane, Spending)> {
-        let none = |lane: &Lane| (*lane, Spending::default());
-        let mut all: Vec<(Lane, Spending)> = self.lanes.iter().map(none).collect();
+    ) -> Vec<(Conversation, Spending)> {
+        let none = |conversation: &Conversation| (*conversation, Spending::default());
+        let mut all: Vec<(Conversation, Spending)> = self.conversations.iter().map(none).collect();
         for row in &self.rows {
-            if let Some((lane, spending)) = all.get_mut(row.of() as usize) {
-                let cost = row.cost(*lane);
+            if let Some((conversation, spending)) = all.get_mut(row.of() as usize) {
+                let cost = row.cost(*conversation);
                 spending.add(prices.spending(&cost, format, self.model(&cost)));
             }
         }
-        for (lane, own) in &self.own {
-            let ix = index_of(&mut all, |(of, _)| of == lane, || none(lane));
+        for (conversation, own) in &self.own {
+            let ix = index_of(
+                &mut all,
+                |(of, _)| of == conversation,
+                || none(conversation),
+            );
             if let Some((_, spending)) = all.get_mut(ix as usize) {
                 spending.own = Some(*own);
             }
@@ -113,8 +120,8 @@ impl Responses {
     }
 
     /// Returns the responses, and the sessions that they refer to by index.
-    pub(super) fn rows(&self) -> (&[Row], &[Lane]) {
-        (&self.rows, &self.lanes)
+    pub(super) fn rows(&self) -> (&[Row], &[Conversation]) {
+        (&self.rows, &self.conversations)
     }
 
     /// Returns true if the log has no responses and lacks none.
@@ -127,7 +134,7 @@ impl Responses {
 impl Reading {
     /// Takes in an entry. `usual` is how the format counts what was cached.
     fn take(&mut self, entry: Entry, usual: Cached) {
-        let (lane, at) = (entry.lane, entry.at);
+        let (conversation, at) = (entry.conversation, entry.at);
         let cost = |billed, cached, is_sum, model| Cost {
             billed,
             cached,
@@ -135,25 +142,25 @@ impl Reading {
             lacks_input: false,
             at,
             model,
-            lane,
+            conversation,
         };
         match entry.event {
             Event::Meta(meta) => {
                 if let Some(model) = meta.model {
                     let ix = self.index_of(&model);
-                    self.current.insert(lane, ix);
+                    self.current.insert(conversation, ix);
                 }
             }
             Event::Usage(usage) => {
                 if let Some(model) = &usage.model {
                     let ix = self.index_of(model);
-                    self.current.insert(lane, ix);
+                    self.current.insert(conversation, ix);
                 }
                 if usage.is_inherited {
                     self.inherited.insert(usage.request);
                     return;
                 }
-                let model = self.current.get(&lane).copied();
+                let model = self.current.get(&conversation).copied();
                 let cached = Cached::of(usage.billed, usage.prompt, usual);
                 self.count(usage.request, cost(usage.billed, cached, false, model));
             }
@@ -174,11 +181,14 @@ impl Reading {
                     _ => {}
                 }
                 let own = model.map(|model| self.index_of(&model));
-                let model = own.or_else(|| self.current.get(&lane).copied());
+                let model = own.or_else(|| self.current.get(&conversation).copied());
                 self.count(request, cost(billed, usual, of.is_sum(), model));
             }
             Event::OwnCost { of, nanodollars } => {
-                self.own.entry(lane).or_default().add(of, nanodollars);
+                self.own
+                    .entry(conversation)
+                    .or_default()
+                    .add(of, nanodollars);
             }
             Event::Node(node) => self.unbilled.extend(node.request),
             Event::Reset(reset) => {
@@ -217,10 +227,14 @@ impl Reading {
         let is_lost =
             |request: &Key| !self.costs.contains_key(request) && !self.inherited.contains(request);
         let unbilled = self.unbilled.into_iter().filter(is_lost).collect();
-        let mut lanes = Vec::new();
+        let mut conversations = Vec::new();
         let costs = self.costs.iter();
         let rows = costs.map(|(request, cost)| {
-            let of = index_of(&mut lanes, |lane| *lane == cost.lane, || cost.lane);
+            let of = index_of(
+                &mut conversations,
+                |conversation| *conversation == cost.conversation,
+                || cost.conversation,
+            );
             Row::new(*request, cost, of)
         });
         let mut rows: Vec<Row> = rows.collect();
@@ -228,12 +242,14 @@ impl Reading {
         let own = self.own.into_iter();
         Responses {
             rows,
-            lanes,
+            conversations,
             unbilled,
             compactions: self.compactions.into_iter().collect(),
             unreadable: self.unreadable,
             models: self.models,
-            own: own.map(|(lane, own)| (lane, own.sum())).collect(),
+            own: own
+                .map(|(conversation, own)| (conversation, own.sum()))
+                .collect(),
         }
     }
 }
@@ -266,16 +282,16 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_responses_is_all_of_them() {
-        let cost = |lane, model| Cost {
+        let cost = |conversation, model| Cost {
             billed: Billed::new(5_000_000_000, 7),
             cached: Cached::Beside,
             is_sum: true,
             lacks_input: false,
             at: "2026-11-22T23:59:59.123456789Z".parse().ok(),
             model,
-            lane,
+            conversation,
         };
-        let (main, side) = (Lane::Main, Lane::Side(Key::of("side")));
+        let (main, side) = (Conversation::Main, Conversation::Side(Key::of("side")));
         let costs = [
             (Key::of("a"), cost(main, Some(1))),
             (Key::of("b"), cost(side, None)),

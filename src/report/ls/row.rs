@@ -2,7 +2,7 @@
 
 use super::cost::Cost;
 use jiff::Timestamp;
-use model::event::{Billed, Key, Lane, Surcharges};
+use model::event::{Billed, Conversation, Key, Surcharges};
 use model::spent::Cached;
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ impl Row {
     }
 
     /// Returns its cost, as a response of this session.
-    pub(super) fn cost(&self, lane: Lane) -> Cost {
+    pub(super) fn cost(&self, conversation: Conversation) -> Cost {
         let is = |flag| self.flags & flag != 0;
         Cost {
             billed: Billed::of_counts(self.counts.map(Count::get), self.surcharges),
@@ -115,7 +115,7 @@ impl Row {
             lacks_input: is(LACKS_INPUT),
             at: self.at(),
             model: self.model(),
-            lane,
+            conversation,
         }
     }
 
@@ -156,14 +156,14 @@ mod tests {
                 lacks_input: flags[3],
                 at: at.and_then(|at| Timestamp::from_nanosecond(at.into()).ok()),
                 model,
-                lane: Lane::Side(Key::new(key)),
+                conversation: Conversation::Side(Key::new(key)),
             };
             let key = Key::new(key);
             let row = Row::new(key, &cost, 7);
             let bytes = postcard::to_stdvec(&row).unwrap();
             prop_assert_eq!(postcard::from_bytes::<Row>(&bytes).unwrap(), row);
             prop_assert_eq!((row.key(), row.of()), (key, 7));
-            prop_assert_eq!(row.cost(cost.lane), cost);
+            prop_assert_eq!(row.cost(cost.conversation), cost);
         }
     }
 
@@ -176,9 +176,9 @@ mod tests {
             lacks_input: false,
             at: "3000-01-01T00:00:00Z".parse().ok(),
             model: None,
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         };
-        let kept = Row::new(Key::of("a"), &cost, 0).cost(Lane::Main);
+        let kept = Row::new(Key::of("a"), &cost, 0).cost(Conversation::Main);
         assert_eq!(kept.billed, Billed::new((1 << 40) - 1, (1 << 40) - 1));
         assert_eq!(kept.at, None);
     }

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
-use model::event::{Billed, Key, Lane};
+use model::event::{Billed, Conversation, Key};
 use model::project::Projects;
 use model::window::Rules;
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ impl Collected {
         format: &'static Format,
         responses: &Responses,
         wanted: &Wanted,
-        folder: impl Fn(Lane) -> &'p str,
+        folder: impl Fn(Conversation) -> &'p str,
     ) {
         if responses.has_none() {
             return;
@@ -148,12 +148,12 @@ impl Collected {
             unreadable: 0,
         });
         // Doubled each time, the list would take up to three times its memory while it is moved.
-        let (rows, lanes) = responses.rows();
+        let (rows, conversations) = responses.rows();
         if all.rows.capacity() - all.rows.len() < rows.len() {
             all.rows.reserve_exact(rows.len().max(all.rows.len() / 4));
         }
-        let wanted_folders = lanes.iter().map(|lane| {
-            let folder = Some(folder(*lane)).filter(|folder| wanted.has_project(folder));
+        let wanted_folders = conversations.iter().map(|conversation| {
+            let folder = Some(folder(*conversation)).filter(|folder| wanted.has_project(folder));
             folder.and_then(|folder| folders.index(folder))
         });
         let wanted_folders: Vec<Option<u32>> = wanted_folders.collect();
@@ -164,7 +164,7 @@ impl Collected {
             let model = row.model().and_then(|ix| *models.get(ix as usize)?);
             if wanted.has_response(row.at(), names.name(model)) {
                 let key = match row.key() {
-                    key if key.is_local() => in_all_logs(key, &row.cost(Lane::Main)),
+                    key if key.is_local() => in_all_logs(key, &row.cost(Conversation::Main)),
                     key => key,
                 };
                 all.rows.push(row.labelled(key, model, *folder));
@@ -173,7 +173,7 @@ impl Collected {
         // Without usage, a response has neither a time nor a model here.
         if wanted.since.is_none()
             && wanted.model.is_none()
-            && wanted.has_project(folder(Lane::Main))
+            && wanted.has_project(folder(Conversation::Main))
         {
             all.unbilled.extend(&responses.unbilled);
             all.compactions.extend(&responses.compactions);
@@ -191,7 +191,9 @@ impl Collected {
             agent.rows.dedup_by(|row, kept| {
                 let is_same = row.key() == kept.key();
                 if is_same {
-                    let cost = kept.cost(Lane::Main).merged(row.cost(Lane::Main));
+                    let cost = kept
+                        .cost(Conversation::Main)
+                        .merged(row.cost(Conversation::Main));
                     let of = [kept.of(), row.of()];
                     // If several logs have the response, it belongs to the first folder by name.
                     let folder = of.into_iter().min_by_key(|ix| folders.name(Some(*ix)));
@@ -220,7 +222,7 @@ impl Totals {
         let mut groups: BTreeMap<String, Spending> = BTreeMap::new();
         for agent in self.agents.values() {
             for row in &agent.rows {
-                let cost = row.cost(Lane::Main);
+                let cost = row.cost(Conversation::Main);
                 let model = self.models.name(cost.model);
                 let name = match by {
                     By::Day | By::Week => cost.at.map_or_else(String::new, |at| day(at, zone, *by)),
@@ -282,7 +284,7 @@ impl AgentTotals {
         let sum = |costs: &mut dyn Iterator<Item = Cost>| {
             costs.fold(Billed::default(), |sum, cost| sum.plus(cost.billed))
         };
-        let all = || of.rows.iter().map(|row| row.cost(Lane::Main));
+        let all = || of.rows.iter().map(|row| row.cost(Conversation::Main));
         let costs = sum(&mut all());
         let summed = sum(&mut all().filter(|cost| cost.is_sum));
         let terms = |billed: &Billed| -> Vec<(&'static str, u64)> {
@@ -349,7 +351,7 @@ mod tests {
             lacks_input: false,
             at: at.parse().ok(),
             model,
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         }
     }
 

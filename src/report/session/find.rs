@@ -5,10 +5,10 @@ use crate::ls::{self, Wanted};
 use crate::patience::BUSY;
 use crate::{NO_SESSIONS, ReportContext};
 use anyhow::{Context, Result, bail};
-use ingest::lanes::LogSessions;
+use ingest::conversations::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::tail_only;
-use model::event::Lane;
+use model::event::Conversation;
 use model::gauge::Gauge;
 use model::sessions::{FileId, SessionKey, Sessions, Update};
 use render::text::inert;
@@ -56,7 +56,7 @@ pub(crate) fn find(
     let log = all.logs.remove(&key.file);
     let log = log.context("the session has no log")?;
     // The first session at the end of a log with several is not always its main session.
-    let is_one = |_: &&Gauge| key.lane != Lane::Main || log.format.holds_several;
+    let is_one = |_: &&Gauge| key.conversation != Conversation::Main || log.format.holds_several;
     let gauge = all.sessions.gauge(key).filter(is_one);
     let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
     Ok((log, id))
@@ -144,9 +144,9 @@ pub(crate) fn find_session(
     file: FileId,
     wanted: Option<&str>,
 ) -> Result<SessionKey> {
-    let lane = Lane::Main;
+    let conversation = Conversation::Main;
     let keys = sessions.of_file(file);
-    wanted.map_or(Ok(SessionKey { file, lane }), |wanted| {
+    wanted.map_or(Ok(SessionKey { file, conversation }), |wanted| {
         select(sessions, keys, "the file", wanted)
     })
 }

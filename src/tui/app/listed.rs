@@ -104,7 +104,7 @@ pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
 mod tests {
     use super::*;
     use crate::tests::testing::{app, logs, now, rules};
-    use model::event::Lane;
+    use model::event::Conversation;
     use model::sessions::{FileId, SessionKey};
     use model::window::Overrides;
 
@@ -112,7 +112,7 @@ mod tests {
         let app = app(logs(), 80, 24);
         let key = SessionKey {
             file: FileId(file),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         };
         app.sessions.gauge(key).expect("a session").clone()
     }

@@ -246,7 +246,7 @@ fn facts(alert: &Alert) -> Facts {
 mod tests {
     use super::*;
     use model::alerts::VARIABLES;
-    use model::event::{Lane, is_unsafe_to_show};
+    use model::event::{Conversation, is_unsafe_to_show};
     use model::sessions::{FileId, SessionKey};
     use proptest::prelude::*;
 
@@ -254,7 +254,7 @@ mod tests {
         Alert {
             session: SessionKey {
                 file: FileId(1),
-                lane: Lane::Main,
+                conversation: Conversation::Main,
             },
             cause: Cause::Item {
                 tokens: 61_000,

@@ -17,7 +17,9 @@ use crate::tests::testing::{
 use crate::theme::{Theme, Themes};
 use model::alerts::{Alerts, Channel};
 use model::event::is_unsafe_to_show;
-use model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
+use model::event::{
+    Billed, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage,
+};
 use model::running::Running;
 use model::sessions::{FileFacts, FileId, Sessions, Update};
 use model::{Kind, Role, Source};
@@ -167,7 +169,7 @@ fn a_window_is_set_and_taken_back() {
     assert!(shown.contains("window 1.0M (set here)"), "{shown}");
 
     // The log is reread: the window stays at the size that was set.
-    let sessions = vec![(key.lane, app.sessions.get(key).unwrap().clone())];
+    let sessions = vec![(key.conversation, app.sessions.get(key).unwrap().clone())];
     let file = key.file;
     app.sessions.get_mut(key).unwrap().meta.title = Some("old".into());
     app.update(Msg::Update(Update::Rebuilt { file, sessions }));

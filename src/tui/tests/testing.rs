@@ -8,8 +8,8 @@ use crate::theme::Theme;
 use crate::views;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{
-    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
-    Usage, count,
+    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset,
+    Size, Usage, count,
 };
 use model::session::Coverage;
 use model::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
@@ -85,7 +85,7 @@ pub(crate) fn rules() -> Arc<Rules> {
 /// Writes a session's log as events, one line after the other.
 pub(crate) struct Log {
     file: FileId,
-    lane: Lane,
+    conversation: Conversation,
     line: u64,
     at: Timestamp,
     updates: Vec<Update>,
@@ -108,7 +108,7 @@ impl Log {
         };
         Log {
             file: FileId(n),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             line: 0,
             at,
             updates: vec![Update::Found(Box::new(facts))],
@@ -118,7 +118,7 @@ impl Log {
     pub(crate) fn event(mut self, event: Event) -> Log {
         self.line += 1;
         let entry = Entry {
-            lane: self.lane,
+            conversation: self.conversation,
             place: Place::new(self.line, self.line * 1_000, 900),
             at: Some(self.at),
             event,
@@ -361,8 +361,8 @@ pub(crate) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
     for update in logs.into_iter().flat_map(Log::into_updates) {
         // Each log is read from its beginning.
         if let Update::Appended { file, .. } = update {
-            let lane = Lane::Main;
-            let session = app.sessions.get_mut(SessionKey { file, lane });
+            let conversation = Conversation::Main;
+            let session = app.sessions.get_mut(SessionKey { file, conversation });
             session
                 .into_iter()
                 .for_each(|session| session.coverage = Coverage::Whole);
@@ -451,7 +451,7 @@ pub(crate) fn text(app: &App, theme: Theme) -> String {
 pub(crate) fn shop() -> SessionKey {
     SessionKey {
         file: FileId(2),
-        lane: Lane::Main,
+        conversation: Conversation::Main,
     }
 }
 

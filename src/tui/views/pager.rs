@@ -228,7 +228,7 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
 mod tests {
     use super::*;
     use crate::theme::Theme;
-    use model::event::{ByLength, Entry, Event, Lane, Node, Part, Place, Sink};
+    use model::event::{ByLength, Conversation, Entry, Event, Node, Part, Place, Sink};
     use model::session::Session;
     use model::sessions::{FileId, SessionKey};
     use model::text::{Text, TextPage, TextRequest};
@@ -248,7 +248,7 @@ mod tests {
             ..Node::default()
         };
         session.apply(Entry {
-            lane: Lane::Main,
+            conversation: Conversation::Main,
             place: Place::default(),
             at: "2026-03-14T15:00:00Z".parse().ok(),
             event: Event::Node(Box::new(node)),
@@ -257,9 +257,9 @@ mod tests {
     }
 
     fn opened(session: &Session, text: Result<Text, String>) -> Pager {
-        let (file, lane) = (FileId(1), Lane::Main);
+        let (file, conversation) = (FileId(1), Conversation::Main);
         let of = TextRequest::of(file, session.items().at(0)).unwrap();
-        let mut pager = Pager::open(SessionKey { file, lane }, of);
+        let mut pager = Pager::open(SessionKey { file, conversation }, of);
         assert_eq!(pager.take(TextPage { of, text }), None);
         pager
     }

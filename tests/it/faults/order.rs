@@ -3,7 +3,7 @@
 use crate::fuzzed::targets::sessions::{self, RULES, Sessions};
 use crate::support::{ctxgauge, json_report};
 use ctxgauge::agents;
-use ctxgauge::model::event::Lane;
+use ctxgauge::model::event::Conversation;
 use ctxgauge::model::session::Session;
 use serde_json::{Value, json};
 use std::fs;
@@ -84,7 +84,7 @@ fn read(agent: &str, log: &[String]) -> Sessions {
 }
 
 fn main(sessions: &Sessions) -> &Session {
-    &sessions[&Lane::Main]
+    &sessions[&Conversation::Main]
 }
 
 /// The number of items, and what is known.

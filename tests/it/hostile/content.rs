@@ -215,7 +215,7 @@ fn screens(logs: &[LogFile], rules: &Arc<Rules>, now: Timestamp) {
         let mut screen = Screen::at(rules, now);
         let copies = sessions
             .iter()
-            .map(|(lane, session)| (*lane, session.clone()));
+            .map(|(conversation, session)| (*conversation, session.clone()));
         screen.add(log, copies.collect());
         all.add(log, sessions);
         let what = log.format.id;

@@ -1,7 +1,7 @@
 //! The screens without a terminal: keys in, the bytes of frames out.
 
 use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
-use ctxgauge::ingest::lanes::LogSessions;
+use ctxgauge::ingest::conversations::LogSessions;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::model::sessions::{Sessions, Update};
 use ctxgauge::model::text::{Text, TextPage};

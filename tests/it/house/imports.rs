@@ -41,7 +41,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["model", "decode", "formats", "files", "ingest::sync"],
     ),
     (
-        &["ingest::text", "ingest::database", "ingest::lanes"],
+        &["ingest::text", "ingest::database", "ingest::conversations"],
         &[
             "model",
             "decode",
@@ -78,7 +78,7 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::source",
             "ingest::lines",
             "ingest::text",
-            "ingest::lanes",
+            "ingest::conversations",
             "ingest::sidecar",
         ],
     ),
@@ -100,7 +100,7 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::lines",
             "ingest::text",
             "ingest::database",
-            "ingest::lanes",
+            "ingest::conversations",
             "ingest::sidecar",
             "ingest::log",
         ],

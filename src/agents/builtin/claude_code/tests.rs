@@ -1,4 +1,4 @@
-//! What the fixtures' reports do not show: lanes, claims, recognition, the text behind an item.
+//! What the fixtures' reports do not show: conversations, claims, recognition, the text behind an item.
 
 use super::*;
 use crate::testing::{self, fixture};
@@ -12,14 +12,17 @@ fn entries(log: &str) -> Vec<Entry> {
 #[test]
 fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
     let entries = entries(fixture!("claude-code/sidechain_interleaved/log.jsonl"));
-    let side: Vec<&Entry> = entries.iter().filter(|e| e.lane != Lane::Main).collect();
+    let side: Vec<&Entry> = entries
+        .iter()
+        .filter(|e| e.conversation != Conversation::Main)
+        .collect();
     let lines: Vec<u64> = side
         .iter()
         .filter(|e| matches!(e.event, Event::Node(_)))
         .map(|e| e.place.line())
         .collect();
     assert_eq!(lines, [3, 4, 5, 6]);
-    assert!(side.iter().all(|e| e.lane == side[0].lane));
+    assert!(side.iter().all(|e| e.conversation == side[0].conversation));
     let parent = side.iter().find_map(|e| match &e.event {
         Event::Meta(meta) => meta.parent.as_deref(),
         _ => None,
@@ -30,7 +33,7 @@ fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
 #[test]
 fn a_sub_agents_own_file_is_its_main_lane() {
     let entries = entries(fixture!("claude-code/subagent_file/log.jsonl"));
-    assert!(entries.iter().all(|e| e.lane == Lane::Main));
+    assert!(entries.iter().all(|e| e.conversation == Conversation::Main));
 }
 
 #[test]
@@ -156,5 +159,9 @@ fn a_fork_without_its_parents_log_lacks_its_beginning_once() {
     let entries = entries(&format!("{log}{root}\n"));
     let missing = |entry: &&Entry| entry.event == Event::BeginningMissing;
     assert_eq!(entries.iter().filter(missing).count(), 1);
-    assert!(entries.iter().all(|entry| entry.lane == Lane::Main));
+    assert!(
+        entries
+            .iter()
+            .all(|entry| entry.conversation == Conversation::Main)
+    );
 }

@@ -56,7 +56,7 @@ impl ClaudeCodeDecoder {
         lost.report(out);
         out.set_time(line.timestamp.time());
         let ids = [&line.uuid, &line.parent_uuid, &line.agent_id];
-        out.set_lane(self.lane(&Side::new(ids, line.is_sidechain)));
+        out.set_conversation(self.conversation(&Side::new(ids, line.is_sidechain)));
         match line.kind.or_empty() {
             fork::KIND => return None,
             // Not billed here.
@@ -65,7 +65,7 @@ impl ClaudeCodeDecoder {
                 line.response(&self.requests, &mut self.responses, &mut self.chosen, out)?;
             }
             "api-request" => {
-                let known = self.metas.entry(out.lane()).or_default();
+                let known = self.metas.entry(out.conversation()).or_default();
                 out.meta(Meta::of_model(line.params.model()).changes(known));
                 self.requests.note_window(line.id.key(), &line.params);
             }

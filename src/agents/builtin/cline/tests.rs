@@ -55,7 +55,7 @@ fn a_compaction_that_was_replaced_left_the_newest_20_000_tokens() {
         lines.extend([called(n, 5_000 + 3_000 * n), returned(n, 29_600)]);
     }
     lines.push(called(9, 14_000));
-    let session = testing::sessions(&CLINE, &lines).remove(&model::event::Lane::Main);
+    let session = testing::sessions(&CLINE, &lines).remove(&model::event::Conversation::Main);
     let session = session.unwrap();
     assert_eq!((session.resets().len(), results(&session)), (1, 3));
 }
@@ -63,6 +63,6 @@ fn a_compaction_that_was_replaced_left_the_newest_20_000_tokens() {
 #[test]
 fn a_prompt_that_fell_a_little_follows_nothing() {
     let lines = [called(0, 5_000), returned(0, 90), called(1, 4_900)];
-    let session = testing::sessions(&CLINE, &lines).remove(&model::event::Lane::Main);
+    let session = testing::sessions(&CLINE, &lines).remove(&model::event::Conversation::Main);
     assert!(session.unwrap().resets().is_empty());
 }

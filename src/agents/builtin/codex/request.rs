@@ -11,7 +11,7 @@ use super::reader::CodexDecoder;
 use super::usage::{Cost, Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
 use decode::lenient::{self, Raw, Text};
-use model::event::{Event, Key, Lane, Sink, Usage};
+use model::event::{Conversation, Event, Key, Sink, Usage};
 
 /// The first part of a request's key.
 const AGENT: &[u8] = b"codex";
@@ -157,7 +157,7 @@ impl CodexDecoder {
     pub(super) fn emit_unclear(&mut self, out: &mut Sink<'_>) {
         if let Some((place, at, usage)) = self.unclear.take() {
             let now = out.place();
-            out.push(Lane::Main, place, at, Event::Usage(Box::new(usage)));
+            out.push(Conversation::Main, place, at, Event::Usage(Box::new(usage)));
             out.begin(now);
         }
     }

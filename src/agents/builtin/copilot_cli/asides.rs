@@ -4,7 +4,7 @@ use super::rows::Rows;
 use decode::lenient::Count;
 use formats::{SidecarRecord, StateUpdate};
 use jiff::Timestamp;
-use model::event::{Key, Lane, Usage};
+use model::event::{Conversation, Key, Usage};
 use std::collections::HashMap;
 
 /// The sidecar records of a session, and what was looked for in them.
@@ -61,11 +61,11 @@ impl Asides {
     pub(super) fn find(
         &mut self,
         names: impl Iterator<Item = Key>,
-        (lane, at, output): (Lane, Option<Timestamp>, Count),
+        (conversation, at, output): (Conversation, Option<Timestamp>, Count),
     ) -> Numbers {
         let span = |key| self.spans.get(&key).copied().flatten();
         let span = names.filter_map(span).next();
-        let row = self.rows.find(lane, at, output);
+        let row = self.rows.find(conversation, at, output);
         self.found = self.found.max(match row {
             Some(_) => Found::InRows,
             None => Found::Elsewhere,

@@ -9,7 +9,7 @@ impl CopilotCliDecoder {
     pub(super) fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         self.window(data.token_limit, out);
         self.compaction_calls(data, out);
-        let thread = self.thread(out.lane());
+        let thread = self.thread(out.conversation());
         let summarised = thread.summarised.take();
         if data.success == Some(false) {
             return out.skip("session.compaction_complete");
@@ -39,7 +39,7 @@ impl CopilotCliDecoder {
     }
 
     pub(super) fn clear(&mut self, out: &mut Sink<'_>) {
-        let thread = self.thread(out.lane());
+        let thread = self.thread(out.conversation());
         thread.messages.clear();
         thread.summarised = None;
         out.reset(Reset::new(
@@ -55,7 +55,7 @@ impl CopilotCliDecoder {
         if removed == 0 {
             return out.skip("session.truncation");
         }
-        let thread = self.thread(out.lane());
+        let thread = self.thread(out.conversation());
         let removed = usize::try_from(removed).unwrap_or(usize::MAX);
         thread.messages.drain(..removed.min(thread.messages.len()));
         if let Some(summarised) = &mut thread.summarised {

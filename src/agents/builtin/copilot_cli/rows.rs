@@ -17,7 +17,7 @@ use decode::time::time_or_civil;
 use formats::database::{DatabaseSpec, Schema};
 use formats::{SidecarDatabase, SidecarRecord};
 use jiff::{SignedDuration, Timestamp};
-use model::event::{ByLength, Key, Lane, Sink, Usage};
+use model::event::{ByLength, Conversation, Key, Sink, Usage};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -74,10 +74,10 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     let of_agent = [row.agent, row.call].into_iter();
     let mut keys: Vec<Key> = of_agent
         .filter_map(|id| id.boxed())
-        .map(|id| conversation(Lane::Side(Key::of(&id))))
+        .map(|id| conversation(Conversation::Side(Key::of(&id))))
         .collect();
     if keys.is_empty() {
-        keys.push(conversation(Lane::Main));
+        keys.push(conversation(Conversation::Main));
     }
     Some(SidecarRecord {
         session,
@@ -93,10 +93,10 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
 }
 
 /// Returns the key of a conversation in rows.
-fn conversation(lane: Lane) -> Key {
-    match lane {
-        Lane::Main => Key::of("copilot rows"),
-        Lane::Side(key) => key,
+fn conversation(conversation: Conversation) -> Key {
+    match conversation {
+        Conversation::Main => Key::of("copilot rows"),
+        Conversation::Side(key) => key,
     }
 }
 
@@ -136,7 +136,7 @@ impl Rows {
     /// Returns the record of a message that was written at this time and has this output.
     pub(super) fn find(
         &mut self,
-        lane: Lane,
+        lane: Conversation,
         at: Option<Timestamp>,
         output: Count,
     ) -> Option<usize> {
@@ -172,7 +172,7 @@ mod tests {
     fn rows_of_messages_are_taken() {
         let main = row(r#"{"id":"7","session":"s","agent":null,"call":null,"initiator":"user","at":"2026-08-03T10:00:04.000Z","usage":{"model":"m","inputTokens":900,"outputTokens":40,"cacheReadTokens":800,"cacheWriteTokens":90,"reasoningTokens":0}}"#).unwrap();
         assert_eq!((&*main.session, main.usage.prompt), ("s", 900));
-        assert_eq!(main.keys, [conversation(Lane::Main)]);
+        assert_eq!(main.keys, [conversation(Conversation::Main)]);
         assert_eq!(
             (main.usage.cached, main.usage.billed.cache_creation),
             (800, 90)
@@ -222,7 +222,7 @@ mod tests {
         let start: Timestamp = "2026-08-03T10:00:00Z".parse().unwrap();
         let messages = messages.iter().map(|(millis, output)| {
             let at = start + SignedDuration::from_millis(*millis);
-            rows.find(Lane::Main, Some(at), Count(*output))
+            rows.find(Conversation::Main, Some(at), Count(*output))
         });
         messages.collect()
     }

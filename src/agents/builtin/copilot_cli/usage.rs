@@ -33,7 +33,7 @@ impl CopilotCliDecoder {
         let response = data.api_call_id.get().map(response_key);
         let record = self.unanswered.take();
         let record = record.filter(|(of, _)| of.is_none() || *of == response);
-        let thread = self.thread(out.lane());
+        let thread = self.thread(out.conversation());
         let was_asked = thread.asked.replace(request) == Some(request);
         let turn = thread.turn;
         let usage = match record {
@@ -42,7 +42,7 @@ impl CopilotCliDecoder {
             Some((_, None)) => None,
             None => {
                 let names = [response, turn_of(data), turn];
-                let message = (out.lane(), self.at, data.output_tokens);
+                let message = (out.conversation(), self.at, data.output_tokens);
                 let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
                 self.window(Window(window), out);
                 usage

@@ -4,7 +4,7 @@ use super::{Call, Header, HermesDecoder, Row, time};
 use decode::lenient::{self, Count, Reported, Text, record};
 use formats::head;
 use memchr::memmem;
-use model::event::{Lane, Meta, Sink};
+use model::event::{Conversation, Meta, Sink};
 
 /// Returns true if a file begins with an exported session. Its prompt may be longer than `head`.
 pub(super) fn recognise(head: &[u8]) -> bool {
@@ -67,7 +67,12 @@ impl HermesDecoder {
                 is_side: true,
                 ..HermesDecoder::default()
             };
-            out.set_lane(session.id.key().map_or(Lane::Main, Lane::Side));
+            out.set_conversation(
+                session
+                    .id
+                    .key()
+                    .map_or(Conversation::Main, Conversation::Side),
+            );
         }
         out.set_time(session.started_at.and_then(time));
         let meta = Meta {

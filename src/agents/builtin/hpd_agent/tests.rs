@@ -5,7 +5,7 @@ use model::session::Session;
 use model::{Gone, Role};
 use std::collections::BTreeMap;
 
-fn sessions(log: &str) -> BTreeMap<Lane, Session> {
+fn sessions(log: &str) -> BTreeMap<Conversation, Session> {
     testing::sessions(&HPD_AGENT, log.lines())
 }
 
@@ -15,12 +15,12 @@ fn containers_leave_when_their_turn_ends_and_not_before() {
     let end = log.find("MESSAGE_TURN_FINISHED").unwrap();
     let before = &log[..log[..end].rfind('\n').unwrap()];
     let containers = |log: &str| {
-        let session = &sessions(log)[&Lane::Main];
+        let session = &sessions(log)[&Conversation::Main];
         session.context().role(Role::Container).items
     };
     assert_eq!(containers(before), 2);
     assert_eq!(containers(log), 0);
-    let session = &sessions(log)[&Lane::Main];
+    let session = &sessions(log)[&Conversation::Main];
     for item in session.items().iter().filter(|item| item.is_ephemeral()) {
         let left = item.left().unwrap();
         assert_eq!((left.why, left.request), (Gone::TurnEnd, 3));
@@ -37,7 +37,7 @@ fn a_copy_of_a_message_counts_once_wherever_it_stands() {
     let copy = copy_first.remove(copy);
     copy_first.insert(2, copy);
     let users = |log: &str| {
-        let session = &sessions(log)[&Lane::Main];
+        let session = &sessions(log)[&Conversation::Main];
         session.context().role(Role::User).items
     };
     assert_eq!(users(log), 2);
@@ -47,10 +47,11 @@ fn a_copy_of_a_message_counts_once_wherever_it_stands() {
 #[test]
 fn numbers_of_a_turn_are_those_of_its_last_call() {
     let session =
-        &sessions(fixture!("hpd-agent/last_call_of_a_turn_counts/log.jsonl"))[&Lane::Main];
+        &sessions(fixture!("hpd-agent/last_call_of_a_turn_counts/log.jsonl"))[&Conversation::Main];
     let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt()).collect();
     assert_eq!(prompts, [950]);
-    let sums = &sessions(fixture!("hpd-agent/turn_totals_are_no_context/log.jsonl"))[&Lane::Main];
+    let sums =
+        &sessions(fixture!("hpd-agent/turn_totals_are_no_context/log.jsonl"))[&Conversation::Main];
     assert!(sums.requests().is_empty());
 }
 
@@ -85,11 +86,14 @@ fn what_a_container_showed_leaves_when_the_turn_ends() {
     let end = log.find("MESSAGE_TURN_FINISHED").unwrap();
     let before = &log[..log[..end].rfind('\n').unwrap()];
     let (before, after) = (sessions(before), sessions(log));
-    let context = before[&Lane::Main].context();
+    let context = before[&Conversation::Main].context();
     assert_eq!(context.known, 3_502 + 16);
     let container = context.role(Role::Container).tokens;
     assert!(container > 2_000, "{container}");
-    assert_eq!(after[&Lane::Main].context().known, 3_518 - container);
+    assert_eq!(
+        after[&Conversation::Main].context().known,
+        3_518 - container
+    );
 }
 
 #[test]
@@ -97,7 +101,7 @@ fn a_call_leaves_with_the_message_that_began_it() {
     let sessions = sessions(fixture!(
         "hpd-agent/compacted_calls_leave_with_their_message/log.jsonl"
     ));
-    let session = &sessions[&Lane::Main];
+    let session = &sessions[&Conversation::Main];
     let calls = session.items().iter().filter(|item| item.tool().is_some());
     let alive = calls.filter(|item| item.role() == Role::Assistant && item.in_context());
     assert_eq!(alive.count(), 1);
@@ -107,7 +111,7 @@ fn a_call_leaves_with_the_message_that_began_it() {
 fn calls_of_another_family_count_in_totals_alone() {
     let log = fixture!("hpd-agent/embeddings_and_speech_are_no_context/log.jsonl");
     let sessions = sessions(log);
-    let session = &sessions[&Lane::Main];
+    let session = &sessions[&Conversation::Main];
     assert_eq!(session.model(), Some("gpt-4o"));
     assert_eq!(session.context().known, 2_262 + 7);
     let entries = testing::read(&HPD_AGENT, log.lines()).into_iter();

@@ -8,7 +8,7 @@ use super::message::{
 };
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Raw, Text, Window, record};
-use model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
+use model::event::{Cause, Conversation, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ record! {
 
 /// Decodes the events of all conversations of a file.
 #[derive(Default)]
-pub(super) struct Cli(HashMap<Lane, ConversationState>);
+pub(super) struct Cli(HashMap<Conversation, ConversationState>);
 
 /// The state of one conversation.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Cli {
         if event.kind.get() == Some("SubagentEvent") {
             return self.of_subagent(&payload, out);
         }
-        let conversation = self.0.entry(out.lane()).or_default();
+        let conversation = self.0.entry(out.conversation()).or_default();
         conversation.read(event, &payload, out);
     }
 
@@ -82,9 +82,9 @@ impl Cli {
         let (Some(event), Some(id)) = (event, id) else {
             return out.unreadable("an event of no sub-agent");
         };
-        let outer = out.lane();
-        out.set_lane(Lane::Side(Key::of(id)));
-        if !self.0.contains_key(&out.lane()) {
+        let outer = out.conversation();
+        out.set_conversation(Conversation::Side(Key::of(id)));
+        if !self.0.contains_key(&out.conversation()) {
             out.meta(Meta {
                 id: Some(id.into()),
                 title: payload.subagent_type.boxed(),
@@ -92,7 +92,7 @@ impl Cli {
             });
         }
         self.read(&event, out);
-        out.set_lane(outer);
+        out.set_conversation(outer);
     }
 }
 

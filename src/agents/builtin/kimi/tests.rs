@@ -1,17 +1,17 @@
-//! What the fixtures' reports do not show: lanes, claims, recognition, times.
+//! What the fixtures' reports do not show: conversations, claims, recognition, times.
 
 use super::*;
 use crate as agents;
 use crate::testing::{self, fixture};
-use model::event::{Entry, Event, Lane, Usage};
+use model::event::{Conversation, Entry, Event, Usage};
 use std::path::PathBuf;
 
 fn entries(log: &str) -> Vec<Entry> {
     testing::read(&KIMI, log.lines())
 }
 
-fn usages(entries: &[Entry], wanted: impl Fn(Lane) -> bool) -> Vec<&Usage> {
-    let of = entries.iter().filter(|entry| wanted(entry.lane));
+fn usages(entries: &[Entry], wanted: impl Fn(Conversation) -> bool) -> Vec<&Usage> {
+    let of = entries.iter().filter(|entry| wanted(entry.conversation));
     of.filter_map(|entry| match &entry.event {
         Event::Usage(usage) => Some(&**usage),
         _ => None,
@@ -24,13 +24,17 @@ fn the_call_that_writes_a_summary_is_no_conversation() {
     let entries = entries(fixture!(
         "kimi/compaction_keeps_what_persons_said/log.jsonl"
     ));
-    assert!(entries.iter().all(|entry| entry.lane == Lane::Main));
+    assert!(
+        entries
+            .iter()
+            .all(|entry| entry.conversation == Conversation::Main)
+    );
     let aside = entries.iter().filter_map(|entry| match &entry.event {
         Event::Billed { billed, .. } => Some((billed.prompt(), billed.cache_read, billed.output)),
         _ => None,
     });
     assert_eq!(aside.collect::<Vec<_>>(), [(12_411, 11_000, 937)]);
-    let own = usages(&entries, |lane| lane == Lane::Main);
+    let own = usages(&entries, |conversation| conversation == Conversation::Main);
     let prompts: Vec<u64> = own.iter().map(|usage| usage.prompt).collect();
     assert_eq!(prompts, [12_000, 12_060, 12_080]);
 }
@@ -38,17 +42,19 @@ fn the_call_that_writes_a_summary_is_no_conversation() {
 #[test]
 fn a_sub_agents_events_are_a_conversation_of_their_own() {
     let entries = entries(fixture!("kimi/cli_wire_sub_agents/log.jsonl"));
-    let lane = Lane::Side(Key::of("ac1"));
-    let side = usages(&entries, |of| of == lane);
+    let conversation = Conversation::Side(Key::of("ac1"));
+    let side = usages(&entries, |of| of == conversation);
     assert_eq!(
         (side.len(), side[0].prompt, side[0].output),
         (1, 5_000, Some(3))
     );
-    let own = usages(&entries, |of| of == Lane::Main);
+    let own = usages(&entries, |of| of == Conversation::Main);
     let prompts: Vec<u64> = own.iter().map(|usage| usage.prompt).collect();
     assert_eq!(prompts, [12_000, 12_030]);
     let facts = entries.iter().find_map(|entry| match &entry.event {
-        Event::Meta(meta) if entry.lane == lane => Some((meta.id.clone(), meta.title.clone())),
+        Event::Meta(meta) if entry.conversation == conversation => {
+            Some((meta.id.clone(), meta.title.clone()))
+        }
         _ => None,
     });
     assert_eq!(facts, Some((Some("ac1".into()), Some("coder".into()))));

@@ -2,13 +2,13 @@
 
 use super::wire::Payload;
 use model::Gone;
-use model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::event::{Cause, Conversation, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use std::collections::HashSet;
 
 /// A participant that has a context.
 pub(super) struct Participant {
     pub(super) id: Box<str>,
-    pub(super) lane: Lane,
+    pub(super) conversation: Conversation,
     /// Envelopes that it holds, in the order in which they came, with their tokens by its own count.
     pub(super) held: Vec<(Key, u64)>,
     /// Envelopes that it has received.
@@ -39,10 +39,10 @@ pub(super) struct Loss<'l> {
 }
 
 impl Participant {
-    pub(super) fn new(id: &str, lane: Lane) -> Participant {
+    pub(super) fn new(id: &str, conversation: Conversation) -> Participant {
         Participant {
             id: id.into(),
-            lane,
+            conversation,
             held: Vec::new(),
             received: HashSet::new(),
             tokens: None,
@@ -52,7 +52,7 @@ impl Participant {
 
     pub(super) fn add(&mut self, key: Key, item: NewItem, part: Part, out: &mut Sink<'_>) {
         self.hold(key, own_tokens(&item));
-        out.set_lane(self.lane);
+        out.set_conversation(self.conversation);
         out.node(Node::new(Some(key), part, vec![item]));
     }
 
@@ -99,7 +99,7 @@ impl Participant {
 
     pub(super) fn reset(&mut self, loss: &Loss<'_>, key: Key, out: &mut Sink<'_>) {
         self.held.drain(..loss.oldest.min(self.held.len()));
-        out.set_lane(self.lane);
+        out.set_conversation(self.conversation);
         out.reset(Reset {
             key: Some(key.under("reset")),
             gone: loss.gone,
@@ -112,7 +112,7 @@ impl Participant {
 
     /// Emits the count that was held back.
     pub(super) fn flush(&mut self, out: &mut Sink<'_>) {
-        out.set_lane(self.lane);
+        out.set_conversation(self.conversation);
         let compacted = self.compacted.take().into_iter();
         compacted.for_each(|compacted| out.usage(compacted.usage));
     }

@@ -5,7 +5,9 @@ use super::participant::{Compacted, Loss, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
 use decode::lenient::{self, Lost, Raw, Text};
 use jiff::Timestamp;
-use model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage};
+use model::event::{
+    Conversation, Event, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Sink, Usage,
+};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
 
@@ -188,12 +190,12 @@ impl Space {
         }
         let known = self.participants.iter().position(|one| &*one.id == id);
         let ix = known.unwrap_or_else(|| {
-            let lane = if self.participants.is_empty() {
-                Lane::Main
+            let conversation = if self.participants.is_empty() {
+                Conversation::Main
             } else {
-                Lane::Side(Key::of(id))
+                Conversation::Side(Key::of(id))
             };
-            let mut new = Participant::new(id, lane);
+            let mut new = Participant::new(id, conversation);
             let (place, at) = (out.place(), out.time());
             // The first one has received what was sent before; that is emitted already, as its own
             // messages are, but for who wrote them.
@@ -212,7 +214,7 @@ impl Space {
             }
             out.begin(place);
             out.set_time(at);
-            out.set_lane(lane);
+            out.set_conversation(conversation);
             out.meta(new.meta(self.id.as_deref().unwrap_or("space")));
             self.participants.push(new);
             self.participants.len() - 1
@@ -246,7 +248,7 @@ impl Space {
             };
             if self.participants.is_empty() {
                 self.early.push(chat.clone());
-                out.set_lane(Lane::Main);
+                out.set_conversation(Conversation::Main);
                 out.node(Node::new(Some(key), Part::Input, vec![chat.item.clone()]));
             }
             self.chats.push(chat);
@@ -327,7 +329,7 @@ impl Space {
         match to {
             Some(to) => self.add(key, &to, item, part, out),
             None => {
-                out.set_lane(Lane::Main);
+                out.set_conversation(Conversation::Main);
                 out.node(Node::new(Some(key), part, vec![item]));
             }
         }
@@ -342,7 +344,7 @@ impl Space {
         let Some(participant) = self.participant(envelope.from.or_empty(), out) else {
             return;
         };
-        out.set_lane(participant.lane);
+        out.set_conversation(participant.conversation);
         out.meta(Meta::of_window(Some(most)));
         let Some(tokens) = payload.tokens.get() else {
             return;
@@ -390,7 +392,7 @@ impl Space {
             Some("newest") => participant.held.split_off(all - entries),
             _ => participant.held.drain(..entries).collect(),
         };
-        out.set_lane(participant.lane);
+        out.set_conversation(participant.conversation);
         let gone = gone.into_iter().map(|(key, _)| key);
         out.emit(Event::Cleared {
             nodes: gone.collect(),
@@ -412,7 +414,12 @@ impl Chat {
             item.role = Role::Assistant;
         }
         let node = Node::new(Some(self.key), part, vec![item]);
-        out.push(to.lane, self.place, self.at, Event::Node(Box::new(node)));
+        out.push(
+            to.conversation,
+            self.place,
+            self.at,
+            Event::Node(Box::new(node)),
+        );
     }
 }
 

@@ -1,11 +1,11 @@
 use super::*;
 use crate::testing::{self, fixture, previews};
 use model::Role;
-use model::event::Lane;
+use model::event::Conversation;
 use model::session::Session;
 use std::collections::BTreeMap;
 
-fn sessions(log: &str) -> BTreeMap<Lane, Session> {
+fn sessions(log: &str) -> BTreeMap<Conversation, Session> {
     testing::sessions(&MEW, log.lines())
 }
 
@@ -45,7 +45,7 @@ fn an_automatic_compaction_drops_as_much_as_it_says() {
     let sessions = sessions(fixture!(
         "mew/automatic_compaction_drops_the_oldest/log.jsonl"
     ));
-    let mew = &sessions[&Lane::Main];
+    let mew = &sessions[&Conversation::Main];
     assert_eq!(
         previews(mew),
         [
@@ -82,7 +82,7 @@ fn what_was_delivered_before_the_first_word_is_in_the_context() {
 fn who_was_rejected_has_no_context() {
     let sessions = sessions(fixture!("mew/rejected_envelopes_are_nobodys/log.jsonl"));
     assert_eq!(sessions.len(), 1);
-    let baker = &sessions[&Lane::Main];
+    let baker = &sessions[&Conversation::Main];
     assert_eq!(baker.items().len(), 3);
     assert!(baker.resets().is_empty(), "nor could it clear another's");
 }
@@ -90,7 +90,7 @@ fn who_was_rejected_has_no_context() {
 #[test]
 fn a_compaction_is_done_before_its_size_is_reported() {
     let sessions = sessions(fixture!("mew/compaction_is_done_then_counted/log.jsonl"));
-    let sizes = sessions[&Lane::Main].resets().iter();
+    let sizes = sessions[&Conversation::Main].resets().iter();
     let sizes: Vec<_> = sizes.map(|reset| (reset.before, reset.after)).collect();
     assert_eq!(sizes, [(2_400, Some(900)), (900, Some(0))]);
 }
@@ -100,7 +100,7 @@ fn a_status_makes_an_agent_of_any_name() {
     let sessions = sessions(fixture!("mew/agents_named_like_people/log.jsonl"));
     let names = sessions.values().map(|one| one.meta.title.as_deref());
     assert_eq!(names.collect::<Vec<_>>(), [Some("human-resources")]);
-    let agent = &sessions[&Lane::Main];
+    let agent = &sessions[&Conversation::Main];
     let own = agent
         .items()
         .iter()
@@ -111,7 +111,7 @@ fn a_status_makes_an_agent_of_any_name() {
 #[test]
 fn headroom_is_in_the_units_of_the_trigger() {
     let sessions = sessions(fixture!("mew/its_trigger_is_in_its_own_units/log.jsonl"));
-    let context = sessions[&Lane::Main].context();
+    let context = sessions[&Conversation::Main].context();
     assert_eq!(context.counted(), 1_906);
 }
 
@@ -119,10 +119,10 @@ fn headroom_is_in_the_units_of_the_trigger() {
 fn its_own_number_takes_the_place_of_what_was_counted() {
     let log = fixture!("mew/own_number_below_what_was_counted/log.jsonl");
     let whole = sessions(log);
-    let context = whole[&Lane::Main].context();
+    let context = whole[&Conversation::Main].context();
     let end = log.find("And the newest one?").unwrap();
     let before = sessions(&log[..log[..end].rfind('\n').unwrap()]);
-    assert_eq!(before[&Lane::Main].context().used, 600);
+    assert_eq!(before[&Conversation::Main].context().used, 600);
     assert!((600..640).contains(&context.used), "{}", context.used);
     assert_eq!((context.known, context.role(Role::Tool).items), (0, 1));
 }

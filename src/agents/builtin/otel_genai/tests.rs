@@ -6,7 +6,7 @@ use model::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn sessions<'l>(log: impl IntoIterator<Item = &'l str>) -> BTreeMap<Lane, Session> {
+fn sessions<'l>(log: impl IntoIterator<Item = &'l str>) -> BTreeMap<Conversation, Session> {
     testing::sessions(&OTEL_GENAI, log)
 }
 
@@ -14,7 +14,7 @@ fn sessions<'l>(log: impl IntoIterator<Item = &'l str>) -> BTreeMap<Lane, Sessio
 fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
     let sessions =
         sessions(fixture!("otel-genai/semantic_kernel_in_its_own_words/log.jsonl").lines());
-    let session = &sessions[&Lane::Main];
+    let session = &sessions[&Conversation::Main];
     let prompts = |session: &Session| -> Vec<u64> {
         let requests = session.requests().iter();
         requests.map(|request| request.prompt()).collect()
@@ -58,7 +58,7 @@ fn a_conversation_goes_on_in_other_traces() {
     // Examples look like answers and are not.
     let expected = [&[58, 76][..], &[60, 100, 125], &[70], &[70]];
     assert_eq!(told, expected);
-    let main = &sessions[&Lane::Main];
+    let main = &sessions[&Conversation::Main];
     assert!(main.meta.id.as_deref().unwrap().ends_with("01"));
     assert_eq!(main.resets().len(), 0);
 }
@@ -82,7 +82,10 @@ fn a_late_span_counts_and_changes_nothing() {
     let log = fixture!("otel-genai/spans_out_of_order/log.jsonl");
     let until_late = sessions(log.lines().take(2));
     let sessions = sessions(log.lines());
-    let (before, after) = (&until_late[&Lane::Main], &sessions[&Lane::Main]);
+    let (before, after) = (
+        &until_late[&Conversation::Main],
+        &sessions[&Conversation::Main],
+    );
     assert_eq!(previews(before), previews(after));
     assert_eq!(before.context(), after.context());
     assert_eq!(after.requests().len(), 3);
@@ -94,7 +97,7 @@ fn a_late_span_counts_and_changes_nothing() {
 fn a_side_call_is_no_part_of_the_conversation() {
     let sessions = sessions(fixture!("otel-genai/side_call_and_compaction/log.jsonl").lines());
     assert_eq!(sessions.len(), 2);
-    let main = &sessions[&Lane::Main];
+    let main = &sessions[&Conversation::Main];
     assert!(
         !main
             .items()
@@ -126,7 +129,7 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     );
     assert!(serde_json::from_str::<Value>(&cut).is_ok(), "{cut}");
     let cut = sessions([&*cut]);
-    let (cut, whole) = (&cut[&Lane::Main], &whole[&Lane::Main]);
+    let (cut, whole) = (&cut[&Conversation::Main], &whole[&Conversation::Main]);
     assert_eq!(
         cut.requests().at(0).prompt(),
         whole.requests().at(0).prompt()
@@ -142,7 +145,7 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
 fn runs_of_langsmith_are_calls_and_chains_are_sums() {
     let sessions = sessions(fixture!("otel-genai/langsmith_exports_of_runs/log.jsonl").lines());
     assert_eq!(sessions.len(), 1);
-    let session = &sessions[&Lane::Main];
+    let session = &sessions[&Conversation::Main];
     assert_eq!(session.meta.id.as_deref(), Some("night-12"));
     let requests = session.requests().iter();
     let requests: Vec<_> = requests.map(|one| (one.prompt(), one.cached())).collect();
@@ -155,7 +158,7 @@ fn a_saved_history_is_the_same_in_any_file() {
     let document = fixture!("otel-genai/langchain_messages_saved_as_a_document/log.json");
     let document = testing::document(&OTEL_GENAI, document);
     let lines = sessions(fixture!("otel-genai/langchain_histories_one_a_line/log.jsonl").lines());
-    let lines = &lines[&Lane::Main];
+    let lines = &lines[&Conversation::Main];
     assert_eq!(previews(lines), previews(&document));
     assert_eq!(lines.context().known, document.context().known);
     // What is said twice is there twice.

@@ -1,4 +1,4 @@
-//! What the fixtures' reports do not show: lanes, claims, recognition.
+//! What the fixtures' reports do not show: conversations, claims, recognition.
 
 use super::*;
 use crate::testing::{self, fixture};
@@ -13,9 +13,12 @@ fn entries(log: &str) -> Vec<Entry> {
 #[test]
 fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
     let entries = entries(fixture!("qwen-code/sidechain_interleaved/log.jsonl"));
-    let side: Vec<&Entry> = entries.iter().filter(|e| e.lane != Lane::Main).collect();
-    let lane = Lane::Side(Key::of("explore-7f3c"));
-    assert!(side.iter().all(|e| e.lane == lane));
+    let side: Vec<&Entry> = entries
+        .iter()
+        .filter(|e| e.conversation != Conversation::Main)
+        .collect();
+    let conversation = Conversation::Side(Key::of("explore-7f3c"));
+    assert!(side.iter().all(|e| e.conversation == conversation));
     let lines: Vec<u64> = side
         .iter()
         .filter(|e| matches!(e.event, Event::Node(_)))
@@ -34,7 +37,7 @@ fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
 #[test]
 fn a_sub_agents_own_file_is_its_main_lane() {
     let entries = entries(fixture!("qwen-code/subagent_file/log.jsonl"));
-    assert!(entries.iter().all(|e| e.lane == Lane::Main));
+    assert!(entries.iter().all(|e| e.conversation == Conversation::Main));
 }
 
 #[test]
@@ -104,12 +107,12 @@ fn a_result_that_the_compressed_history_lacks_is_sent_next() {
     let end = start + log[start..].find("]}]}}").expect("its end") + 2;
     let open = [&log[..start], &log[end..]].concat();
     let sessions = testing::sessions(&QWEN_CODE, open.lines().take(10));
-    let session = &sessions[&Lane::Main];
+    let session = &sessions[&Conversation::Main];
     let held = testing::previews(session);
     assert!(held.iter().any(|text| text.starts_with("3000")), "{held:?}");
     // A process that resumes does not have it.
     let resumed = testing::sessions(&QWEN_CODE, open.lines());
-    let held = testing::previews(&resumed[&Lane::Main]);
+    let held = testing::previews(&resumed[&Conversation::Main]);
     assert!(
         !held.iter().any(|text| text.starts_with("3000")),
         "{held:?}"

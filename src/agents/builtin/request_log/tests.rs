@@ -1,9 +1,9 @@
-//! What the reports of the fixtures do not show: lanes, recognition, names, odd streams, properties.
+//! What the reports of the fixtures do not show: conversations, recognition, names, odd streams, properties.
 
 use super::*;
 use crate as agents;
 use crate::testing;
-use model::event::{ByLength, Entry, Lane};
+use model::event::{ByLength, Conversation, Entry};
 use model::session::Session;
 use model::{Gone, Role};
 use proptest::prelude::*;
@@ -14,11 +14,11 @@ fn entries(lines: impl IntoIterator<Item = String>) -> Vec<Entry> {
     testing::read(&REQUEST_LOG, lines)
 }
 
-fn sessions(lines: impl IntoIterator<Item = String>) -> BTreeMap<Lane, Session> {
+fn sessions(lines: impl IntoIterator<Item = String>) -> BTreeMap<Conversation, Session> {
     testing::sessions(&REQUEST_LOG, lines)
 }
 
-fn fixture(name: &str) -> BTreeMap<Lane, Session> {
+fn fixture(name: &str) -> BTreeMap<Conversation, Session> {
     sessions(text(name).lines().map(str::to_owned))
 }
 
@@ -31,7 +31,7 @@ fn text(name: &str) -> String {
 }
 
 /// Each session's prompts and what its context holds, the main one's first.
-fn contents(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
+fn contents(sessions: &BTreeMap<Conversation, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
     let one = |session: &Session| session.requests().iter().map(|r| r.prompt()).collect();
     sessions
         .values()
@@ -213,7 +213,7 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
         line("Tuesday.", json!([]), &["Hi.", "Yes.", "And?"]),
         line("Tuesday.", tools, &["Hi.", "Yes.", "And?", "Yes.", "So?"]),
     ]);
-    let session = &sessions[&Lane::Main];
+    let session = &sessions[&Conversation::Main];
     let alive: Vec<&str> = session
         .alive()
         .into_iter()

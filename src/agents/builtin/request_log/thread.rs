@@ -2,7 +2,7 @@
 
 use decode::bodies::{Request, Response};
 use decode::prompts::{Block, Prompt, PromptHistory, Step, front_of, hash, passages};
-use model::event::{Event, Key, Lane, Meta, Node, Part, Sink, Usage};
+use model::event::{Conversation, Event, Key, Meta, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ const MIN_QUOTED: usize = 400;
 
 /// A conversation.
 pub(super) struct Thread {
-    pub(super) lane: Lane,
+    pub(super) conversation: Conversation,
     /// Its id, which other conversations may share.
     pub(super) scope: Option<Key>,
     pub(super) prompt_history: PromptHistory,
@@ -28,9 +28,9 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    pub(super) fn new(lane: Lane, scope: Option<Key>) -> Thread {
+    pub(super) fn new(conversation: Conversation, scope: Option<Key>) -> Thread {
         Thread {
-            lane,
+            conversation,
             scope,
             prompt_history: PromptHistory::default(),
             passages: Vec::new(),
@@ -49,7 +49,7 @@ impl Thread {
         step: Step,
         out: &mut Sink<'_>,
     ) {
-        out.set_lane(self.lane);
+        out.set_conversation(self.conversation);
         // Until a response names it, the model is the one that was requested.
         if let Some(model) = request.model.as_deref()
             && self.requested.as_deref() != Some(model)
@@ -77,7 +77,7 @@ impl Thread {
         request: Key,
         out: &mut Sink<'_>,
     ) {
-        out.set_lane(self.lane);
+        out.set_conversation(self.conversation);
         self.responses += 1;
         let built_in = response.numbers.tools.filter(|tokens| {
             let is_new = !self.prompt_history.has_response(request);

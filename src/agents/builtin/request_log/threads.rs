@@ -8,13 +8,13 @@
 //!
 //! A request that shares nothing, carries no history and offers no tools may be the first of a
 //! conversation or a side call (a title, a classification): it is not known yet which. The first of an id
-//! has the id's lane until a conversation comes for it; later ones share a lane, the newest replacing the
+//! has the id's conversation until a conversation comes for it; later ones share a conversation, the newest replacing the
 //! one before, so that they are counted and are never taken for the conversation's context.
 
 use super::thread::{Thread, fingerprint};
 use decode::bodies::{Request, Response, request::Base};
 use decode::prompts::{Block, Mark, Step, hash};
-use model::event::{Key, Lane, Meta, Sink, Usage};
+use model::event::{Conversation, Key, Meta, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ type ThreadIx = usize;
 
 /// The conversations of one id, or of none.
 struct Scope {
-    /// The one that has the id's lane.
+    /// The one that has the id's conversation.
     own: ThreadIx,
     certainty: Certainty,
     /// Calls without a history, while no conversation continues one.
@@ -303,19 +303,19 @@ impl Threads {
         }
     }
 
-    /// Returns the conversation that has an id's lane; it begins where there is none.
+    /// Returns the conversation that has an id's conversation; it begins where there is none.
     fn own_of(&mut self, names: Names<'_>, certainty: Certainty, out: &mut Sink<'_>) -> ThreadIx {
         if let Some(scope) = self.scopes.get(&names.scope()) {
             return scope.own;
         }
         let own = self.threads.len();
-        let lane = match names.session {
-            _ if own == 0 => Lane::Main,
-            Some(id) => Lane::Side(Key::of_parts(&["session", id])),
-            None => Lane::Side(Key::of("session")),
+        let conversation = match names.session {
+            _ if own == 0 => Conversation::Main,
+            Some(id) => Conversation::Side(Key::of_parts(&["session", id])),
+            None => Conversation::Side(Key::of("session")),
         };
-        self.threads.push(Thread::new(lane, names.scope()));
-        out.set_lane(lane);
+        self.threads.push(Thread::new(conversation, names.scope()));
+        out.set_conversation(conversation);
         out.meta(Meta {
             id: names.session.map(Into::into),
             ..Meta::default()
@@ -338,12 +338,12 @@ impl Threads {
         ix
     }
 
-    /// Returns a conversation beside the one that has the id's lane.
+    /// Returns a conversation beside the one that has the id's conversation.
     fn begin(&mut self, names: Names<'_>, title: Option<&str>, out: &mut Sink<'_>) -> ThreadIx {
         let ix = self.threads.len();
-        let lane = Lane::Side(Key::of_number("conversation", ix as u64));
-        self.threads.push(Thread::new(lane, names.scope()));
-        out.set_lane(lane);
+        let conversation = Conversation::Side(Key::of_number("conversation", ix as u64));
+        self.threads.push(Thread::new(conversation, names.scope()));
+        out.set_conversation(conversation);
         out.meta(Meta {
             parent: names.session.map(Into::into),
             title: title.map(Into::into),

@@ -1,6 +1,6 @@
 use super::*;
 use crate as agents;
-use model::event::{ByLength, Lane};
+use model::event::{ByLength, Conversation};
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,14 +34,14 @@ fn task(messages: &str, ui: &str) -> Session {
     let mut out = Sink::new(&ByLength);
     decoder.read_state(ui.as_bytes(), &mut out);
     decoder.read_document(messages, &mut out);
-    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    let mut sessions: BTreeMap<Conversation, Session> = BTreeMap::new();
     for entry in out.entries {
-        let session = sessions.entry(entry.lane);
+        let session = sessions.entry(entry.conversation);
         session
             .or_insert_with(|| Session::new("roo-code", Arc::default()))
             .apply(entry);
     }
-    sessions.remove(&Lane::Main).unwrap()
+    sessions.remove(&Conversation::Main).unwrap()
 }
 
 fn answer(ts: u64) -> String {

@@ -8,7 +8,7 @@
 use decode::bodies::Numbers;
 use decode::lenient::Count;
 use decode::time::time_before;
-use model::event::{Key, Lane, Meta, Sink, Usage};
+use model::event::{Conversation, Key, Meta, Sink, Usage};
 
 const MARK: &str = "[Estimator] ";
 
@@ -75,7 +75,7 @@ impl Channel {
             .filter(fits)
             .max_by_key(|(_, one)| one.messages);
         let ix = newest.map_or(self.conversations.len(), |(ix, _)| *ix);
-        out.set_lane(lane(ix));
+        out.set_conversation(conversation(ix));
         let conversation = GatewayConversation {
             family: family.into(),
             messages,
@@ -101,7 +101,7 @@ impl Channel {
         let is_its = |one: &GatewayConversation| one.tokens == known;
         match self.conversations.iter().rposition(is_its) {
             Some(ix) => {
-                out.set_lane(lane(ix));
+                out.set_conversation(conversation(ix));
                 out.usage(Usage::estimated(request, total));
             }
             None => out.skip("log line"),
@@ -109,10 +109,10 @@ impl Channel {
     }
 }
 
-fn lane(ix: usize) -> Lane {
+fn conversation(ix: usize) -> Conversation {
     match ix {
-        0 => Lane::Main,
-        ix => Lane::Side(Key::of_number("channel", ix as u64)),
+        0 => Conversation::Main,
+        ix => Conversation::Side(Key::of_number("channel", ix as u64)),
     }
 }
 

@@ -1,18 +1,18 @@
 use super::*;
 use crate::testing::{self, fixture};
-use model::event::Lane;
+use model::event::Conversation;
 use model::session::Session;
 use model::{Role, Source};
 use std::collections::BTreeMap;
 
-fn sessions(log: &str) -> BTreeMap<Lane, Session> {
+fn sessions(log: &str) -> BTreeMap<Conversation, Session> {
     testing::sessions(&VSCODE_GATEWAY, log.lines())
 }
 
 #[test]
 fn the_estimate_stands_beside_the_actual_number() {
     let session =
-        &sessions(fixture!("vscode-gateway/estimate_beside_actual/log.jsonl"))[&Lane::Main];
+        &sessions(fixture!("vscode-gateway/estimate_beside_actual/log.jsonl"))[&Conversation::Main];
     let numbers: Vec<_> = session
         .requests()
         .iter()
@@ -33,7 +33,7 @@ fn the_estimate_stands_beside_the_actual_number() {
 fn what_was_answered_is_known_once_a_request_carries_it() {
     let session = &sessions(fixture!(
         "vscode-gateway/events_show_content_after_numbers/log.jsonl"
-    ))[&Lane::Main];
+    ))[&Conversation::Main];
     let said = session
         .items()
         .iter()
@@ -49,7 +49,7 @@ fn captures_are_told_apart_by_prompt_and_first_message() {
         "vscode-gateway/captures_by_length_and_hash/log.jsonl"
     ));
     assert_eq!(sessions.len(), 2);
-    let main = &sessions[&Lane::Main];
+    let main = &sessions[&Conversation::Main];
     assert_eq!(main.context().known, 0);
     assert_eq!(main.context().role(Role::Tool).items, 1);
     assert!(main.resets().is_empty());
@@ -84,7 +84,7 @@ fn lines_of_the_output_channel_have_the_prompts() {
         3,
         "a second conversation of one model, and another model's"
     );
-    let main = &sessions[&Lane::Main];
+    let main = &sessions[&Conversation::Main];
     let prompts: Vec<u64> = main.requests().iter().map(|one| one.prompt()).collect();
     assert_eq!(prompts, [48_210, 48_655, 49_102]);
     assert_eq!(main.unreadable, 0);

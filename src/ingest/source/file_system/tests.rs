@@ -13,7 +13,7 @@ use files::paths::User;
 use files::waiting::wait_for;
 use formats::Format;
 use formats::database::MAGIC;
-use model::event::{ByLength, Lane};
+use model::event::{ByLength, Conversation};
 use model::sessions::{SessionKey, Sessions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
@@ -222,7 +222,7 @@ fn a_log_in_another_file_system_is_followed() {
     let mut sessions = Sessions::new(Arc::default());
     let key = SessionKey {
         file: log.facts.file,
-        lane: Lane::Main,
+        conversation: Conversation::Main,
     };
     let mut problems = BTreeSet::new();
     for prompt in [200, 300] {

@@ -102,7 +102,7 @@ fn files_that_are_rewritten_are_read_again() {
     let log = storage.found().remove(0);
     let mut cursor = log.store.cursor(&log, &Arc::default());
     let mut read = || match cursor.read(&ByLength, End::Open, &mut |_| false).unwrap() {
-        News::Rewritten(lanes) => Some(lanes.into_sessions().remove(0).1),
+        News::Rewritten(conversations) => Some(conversations.into_sessions().remove(0).1),
         _ => None,
     };
     assert_eq!(reports(&read().unwrap()), [0; 0]);

@@ -1,7 +1,7 @@
 use super::*;
+use crate::conversations::LogSessions;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::LogSessions;
 use model::event::ByLength;
 use model::session::Session;
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ impl Written {
     fn fresh(&self) -> LogSessions {
         let mut document = self.cursor();
         let read = document.read_whole(&mut self.source().open().unwrap().0, 0, &ByLength);
-        read.unwrap().lanes.into_sessions()
+        read.unwrap().conversations.into_sessions()
     }
 }
 
@@ -81,8 +81,8 @@ fn messages(count: usize) -> Vec<String> {
 
 fn same(a: &LogSessions, b: &LogSessions) {
     assert_eq!(a.len(), b.len());
-    for ((lane, a), (other, b)) in a.iter().zip(b) {
-        assert_eq!(lane, other);
+    for ((conversation, a), (other, b)) in a.iter().zip(b) {
+        assert_eq!(conversation, other);
         assert_eq!(a.context(), b.context());
         assert_eq!(a.items(), b.items());
         assert_eq!(a.requests(), b.requests());
@@ -92,8 +92,8 @@ fn same(a: &LogSessions, b: &LogSessions) {
     }
 }
 
-fn main_of(lanes: Lanes) -> Session {
-    lanes.into_sessions().remove(0).1
+fn main_of(conversations: Conversations) -> Session {
+    conversations.into_sessions().remove(0).1
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_document_beside_it_that_comes_later_is_taken_in() {
     let mut cursor = log.cursor();
     let read = |cursor: &mut DocumentCursor| {
         let news = cursor.rewritten(&ByLength).unwrap();
-        let sessions = news.map(Lanes::into_sessions);
+        let sessions = news.map(Conversations::into_sessions);
         sessions.inspect(|sessions| same(sessions, &log.fresh()))
     };
     assert!(read(&mut cursor).unwrap()[0].1.resets().is_empty());

@@ -11,7 +11,7 @@ use crate::worker::stuck::ANSWER_TIME;
 use agents::builtin::ouro::OURO;
 use files::paths::User;
 use files::waiting::wait_for;
-use model::event::{ByLength, Lane, Measure};
+use model::event::{ByLength, Conversation, Measure};
 use model::gauge::Gauge;
 use model::running::Running;
 use model::session::{Coverage, Session};
@@ -176,7 +176,7 @@ impl Watching {
 fn key(path: &Path) -> SessionKey {
     SessionKey {
         file: file_id(path),
-        lane: Lane::Main,
+        conversation: Conversation::Main,
     }
 }
 

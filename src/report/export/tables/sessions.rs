@@ -11,7 +11,7 @@ use model::window::Limits;
 pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
     let session = of.session;
     let mut spending = Spending::default();
-    spending.own = of.log.own_costs.get(&of.key.lane).copied();
+    spending.own = of.log.own_costs.get(&of.key.conversation).copied();
     of.responses()
         .iter()
         .for_each(|response| spending.add(response.spending));

@@ -1,7 +1,7 @@
 use super::*;
 use crate::app::Msg;
 use crate::tests::testing::{Log, app, now};
-use model::event::Lane;
+use model::event::Conversation;
 use model::running::Running;
 use model::session::Coverage;
 use model::sessions::Update;
@@ -325,7 +325,7 @@ proptest! {
                 _ => log.answer(prompt, 10, "Bash", "a"),
             };
         }
-        let key = SessionKey { file: FileId(9), lane: Lane::Main };
+        let key = SessionKey { file: FileId(9), conversation: Conversation::Main };
         let mut armed = [true; 2];
         for update in log.into_updates() {
             app.update(Msg::Update(update));

@@ -1,5 +1,5 @@
 use super::*;
-use model::event::{Lane, Place};
+use model::event::{Conversation, Place};
 use model::sessions::FileId;
 use proptest::prelude::*;
 
@@ -11,8 +11,8 @@ fn pager() -> Pager {
         hash: 7,
         page: 0,
     };
-    let lane = Lane::Main;
-    let mut pager = Pager::open(SessionKey { file, lane }, wanted);
+    let conversation = Conversation::Main;
+    let mut pager = Pager::open(SessionKey { file, conversation }, wanted);
     pager.fit(25, 5);
     pager
 }

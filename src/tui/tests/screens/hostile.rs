@@ -95,7 +95,7 @@ proptest! {
                 modified: Some(now()),
             }))));
             let entries = events.into_iter().map(|event| Entry {
-                lane: Lane::Main,
+                conversation: Conversation::Main,
                 place: Place::default(),
                 at: Some(now()),
                 event,

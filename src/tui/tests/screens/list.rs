@@ -74,7 +74,7 @@ fn live_sessions_keep_their_places() {
         .rfind(|key| app.age(**key) <= Some(model::sessions::LIVE_SECONDS));
     let key = *last.unwrap();
     let entry = Entry {
-        lane: key.lane,
+        conversation: key.conversation,
         place: Place::default(),
         at: Some(now()),
         event: Event::Skipped("progress".into()),
@@ -97,7 +97,7 @@ fn many_sessions() -> App {
 fn key_of(file: u64) -> SessionKey {
     SessionKey {
         file: FileId(file),
-        lane: Lane::Main,
+        conversation: Conversation::Main,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::tests::testing::{
     Log, app, begin_search, found_in, logs, now, say, shop, text, type_keys,
 };
 use crate::theme::Theme;
-use model::event::{Lane, is_unsafe_to_show};
+use model::event::{Conversation, is_unsafe_to_show};
 use model::sessions::{FileId, SessionKey};
 
 /// Items of several sessions.
@@ -16,7 +16,7 @@ fn found(app: &mut App) {
     for (file, ix) in [(1, 2), (1, 4), (2, 3), (2, 6), (2, 9), (3, 2)] {
         let key = SessionKey {
             file: FileId(file),
-            lane: Lane::Main,
+            conversation: Conversation::Main,
         };
         let found = found_in(app, key, ix, "src");
         say(app, SearchNews::Found(Box::new(found)));

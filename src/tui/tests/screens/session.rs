@@ -8,7 +8,7 @@ use crate::paint::Hit;
 use crate::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::theme::{Theme, Themes};
 use jiff::SignedDuration;
-use model::event::{Entry, Event, Lane, Place};
+use model::event::{Conversation, Entry, Event, Place};
 use model::session::{Coverage, Session};
 use model::sessions::{FileId, Update};
 use model::text::{Text, TextPage, TextRequest};
@@ -95,7 +95,7 @@ fn records_of_unknown_types_are_a_warning() {
     app.update(Msg::Update(Update::Appended {
         file: key.file,
         entries: vec![Entry {
-            lane: key.lane,
+            conversation: key.conversation,
             place: Place::default(),
             at: Some(now()),
             event: Event::Unknown("brand-new".into()),
@@ -504,7 +504,7 @@ fn reread(lines: fn(u64) -> u64) -> Msg {
     session.coverage = Coverage::Whole;
     Msg::Update(Update::Rebuilt {
         file: FileId(2),
-        sessions: vec![(Lane::Main, session)],
+        sessions: vec![(Conversation::Main, session)],
     })
 }
 
@@ -515,7 +515,8 @@ fn a_session_is_opened_before_its_log_is_read() {
     let Msg::Update(Update::Rebuilt { file, sessions }) = reread(|line| line) else {
         panic!("no sessions");
     };
-    let summarised = |(lane, session): &(Lane, Session)| (*lane, session.summary());
+    let summarised =
+        |(conversation, session): &(Conversation, Session)| (*conversation, session.summary());
     let summaries = sessions.iter().map(summarised).collect();
     app.update(Msg::Update(Update::Summaries { file, summaries }));
     app.prepare(now());

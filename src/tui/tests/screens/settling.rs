@@ -9,7 +9,7 @@ fn read_again(app: &mut App, are_texts_counted: bool) {
     let key = app.current().unwrap();
     let mut session = app.sessions.get(key).unwrap().clone();
     session.is_counted = are_texts_counted;
-    let sessions = vec![(key.lane, session)];
+    let sessions = vec![(key.conversation, session)];
     let file = key.file;
     app.update(Msg::Update(Update::Rebuilt { file, sessions }));
     app.prepare(now());
@@ -91,7 +91,7 @@ fn the_result_of_an_action_is_no_notice() {
 fn key(file: u64) -> SessionKey {
     SessionKey {
         file: FileId(file),
-        lane: Lane::Main,
+        conversation: Conversation::Main,
     }
 }
 

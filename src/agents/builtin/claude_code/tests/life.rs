@@ -8,7 +8,7 @@ const REQUESTS: &str = fixture!("claude-code/requests_say_what_they_hold/log.jso
 
 fn session(lines: &[&str]) -> Session {
     let mut sessions = testing::sessions(&CLAUDE_CODE, lines.iter().copied());
-    sessions.remove(&Lane::Main).unwrap()
+    sessions.remove(&Conversation::Main).unwrap()
 }
 
 /// What is in the context, in any order, and how often something was cleared.

@@ -5,7 +5,7 @@ use super::lines::records::each_record;
 use super::room;
 use decode::damage;
 use formats::Decoder;
-use model::event::{Entry, Event, Lane, Place, Sink};
+use model::event::{Conversation, Entry, Event, Place, Sink};
 use model::session::{Coverage, Session};
 use model::sessions::FileFacts;
 use model::summary::Summary;
@@ -15,28 +15,30 @@ use std::io;
 use std::sync::Arc;
 
 /// The sessions of one log.
-pub type LogSessions = Vec<(Lane, Session)>;
+pub type LogSessions = Vec<(Conversation, Session)>;
 
 /// The summaries of the sessions of one log.
-pub type LogSummaries = Vec<(Lane, Summary)>;
+pub type LogSummaries = Vec<(Conversation, Summary)>;
 
 /// Returns the summaries of these sessions.
 pub fn summaries_of(sessions: &LogSessions) -> LogSummaries {
     let sessions = sessions.iter();
     sessions
-        .map(|(lane, session)| (*lane, session.summary()))
+        .map(|(conversation, session)| (*conversation, session.summary()))
         .collect()
 }
 
 /// Returns the main session among these sessions or summaries.
-pub fn main_of<T>(all: &[(Lane, T)]) -> Option<&T> {
-    let main = all.iter().find(|(lane, _)| *lane == Lane::Main);
+pub fn main_of<T>(all: &[(Conversation, T)]) -> Option<&T> {
+    let main = all
+        .iter()
+        .find(|(conversation, _)| *conversation == Conversation::Main);
     main.map(|(_, main)| main)
 }
 
-/// The sessions of one log, by lane.
+/// The sessions of one log, by conversation.
 #[derive(Clone)]
-pub struct Lanes {
+pub struct Conversations {
     agent: &'static str,
     rules: Arc<Rules>,
     coverage: Coverage,
@@ -50,13 +52,13 @@ pub struct Lanes {
     is_full: bool,
     /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
-    lanes: BTreeMap<Lane, Session>,
+    conversations: BTreeMap<Conversation, Session>,
 }
 
-impl Lanes {
+impl Conversations {
     /// Returns the main session alone, with the facts in the log's path.
-    pub fn new(log: &FileFacts, rules: &Arc<Rules>, coverage: Coverage) -> Lanes {
-        let mut lanes = Lanes {
+    pub fn new(log: &FileFacts, rules: &Arc<Rules>, coverage: Coverage) -> Conversations {
+        let mut conversations = Conversations {
             agent: log.agent,
             rules: Arc::clone(rules),
             coverage,
@@ -65,41 +67,43 @@ impl Lanes {
             since: 0,
             is_full: false,
             id: log.id.as_deref().map(Into::into),
-            lanes: BTreeMap::new(),
+            conversations: BTreeMap::new(),
         };
-        lanes.lane(Lane::Main).meta = log.names();
-        lanes
+        conversations.conversation(Conversation::Main).meta = log.names();
+        conversations
     }
 
     /// Prepares the sessions to be read once: neither earlier states are kept nor the place to continue at.
     #[must_use]
-    pub fn finally(mut self) -> Lanes {
+    pub fn finally(mut self) -> Conversations {
         self.is_final = true;
-        self.lanes.values_mut().for_each(Session::forget_past);
+        self.conversations
+            .values_mut()
+            .for_each(Session::forget_past);
         self
     }
 
     /// Prepares the sessions for a list: they may [fold](Session::fold).
     #[must_use]
-    pub(crate) fn folding(mut self) -> Lanes {
+    pub(crate) fn folding(mut self) -> Conversations {
         self.folds = true;
-        self.lanes.values_mut().for_each(Session::fold);
+        self.conversations.values_mut().for_each(Session::fold);
         self
     }
 
     /// Returns true if the log must be read again without folding.
     pub(crate) fn are_misfolded(&self) -> bool {
-        self.lanes.values().any(Session::is_misfolded)
+        self.conversations.values().any(Session::is_misfolded)
     }
 
-    /// Like [`Lanes::are_misfolded`], but for a log that was read to its end.
+    /// Like [`Conversations::are_misfolded`], but for a log that was read to its end.
     pub(crate) fn have_misfolded(&self) -> bool {
-        self.lanes.values().any(Session::has_misfolded)
+        self.conversations.values().any(Session::has_misfolded)
     }
 
     /// Returns the sessions so far.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
-        self.lanes.values()
+        self.conversations.values()
     }
 
     /// Returns the part of the log that they cover.
@@ -111,8 +115,8 @@ impl Lanes {
         self.is_final
     }
 
-    pub(crate) fn lane(&mut self, lane: Lane) -> &mut Session {
-        self.lanes.entry(lane).or_insert_with(|| {
+    pub(crate) fn conversation(&mut self, conversation: Conversation) -> &mut Session {
+        self.conversations.entry(conversation).or_insert_with(|| {
             let mut session = Session::new(self.agent, Arc::clone(&self.rules));
             session.coverage = self.coverage;
             if self.is_final {
@@ -121,7 +125,7 @@ impl Lanes {
             if self.folds {
                 session.fold();
             }
-            if lane != Lane::Main {
+            if conversation != Conversation::Main {
                 session.meta.parent = self.id.clone();
             }
             session
@@ -134,16 +138,16 @@ impl Lanes {
             self.since += 1;
             if self.since >= room::ENTRIES_PER_CHECK {
                 self.since = 0;
-                let mut lanes = self.lanes.values_mut();
+                let mut conversations = self.conversations.values_mut();
                 self.is_full = self.is_full
                     || !room::is_left(|| {
-                        lanes.try_for_each(|s| s.try_reserve(room::ENTRIES_PER_CHECK * 4))
+                        conversations.try_for_each(|s| s.try_reserve(room::ENTRIES_PER_CHECK * 4))
                     });
             }
             if self.is_full {
                 return;
             }
-            self.lane(entry.lane).take_in(entry);
+            self.conversation(entry.conversation).take_in(entry);
         }
     }
 
@@ -172,7 +176,7 @@ impl Lanes {
     /// Returns true if there is enough for a gauge: the newest report of the main session, its own output, and the
     /// items that have left since. `size` is the number of bytes of the log's end that were read.
     pub(crate) fn suffice(&mut self, size: u64, limits: &Searched) -> bool {
-        let main = self.lane(Lane::Main);
+        let main = self.conversation(Conversation::Main);
         let has_gauge = match main.anchor() {
             // After a reset, no report holds.
             None => {
@@ -191,31 +195,33 @@ impl Lanes {
     /// Skips to the end of the log: entries from here on are its end, and those between it and the ones that were read
     /// so far are not read.
     pub(crate) fn skip_to_end(&mut self) {
-        self.lanes
+        self.conversations
             .values_mut()
             .for_each(|session| session.skip_to_end());
     }
 
     pub(crate) fn has_unreadable(&self) -> bool {
-        self.lanes.values().any(|session| session.unreadable > 0)
+        self.conversations
+            .values()
+            .any(|session| session.unreadable > 0)
     }
 
     pub(crate) fn cover(&mut self, coverage: Coverage) {
         self.coverage = coverage;
-        for session in self.lanes.values_mut() {
+        for session in self.conversations.values_mut() {
             session.coverage = coverage;
         }
     }
 
     /// Returns the sessions, the main one first.
     pub fn into_sessions(mut self) -> LogSessions {
-        for session in self.lanes.values_mut() {
+        for session in self.conversations.values_mut() {
             session.settle();
             if self.is_final {
                 session.end();
             }
         }
-        self.lanes.into_iter().collect()
+        self.conversations.into_iter().collect()
     }
 }
 
@@ -246,5 +252,10 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, ou
         Line::TooLarge(bytes) => format!("line too large: {bytes} bytes"),
         Line::Unfinished => "the file ends inside this line".to_owned(),
     };
-    out.push(Lane::Main, place, None, Event::Unreadable(why.into()));
+    out.push(
+        Conversation::Main,
+        place,
+        None,
+        Event::Unreadable(why.into()),
+    );
 }
