@@ -4,8 +4,8 @@
 //! the present context: until another request is reported, or a compaction or clear takes place.
 
 use super::Source;
+use super::attribution::Attribution;
 use super::event::{Key, Usage};
-use super::ledger::Ledger;
 
 /// The agent's own number for its context, and ours to compare it with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) struct Logged {
 
 impl Logged {
     /// Compares the agent's number with ours, which is `used` tokens, `logged` of them in items.
-    pub(super) fn new(usage: &Usage, used: u64, logged: u64, ledger: &Ledger) -> Logged {
+    pub(super) fn new(usage: &Usage, used: u64, logged: u64, attribution: &Attribution) -> Logged {
         let tokens = usage.prompt.saturating_add(usage.output.unwrap_or(0));
         Logged {
             request: usage.request,
@@ -56,15 +56,15 @@ impl Logged {
             estimate: AgentEstimate {
                 tokens,
                 ours: used,
-                source: match ledger.anchor() {
+                source: match attribution.anchor() {
                     Some(_) => Source::Estimated,
                     None => Source::Agent,
                 },
             },
             unexplained: tokens.saturating_sub(logged),
-            requests: ledger.requests().len(),
-            resets: ledger.resets().len(),
-            record: ledger.items().record(),
+            requests: attribution.requests().len(),
+            resets: attribution.resets().len(),
+            record: attribution.items().record(),
         }
     }
 
@@ -74,17 +74,17 @@ impl Logged {
     }
 
     /// Returns the agent's number, if it is about the present context.
-    pub(super) fn current(&self, ledger: &Ledger) -> Option<AgentEstimate> {
-        let requests = ledger.requests();
+    pub(super) fn current(&self, attribution: &Attribution) -> Option<AgentEstimate> {
+        let requests = attribution.requests();
         if self.requests > requests.len() {
             return None;
         }
         let mut newer = requests.from(self.requests);
-        let is_current = self.resets == ledger.resets().len()
+        let is_current = self.resets == attribution.resets().len()
             && newer.all(|request| request.key() == self.request);
-        let reported = ledger
+        let reported = attribution
             .request_of(self.request)
-            .and_then(|ix| ledger.requests().get(ix));
+            .and_then(|ix| attribution.requests().get(ix));
         is_current.then_some(match reported {
             Some(request) => AgentEstimate {
                 ours: request.prompt(),

@@ -134,7 +134,7 @@ impl Context {
 impl State {
     /// Returns the size of an item in tokens, and how it is known.
     pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        self.ledger().items().tokens(ix)
+        self.attribution().items().tokens(ix)
     }
 
     /// Returns the items in the context now with their sizes, in the order of the log.
@@ -149,7 +149,7 @@ impl State {
     /// Then all of it is known, or the log was read whole and its texts were counted, not guessed from their length.
     pub(super) fn is_size_final(&self, context: &Context) -> bool {
         if context.estimated == 0 {
-            return self.has_whole_context() && self.ledger().items().guessed_of_left() == 0;
+            return self.has_whole_context() && self.attribution().items().guessed_of_left() == 0;
         }
         // The estimated part depends on all that was counted: the unlogged part is what the texts leave of a prompt.
         self.coverage == Coverage::Whole && (self.is_counted || !self.has_guessed())
@@ -157,7 +157,7 @@ impl State {
 
     /// Returns true if the tokens of a text were guessed from its length.
     pub(super) fn has_guessed(&self) -> bool {
-        self.ledger().items().have_guessed()
+        self.attribution().items().have_guessed()
     }
 
     /// Returns the data from which the present context is computed.
@@ -315,7 +315,7 @@ impl State {
         anchor.is_some_and(|anchor| {
             let request = &self.requests().at(anchor);
             // When it left, if it did, may have been found out later.
-            self.ledger().was_sent(item, anchor)
+            self.attribution().was_sent(item, anchor)
                 || (request.output().is_some() && item.output_of() == Some(request.key()))
         })
     }

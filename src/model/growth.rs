@@ -101,7 +101,7 @@ impl RunningGrowth {
             sorted: Vec::new(),
             epoch: state.resets().last().map_or(0, |reset| reset.request),
             resets: state.resets().len(),
-            corrections: state.ledger().corrections(),
+            corrections: state.attribution().corrections(),
         };
         let newest = state.requests().len().saturating_sub(1);
         let mut resets = state.resets().iter().peekable();
@@ -123,7 +123,7 @@ impl RunningGrowth {
     pub(super) fn follow(&mut self, state: &State) -> bool {
         let newest = state.requests().len().saturating_sub(1);
         let is_same = self.resets == state.resets().len()
-            && self.corrections == state.ledger().corrections()
+            && self.corrections == state.attribution().corrections()
             && self.counting.adds == Counting::of(state).adds
             && self.prompts.len() <= newest;
         if is_same {
@@ -179,7 +179,7 @@ impl RunningGrowth {
     pub(super) fn is_worth_it(state: &State) -> bool {
         let requests = state.requests().len();
         let epoch = state.resets().last().map_or(0, |reset| reset.request);
-        let is_asked_again = !state.ledger().items().forgets_sizes();
+        let is_asked_again = !state.attribution().items().forgets_sizes();
         requests >= LONG_SESSION && epoch < requests && is_asked_again
     }
 

@@ -6,7 +6,7 @@
 //! - *terms and rules*: what a log says ([`event`]), what a session has ([`session::Item`] and the like), and the rules
 //!   of windows, triggers and counts ([`window`]);
 //! - *state*: what is folded of a log ([`state::State`]). It answers nothing. Its owners are `chain` (the tree of
-//!   records), `items` (sizes and running sums), `ledger` (requests and what they settled) and `past` (earlier states);
+//!   records), `items` (sizes and running sums), `attribution` (requests and what they settled) and `past` (earlier states);
 //! - *readings*: answers that are computed from a state, now or as of a record ([`context`], [`own_count`],
 //!   [`replay`], `limits`). They keep nothing;
 //! - *session*: a state, the answers that are kept, and the driver that takes in events ([`session::Session`]);
@@ -19,6 +19,7 @@
 
 pub mod agent_estimate;
 pub mod alerts;
+mod attribution;
 pub mod bounds;
 mod cache_clock;
 pub mod calibration;
@@ -44,7 +45,6 @@ mod history;
 pub mod hooked;
 mod items;
 mod key_index;
-mod ledger;
 mod like_earlier;
 mod limits;
 mod list;

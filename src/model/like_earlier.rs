@@ -41,7 +41,7 @@ impl State {
             return None;
         }
         let items = self.items().iter().enumerate();
-        let held = items.filter(|(_, item)| self.ledger().in_prompt(item, 0));
+        let held = items.filter(|(_, item)| self.attribution().in_prompt(item, 0));
         let (mut said, mut is_first) = (0_u64, true);
         for (ix, item) in held {
             is_first &= item.output_of().is_none();
@@ -79,7 +79,7 @@ impl State {
     /// Notes what the model's tokens cost, when more reports have shown it.
     pub(super) fn note_price(&self) {
         let earlier = &self.rules().earlier;
-        let calibrations = self.ledger().items().calibrations();
+        let calibrations = self.attribution().items().calibrations();
         let deltas = calibrations.current().deltas();
         let Some(model) = calibrations.model().filter(|_| earlier.is_kept()) else {
             return;

@@ -182,7 +182,7 @@ impl Sizes {
     /// Returns the present sizes of each model of the session but the one in use.
     pub(super) fn of_earlier_models(state: &State) -> Vec<(Box<str>, Sizes)> {
         let now = state.model_shared();
-        let models = state.ledger().models().into_iter();
+        let models = state.attribution().models().into_iter();
         let earlier = models.filter(|model| !is_same(Some(model), now));
         let sizes = |model: &Arc<str>| (Box::from(&**model), Sizes::of_model(state, Some(model)));
         earlier.map(sizes).collect()
@@ -195,7 +195,7 @@ impl Sizes {
 
     /// Returns the present sizes of a model.
     pub(super) fn of_model(state: &State, model: Option<&Arc<str>>) -> Sizes {
-        let largest = state.ledger().largest_prompt(model);
+        let largest = state.attribution().largest_prompt(model);
         let requests = state.requests().iter();
         Sizes::new(state, model, largest, requests, state.resets())
     }

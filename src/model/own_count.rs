@@ -49,7 +49,7 @@ impl State {
             From::Report(anchor) => {
                 let request = &self.requests().at(anchor);
                 !item.is_prefix()
-                    && !self.ledger().was_sent(item, anchor)
+                    && !self.attribution().was_sent(item, anchor)
                     && item.output_of() != Some(request.key())
             }
             From::Estimate(record) => item.record() > record,
@@ -114,8 +114,8 @@ impl State {
         let items = content.items.iter().map(|(ix, ..)| self.items().at(*ix));
         let between: Vec<ItemRef<'_>> = items
             .filter(|item| {
-                self.ledger().in_prompt(item, last)
-                    && !self.ledger().in_prompt(item, before)
+                self.attribution().in_prompt(item, last)
+                    && !self.attribution().in_prompt(item, before)
                     && item.output_of() != Some(request.key())
             })
             .collect();
@@ -198,7 +198,7 @@ impl State {
         let reset = (content.inputs.resets as usize).checked_sub(1);
         let epoch = reset.map_or(0, |ix| self.resets()[ix].record);
         let so_far = self.items().to(content.so_far);
-        let now = self.ledger().items().newest_record(content.so_far);
+        let now = self.attribution().items().newest_record(content.so_far);
         let this_epoch = so_far.enumerate().rev();
         let mut this_epoch = this_epoch.take_while(|(_, item)| item.record() > epoch);
         // Items after the last boundary are of the running turn.

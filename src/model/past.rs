@@ -5,10 +5,10 @@
 //! read.
 
 use super::agent_estimate::AgentEstimate;
+use super::attribution::Attribution;
 use super::calibration::Spread;
 use super::event::Place;
 use super::history::RequestIx;
-use super::ledger::Ledger;
 use crate::small::{MaybeIx, MaybeTime, NoMemory, reserve, short};
 use jiff::Timestamp;
 use std::ops::Deref;
@@ -143,23 +143,28 @@ impl Past {
 
     /// Returns the present inputs. `unexplained`: the part of the agent's newest number that no item explains, in
     /// tokens.
-    pub(super) fn inputs(&self, ledger: &Ledger, turns: u32, unexplained: Option<u64>) -> Inputs {
-        let unlogged = match (ledger.anchor(), ledger.prefix(), unexplained) {
-            (Some(anchor), _, _) => Unlogged::Reported(ledger.requests().at(anchor).system()),
+    pub(super) fn inputs(
+        &self,
+        attribution: &Attribution,
+        turns: u32,
+        unexplained: Option<u64>,
+    ) -> Inputs {
+        let unlogged = match (attribution.anchor(), attribution.prefix(), unexplained) {
+            (Some(anchor), _, _) => Unlogged::Reported(attribution.requests().at(anchor).system()),
             (None, Some(learned), _) => Unlogged::Learned(learned),
             (None, None, Some(rest)) => Unlogged::Agent(rest),
             (None, None, None) => Unlogged::Usual,
         };
-        let items = ledger.items();
+        let items = attribution.items();
         Inputs {
-            requests: short(ledger.requests().len()),
-            resets: short(ledger.resets().len()),
+            requests: short(attribution.requests().len()),
+            resets: short(attribution.resets().len()),
             turns,
             changes: items.changes(),
-            anchor: ledger.anchor().into(),
+            anchor: attribution.anchor().into(),
             rest: Rest {
                 unlogged,
-                returning: ledger.returning(),
+                returning: attribution.returning(),
                 guessed_of_left: items.guessed_of_left(),
                 is_rewritten: false,
                 spread: items.calibrations().current().spread(),

@@ -295,7 +295,7 @@ fn conversation(scale: f64, thinking: Thinking, model: &str, all: &[Response]) -
 fn holds(session: &mut Session) {
     let sized: Vec<_> = session.in_context().collect();
     let walked: u64 = sized.iter().map(|(_, tokens, _)| *tokens).sum();
-    let (running, _) = session.ledger_mut().items_mut().tokens_in_context();
+    let (running, _) = session.attribution_mut().items_mut().tokens_in_context();
     assert_eq!(running, walked, "the running sums are those of a walk");
 
     let context = session.context();
@@ -411,14 +411,14 @@ proptest! {
             session.apply(entry(event));
         }
         let mut size = sizes.iter().cycle();
-        session.ledger_mut().items_mut().change_all(|item| {
+        session.attribution_mut().items_mut().change_all(|item| {
             item.set_settled(size.next().map(|tokens| (*tokens, Source::Shared)));
         });
-        session.ledger_mut().change_requests(|request| {
+        session.attribution_mut().change_requests(|request| {
             request.set_prompt(*size.next().unwrap());
             request.set_system(*size.next().unwrap());
         });
-        for reset in session.ledger_mut().resets_mut() {
+        for reset in session.attribution_mut().resets_mut() {
             reset.before = *size.next().unwrap();
             reset.after.get_or_insert(0);
         }

@@ -373,7 +373,7 @@ impl State {
 
     /// Returns the older sizes of the first items as of a record, by item.
     fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<OlderSize> {
-        let sizes = self.ledger().items().older_sizes().iter().copied();
+        let sizes = self.attribution().items().older_sizes().iter().copied();
         let mut held: Vec<OlderSize> = sizes
             .filter(|older| older.size.until > record && (older.item as usize) < so_far)
             .collect();

@@ -1,7 +1,7 @@
 //! Folds a log into a state: its records as a tree, the live branch, the items on it, the requests, the resets.
 //!
 //! The fold never looks back at a log. A [`State`] passes each event to the parts that keep it: `chain` (the tree),
-//! `ledger` (items, requests and what reports settled), `past` (earlier states). It answers nothing: the content of a
+//! `attribution` (items, requests and what reports settled), `past` (earlier states). It answers nothing: the content of a
 //! context, its limits and the agent's count are computed from it elsewhere, and the fold uses none of that.
 
 mod facts;
@@ -13,6 +13,7 @@ mod report;
 mod resets;
 
 use super::agent_estimate::{AgentEstimate, Logged};
+use super::attribution::{Attribution, alive};
 use super::cache_clock::CacheClock;
 use super::calibrations::Calibrations;
 use super::chain::Chain;
@@ -20,7 +21,6 @@ use super::event::{Meta, Place};
 use super::folded::Folded;
 use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
 use super::items::Items;
-use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Past};
 use super::project::last_part;
 use super::recurring::RecurringPart;
@@ -70,7 +70,7 @@ pub struct State {
     overrides: Arc<Overrides>,
     set_window: Option<u64>,
     chain: Chain,
-    ledger: Ledger,
+    attribution: Attribution,
     past: Past,
     agent_estimate: Option<Logged>,
     /// The number of requests when the agent last rewrote its history.
@@ -105,30 +105,30 @@ impl State {
             agent,
             rules,
             overrides: Overrides::none(),
-            ledger: Ledger::new(Items::new(calibrations)),
+            attribution: Attribution::new(Items::new(calibrations)),
             ..State::default()
         }
     }
 
     /// Returns every item that was ever in the context, in the order of the log.
     pub fn items(&self) -> &ItemList {
-        self.ledger.items().all()
+        self.attribution.items().all()
     }
 
     /// Returns every request that was reported, each once, in the order of the log.
     pub fn requests(&self) -> &RequestList {
-        self.ledger.requests()
+        self.attribution.requests()
     }
 
     /// Returns unlogged text that comes and goes, as the tools of a server that connects and disconnects, in the order
     /// in which it was first seen.
     pub fn recurring(&self) -> impl Iterator<Item = &RecurringPart> {
-        self.ledger.recurring()
+        self.attribution.recurring()
     }
 
     /// Returns every compaction and clear.
     pub fn resets(&self) -> &[PastReset] {
-        self.ledger.resets()
+        self.attribution.resets()
     }
 
     /// Returns the model of the newest response, or the one the log names for the next.
@@ -137,24 +137,24 @@ impl State {
     }
 
     pub(super) fn model_shared(&self) -> Option<&Arc<str>> {
-        self.ledger.items().calibrations().model()
+        self.attribution.items().calibrations().model()
     }
 
     /// Returns the newest usable usage report on the live branch since the last reset.
     pub fn anchor(&self) -> Option<RequestRef<'_>> {
-        self.ledger.anchor().map(|ix| self.requests().at(ix))
+        self.attribution.anchor().map(|ix| self.requests().at(ix))
     }
 
     /// Returns the number of prompts that lacked items which the log has of them, where that happened again and again:
     /// the log is not what is sent. A plugin may leave content out of what it sends, and leave it in the log. The items
     /// share what the prefix leaves of the prompt then.
     pub fn short_prompts(&self) -> Option<usize> {
-        self.ledger.short_prompts()
+        self.attribution.short_prompts()
     }
 
     /// Returns the agent's own number for its context, if it is about the present one.
     pub fn agent_estimate(&self) -> Option<AgentEstimate> {
-        self.agent_estimate?.current(&self.ledger)
+        self.agent_estimate?.current(&self.attribution)
     }
 
     /// Returns the window the user set.
@@ -178,14 +178,14 @@ impl State {
         &self.rules
     }
 
-    pub(super) fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub(super) fn attribution(&self) -> &Attribution {
+        &self.attribution
     }
 
-    /// Returns the ledger, to be changed behind the state's back.
+    /// Returns the attribution, to be changed behind the state's back.
     #[cfg(test)]
-    pub(super) fn ledger_mut(&mut self) -> &mut Ledger {
-        &mut self.ledger
+    pub(super) fn attribution_mut(&mut self) -> &mut Attribution {
+        &mut self.attribution
     }
 
     /// Returns true if its first record follows one that is not in the log.
@@ -209,7 +209,7 @@ impl State {
     pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
         self.chain.try_reserve(records)?;
         self.past.try_reserve(records)?;
-        self.ledger.try_reserve(records)
+        self.attribution.try_reserve(records)
     }
 
     /// Returns the number of records on the live branch.
@@ -255,7 +255,7 @@ impl State {
     }
 
     pub(super) fn alive_items(&self) -> impl Iterator<Item = ItemIx> + Clone {
-        alive(&self.chain, self.ledger.items())
+        alive(&self.chain, self.attribution.items())
     }
 
     /// Returns true if the agent has rewritten its history.
@@ -269,7 +269,7 @@ impl State {
         let is_elsewhere = self.lacks_prefix();
         let logged = self.agent_estimate.filter(|_| !is_elsewhere);
         let unexplained = logged.map(|logged| logged.unexplained);
-        let mut inputs = self.past.inputs(&self.ledger, self.turns, unexplained);
+        let mut inputs = self.past.inputs(&self.attribution, self.turns, unexplained);
         inputs.rest.is_rewritten = self.rewritten_at == Some(self.requests().len());
         inputs
     }

@@ -23,9 +23,9 @@ pub(super) struct RunningSums {
 
 impl RunningSums {
     pub(super) fn of(state: &State) -> RunningSums {
-        let items = state.ledger().items();
+        let items = state.attribution().items();
         let mut sums = RunningSums {
-            anchor: state.ledger().anchor(),
+            anchor: state.attribution().anchor(),
             touches: items.touches(),
             estimates: items.estimates(),
             ..RunningSums::default()
@@ -36,12 +36,12 @@ impl RunningSums {
 
     /// Takes in what has changed. `false`: too much has.
     pub(super) fn follow(&mut self, state: &State) -> bool {
-        let (ledger, items) = (state.ledger(), state.ledger().items());
+        let (attribution, items) = (state.attribution(), state.attribution().items());
         let Some(touched) = items.touched_since(self.touches) else {
             return false;
         };
         let mut changed: Vec<ItemIx> = touched.collect();
-        let anchor = ledger.anchor();
+        let anchor = attribution.anchor();
         if anchor != self.anchor {
             // A later anchor's prompt holds all that an earlier one's held, except the output of the first.
             let (Some(old), Some(new)) = (self.anchor, anchor) else {
@@ -84,7 +84,7 @@ impl RunningSums {
         let before = std::mem::replace(&mut self.parts[ix], now);
         self.tally.add(item, before, -1);
         self.tally.add(item, now, 1);
-        let is_sent = |anchor| state.ledger().was_sent(item, anchor);
+        let is_sent = |anchor| state.attribution().was_sent(item, anchor);
         if item.in_context() && self.anchor.is_some_and(|anchor| !is_sent(anchor)) {
             self.unsent.insert(ix)
         } else {

@@ -235,7 +235,7 @@ impl Held {
 
 /// Returns the request whose reported output an item is part of.
 fn reported_output(session: &Session, item: &ItemRef<'_>) -> Option<RequestIx> {
-    let request = session.ledger().request_of(item.output_of()?)?;
+    let request = session.attribution().request_of(item.output_of()?)?;
     session.requests().at(request).output().map(|_| request)
 }
 

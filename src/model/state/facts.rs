@@ -102,11 +102,11 @@ impl State {
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
         let (rules, agent) = (Arc::clone(&self.rules), self.agent);
         let new = || Calibration::scaled(rules.tokenizer(agent, Some(id)), scale);
-        self.ledger
+        self.attribution
             .items_mut()
             .use_model(|calibrations| calibrations.switch(id, new));
         if !count_alike {
-            self.ledger.forget_settled(&self.chain);
+            self.attribution.forget_settled(&self.chain);
         }
         self.cache_clock.forget_prompt();
         self.note_settings();
@@ -143,7 +143,7 @@ impl State {
     pub(crate) fn note_settings(&mut self) {
         let pictures = self.overrides.of_model(self.model()).pictures;
         if pictures != Media::default() {
-            self.ledger.set_pictures(pictures, &self.chain);
+            self.attribution.set_pictures(pictures, &self.chain);
         }
     }
 

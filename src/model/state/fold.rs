@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 impl State {
     /// Notes that a record, or an event of one, is about to be taken in.
     pub(crate) fn begin(&mut self, entry: &Entry) {
-        if self.ledger.is_late() && !self.ledger.goes_on(&entry.event) {
-            self.ledger.catch_up(&mut self.chain, self.coverage);
+        if self.attribution.is_late() && !self.attribution.goes_on(&entry.event) {
+            self.attribution.catch_up(&mut self.chain, self.coverage);
         }
         if let Some(at) = entry.at {
             self.started_at = Some(self.started_at.map_or(at, |t| t.min(at)));
@@ -25,7 +25,7 @@ impl State {
         if is_of_record && self.last_place.replace(place) != Some(place) {
             self.records += 1;
             let record = u32::try_from(self.records).unwrap_or(u32::MAX);
-            self.ledger.items_mut().begin_record(record);
+            self.attribution.items_mut().begin_record(record);
         }
         self.note_unread(&entry.event);
     }
@@ -44,13 +44,13 @@ impl State {
 
     /// Notes that the log lacks the beginning of its conversation.
     pub(crate) fn lacks_beginning(&mut self) {
-        self.ledger.lacks_beginning();
+        self.attribution.lacks_beginning();
     }
 
     /// Notes that the log contains all that its prompts hold from here on.
     pub(crate) fn logs_prompts(&mut self) {
         self.prompts_logged = true;
-        self.ledger.logs_prompts();
+        self.attribution.logs_prompts();
     }
 
     /// Sets a mark where a context would be computed otherwise than at the last one.
@@ -58,16 +58,17 @@ impl State {
         let record = self.agent_estimate.map_or(0, |logged| logged.record);
         let estimate = self.agent_estimate();
         self.past.note_estimate(estimate, record);
-        let (record, inputs) = (self.ledger.items().record(), self.inputs());
+        let (record, inputs) = (self.attribution.items().record(), self.inputs());
         self.past.mark(record, place, at, &inputs);
     }
 
     /// Works out what was put off. Costs nothing where that is nothing.
     pub(crate) fn settle(&mut self) {
-        if !self.ledger.is_late() {
+        if !self.attribution.is_late() {
             return;
         }
-        self.ledger.catch_up_all(&mut self.chain, self.coverage);
+        self.attribution
+            .catch_up_all(&mut self.chain, self.coverage);
         if let Some(place) = self.last_place {
             self.mark(place, self.updated_at);
         }
@@ -93,14 +94,14 @@ impl State {
                 // A record that shows all of a prompt corrects the one that showed it before; anything else is a
                 // change.
                 let corrected = if is_corrected { &replaced[..] } else { &[] };
-                self.ledger.reveal(&new, corrected);
+                self.attribution.reveal(&new, corrected);
             }
             return;
         }
         // The front of a conversation is part of each prompt: of the newest one too, where the record that showed it
         // first was not read. Claude Code writes all tools after a response.
         let is_partly_read = self.coverage != Coverage::Whole;
-        if part == Part::Front && is_partly_read && self.ledger.anchor().is_some() {
+        if part == Part::Front && is_partly_read && self.attribution.anchor().is_some() {
             return;
         }
         self.begins_midway |= self.chain.is_empty() && matches!(parent, Parent::Key(_));
@@ -115,7 +116,7 @@ impl State {
             self.cache_clock.note_written(at);
         }
         if part != Part::Output && (turn || !items.is_empty()) {
-            self.ledger.begin_input(turn, &self.chain);
+            self.attribution.begin_input(turn, &self.chain);
         }
         self.add_items(self.chain.last(), items, place, at, request);
     }
@@ -130,12 +131,12 @@ impl State {
     ) {
         self.note_prompt(&items);
         for item in items {
-            let ledger = self.ledger.items_mut();
-            let ix = ledger.add(item, node, place, at, output_of);
+            let attribution = self.attribution.items_mut();
+            let ix = attribution.add(item, node, place, at, output_of);
             self.chain.hold(node, ix);
         }
         if let Some(request) = output_of {
-            self.ledger.output_grew(request, &mut self.chain);
+            self.attribution.output_grew(request, &mut self.chain);
         }
     }
 
@@ -170,17 +171,17 @@ impl State {
 
     fn leave(&mut self, ix: ItemIx, why: Gone) {
         let next = self.requests().len();
-        self.ledger.items_mut().leave(ix, why, next);
+        self.attribution.items_mut().leave(ix, why, next);
     }
 
     /// Notes that a turn has ended.
     pub(crate) fn drop_ephemeral(&mut self) {
         let next = self.requests().len();
-        self.ledger.items_mut().drop_ephemeral(next);
+        self.attribution.items_mut().drop_ephemeral(next);
     }
 
     pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone) {
-        self.ledger.change_branch(change, why, &mut self.chain);
+        self.attribution.change_branch(change, why, &mut self.chain);
     }
 
     fn cut_from(&mut self, position: usize) {
@@ -193,7 +194,7 @@ impl State {
         let of_nodes = nodes.iter().filter_map(|key| self.chain.find(*key));
         let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.chain.items(node)).collect();
         for call in calls {
-            hits.extend(self.ledger.items_mut().results_of(*call));
+            hits.extend(self.attribution.items_mut().results_of(*call));
         }
         for ix in hits {
             if self.chain.is_live(self.items().at(ix).node()) {
@@ -206,7 +207,7 @@ impl State {
     pub(crate) fn follow_request(&mut self, added: &[ItemKey], missing: &[ItemKey]) {
         let next = self.requests().len();
         for ix in self.items_of(added) {
-            self.ledger.items_mut().restore(ix, next);
+            self.attribution.items_mut().restore(ix, next);
         }
         for ix in self.items_of(missing) {
             self.leave(ix, Gone::Cleared);

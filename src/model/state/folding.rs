@@ -53,7 +53,7 @@ impl State {
     /// Forgets the items from this node on, but for the last node. Returns the keys of the forgotten records.
     pub(crate) fn forget_items(&mut self, front: usize) -> Vec<Key> {
         let (forgotten, kept) = self.chain.fold(front);
-        self.ledger.fold(kept);
+        self.attribution.fold(kept);
         forgotten
     }
 }

@@ -11,6 +11,6 @@ impl State {
     /// Keeps no earlier states from here on.
     pub(crate) fn forget_past_states(&mut self) {
         self.past.forget();
-        self.ledger.items_mut().forget_sizes();
+        self.attribution.items_mut().forget_sizes();
     }
 }

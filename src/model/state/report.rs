@@ -24,11 +24,12 @@ impl State {
         if self.begins_midway {
             let usual = self.rules.usual_prefix(self.agent, self.model(), 0);
             let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
-            self.ledger.limit_prefix(most);
+            self.attribution.limit_prefix(most);
         }
         let (chain, coverage) = (&mut self.chain, self.coverage);
-        if let Some(ix) = self.ledger.request_of(usage.request) {
-            self.ledger.merge_report(ix, usage, place, chain, coverage);
+        if let Some(ix) = self.attribution.request_of(usage.request) {
+            self.attribution
+                .merge_report(ix, usage, place, chain, coverage);
             return Reported::Again;
         }
         let agent_estimate = self.agent_estimate;
@@ -36,14 +37,14 @@ impl State {
         let circumstances = Circumstances {
             place,
             at,
-            model: self.ledger.items().calibrations().model().cloned(),
+            model: self.attribution.items().calibrations().model().cloned(),
             agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(usage.request)),
             turn: self.turns,
             sent_before: sent.before,
             cache_minutes: sent.cache_minutes.unwrap_or(0),
         };
         let report = Request::new(usage, circumstances);
-        self.ledger.add_report(report, chain, coverage);
+        self.attribution.add_report(report, chain, coverage);
         if self
             .anchor()
             .is_some_and(|anchor| anchor.key() == usage.request)
@@ -56,16 +57,16 @@ impl State {
     /// Takes back what items have of the agent's own number: another one came. Returns the tokens of all items in the
     /// context, and the part of them that is system prompt and tool lists.
     pub(crate) fn take_back_agents(&mut self) -> (u64, u64) {
-        self.ledger.take_back_agents();
-        self.ledger.items_mut().work_out();
-        self.ledger.items_mut().tokens_in_context()
+        self.attribution.take_back_agents();
+        self.attribution.items_mut().work_out();
+        self.attribution.items_mut().tokens_in_context()
     }
 
     /// Takes in the agent's own number for its context, where ours is `used` tokens, `logged` of them in items.
     pub(crate) fn note_agent_estimate(&mut self, usage: &Usage, used: u64, logged: u64) {
-        self.agent_estimate = Some(Logged::new(usage, used, logged, &self.ledger));
-        self.ledger.set_size_after_reset(usage.prompt);
-        self.ledger.share_agents(usage.prompt, &self.chain);
+        self.agent_estimate = Some(Logged::new(usage, used, logged, &self.attribution));
+        self.attribution.set_size_after_reset(usage.prompt);
+        self.attribution.share_agents(usage.prompt, &self.chain);
     }
 }
 

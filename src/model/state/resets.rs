@@ -43,7 +43,7 @@ impl State {
         }
         self.change_branch(&change, why);
         if is_reset {
-            self.ledger.forget_anchor();
+            self.attribution.forget_anchor();
         }
     }
 
@@ -80,13 +80,13 @@ impl State {
         let change = self.chain.reset(reset.key, &reset.kept);
         self.add_reset(before, &change);
         self.change_branch(&change, reset.gone);
-        self.ledger.forget_anchor();
+        self.attribution.forget_anchor();
     }
 
     /// Lets the newest reset take effect after the next request, unless one came since.
     pub(crate) fn postpone_reset(&mut self) {
         let next = self.requests().len();
-        let newest = self.ledger.resets_mut().last_mut();
+        let newest = self.attribution.resets_mut().last_mut();
         if let Some(reset) = newest.filter(|reset| reset.request >= next) {
             reset.request = next + 1;
         }
@@ -95,7 +95,7 @@ impl State {
     /// Sets the cause of the newest reset, as a record shows it, unless a request came since.
     pub(crate) fn set_reset_cause(&mut self, cause: Cause) {
         let next = self.requests().len();
-        let newest = self.ledger.resets_mut().last_mut();
+        let newest = self.attribution.resets_mut().last_mut();
         if let Some(reset) = newest.filter(|reset| reset.request >= next) {
             (reset.cause, reset.cause_source) = (cause, CauseSource::Log);
         }
@@ -103,7 +103,7 @@ impl State {
 
     /// Works out what would be computed again and again, before somebody asks for sizes.
     pub(crate) fn work_out(&mut self) {
-        self.ledger.items_mut().work_out();
+        self.attribution.items_mut().work_out();
     }
 
     /// Takes over what hooks noted of the resets so far, where the log lacks it.
@@ -113,7 +113,7 @@ impl State {
             return;
         }
         let mut since = None;
-        for reset in self.ledger.resets_mut() {
+        for reset in self.attribution.resets_mut() {
             add_hooked(reset, &set.hooked, since);
             since = reset.at.or(since);
         }
@@ -126,11 +126,11 @@ impl State {
         for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
             let item = &self.items().at(ix);
             if item.in_context() {
-                let (tokens, _) = self.ledger.items().tokens(ix);
+                let (tokens, _) = self.attribution.items().tokens(ix);
                 reset.dropped[item.role().index()] += tokens;
             }
         }
-        self.ledger.add_reset(reset);
+        self.attribution.add_reset(reset);
         self.cache_clock.forget_prompt();
         self.leave_out(0);
         self.judge_causes();
@@ -144,7 +144,7 @@ impl State {
         };
         let (model, at) = (newest.model.clone(), newest.size());
         let count = self.resets().len();
-        let resets = self.ledger.resets_mut().iter_mut().rev();
+        let resets = self.attribution.resets_mut().iter_mut().rev();
         let of_model = resets.filter(|reset| {
             let is_inferred = reset.cause_source == CauseSource::Inferred;
             is_inferred && reset.gone == Gone::Compaction && reset.model == model
@@ -180,7 +180,7 @@ impl State {
     pub(crate) fn take_over(&mut self, resets: Vec<PastReset>, summary: Summary) {
         self.past
             .add_resets(resets.len(), summary.record, summary.place);
-        self.ledger.take_over(resets);
+        self.attribution.take_over(resets);
     }
 }
 

@@ -225,7 +225,7 @@ impl Responses<'_> {
 
     /// Returns the message of a response: this one, if it has none yet.
     fn message_of(&mut self, response: Key, new: usize) -> usize {
-        let Some(request) = self.session.ledger().request_of(response) else {
+        let Some(request) = self.session.attribution().request_of(response) else {
             return *self.others.entry(response).or_insert(new);
         };
         let known = &mut self.reported[request];

@@ -41,7 +41,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "content",
             "folded",
             "items",
-            "ledger",
+            "attribution",
             "past",
             "recurring",
             "state",

@@ -50,7 +50,7 @@ use with_turns::WithTurns;
 
 /// The items, requests and resets of a session, and what the reports have settled.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ledger {
+pub(super) struct Attribution {
     items: Items,
     requests: RequestList,
     resets: Vec<PastReset>,
@@ -107,11 +107,11 @@ pub(super) struct Ledger {
     largest: HashMap<Option<Arc<str>>, u64>,
 }
 
-impl Ledger {
-    pub(super) fn new(items: Items) -> Ledger {
-        Ledger {
+impl Attribution {
+    pub(super) fn new(items: Items) -> Attribution {
+        Attribution {
             items,
-            ..Ledger::default()
+            ..Attribution::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Prompts that lack items which the log has of them: what is logged is not what is sent, where a plugin leaves content out of
 //! what it sends and leaves it in the log.
 
-use super::Ledger;
+use super::Attribution;
 use crate::history::RequestIx;
 
 /// So many prompts that lack items show that it is items that leave, not a part of the prefix.
@@ -10,7 +10,7 @@ const AGAIN_AND_AGAIN: usize = 3;
 /// more.
 const MOST_PROMPTS_EACH: usize = 20;
 
-impl Ledger {
+impl Attribution {
     /// Returns the number of prompts that lacked items which the log has of them, where that happened again and again.
     pub(crate) fn short_prompts(&self) -> Option<usize> {
         let is_often = self.short.len().saturating_mul(MOST_PROMPTS_EACH) >= self.requests.len();

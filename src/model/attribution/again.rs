@@ -4,7 +4,7 @@
 //! The prompts stay, and so does what was expected of them. A walk through all items, a few times in a
 //! session at most.
 
-use super::{Ledger, add_unexplained, cost_in_delta, cost_in_first_prompt};
+use super::{Attribution, add_unexplained, cost_in_delta, cost_in_first_prompt};
 use crate::Source;
 use crate::chain::{Chain, NodeIx};
 use crate::history::{ItemIx, RequestIx};
@@ -31,7 +31,7 @@ struct Change {
     left: Vec<ItemIx>,
 }
 
-impl Ledger {
+impl Attribution {
     /// Settles again what was settled since the last reset, if that was refuted.
     pub(super) fn revise(&mut self, chain: &Chain) {
         if !std::mem::take(&mut self.is_refuted) || self.revisions >= MOST_REVISIONS {

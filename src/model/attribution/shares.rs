@@ -1,12 +1,12 @@
 //! Computes the tokens that a report leaves for all items of a context together: for the first report, for one below
 //! what is known, and for one by another tokenizer.
 
-use super::{Ledger, alive, cost_in_first_prompt};
+use super::{Attribution, alive, cost_in_first_prompt};
 use crate::Source;
 use crate::chain::Chain;
 use crate::history::{ItemIx, RequestIx};
 
-impl Ledger {
+impl Attribution {
     /// Settles the first report: items take their estimates, the rest is the unlogged prefix. Returns that prefix.
     pub(super) fn apportion_first_prompt(
         &mut self,

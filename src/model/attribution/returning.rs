@@ -1,7 +1,7 @@
 //! Unlogged text that a reset takes out of the prompt and that the agent adds again a request later: the reminders of Qwen
 //! Code are not in the first prompt after a compression, and in the next one they are.
 
-use super::Ledger;
+use super::Attribution;
 use crate::calibration::Expected;
 use crate::event::Key;
 use crate::history::RequestIx;
@@ -33,7 +33,7 @@ impl Returning {
     }
 }
 
-impl Ledger {
+impl Attribution {
     /// Returns the tokens by which the unlogged part of the first prompt after a reset is smaller than that of the last
     /// one before it: text that the agent may add again. Returns 0 for any other request.
     pub(super) fn lost_with_reset(&self, first: RequestIx) -> u64 {

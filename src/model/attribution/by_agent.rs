@@ -1,11 +1,11 @@
 //! The agent's own number where nothing was reported: what is in the context shares it.
 
-use super::{Ledger, alive};
+use super::{Attribution, alive};
 use crate::Source;
 use crate::chain::Chain;
 use crate::history::ItemIx;
 
-impl Ledger {
+impl Attribution {
     /// Shares the agent's own number for the whole context among the items, if it is less than their count and nothing
     /// was reported. A larger number leaves them as they are, and a part of it unlogged.
     pub(crate) fn share_agents(&mut self, tokens: u64, chain: &Chain) {

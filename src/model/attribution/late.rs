@@ -1,7 +1,7 @@
 //! Later lines of a response, which correct its report; and what is put off where a log makes it necessary again and
 //! again: the shares in a response of very many lines, and in the agent's own number where that comes with every message.
 
-use super::Ledger;
+use super::Attribution;
 use crate::chain::Chain;
 use crate::event::{Event, Part, Place, Usage};
 use crate::history::{Coverage, Request, RequestIx};
@@ -52,7 +52,7 @@ impl Late {
     }
 }
 
-impl Ledger {
+impl Attribution {
     /// Returns true if something was put off.
     pub(crate) fn is_late(&self) -> bool {
         let Late {

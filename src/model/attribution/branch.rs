@@ -1,11 +1,11 @@
 //! Applies a change of the live branch to the items and to the anchor.
 
-use super::Ledger;
+use super::Attribution;
 use crate::Gone;
 use crate::chain::{BranchChange, Chain, NodeIx};
 use crate::history::RequestIx;
 
-impl Ledger {
+impl Attribution {
     /// Changes the live branch: items that are no longer on it leave, items that are on it again come back, and the
     /// anchor is the newest request that is still on it.
     pub(crate) fn change_branch(&mut self, change: &BranchChange, why: Gone, chain: &mut Chain) {

@@ -3,7 +3,7 @@
 //! Some builds of Claude Code add the changes of files to each turn, and log none of that (2.1.42: 900 to 15,000 tokens).
 //! The first prompt of a turn is larger than its items explain, by about as much as that of the turn before.
 
-use super::Ledger;
+use super::Attribution;
 use crate::event::Key;
 use crate::expected::Expected;
 use crate::history::RequestIx;
@@ -44,7 +44,7 @@ impl WithTurns {
     }
 }
 
-impl Ledger {
+impl Attribution {
     /// Returns true if a request is the first of its turn since the report before it.
     pub(super) fn begins_turn(&self, ix: RequestIx, before: RequestIx) -> bool {
         self.requests.at(ix).turn() != self.requests.at(before).turn()

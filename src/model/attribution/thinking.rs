@@ -1,6 +1,6 @@
 //! Finds the prompts that held thinking, by the treatment of it.
 
-use super::Ledger;
+use super::Attribution;
 use crate::chain::{Chain, NodeIx};
 use crate::history::{ItemIx, RequestIx};
 use crate::thinking::Thinking;
@@ -9,7 +9,7 @@ use crate::{Kind, Source};
 /// The least thinking that an output shows by being larger than its text.
 const LEAST_UNREPORTED: u64 = 64;
 
-impl Ledger {
+impl Attribution {
     /// Notes that a node which is no output was added to the live branch: perhaps thinking leaves with it.
     pub(crate) fn begin_input(&mut self, turn: bool, chain: &Chain) {
         let (node, now) = (chain.last(), self.requests.len());

@@ -1,11 +1,11 @@
 //! The memory of the items and requests.
 
-use super::Ledger;
+use super::Attribution;
 use crate::history::ItemIx;
 use crate::small::NoMemory;
 use std::collections::BTreeSet;
 
-impl Ledger {
+impl Attribution {
     /// Makes room for this many more items and requests.
     pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), NoMemory> {
         self.items.try_reserve(items)?;

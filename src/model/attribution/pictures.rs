@@ -1,11 +1,11 @@
 //! Determines the treatment of pictures: by the tokens that a report left for them, else by the agent's settings.
 
-use super::Ledger;
+use super::Attribution;
 use crate::chain::Chain;
 use crate::history::ItemIx;
 use crate::pictures::{Media, Pictures};
 
-impl Ledger {
+impl Attribution {
     /// Learns from a report that left `rest` tokens for these items. Returns true if pictures cost otherwise than was
     /// believed: then what was settled before is to be settled again.
     pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) -> bool {
