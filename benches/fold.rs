@@ -118,7 +118,7 @@ fn fold(log: &[Entry], rules: &Arc<Rules>) -> Duration {
     }
     let begun = clock();
     for session in sessions.values_mut() {
-        session.settle();
+        session.catch_up();
         black_box(session.context());
     }
     took + clock() - begun

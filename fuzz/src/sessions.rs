@@ -106,7 +106,7 @@ pub fn said(session: &Session) -> Said {
         let what = (item.role(), item.kind(), item.size(), item.preview());
         format!(
             "{what:?} {:?} {:?} {left:?}",
-            item.settled(),
+            item.attributed(),
             item.entered()
         )
     });

@@ -216,7 +216,7 @@ impl Conversations {
     /// Returns the sessions, the main one first.
     pub fn into_sessions(mut self) -> LogSessions {
         for session in self.conversations.values_mut() {
-            session.settle();
+            session.catch_up();
             if self.is_final {
                 session.end();
             }

@@ -1,26 +1,26 @@
 //! Keeps the cost of each item, and the way in which it is known.
 //!
-//! A usage report settles the past: what the prompt grew by since the report before is exact. The
+//! A usage report attributes the past: what the prompt grew by since the report before is exact. The
 //! model's own output takes what was reported for it; what is left belongs to the items in between.
 //! One item left: it is *derived*. Several: *shared* by their estimates. What no estimate can explain
 //! stays unexplained and goes to the *system* role, never to a message.
 //!
-//! Invariant, for any input: the prompt of a settled request is its system part plus the settled tokens
+//! Invariant, for any input: the prompt of a attributed request is its system part plus the attributed tokens
 //! of the items it held.
 //!
 //! Settling a report costs what has come since the report before. A walk through the whole context is
 //! needed by a correction alone: where the known parts turn out larger than a prompt, where the tokenizer
 //! changes, and where the branch does. So is it where the first reports refute what was assumed about the
-//! tokenizer or about thinking: then all since the last reset is settled again (`again`).
+//! tokenizer or about thinking: then all since the last reset is attributed again (`again`).
 
 mod again;
 mod branch;
 mod by_agent;
 mod cost;
-mod fresh;
 mod late;
 mod memory;
 mod pictures;
+mod recent;
 mod returning;
 mod shares;
 mod short;
@@ -40,15 +40,15 @@ use super::{Kind, Role, Source};
 use crate::history::Coverage;
 use crate::key_index::KeyIndex;
 use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits, lacks_items};
-use fresh::Fresh;
 use late::Late;
+use recent::RecentAttributions;
 use returning::Returning;
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use with_turns::WithTurns;
 
-/// The items, requests and resets of a session, and what the reports have settled.
+/// The items, requests and resets of a session, and what the reports have attributed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attribution {
     items: Items,
@@ -59,9 +59,9 @@ pub(super) struct Attribution {
     kept_request: Option<RequestIx>,
     /// The newest usable report on the live branch since the last reset.
     anchor: Option<RequestIx>,
-    /// The newest node at which a request was settled.
+    /// The newest node at which a request was attributed.
     newest_start: usize,
-    /// Counts how often settled numbers were replaced; older reports do not add up any more.
+    /// Counts how often attributed numbers were replaced; older reports do not add up any more.
     generation: u32,
     /// The unlogged prefix, as the first report after the last reset left it.
     prefix: Option<u64>,
@@ -73,25 +73,25 @@ pub(super) struct Attribution {
     lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
     most_prefix: Option<u64>,
-    /// The requests that may be the anchor: on the live branch, and their settled numbers still hold.
+    /// The requests that may be the anchor: on the live branch, and their attributed numbers still hold.
     anchors: BTreeSet<RequestIx>,
     /// The nodes of the live branch at which user turns began.
     turns: BTreeSet<NodeIx>,
     /// The newest node with items that are no output.
     newest_input: NodeIx,
-    /// The items that each request since the last reset settled.
-    settled: Fresh,
+    /// The items that each request since the last reset attributed.
+    attributed: RecentAttributions,
     /// The requests whose prompts lacked items that the log has of them.
     short: BTreeSet<RequestIx>,
     /// Items that were logged after a prompt that held them: part of what was unlogged of it.
     revealed: BTreeSet<ItemIx>,
-    /// True if they are to be settled again.
+    /// True if they are to be attributed again.
     is_refuted: bool,
     /// True if one of them would not fit its estimate, if the error of such estimates was known already.
     is_open: bool,
     /// The number of times that this was done.
     revisions: u32,
-    /// The system part of the last report, if another tokenizer settled what is settled.
+    /// The system part of the last report, if another tokenizer attributed what is attributed.
     foreign: Option<u64>,
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,
@@ -147,7 +147,7 @@ impl Attribution {
         &self.requests
     }
 
-    /// Changes the requests without settling anything.
+    /// Changes the requests without attributing anything.
     #[cfg(test)]
     pub(super) fn change_requests(&mut self, mut change: impl FnMut(&mut Request)) {
         self.corrections += 1;
@@ -203,7 +203,7 @@ impl Attribution {
         item.presence().was_sent_with(request) && item.node() < self.requests.at(request).start()
     }
 
-    /// Adds a newly reported request, and settles it unless its report comes late or belongs to a branch
+    /// Adds a newly reported request, and attributes it unless its report comes late or belongs to a branch
     /// that was left.
     pub(super) fn add_report(
         &mut self,
@@ -240,10 +240,10 @@ impl Attribution {
         self.items.strip_thinking(sent_from, ix);
         self.strip_at_switch(ix, chain);
         self.strip_unreported(ix, chain);
-        self.settle(ix, chain, coverage);
+        self.attribute(ix, chain, coverage);
         self.anchor = Some(ix);
-        self.items.settle_left();
-        self.settle_output(ix, chain);
+        self.items.forget_guessed_of_left();
+        self.attribute_output(ix, chain);
         self.revise(chain);
     }
 
@@ -256,25 +256,25 @@ impl Attribution {
             self.late.note(false, true);
             if !self.late.is_long_response() {
                 self.late.has_output();
-                self.settle_output(ix, chain);
+                self.attribute_output(ix, chain);
             }
         }
     }
 
-    /// Settles what a request's prompt held.
-    fn settle(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
+    /// Attributes what a request's prompt held.
+    fn attribute(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
         self.take_back_agents();
         let start = self.requests.at(ix).start();
         let fresh = self.items.send(ix, start);
-        self.settled.put(ix, &fresh);
-        let held = self.items.settled_before(start, chain);
+        self.attributed.put(ix, &fresh);
+        let held = self.items.attributed_before(start, chain);
         let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
         let prompt = self.requests.at(ix).prompt();
         let is_whole = self.requests.at(ix).is_whole();
         let Some(anchor) = self.anchor else {
             let system = match self.foreign.take().filter(|_| held > 0) {
                 Some(system) => {
-                    let given = self.settle_at_estimates(&fresh, &estimates);
+                    let given = self.attribute_estimates(&fresh, &estimates);
                     self.rescale_for_tokenizer(ix, held.saturating_add(given), system)
                 }
                 None => {
@@ -363,10 +363,10 @@ impl Attribution {
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
         let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all().at(**ix), anchor);
         let replaced: Vec<ItemIx> = replaced.iter().filter(was_held).copied().collect();
-        let settled = replaced
+        let attributed = replaced
             .iter()
-            .filter_map(|ix| self.items.all().at(*ix).settled());
-        let room = system.saturating_add(settled.map(|(tokens, _)| tokens).sum());
+            .filter_map(|ix| self.items.all().at(*ix).attributed());
+        let room = system.saturating_add(attributed.map(|(tokens, _)| tokens).sum());
         let estimates: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
         let sum = estimates.iter().sum::<f64>().round() as u64;
         if items.is_empty() || room < sum / 3 {
@@ -394,11 +394,11 @@ impl Attribution {
         sizes.collect()
     }
 
-    /// Divides a sum in proportion to weights, to the token, and settles the items with it. Returns what
+    /// Divides a sum in proportion to weights, to the token, and attributes the items with it. Returns what
     /// was given out: all of it, or 0 where there are no items.
     fn apportion(&mut self, items: &[ItemIx], weights: &[f64], sum: u64, source: Source) -> u64 {
         for (item, part) in items.iter().zip(parts(weights, sum)) {
-            self.items.set_settled(*item, Some((part, source)));
+            self.items.set_attributed(*item, Some((part, source)));
         }
         if items.is_empty() { 0 } else { sum }
     }
@@ -412,9 +412,9 @@ impl Attribution {
         self.apportion(items, &weights, sum, source);
     }
 
-    /// Settles a request's own output: thinking takes what was reported for it, the rest shares the
+    /// Attributes a request's own output: thinking takes what was reported for it, the rest shares the
     /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
-    fn settle_output(&mut self, ix: RequestIx, chain: &mut Chain) {
+    fn attribute_output(&mut self, ix: RequestIx, chain: &mut Chain) {
         let request = self.requests.at(ix);
         let Some(output) = request.output() else {
             return;
@@ -427,7 +427,7 @@ impl Attribution {
             .into_iter()
             .partition(|ix| self.items.all().at(*ix).in_context());
         let left = |ix: &ItemIx| self.items.all().at(*ix).left();
-        // The log shows the output, but it was taken back out: nothing of it is to be settled.
+        // The log shows the output, but it was taken back out: nothing of it is to be attributed.
         if present.is_empty() && gone.iter().filter_map(left).any(|left| left.request > ix) {
             return;
         }
@@ -459,7 +459,7 @@ impl Attribution {
     }
 
     /// Marks the numbers of later requests as replaced. They are on abandoned branches and held content that this
-    /// request has settled otherwise, so they do not add up any more.
+    /// request has attributed otherwise, so they do not add up any more.
     fn void_later(&mut self, ix: RequestIx) {
         for later in ix + 1..self.requests.len() {
             self.requests
@@ -488,12 +488,12 @@ impl Attribution {
         item
     }
 
-    /// Returns the generation of what is settled now.
+    /// Returns the generation of what is attributed now.
     fn generation(&self) -> Option<NonZeroU32> {
         NonZeroU32::new(self.generation.saturating_add(1))
     }
 
-    /// Begins a new generation: no number settled so far holds any more.
+    /// Begins a new generation: no number attributed so far holds any more.
     fn begin_generation(&mut self) {
         self.generation += 1;
         self.anchors.clear();
@@ -515,8 +515,8 @@ impl Attribution {
     pub(super) fn forget_anchor(&mut self) {
         self.anchor = None;
         self.foreign = None;
-        self.settled.clear();
-        self.items.settle_left();
+        self.attributed.clear();
+        self.items.forget_guessed_of_left();
         self.items.forget_thoughts();
     }
 

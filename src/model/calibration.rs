@@ -2,7 +2,7 @@
 //!
 //! An estimate is `per_token · local + per_item`, a constant of the item's class (its tool) on top,
 //! plus images by their formula. The models table has the first numbers; the session's own
-//! settled deltas correct them, per exact model id. Robustly: reports that hidden text has swollen
+//! attributed deltas correct them, per exact model id. Robustly: reports that hidden text has swollen
 //! weigh little. The error is computed from the same residuals.
 //!
 //! Two assumptions are tested against the deltas first (`judge`): what becomes of thinking, and that the
@@ -79,9 +79,9 @@ impl Sample {
     }
 }
 
-/// A settled delta: what was counted here against what the provider reported.
+/// A attributed delta: what was counted here against what the provider reported.
 #[derive(Debug, Clone)]
-struct Settled {
+struct AttributedDelta {
     /// The parts of its items.
     parts: Parts,
     /// The number of items.
@@ -96,7 +96,7 @@ struct Settled {
     yard: f64,
 }
 
-impl Settled {
+impl AttributedDelta {
     fn depends_on_thinking(&self) -> bool {
         self.reported
             .iter()
@@ -125,12 +125,12 @@ pub struct Calibration {
     usual: f64,
     /// The distance of a scale that is more likely, though not yet beyond doubt.
     doubt: f64,
-    /// The scale with which past requests were last settled.
-    settled_scale: f64,
+    /// The scale with which past requests were last attributed.
+    attributed_scale: f64,
     price: Parts,
     /// The costs of classes beyond `price`.
     classes: Classes,
-    seen: VecDeque<Settled>,
+    seen: VecDeque<AttributedDelta>,
     /// The 90th and 50th percentile of residuals, in yards.
     p90: f64,
     median: f64,
@@ -168,7 +168,7 @@ impl Calibration {
             scale: usual,
             usual,
             doubt: 0.0,
-            settled_scale: usual,
+            attributed_scale: usual,
             price: prior.price_times(usual),
             classes: Classes::new(prior.extra()),
             seen: VecDeque::new(),
@@ -223,7 +223,7 @@ impl Calibration {
         yards * self.yard(estimate, items)
     }
 
-    /// Returns the number of settled deltas that it has learned from. The newest of them count.
+    /// Returns the number of attributed deltas that it has learned from. The newest of them count.
     pub(super) fn deltas(&self) -> usize {
         self.seen.len()
     }
@@ -239,9 +239,9 @@ impl Calibration {
         self.seen.len() < PROVING_DELTAS
     }
 
-    /// Learns from a settled delta: the items in it, and what they cost together, by what becomes of
-    /// thinking. Deltas with unsettled thinking or images teach nothing. Returns whether what was settled
-    /// before is to be settled again.
+    /// Learns from a attributed delta: the items in it, and what they cost together, by what becomes of
+    /// thinking. Deltas with not attributed thinking or images teach nothing. Returns whether what was attributed
+    /// before is to be attributed again.
     pub fn learn(&mut self, items: &[Sample], reported: [f64; 3]) -> bool {
         let differ = reported.iter().any(|tokens| *tokens != reported[0]);
         let costs = !items.is_empty() && reported.iter().any(|tokens| *tokens > 0.0);
@@ -260,7 +260,7 @@ impl Calibration {
         }
         let framed = items.iter().filter(|item| item.is_framed());
         let classes: Vec<ClassIx> = framed.map(|item| self.classes.ix(item.class)).collect();
-        self.seen.push_back(Settled {
+        self.seen.push_back(AttributedDelta {
             parts: sum,
             items: items.len(),
             expected: (dot(sum, self.prior.price()) + self.classes.expected(&classes)).max(0.0),

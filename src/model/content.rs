@@ -22,7 +22,7 @@ pub(super) struct ContextSums {
     pub(super) roles: [[i128; 3]; 5],
     /// Tokens of system prompt and tools.
     pub(super) shown: i128,
-    /// Tokens of items that no report settled, and how many items.
+    /// Tokens of items that no report attributed, and how many items.
     pub(super) guess: i128,
     pub(super) guessed: i128,
     /// The tokens of those items whose text was not counted.

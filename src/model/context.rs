@@ -309,8 +309,8 @@ impl State {
         }
     }
 
-    /// Returns true if the settled number of an item in the context is part of what the anchor reported. A number that
-    /// was settled by a request on an abandoned branch is not.
+    /// Returns true if the attributed number of an item in the context is part of what the anchor reported. A number that
+    /// was attributed by a request on an abandoned branch is not.
     pub(super) fn is_anchored(&self, item: &ItemRef<'_>, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
             let request = &self.requests().at(anchor);

@@ -46,7 +46,7 @@ pub fn trial(session: &Session) -> Trial {
     }
 }
 
-/// Returns the items that came between a request and the report it was settled against, the output of that one
+/// Returns the items that came between a request and the report it was attributed against, the output of that one
 /// included, and the items that left.
 pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
     let previous = session.requests().get(request).and_then(|r| r.previous());

@@ -1,6 +1,6 @@
 //! Sums in the place of items, where only a list is wanted of a log that has no usage report.
 //!
-//! Nothing of such a log is settled: a million messages are a million items in the context, of which a list shows the
+//! Nothing of such a log is attributed: a million messages are a million items in the context, of which a list shows the
 //! sum. A session that folds replaces its items by their sum, again and again, when a user turn begins. It keeps the
 //! first ones, which may name it. What a later record says of a forgotten one cannot be applied; then the session
 //! is misfolded, and its log is read again without folding.

@@ -53,7 +53,7 @@ pub(super) fn epoch_of(state: &State, request: RequestIx) -> Range<RequestIx> {
 }
 
 impl Counts<'_> {
-    /// Returns the steps that led to these requests, each from the report it was settled against. The first of an epoch
+    /// Returns the steps that led to these requests, each from the report it was attributed against. The first of an epoch
     /// has none, nor one that another model counted.
     pub(super) fn steps(&self, requests: Range<RequestIx>) -> Vec<GrowthStep> {
         let all = self.state.requests();

@@ -64,12 +64,12 @@ pub(super) struct Items {
     calibrations: Calibrations,
     /// The record that is being read, counted from 1.
     record: u32,
-    /// Items in the context that are not settled or that no request has sent.
+    /// Items in the context that are not attributed or that no request has sent.
     pending: BTreeSet<OfNode>,
     /// The record of the newest item, if items were forgotten.
     newest_forgotten: u32,
     /// Settled items in the context.
-    settled: Tally,
+    attributed: Tally,
     /// The other items in the context; `None`: to be summed up again.
     estimated: Option<Tally>,
     /// Items that leave at the end of their turn, perhaps gone already.
@@ -82,7 +82,7 @@ pub(super) struct Items {
     stripped: BTreeSet<ItemIx>,
     /// Items that were out of the context for a time.
     returned: BTreeSet<ItemIx>,
-    /// The items that the request that was settled last was the first to send.
+    /// The items that the request that was attributed last was the first to send.
     newest_sent: Sent,
     /// Sizes of items before their [`Item::previous`], in no order.
     older_sizes: List<OlderSize>,
@@ -90,7 +90,7 @@ pub(super) struct Items {
     forgets_sizes: bool,
     /// The number of times that items have left, come back, or changed their size.
     changes: u32,
-    /// The effect of dropped prompts on the settled sizes, not worked out yet.
+    /// The effect of dropped prompts on the attributed sizes, not worked out yet.
     rescaled: Option<Rescaled>,
     /// The number of items that were resized by walks, all in all.
     resized_by_walk: usize,
@@ -102,7 +102,7 @@ pub(super) struct Items {
     guessed: Guessed,
     /// Tool results by their calls, as far as they were looked up.
     results: Results,
-    /// Tool results that reports settled one by one, with their sizes: the same content costs the same
+    /// Tool results that reports attributed one by one, with their sizes: the same content costs the same
     /// again.
     sizes_by_hash: HashMap<u64, ContentSize>,
 }
@@ -168,15 +168,15 @@ impl Items {
 
     /// Returns the size of an item, and how it is known.
     pub(super) fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        let settled = self.list.at(ix).settled();
-        settled.unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
+        let attributed = self.list.at(ix).attributed();
+        attributed.unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
     }
 
     /// Returns the tokens of all items in the context, and the part of them that is system prompt and tool lists.
     pub(super) fn tokens_in_context(&mut self) -> (u64, u64) {
         let estimated = self.estimated.unwrap_or_else(|| {
             let mut sum = Tally::default();
-            for ix in self.unsettled() {
+            for ix in self.unattributed() {
                 sum.add(&self.list.at(ix), i128::from(self.tokens(ix).0));
             }
             sum
@@ -184,26 +184,26 @@ impl Items {
         self.estimated = Some(estimated);
         let whole = |tokens: i128| u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
         (
-            whole(self.settled.all + estimated.all),
-            whole(self.settled.prefix + estimated.prefix),
+            whole(self.attributed.all + estimated.all),
+            whole(self.attributed.prefix + estimated.prefix),
         )
     }
 
-    /// Returns the settled tokens of the items in the context before this node. Costs what comes from that node on.
-    pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
+    /// Returns the attributed tokens of the items in the context before this node. Costs what comes from that node on.
+    pub(super) fn attributed_before(&self, node: NodeIx, chain: &Chain) -> u64 {
         let later = chain.live_from(node).flat_map(|node| chain.items(node));
-        let settled = later.filter_map(|ix| {
+        let attributed = later.filter_map(|ix| {
             let item = &self.list.at(ix);
-            let (tokens, _) = item.settled().filter(|_| item.in_context())?;
+            let (tokens, _) = item.attributed().filter(|_| item.in_context())?;
             Some(i128::from(tokens))
         });
-        u64::try_from(self.settled.all - settled.sum::<i128>()).unwrap_or(u64::MAX)
+        u64::try_from(self.attributed.all - attributed.sum::<i128>()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the items in the context that no report has settled.
-    pub(super) fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
+    /// Returns the items in the context that no report has attributed.
+    pub(super) fn unattributed(&self) -> impl Iterator<Item = ItemIx> {
         let pending = self.pending.iter().map(|it| it.item as ItemIx);
-        pending.filter(|ix| self.list.at(*ix).settled().is_none())
+        pending.filter(|ix| self.list.at(*ix).attributed().is_none())
     }
 
     /// Adds an item to the context.
@@ -234,7 +234,7 @@ impl Items {
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
     fn enlist(&mut self, ix: ItemIx) {
         let item = &self.list.at(ix);
-        if item.settled().is_none() || item.entered().is_none() {
+        if item.attributed().is_none() || item.entered().is_none() {
             self.pending.insert(OfNode::new(ix, item));
         }
         if item.is_ephemeral() {
@@ -248,8 +248,8 @@ impl Items {
     /// Adds an item in the context to the sums (1), or takes it out (-1).
     fn tally(&mut self, ix: ItemIx, sign: i128) {
         let item = &self.list.at(ix);
-        if let Some((tokens, _)) = item.settled() {
-            self.settled.add(item, sign * i128::from(tokens));
+        if let Some((tokens, _)) = item.attributed() {
+            self.attributed.add(item, sign * i128::from(tokens));
         } else if let Some(mut estimated) = self.estimated {
             estimated.add(item, sign * i128::from(self.tokens(ix).0));
             self.estimated = Some(estimated);
@@ -261,10 +261,10 @@ impl Items {
         if !self.list.at(ix).in_context() {
             return;
         }
-        if self.list.at(ix).settled().is_none() {
+        if self.list.at(ix).attributed().is_none() {
             self.keep_previous(ix);
         }
-        self.work_out_one(ix);
+        self.apply_rescale_to(ix);
         self.tally(ix, -1);
         self.guessed.leave(&self.list.at(ix), why);
         let left = Left {
@@ -309,7 +309,7 @@ impl Items {
         if self.list.at(ix).in_context() {
             return;
         }
-        self.work_out();
+        self.apply_rescale();
         self.stripped.remove(&ix);
         let back = self.record;
         self.list.change(ix, |item| {
@@ -331,25 +331,25 @@ impl Items {
         self.changes = self.changes.wrapping_add(1);
     }
 
-    /// Settles an item's tokens, or takes that back.
-    pub(super) fn set_settled(&mut self, ix: ItemIx, settled: Option<(u64, Source)>) {
+    /// Attributes an item's tokens, or takes that back.
+    pub(super) fn set_attributed(&mut self, ix: ItemIx, attributed: Option<(u64, Source)>) {
         if self.is_rescaled(ix) {
-            self.work_out();
+            self.apply_rescale();
         }
-        if self.list.at(ix).settled() == settled {
+        if self.list.at(ix).attributed() == attributed {
             return;
         }
         self.keep_previous(ix);
         self.touch(ix);
         if !self.list.at(ix).in_context() {
-            self.list.change(ix, |item| item.set_settled(settled));
+            self.list.change(ix, |item| item.set_attributed(attributed));
             return;
         }
         self.tally(ix, -1);
-        self.list.change(ix, |item| item.set_settled(settled));
+        self.list.change(ix, |item| item.set_attributed(attributed));
         self.tally(ix, 1);
         let item = &self.list.at(ix);
-        if let Some((tokens, Source::Derived | Source::Reported)) = settled
+        if let Some((tokens, Source::Derived | Source::Reported)) = attributed
             && is_content(item)
         {
             let known = ContentSize { of: ix, tokens };
@@ -359,7 +359,7 @@ impl Items {
             }
         }
         let item = &self.list.at(ix);
-        if settled.is_some() && item.entered().is_some() {
+        if attributed.is_some() && item.entered().is_some() {
             self.pending.remove(&OfNode::new(ix, item))
         } else {
             self.pending.insert(OfNode::new(ix, item))
@@ -373,11 +373,11 @@ impl Items {
         }
     }
 
-    /// Notes that a request sends all before its first node. Returns the items among them that are not settled, in the
-    /// order of the log; the provider's own numbers for single items are settled here. Costs what has come since the
+    /// Notes that a request sends all before its first node. Returns the items among them that are not attributed, in the
+    /// order of the log; the provider's own numbers for single items are attributed here. Costs what has come since the
     /// request before.
     pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {
-        self.keep_unsettled();
+        self.keep_unattributed();
         let start = short(start);
         let later = self.pending.split_off(&OfNode::first(start));
         let sent = std::mem::replace(&mut self.pending, later);
@@ -393,10 +393,10 @@ impl Items {
             self.touch(ix);
             self.note_entered(ix, request);
             let item = self.list.at(ix);
-            match (item.settled(), item.size().reported) {
+            match (item.attributed(), item.size().reported) {
                 (Some(_), _) => {}
                 (None, 0) => fresh.push(ix),
-                (None, tokens) => self.set_settled(ix, Some((tokens.into(), Source::Reported))),
+                (None, tokens) => self.set_attributed(ix, Some((tokens.into(), Source::Reported))),
             }
         }
         fresh
@@ -415,8 +415,8 @@ impl Items {
         }
     }
 
-    /// Takes back what a request sent and settled, but not what was settled before it, nor what has
-    /// left since: it is about to be settled again. Costs what it settled, for the newest request; for
+    /// Takes back what a request sent and attributed, but not what was attributed before it, nor what has
+    /// left since: it is about to be attributed again. Costs what it attributed, for the newest request; for
     /// an older one, to which a rewind led back, a walk through all items.
     pub(super) fn take_back(&mut self, request: RequestIx, start: NodeIx) {
         let all = 0..self.list.len();
@@ -436,9 +436,10 @@ impl Items {
             let item = &self.list.at(ix);
             self.pending.insert(OfNode::new(ix, item));
             // An output keeps what was reported for it.
-            if !matches!(item.settled(), Some((_, Source::Reported))) && item.output_of().is_none()
+            if !matches!(item.attributed(), Some((_, Source::Reported)))
+                && item.output_of().is_none()
             {
-                self.set_settled(ix, None);
+                self.set_attributed(ix, None);
             }
         }
         // Their times away are about to change: no sums made so far hold.
@@ -459,16 +460,16 @@ impl Items {
         }
     }
 
-    /// Notes that the log names another model; `count_alike`: its tokenizer is the same. Costs what is not settled.
+    /// Notes that the log names another model; `count_alike`: its tokenizer is the same. Costs what is not attributed.
     pub(super) fn use_model(&mut self, switch: impl FnOnce(&mut Calibrations)) {
-        self.keep_unsettled();
+        self.keep_unattributed();
         switch(&mut self.calibrations);
         self.sizes_by_hash = HashMap::new();
         self.forget_estimates();
     }
 
     /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
-    /// what was settled before is to be settled again.
+    /// what was attributed before is to be attributed again.
     pub(super) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
         let samples: Vec<Sample> = items
             .iter()
@@ -483,7 +484,7 @@ impl Items {
         if self.calibrations.current().hides_thinking() {
             return false;
         }
-        self.keep_unsettled();
+        self.keep_unattributed();
         self.forget_estimates();
         self.calibrations.current_mut().note_hidden_thinking()
     }
@@ -546,12 +547,12 @@ impl Items {
         may
     }
 
-    /// Keeps the sizes of what is not settled: its estimates are about to change.
-    fn keep_unsettled(&mut self) {
+    /// Keeps the sizes of what is not attributed: its estimates are about to change.
+    fn keep_unattributed(&mut self) {
         if !self.may_resize_by_walk(self.pending.len()) {
             return;
         }
-        for ix in self.unsettled().collect::<Vec<_>>() {
+        for ix in self.unattributed().collect::<Vec<_>>() {
             self.keep_previous(ix);
         }
     }

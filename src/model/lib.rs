@@ -6,7 +6,7 @@
 //! - *terms and rules*: what a log says ([`event`]), what a session has ([`session::Item`] and the like), and the rules
 //!   of windows, triggers and counts ([`window`]);
 //! - *state*: what is folded of a log ([`state::State`]). It answers nothing. Its owners are `chain` (the tree of
-//!   records), `items` (sizes and running sums), `attribution` (requests and what they settled) and `past` (earlier states);
+//!   records), `items` (sizes and running sums), `attribution` (requests and what they attributed) and `past` (earlier states);
 //! - *readings*: answers that are computed from a state, now or as of a record ([`context`], [`own_count`],
 //!   [`replay`], `limits`). They keep nothing;
 //! - *session*: a state, the answers that are kept, and the driver that takes in events ([`session::Session`]);

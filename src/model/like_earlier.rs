@@ -5,7 +5,7 @@ use super::history::Coverage;
 use super::small::short;
 use super::state::State;
 
-/// The number of settled deltas from which a price is first noted; each next time it takes twice as many.
+/// The number of attributed deltas from which a price is first noted; each next time it takes twice as many.
 const FIRST_NOTED_DELTAS: usize = 4;
 
 impl State {

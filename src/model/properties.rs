@@ -412,7 +412,7 @@ proptest! {
         }
         let mut size = sizes.iter().cycle();
         session.attribution_mut().items_mut().change_all(|item| {
-            item.set_settled(size.next().map(|tokens| (*tokens, Source::Shared)));
+            item.set_attributed(size.next().map(|tokens| (*tokens, Source::Shared)));
         });
         session.attribution_mut().change_requests(|request| {
             request.set_prompt(*size.next().unwrap());

@@ -2,7 +2,7 @@
 //!
 //! The session keeps when each item came and left, and its earlier states (`past`). A [`Timeline`] is the
 //! list of the moments; a [`Snapshot`] is the session as of one of them, with its numbers at that time: an
-//! item that had not been settled has its estimate from then. Its present number is
+//! item that had not been attributed has its estimate from then. Its present number is
 //! [`State::tokens`].
 //!
 //! The snapshot at the end is the live one. Before it, the snapshot at a moment is the live one of a session
@@ -200,7 +200,7 @@ impl Timeline {
         self.first(Step::Reset, reset.saturating_add(1))
     }
 
-    /// Returns the moment of the report whose prompt grew most over the one it was settled against: whatever made it
+    /// Returns the moment of the report whose prompt grew most over the one it was attributed against: whatever made it
     /// grow has come by then. `None`: none has grown.
     pub fn largest_growth(&self, state: &State) -> Option<usize> {
         let requests = state.requests().iter().enumerate();

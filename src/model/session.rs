@@ -74,10 +74,10 @@ impl Session {
     /// cost a walk through the context.
     pub fn apply(&mut self, entry: Entry) {
         self.take_in(entry);
-        self.settle();
+        self.catch_up();
     }
 
-    /// Takes in one entry of several: [`Session::settle`] is due after the last, before anything is asked of
+    /// Takes in one entry of several: [`Session::catch_up`] is due after the last, before anything is asked of
     /// the session. What a log makes necessary again and again is done only once then.
     pub fn take_in(&mut self, entry: Entry) {
         let state = &mut self.state;
@@ -135,8 +135,8 @@ impl Session {
     }
 
     /// Works out what [`Session::take_in`] has put off. Costs nothing where that is nothing.
-    pub fn settle(&mut self) {
-        self.state.settle();
+    pub fn catch_up(&mut self) {
+        self.state.catch_up();
     }
 
     fn set_meta(&mut self, meta: Meta, place: Place) {
@@ -182,7 +182,7 @@ impl Session {
     /// Notes that a compaction or clear took place.
     fn reset(&mut self, reset: &Reset, place: Place, at: Option<Timestamp>) {
         if !self.state.has_boundary(reset) {
-            self.state.work_out();
+            self.state.apply_rescale();
             let before = self.before_reset(reset, place, at);
             self.state.reset(reset, before);
         }
@@ -190,7 +190,7 @@ impl Session {
 
     /// Notes that only these records are in the context any more.
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
-        self.state.work_out();
+        self.state.apply_rescale();
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
         let before = PastReset {
             // The log has only what is left.

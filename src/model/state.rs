@@ -1,7 +1,7 @@
 //! Folds a log into a state: its records as a tree, the live branch, the items on it, the requests, the resets.
 //!
 //! The fold never looks back at a log. A [`State`] passes each event to the parts that keep it: `chain` (the tree),
-//! `attribution` (items, requests and what reports settled), `past` (earlier states). It answers nothing: the content of a
+//! `attribution` (items, requests and what reports attributed), `past` (earlier states). It answers nothing: the content of a
 //! context, its limits and the agent's count are computed from it elsewhere, and the fold uses none of that.
 
 mod facts;

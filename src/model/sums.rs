@@ -56,7 +56,7 @@ impl RunningSums {
             changed.extend(&self.unsent);
         }
         if self.estimates != items.estimates() {
-            changed.extend(items.unsettled());
+            changed.extend(items.unattributed());
         }
         self.anchor = anchor;
         (self.touches, self.estimates) = (items.touches(), items.estimates());

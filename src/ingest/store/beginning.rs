@@ -66,6 +66,6 @@ fn read(
     };
     Lines::at(0, 1, SEARCHED).read_all(&mut file.take(SEARCHED), deliver)?;
     let main = conversations.conversation(Conversation::Main);
-    main.settle();
+    main.catch_up();
     Ok(main.beginning())
 }

@@ -1,4 +1,4 @@
-//! Settles again what was settled since the last reset, where later reports have shown that it was done
+//! Attributes again what was attributed since the last reset, where later reports have shown that it was done
 //! on a wrong assumption: about the tokenizer, or about what becomes of thinking.
 //!
 //! The prompts stay, and so does what was expected of them. A walk through all items, a few times in a
@@ -32,21 +32,21 @@ struct Change {
 }
 
 impl Attribution {
-    /// Settles again what was settled since the last reset, if that was refuted.
+    /// Attributes again what was attributed since the last reset, if that was refuted.
     pub(super) fn revise(&mut self, chain: &Chain) {
         if !std::mem::take(&mut self.is_refuted) || self.revisions >= MOST_REVISIONS {
             return;
         }
-        let requests = self.settled_requests();
+        let requests = self.attributed_requests();
         if requests.is_empty() {
             return;
         }
         self.revisions += 1;
-        self.items.work_out();
+        self.items.apply_rescale();
         self.move_thinking(&requests, chain);
         let plan = self.plan(&requests);
         for (item, size) in plan.sizes {
-            self.items.set_settled(item, size);
+            self.items.set_attributed(item, size);
         }
         self.begin_generation();
         for (position, ix) in requests.iter().enumerate().skip(plan.from) {
@@ -64,10 +64,10 @@ impl Attribution {
         }
     }
 
-    /// Returns the requests from the last reset to the anchor, each settled against the one before it.
-    fn settled_requests(&self) -> Vec<RequestIx> {
+    /// Returns the requests from the last reset to the anchor, each attributed against the one before it.
+    fn attributed_requests(&self) -> Vec<RequestIx> {
         let before = |ix: &RequestIx| self.requests.at(*ix).previous();
-        let known = |ix: &RequestIx| self.settled.of(*ix).is_some();
+        let known = |ix: &RequestIx| self.attributed.of(*ix).is_some();
         let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
             .take_while(known)
             .collect();
@@ -105,8 +105,8 @@ impl Attribution {
         for (position, ix) in requests.iter().enumerate() {
             let (held, never_sent) = self.fresh(*ix, &requests[..position]);
             fresh.push(held);
-            let unsettled = never_sent.into_iter().map(|ix| (ix, None));
-            plan.sizes.extend(unsettled);
+            let unattributed = never_sent.into_iter().map(|ix| (ix, None));
+            plan.sizes.extend(unattributed);
         }
         let changes = self.changes(requests, &fresh);
         let before = self.requests.at(requests[0]).previous();
@@ -146,25 +146,25 @@ impl Attribution {
         plan
     }
 
-    /// Returns the items that a request settles, of those that the `earlier` ones left: the items that its prompt held,
-    /// and those that it did not hold after all. Thinking that was assumed to be stripped, and so was not settled, is
-    /// settled by the first request that held it. It may have entered before all of them, by another tokenizer.
+    /// Returns the items that a request attributes, of those that the `earlier` ones left: the items that its prompt held,
+    /// and those that it did not hold after all. Thinking that was assumed to be stripped, and so was not attributed, is
+    /// attributed by the first request that held it. It may have entered before all of them, by another tokenizer.
     fn fresh(&self, ix: RequestIx, earlier: &[RequestIx]) -> (Vec<ItemIx>, Vec<ItemIx>) {
-        let settled = self.settled.of(ix).into_iter().flatten();
+        let attributed = self.attributed.of(ix).into_iter().flatten();
         let is_new = |item: &ItemIx| {
             let item = &self.items.all().at(*item);
             let is_held_before = earlier
                 .last()
                 .is_some_and(|last| item.presence().held_by(*last));
-            item.settled().is_none() && item.presence().held_by(ix) && !is_held_before
+            item.attributed().is_none() && item.presence().held_by(ix) && !is_held_before
         };
         let thoughts = self.items.thoughts().iter().copied().filter(is_new);
-        let all: BTreeSet<ItemIx> = settled.chain(thoughts).collect();
+        let all: BTreeSet<ItemIx> = attributed.chain(thoughts).collect();
         let held = |item: &ItemIx| self.items.all().at(*item).presence().held_by(ix);
         all.into_iter().partition(held)
     }
 
-    /// Returns the cost of the items that a request settles, beside the cost of others in its prompt and, unless it is
+    /// Returns the cost of the items that a request attributes, beside the cost of others in its prompt and, unless it is
     /// the first, of the text that was unlogged before.
     fn planned_cost(
         &self,
@@ -191,25 +191,25 @@ impl Attribution {
     fn sum<'i>(&self, plan: &Plan, items: impl Iterator<Item = &'i ItemIx>) -> i128 {
         let size = |ix: &ItemIx| {
             let planned = plan.sizes.get(ix).copied();
-            let settled = planned.unwrap_or(self.items.all().at(*ix).settled());
-            settled.map_or(0, |(tokens, _)| i128::from(tokens))
+            let attributed = planned.unwrap_or(self.items.all().at(*ix).attributed());
+            attributed.map_or(0, |(tokens, _)| i128::from(tokens))
         };
         items.map(size).sum()
     }
 
-    /// Returns the items that enter and leave with each request, without those that it settles.
+    /// Returns the items that enter and leave with each request, without those that it attributes.
     fn changes(&self, requests: &[RequestIx], fresh: &[Vec<ItemIx>]) -> Vec<Change> {
         let mut changes = vec![Change::default(); requests.len() + 1];
-        let mut settled_at: HashMap<ItemIx, usize> = HashMap::new();
+        let mut attributed_at: HashMap<ItemIx, usize> = HashMap::new();
         for (position, fresh) in fresh.iter().enumerate() {
-            settled_at.extend(fresh.iter().map(|ix| (*ix, position)));
+            attributed_at.extend(fresh.iter().map(|ix| (*ix, position)));
         }
         let position = |request| requests.partition_point(|ix| *ix < request);
         for (ix, item) in self.items.all().iter().enumerate() {
-            let settled = settled_at.get(&ix).copied();
+            let attributed = attributed_at.get(&ix).copied();
             for span in item.presence().spans_held(self.requests.len()) {
                 let (from, to) = (position(span.start), position(span.end));
-                match settled {
+                match attributed {
                     Some(at) if (from..to).contains(&at) => changes[to].left.push(ix),
                     Some(at) if to <= at => {}
                     _ if from < to => {

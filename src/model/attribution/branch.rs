@@ -35,7 +35,7 @@ impl Attribution {
         let after = self.resets.last().map_or(0, |reset| reset.request);
         self.anchor = self.anchors.range(after..).next_back().copied();
         if let Some(ix) = self.anchor {
-            self.settle_output(ix, chain);
+            self.attribute_output(ix, chain);
         }
     }
 

@@ -32,8 +32,8 @@ impl Attribution {
     pub(crate) fn take_back_agents(&mut self) {
         self.late.forget_agents();
         for ix in std::mem::take(&mut self.by_agent) {
-            if let Some((_, Source::Agent)) = self.items.all().at(ix).settled() {
-                self.items.set_settled(ix, None);
+            if let Some((_, Source::Agent)) = self.items.all().at(ix).attributed() {
+                self.items.set_attributed(ix, None);
             }
         }
     }

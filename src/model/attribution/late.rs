@@ -33,12 +33,12 @@ impl Late {
         self.output |= output;
     }
 
-    /// Notes that its output is settled.
+    /// Notes that its output is attributed.
     pub(super) fn has_output(&mut self) {
         self.output = false;
     }
 
-    /// Returns true if the newest response has too many lines to settle each of them on its own.
+    /// Returns true if the newest response has too many lines to attribute each of them on its own.
     pub(super) fn is_long_response(&self) -> bool {
         self.lines > LONG_RESPONSE_LINES
     }
@@ -81,10 +81,10 @@ impl Attribution {
         }
     }
 
-    /// Settles the newest response, as far as that was put off.
+    /// Attributes the newest response, as far as that was put off.
     pub(crate) fn catch_up(&mut self, chain: &mut Chain, coverage: Coverage) {
         if self.late.prompt || self.late.output {
-            self.settle_response(chain, coverage);
+            self.attribute_response(chain, coverage);
         }
     }
 
@@ -94,11 +94,11 @@ impl Attribution {
         if let Some(tokens) = self.late.agents.take() {
             self.share_agents_now(tokens, chain);
         }
-        self.items.work_out();
+        self.items.apply_rescale();
     }
 
-    /// Settles what the newest report and its output have changed since they were settled.
-    pub(super) fn settle_response(&mut self, chain: &mut Chain, coverage: Coverage) {
+    /// Attributes what the newest report and its output have changed since they were attributed.
+    pub(super) fn attribute_response(&mut self, chain: &mut Chain, coverage: Coverage) {
         let Some(ix) = self.anchor else {
             return;
         };
@@ -107,18 +107,18 @@ impl Attribution {
             let (previous, start) = (request.previous(), request.start());
             self.anchor = previous;
             self.items.take_back(ix, start);
-            self.settle(ix, chain, coverage);
+            self.attribute(ix, chain, coverage);
             self.void_later(ix);
             self.anchor = Some(ix);
         }
         if std::mem::take(&mut self.late.output) {
-            self.settle_output(ix, chain);
+            self.attribute_output(ix, chain);
         }
         self.revise(chain);
     }
 
     /// Takes in another line of a response whose report is known. Its output only rises while it streams.
-    /// Another prompt is a correction: what the request settled is settled again.
+    /// Another prompt is a correction: what the request attributed is attributed again.
     pub(in super::super) fn merge_report(
         &mut self,
         ix: RequestIx,
@@ -127,7 +127,7 @@ impl Attribution {
         chain: &mut Chain,
         coverage: Coverage,
     ) {
-        // Otherwise it has been settled by the next report.
+        // Otherwise it has been attributed by the next report.
         let is_newest = self.anchor == Some(ix);
         let before = self.requests.at(ix).prompt();
         if is_newest && usage.prompt < before {
@@ -155,7 +155,7 @@ impl Attribution {
         }
         self.late.note(changes && fell_by == 0, grows);
         if !self.late.is_long_response() {
-            self.settle_response(chain, coverage);
+            self.attribute_response(chain, coverage);
         }
     }
 

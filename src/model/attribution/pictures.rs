@@ -7,7 +7,7 @@ use crate::pictures::{Media, Pictures};
 
 impl Attribution {
     /// Learns from a report that left `rest` tokens for these items. Returns true if pictures cost otherwise than was
-    /// believed: then what was settled before is to be settled again.
+    /// believed: then what was attributed before is to be attributed again.
     pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) -> bool {
         let is_other = self.items.judge_pictures(items, rest as f64);
         self.is_refuted |= is_other;

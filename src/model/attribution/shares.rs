@@ -7,7 +7,7 @@ use crate::chain::Chain;
 use crate::history::{ItemIx, RequestIx};
 
 impl Attribution {
-    /// Settles the first report: items take their estimates, the rest is the unlogged prefix. Returns that prefix.
+    /// Attributes the first report: items take their estimates, the rest is the unlogged prefix. Returns that prefix.
     pub(super) fn apportion_first_prompt(
         &mut self,
         fresh: &[ItemIx],
@@ -21,9 +21,9 @@ impl Attribution {
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
             // The kept items seemed larger than the whole prompt: their size is no longer known.
-            self.items.work_out();
-            let settled = |ix: &ItemIx| self.items.all().at(*ix).settled().is_some();
-            let kept: Vec<ItemIx> = alive(chain, &self.items).filter(settled).collect();
+            self.items.apply_rescale();
+            let attributed = |ix: &ItemIx| self.items.all().at(*ix).attributed().is_some();
+            let kept: Vec<ItemIx> = alive(chain, &self.items).filter(attributed).collect();
             let sizes = self.sizes(&kept);
             self.apportion(fresh, estimates, 0, Source::Shared);
             self.apportion(&kept, &sizes, prompt, Source::Shared);
@@ -35,7 +35,7 @@ impl Attribution {
         room - self.apportion(fresh, estimates, target, Source::Shared)
     }
 
-    /// Rescales the numbers that were settled by another tokenizer before: `held` tokens of items and `system` besides.
+    /// Rescales the numbers that were attributed by another tokenizer before: `held` tokens of items and `system` besides.
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
         let request = self.requests.at(ix);
@@ -46,8 +46,8 @@ impl Attribution {
         prompt - target
     }
 
-    /// Settles items at their estimates. Returns the tokens that were given out.
-    pub(super) fn settle_at_estimates(&mut self, items: &[ItemIx], estimates: &[f64]) -> u64 {
+    /// Attributes items at their estimates. Returns the tokens that were given out.
+    pub(super) fn attribute_estimates(&mut self, items: &[ItemIx], estimates: &[f64]) -> u64 {
         let sum: f64 = estimates.iter().sum();
         self.apportion(items, estimates, sum.round() as u64, Source::Shared)
     }
@@ -71,7 +71,7 @@ impl Attribution {
     pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
         let request = self.requests.at(ix);
         let (start, prompt) = (request.start(), request.prompt());
-        let held = self.items.settled_before(start, chain);
+        let held = self.items.attributed_before(start, chain);
         if held == 0 || self.items.may_resize_by_walk(chain.live().len()) {
             return self.fit_into_prompt_by_walk(ix, chain);
         }
@@ -90,26 +90,26 @@ impl Attribution {
         self.prefix.unwrap_or(0).min(most)
     }
 
-    /// Forgets the settled numbers after a change of the tokenizer: none of them holds, and there is no anchor until
+    /// Forgets the attributed numbers after a change of the tokenizer: none of them holds, and there is no anchor until
     /// the next report.
     ///
     /// If that happens so often that sizes in between are not kept, items keep theirs, and the next report scales them.
-    pub(crate) fn forget_settled(&mut self, chain: &Chain) {
+    pub(crate) fn forget_attributed(&mut self, chain: &Chain) {
         if !self.items.may_resize_by_walk(chain.live().len()) {
             let system = self.anchor.map(|anchor| self.requests.at(anchor).system());
             self.foreign = system.or(self.foreign);
         } else {
             self.foreign = None;
-            self.unsettle(chain);
+            self.undo_attribution(chain);
         }
         self.anchor = None;
         self.begin_generation();
-        self.settled.clear();
+        self.attributed.clear();
     }
 
-    fn unsettle(&mut self, chain: &Chain) {
+    fn undo_attribution(&mut self, chain: &Chain) {
         for ix in alive(chain, &self.items).collect::<Vec<_>>() {
-            self.items.set_settled(ix, None);
+            self.items.set_attributed(ix, None);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests what is learned from the reports and what is settled again.
+//! Tests what is learned from the reports and what is attributed again.
 
 use crate::event::{Event, Key, NewItem, Node, Parent, Part, Usage};
 use crate::replay::Timeline;
@@ -142,7 +142,7 @@ fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it()
         log = step(log, n, prompt, true);
         assert_eq!(log.session.context().estimated, 0, "report {n}");
         // After the second report, which held the thinking before it, no size holds any more. That thinking is
-        // believed to leave with the turn, so the next report does not settle it.
+        // believed to leave with the turn, so the next report does not attribute it.
         log = match n {
             0 => result(log, n, Part::Result),
             1 => result(log.model("other").model("leaving"), n, Part::Input),

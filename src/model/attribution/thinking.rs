@@ -40,8 +40,14 @@ impl Attribution {
         let in_context = |ix: &ItemIx| self.items.all().at(*ix).in_context();
         let thoughts = self.items.thoughts_between(0, start).iter().copied();
         let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
-        let new: u128 = self.items.unsettled().filter(is_before).map(tokens).sum();
-        let held = u128::from(last.system()) + u128::from(self.items.settled_before(start, chain));
+        let new: u128 = self
+            .items
+            .unattributed()
+            .filter(is_before)
+            .map(tokens)
+            .sum();
+        let held =
+            u128::from(last.system()) + u128::from(self.items.attributed_before(start, chain));
         let with = held + new;
         let prompt = u128::from(prompt);
         if with.saturating_sub(thinking).abs_diff(prompt) < with.abs_diff(prompt) {
@@ -78,9 +84,9 @@ impl Attribution {
         let request = self.requests.at(ix);
         let (start, prompt) = (request.start(), request.prompt());
         let is_before = |ix: &ItemIx| self.items.all().at(*ix).node() < start;
-        let new: Vec<ItemIx> = self.items.unsettled().filter(is_before).collect();
+        let new: Vec<ItemIx> = self.items.unattributed().filter(is_before).collect();
         let sum: f64 = new.iter().map(|ix| self.items.tokens(*ix).0 as f64).sum();
-        let held = last.system() as f64 + self.items.settled_before(start, chain) as f64;
+        let held = last.system() as f64 + self.items.attributed_before(start, chain) as f64;
         let lacks = held + sum - prompt as f64;
         let half = hidden as f64 / 2.0;
         let calibration = self.items.calibrations().current();
@@ -177,7 +183,7 @@ impl Attribution {
             }
             let request = item.output_of().and_then(|key| self.request_of(key))?;
             self.requests.at(request).reasoning()?;
-            sum += self.items.settled_now(*ix)?;
+            sum += self.items.attributed_now(*ix)?;
         }
         Some(sum)
     }

@@ -1,10 +1,10 @@
-//! Fits the prices of a model's tokens and framing to the settled deltas.
+//! Fits the prices of a model's tokens and framing to the attributed deltas.
 //!
 //! Its inner loops are most of what a long report costs, so they are inlined across the units of a build, and written
 //! without `zip`, whose length is otherwise a call.
 
 use super::classes::ClassIx;
-use super::{Calibration, OUTLIER_RESIDUALS, PARTS, Parts, Settled, dot};
+use super::{AttributedDelta, Calibration, OUTLIER_RESIDUALS, PARTS, Parts, dot};
 
 impl Calibration {
     /// Fits the prices. Each report is a fit over all deltas in memory: it is most of what reading with an exact count
@@ -13,15 +13,15 @@ impl Calibration {
         let seen = std::mem::take(&mut self.seen);
         let thinking = self.thinking.index();
         let mut points = Vec::with_capacity(seen.len());
-        for settled in &seen {
-            let reported = settled.reported[thinking];
-            if settled.items > 0 && reported > 0.0 {
+        for attributed in &seen {
+            let reported = attributed.reported[thinking];
+            if attributed.items > 0 && reported > 0.0 {
                 points.push(Point {
-                    settled,
+                    attributed,
                     reported,
-                    extras: self.classes.extras(&settled.classes),
-                    per_yard: settled.yard.recip(),
-                    per_item: (settled.classes.len().max(1) as f64).recip(),
+                    extras: self.classes.extras(&attributed.classes),
+                    per_yard: attributed.yard.recip(),
+                    per_item: (attributed.classes.len().max(1) as f64).recip(),
                 });
             }
         }
@@ -29,7 +29,7 @@ impl Calibration {
             self.fit_prices(&points);
             self.fit_classes(&points);
             for point in &mut points {
-                point.extras = self.classes.extras(&point.settled.classes);
+                point.extras = self.classes.extras(&point.attributed.classes);
             }
         }
         self.fit_errors(&points);
@@ -48,7 +48,7 @@ impl Calibration {
             right[i] = left[i][i] * prior[i];
         }
         for point in points {
-            let parts = point.settled.parts;
+            let parts = point.attributed.parts;
             let weight = huber(point.residual(self.price)) * point.per_yard * point.per_yard;
             let reported = point.reported - point.extras;
             for (i, row) in left.iter_mut().enumerate() {
@@ -82,7 +82,7 @@ impl Calibration {
         let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
         let mut sums: Vec<(ClassIx, f64, f64)> = Vec::new();
         for point in points {
-            let Settled { classes, yard, .. } = point.settled;
+            let AttributedDelta { classes, yard, .. } = point.attributed;
             let off = point.residual(self.price);
             let weight = huber(off) * point.per_yard * point.per_yard;
             // The error of the delta belongs to its items in equal parts.
@@ -105,7 +105,7 @@ impl Calibration {
         }
     }
 
-    /// Computes the distances of the settled deltas from their estimates.
+    /// Computes the distances of the attributed deltas from their estimates.
     fn fit_errors(&mut self, points: &[Point<'_>]) {
         let residuals = points.iter().map(|point| point.residual(self.price).abs());
         let mut residuals: Vec<f64> = residuals.collect();
@@ -125,9 +125,9 @@ impl Calibration {
     }
 }
 
-/// A settled delta that a fit is made of.
+/// A attributed delta that a fit is made of.
 struct Point<'s> {
-    settled: &'s Settled,
+    attributed: &'s AttributedDelta,
     /// The tokens that were reported for it, under the present hypothesis about thinking.
     reported: f64,
     /// The cost of its classes, as far as it was learned.
@@ -141,7 +141,7 @@ impl Point<'_> {
     /// Returns the distance from its estimate, in yards.
     #[inline]
     fn residual(&self, price: Parts) -> f64 {
-        (self.reported - dot(self.settled.parts, price) - self.extras) * self.per_yard
+        (self.reported - dot(self.attributed.parts, price) - self.extras) * self.per_yard
     }
 }
 
@@ -180,13 +180,13 @@ fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
     x.iter().all(|x| x.is_finite()).then_some(x)
 }
 
-/// The weight of the models table's prices, in settled deltas.
+/// The weight of the models table's prices, in attributed deltas.
 const PRIOR_WEIGHT: f64 = 5.0;
-/// The weight of the models table's price of a class, in settled deltas.
+/// The weight of the models table's price of a class, in attributed deltas.
 const CLASS_PRIOR_WEIGHT: f64 = 6.0;
 /// Residuals beyond this many yards weigh less (Huber).
 const HUBER_YARDS: f64 = 0.35;
-/// Rounds of re-weighting: the weights settle within three.
+/// Rounds of re-weighting: the weights attribute within three.
 const FIT_ROUNDS: usize = 3;
 /// A typical delta, which represents the prior.
 const TYPICAL_DELTA: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];

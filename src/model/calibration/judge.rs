@@ -2,12 +2,12 @@
 //! whether the tokenizer is the one that the models table has.
 
 use super::verdict::{Fit, Point, share_nearer};
-use super::{Calibration, Settled};
+use super::{AttributedDelta, Calibration};
 use crate::thinking::Thinking;
 
 impl Calibration {
     /// Notes that the log shows no thinking where some was reported: the client cannot send it back. Returns whether
-    /// what was settled before is to be settled again.
+    /// what was attributed before is to be attributed again.
     pub(crate) fn note_hidden_thinking(&mut self) -> bool {
         self.hidden = true;
         let is_other = self.judge(0.0);
@@ -23,7 +23,7 @@ impl Calibration {
         let thinking = self.thinking;
         let mut newest = self.seen.iter().rev().take(JUDGED_DELTAS);
         // Where no delta depends on thinking, hypotheses differ by less than what is decisive.
-        if margin < DECISIVE_MARGIN || newest.any(Settled::depends_on_thinking) {
+        if margin < DECISIVE_MARGIN || newest.any(AttributedDelta::depends_on_thinking) {
             let fits = Thinking::ALL.map(|thinking| self.best_fit(thinking));
             let likelihood = |of: Thinking| fits[of.index()].likelihood;
             for other in Thinking::ALL {
@@ -55,9 +55,9 @@ impl Calibration {
         } else {
             0.0
         };
-        let is_other_scale = (self.scale / self.settled_scale).ln().abs() > SCALE_CHANGE;
+        let is_other_scale = (self.scale / self.attributed_scale).ln().abs() > SCALE_CHANGE;
         if is_other_scale {
-            self.settled_scale = self.scale;
+            self.attributed_scale = self.scale;
         }
         self.thinking != thinking || is_other_scale
     }
@@ -111,7 +111,7 @@ impl Calibration {
 
     /// Returns the newest deltas, with what is left for their items if this becomes of thinking.
     fn points(&self, thinking: Thinking) -> Vec<Point> {
-        let point = |d: &Settled| Point {
+        let point = |d: &AttributedDelta| Point {
             expected: d.expected,
             reported: d.reported[thinking.index()],
             floor: self.prior.spread_floor / 2.0 * (d.items.max(1) as f64).sqrt(),
@@ -139,5 +139,5 @@ const NEARER: f64 = 0.8;
 const DECIDING_DELTAS: usize = 8;
 /// A scale this far from its prior, as a share of the prior's 90 % error, shows another tokenizer.
 const SCALE_DISTANCE: f64 = 0.5;
-/// The change of the scale, as a logarithm, above which deltas are settled again.
+/// The change of the scale, as a logarithm, above which deltas are attributed again.
 const SCALE_CHANGE: f64 = 0.05;

@@ -17,7 +17,7 @@ pub struct Prediction {
     pub interval: (u64, u64),
     /// The way in which the number of [`Estimator::Delta`] is known.
     pub delta: Basis,
-    /// The growth of the prompt since the report that it was settled against.
+    /// The growth of the prompt since the report that it was attributed against.
     pub growth: u64,
     /// The part of that growth that no logged item explains: it went to the system role.
     pub unlogged: u64,

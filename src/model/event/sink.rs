@@ -405,7 +405,7 @@ impl ItemBuilder<'_, '_> {
         self
     }
 
-    /// Marks the item as logged in part: the next report settles it with what nothing else explains.
+    /// Marks the item as logged in part: the next report attributes it with what nothing else explains.
     #[must_use]
     pub fn partial(mut self) -> Self {
         self.item.size.partial = true;

@@ -23,7 +23,7 @@ pub struct Size {
     pub marks: u32,
     /// True if `local` was counted rather than guessed from the length.
     pub counted: bool,
-    /// True if the log has only a part of it. The next report settles it with the tokens that nothing else explains.
+    /// True if the log has only a part of it. The next report attributes it with the tokens that nothing else explains.
     pub partial: bool,
     /// Tokens of images and documents, by formula.
     pub fixed: u32,

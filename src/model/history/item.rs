@@ -30,8 +30,8 @@ pub struct Item {
     marks: u32,
     escapes: u32,
     nth: u32,
-    /// The tokens of `settled_source`.
-    settled: u32,
+    /// The tokens of `attributed_source`.
+    attributed: u32,
     pub(crate) entered: MaybeIx,
     /// The request and the record of `left_why`.
     left_request: u32,
@@ -46,7 +46,7 @@ pub struct Item {
     counted: bool,
     partial: bool,
     ephemeral: bool,
-    settled_source: Option<Source>,
+    attributed_source: Option<Source>,
     left_why: Option<Gone>,
     previous_source: Option<Source>,
 }
@@ -125,7 +125,7 @@ impl Item {
             marks: size.marks,
             escapes: size.escapes,
             nth: logged.nth,
-            settled: 0,
+            attributed: 0,
             entered: MaybeIx::default(),
             left_request: 0,
             left_record: 0,
@@ -138,7 +138,7 @@ impl Item {
             counted: size.counted,
             partial: size.partial,
             ephemeral: logged.ephemeral,
-            settled_source: None,
+            attributed_source: None,
             left_why: None,
             previous_source: None,
         };
@@ -246,9 +246,9 @@ impl Item {
         self.ephemeral
     }
 
-    /// Returns its size in tokens, once a usage report has settled it; see [`crate::state::State::tokens`].
-    pub fn settled(&self) -> Option<(u64, Source)> {
-        Some((self.settled.into(), self.settled_source?))
+    /// Returns its size in tokens, once a usage report has attributed it; see [`crate::state::State::tokens`].
+    pub fn attributed(&self) -> Option<(u64, Source)> {
+        Some((self.attributed.into(), self.attributed_source?))
     }
 
     /// Returns the request whose output it is.
@@ -309,10 +309,10 @@ impl Item {
         }
     }
 
-    /// Settles its tokens, or takes that back.
-    pub(crate) fn set_settled(&mut self, settled: Option<(u64, Source)>) {
-        let (tokens, source) = settled.unzip();
-        (self.settled, self.settled_source) = (tokens.map_or(0, count), source);
+    /// Attributes its tokens, or takes that back.
+    pub(crate) fn set_attributed(&mut self, attributed: Option<(u64, Source)>) {
+        let (tokens, source) = attributed.unzip();
+        (self.attributed, self.attributed_source) = (tokens.map_or(0, count), source);
     }
 
     /// Sets when and why it left, or takes that back.

@@ -50,7 +50,7 @@ pub(crate) struct Circumstances {
 }
 
 impl Request {
-    /// Returns a request that was just reported. Nothing is settled of it.
+    /// Returns a request that was just reported. Nothing is attributed of it.
     pub(crate) fn new(usage: &Usage, of: Circumstances) -> Request {
         let mut request = Request {
             key: usage.request,
@@ -179,8 +179,8 @@ impl Request {
         (at, self.cache_minutes)
     }
 
-    /// Returns true if it settled the content of its prompt.
-    pub(crate) fn is_settled(&self) -> bool {
+    /// Returns true if it attributed the content of its prompt.
+    pub(crate) fn is_attributed(&self) -> bool {
         self.generation.is_some()
     }
 
@@ -189,7 +189,7 @@ impl Request {
         self.start as usize
     }
 
-    /// Returns the report it was settled against; `None`: the first after a reset.
+    /// Returns the report it was attributed against; `None`: the first after a reset.
     pub(crate) fn previous(&self) -> Option<RequestIx> {
         self.previous.get()
     }

@@ -24,7 +24,7 @@ impl Guessed {
     pub(super) fn leave(&mut self, item: &ItemRef<'_>, why: Gone) {
         // Items that leave with a branch are not part of the report that counts then.
         let is_of_report = !matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear);
-        if let Some((tokens, Source::Shared)) = item.settled()
+        if let Some((tokens, Source::Shared)) = item.attributed()
             && is_of_report
             && is_guessed(&item.size())
         {
@@ -46,7 +46,7 @@ impl Items {
     }
 
     /// Forgets the items that have left: a report came, or a reset, and they do not matter any more.
-    pub(crate) fn settle_left(&mut self) {
+    pub(crate) fn forget_guessed_of_left(&mut self) {
         self.guessed.of_left = 0;
     }
 }

@@ -10,7 +10,7 @@ impl Items {
         self.list.try_reserve(items)
     }
 
-    /// Forgets all items but these, by node, none of which was settled.
+    /// Forgets all items but these, by node, none of which was attributed.
     pub(crate) fn fold(&mut self, kept: &[Vec<ItemIx>]) {
         let old = std::mem::take(self);
         *self = Items {

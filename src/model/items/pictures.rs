@@ -43,7 +43,7 @@ impl Items {
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>) -> bool {
         let is_other = pictures.differs(self.calibrations.current().pictures());
         if is_other {
-            self.keep_unsettled();
+            self.keep_unattributed();
             self.forget_estimates();
         }
         self.calibrations.current_mut().set_pictures(pictures);

@@ -29,7 +29,7 @@ struct PromptDrop {
 }
 
 impl Rescaled {
-    /// Returns the ratio of what an item at a node has now to what it had when it was settled.
+    /// Returns the ratio of what an item at a node has now to what it had when it was attributed.
     fn ratio(&self, node: NodeIx) -> f64 {
         let drops = self.drops[self.after(node)..].iter();
         drops.map(|drop| drop.ratio).product()
@@ -43,10 +43,10 @@ impl Rescaled {
 }
 
 impl Items {
-    /// Shares another number of tokens among all that is settled before a node, `held` tokens together. `held` is
+    /// Shares another number of tokens among all that is attributed before a node, `held` tokens together. `held` is
     /// above 0.
     pub(crate) fn rescale(&mut self, start: NodeIx, held: u64, tokens: u64) {
-        self.settled.all += i128::from(tokens) - i128::from(held);
+        self.attributed.all += i128::from(tokens) - i128::from(held);
         let start = short(start);
         let rescaled = self.rescaled.get_or_insert_default();
         rescaled.drops.push(PromptDrop {
@@ -55,7 +55,7 @@ impl Items {
         });
         rescaled.tokens = tokens;
         if rescaled.drops.len() >= MOST_DROPS.max(self.list.len() / 4) {
-            self.work_out();
+            self.apply_rescale();
         }
     }
 
@@ -73,13 +73,13 @@ impl Items {
     /// Returns true if it has a part of the tokens that are to be shared there.
     fn shares(&self, ix: ItemIx) -> bool {
         let item = &self.list.at(ix);
-        self.is_rescaled(ix) && item.in_context() && item.settled().is_some()
+        self.is_rescaled(ix) && item.in_context() && item.attributed().is_some()
     }
 
-    /// Returns the settled tokens of an item in the context; `None`: it is not settled. Not to the token before all
+    /// Returns the attributed tokens of an item in the context; `None`: it is not attributed. Not to the token before all
     /// sizes are worked out.
-    pub(crate) fn settled_now(&self, ix: ItemIx) -> Option<f64> {
-        let (tokens, _) = self.list.at(ix).settled()?;
+    pub(crate) fn attributed_now(&self, ix: ItemIx) -> Option<f64> {
+        let (tokens, _) = self.list.at(ix).attributed()?;
         let tokens = tokens as f64;
         Some(match &self.rescaled {
             Some(rescaled) if self.shares(ix) => {
@@ -90,11 +90,11 @@ impl Items {
     }
 
     /// Works out the size of an item that is about to leave.
-    pub(super) fn work_out_one(&mut self, ix: ItemIx) {
+    pub(super) fn apply_rescale_to(&mut self, ix: ItemIx) {
         if !self.shares(ix) {
             return;
         }
-        let size = self.settled_now(ix).unwrap_or(0.0) as u64;
+        let size = self.attributed_now(ix).unwrap_or(0.0) as u64;
         if let Some(rescaled) = &mut self.rescaled {
             let size = size.min(rescaled.tokens);
             rescaled.tokens -= size;
@@ -103,7 +103,7 @@ impl Items {
     }
 
     /// Works out all sizes. Costs a walk through the items, if there is anything to work out.
-    pub(crate) fn work_out(&mut self) {
+    pub(crate) fn apply_rescale(&mut self) {
         let Some(rescaled) = &self.rescaled else {
             return;
         };
@@ -118,7 +118,7 @@ impl Items {
             let item = &self.list.at(*ix);
             let first = rescaled.after(item.node());
             let ratio = ratios.get(first).copied().unwrap_or(1.0);
-            item.settled()
+            item.attributed()
                 .map_or(0.0, |(tokens, _)| tokens as f64 * ratio)
         };
         let weights: Vec<f64> = items.iter().map(weight).collect();
@@ -134,12 +134,12 @@ impl Items {
     fn resize(&mut self, ix: ItemIx, size: u64) {
         self.touch(ix);
         let item = self.list.at(ix);
-        let (before, is_prefix) = (item.settled(), item.is_prefix());
-        let settled = Some((size, Source::Shared));
-        self.list.change(ix, |item| item.set_settled(settled));
+        let (before, is_prefix) = (item.attributed(), item.is_prefix());
+        let attributed = Some((size, Source::Shared));
+        self.list.change(ix, |item| item.set_attributed(attributed));
         if is_prefix {
             let before = before.map_or(0, |(tokens, _)| i128::from(tokens));
-            self.settled.prefix += i128::from(size) - before;
+            self.attributed.prefix += i128::from(size) - before;
         }
     }
 }

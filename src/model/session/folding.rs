@@ -60,7 +60,7 @@ impl Session {
             }
             // Pictures may turn out to cost something else, and the newest notice is shown.
             let size = item.size();
-            let is_plain = size.fixed == 0 && item.settled().is_none() && !item.is_ephemeral();
+            let is_plain = size.fixed == 0 && item.attributed().is_none() && !item.is_ephemeral();
             if item.is_notice() || (item.in_context() && !is_plain) {
                 return None;
             }
@@ -136,7 +136,7 @@ mod tests {
             }
         }
         for session in &mut both {
-            session.settle();
+            session.catch_up();
             session.end();
         }
         both

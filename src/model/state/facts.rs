@@ -106,7 +106,7 @@ impl State {
             .items_mut()
             .use_model(|calibrations| calibrations.switch(id, new));
         if !count_alike {
-            self.attribution.forget_settled(&self.chain);
+            self.attribution.forget_attributed(&self.chain);
         }
         self.cache_clock.forget_prompt();
         self.note_settings();

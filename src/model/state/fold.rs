@@ -63,7 +63,7 @@ impl State {
     }
 
     /// Works out what was put off. Costs nothing where that is nothing.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn catch_up(&mut self) {
         if !self.attribution.is_late() {
             return;
         }

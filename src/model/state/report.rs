@@ -58,7 +58,7 @@ impl State {
     /// context, and the part of them that is system prompt and tool lists.
     pub(crate) fn take_back_agents(&mut self) -> (u64, u64) {
         self.attribution.take_back_agents();
-        self.attribution.items_mut().work_out();
+        self.attribution.items_mut().apply_rescale();
         self.attribution.items_mut().tokens_in_context()
     }
 

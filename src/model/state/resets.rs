@@ -102,8 +102,8 @@ impl State {
     }
 
     /// Works out what would be computed again and again, before somebody asks for sizes.
-    pub(crate) fn work_out(&mut self) {
-        self.attribution.items_mut().work_out();
+    pub(crate) fn apply_rescale(&mut self) {
+        self.attribution.items_mut().apply_rescale();
     }
 
     /// Takes over what hooks noted of the resets so far, where the log lacks it.

@@ -187,7 +187,9 @@ fn outputs_stand_before_the_count_that_does_not_include_them() {
         .iter()
         .filter(|item| item.role() == Role::Tool);
     assert_eq!(
-        outputs.map(|item| item.settled().unwrap().0).sum::<u64>(),
+        outputs
+            .map(|item| item.attributed().unwrap().0)
+            .sum::<u64>(),
         30
     );
     assert_eq!(session.context().known, 9_150);

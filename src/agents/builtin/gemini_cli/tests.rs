@@ -56,7 +56,7 @@ fn thoughts_leave() {
     let session = session(fixture!("gemini-cli/thoughts/log.jsonl"));
     assert_eq!(prompts(&session), [12_207, 12_350]);
     let result = &session.items().at(session.alive()[2]);
-    assert_eq!(result.settled(), Some((38, Source::Derived)));
+    assert_eq!(result.attributed(), Some((38, Source::Derived)));
     let billed = session.requests().at(0).billed();
     assert_eq!((billed.output, billed.reasoning), (105, 153));
     let known = session.context().known;
@@ -78,7 +78,7 @@ fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
         .iter()
         .find(|item| item.role() == Role::Tool);
     let given = given.unwrap();
-    assert_eq!(given.settled(), Some((2_500, Source::Reported)));
+    assert_eq!(given.attributed(), Some((2_500, Source::Reported)));
     let carried: Vec<_> = given
         .presence()
         .spans_held(session.requests().len())

@@ -38,7 +38,7 @@ fn what_was_answered_is_known_once_a_request_carries_it() {
         .items()
         .iter()
         .find(|item| item.preview().starts_with("Port 8080"));
-    assert_eq!(said.unwrap().settled(), Some((7, Source::Reported)));
+    assert_eq!(said.unwrap().attributed(), Some((7, Source::Reported)));
     let context = session.context();
     assert_eq!((context.known, context.estimated), (168 + 9, 0));
 }

@@ -82,7 +82,7 @@ fn items_may_follow_the_count_of_theirs() {
         .items()
         .iter()
         .filter(|item| item.role() == Role::Tool);
-    let sizes: Vec<u64> = results.map(|item| item.settled().unwrap().0).collect();
+    let sizes: Vec<u64> = results.map(|item| item.attributed().unwrap().0).collect();
     assert_eq!(sizes, [30, 1270, 22, 510]);
 }
 

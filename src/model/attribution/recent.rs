@@ -1,44 +1,44 @@
-//! Keeps the items that each request settled, in one list: a log may have a million requests and never compact.
+//! Keeps the items that each request attributed, in one list: a log may have a million requests and never compact.
 
 use crate::history::{ItemIx, RequestIx};
 use crate::small::short;
 
-/// The items that each request since the last reset settled.
+/// The items that each request since the last reset attributed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fresh {
-    /// Each request that settled items. Requests rise.
-    requests: Vec<Settled>,
+pub(super) struct RecentAttributions {
+    /// Each request that attributed items. Requests rise.
+    requests: Vec<AttributedRequest>,
     items: Vec<u32>,
 }
 
-/// A request that settled items.
+/// A request that attributed items.
 #[derive(Debug, Clone, Copy)]
-struct Settled {
+struct AttributedRequest {
     request: u32,
     /// The end of its items in the list of all.
     end: u32,
 }
 
-impl Fresh {
-    /// Notes that a request settled these items; earlier items of it or of later ones no longer count.
+impl RecentAttributions {
+    /// Notes that a request attributed these items; earlier items of it or of later ones no longer count.
     pub(super) fn put(&mut self, request: RequestIx, items: &[ItemIx]) {
         let older = self
             .requests
-            .partition_point(|settled| (settled.request as RequestIx) < request);
+            .partition_point(|attributed| (attributed.request as RequestIx) < request);
         self.requests.truncate(older);
         self.items.truncate(self.start(older));
         self.items.extend(items.iter().map(|ix| short(*ix)));
-        self.requests.push(Settled {
+        self.requests.push(AttributedRequest {
             request: short(request),
             end: short(self.items.len()),
         });
     }
 
-    /// Returns the items of a request; `None`: it settled none since the last reset.
+    /// Returns the items of a request; `None`: it attributed none since the last reset.
     pub(super) fn of(&self, request: RequestIx) -> Option<impl Iterator<Item = ItemIx>> {
         let at = self
             .requests
-            .binary_search_by_key(&request, |settled| settled.request as RequestIx);
+            .binary_search_by_key(&request, |attributed| attributed.request as RequestIx);
         let at = at.ok()?;
         let items = self.items[self.start(at)..self.start(at + 1)].iter();
         Some(items.map(|ix| *ix as ItemIx))
@@ -67,7 +67,7 @@ mod tests {
         fn each_request_has_its_own_items(
             puts in prop::collection::vec((0_usize..9, prop::collection::vec(0_usize..99, 0..4)), 0..12)
         ) {
-            let (mut fresh, mut expected) = (Fresh::default(), BTreeMap::new());
+            let (mut fresh, mut expected) = (RecentAttributions::default(), BTreeMap::new());
             for (request, items) in puts {
                 fresh.put(request, &items);
                 expected.split_off(&request);
