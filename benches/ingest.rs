@@ -11,7 +11,7 @@ use ctxgauge::agents;
 use ctxgauge::files::paths::User;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::file_id;
-use ctxgauge::ingest::{Delivery, Options, start};
+use ctxgauge::ingest::{IngestEvent, Options, start};
 use ctxgauge::model::sessions::Update;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -69,7 +69,7 @@ fn latency(bytes: usize, growing: usize) {
     let watched = file_id(&paths[0]);
     let updates = follow(vec![SearchRoot::Given(dir.path().to_path_buf())]);
     wait_for(&updates, |update| {
-        matches!(update, Delivery::Update(Update::CaughtUp))
+        matches!(update, IngestEvent::Update(Update::CaughtUp))
     });
     // The system's watch begins a moment later.
     std::thread::sleep(Duration::from_millis(300));
@@ -89,7 +89,7 @@ fn latency(bytes: usize, growing: usize) {
             file.write_all(line.as_bytes()).unwrap();
             wait_for(
                 &updates,
-                |update| matches!(update, Delivery::Update(Update::Appended { file, .. }) if *file == watched),
+                |update| matches!(update, IngestEvent::Update(Update::Appended { file, .. }) if *file == watched),
             );
             let took = written.elapsed();
             std::thread::sleep(Duration::from_millis(4));
@@ -218,7 +218,7 @@ fn rewritten(
         path.parent().unwrap().to_path_buf(),
     )]);
     wait_for(&updates, |update| {
-        matches!(update, Delivery::Update(Update::CaughtUp))
+        matches!(update, IngestEvent::Update(Update::CaughtUp))
     });
     std::thread::sleep(Duration::from_millis(300));
     let change = |messages: &[String]| {
@@ -226,7 +226,7 @@ fn rewritten(
         let written = Instant::now();
         fs::rename(&other, &path).unwrap();
         wait_for(&updates, |update| {
-            matches!(update, Delivery::Update(Update::Rebuilt { .. }))
+            matches!(update, IngestEvent::Update(Update::Rebuilt { .. }))
         });
         let took = written.elapsed();
         std::thread::sleep(Duration::from_millis(100));
@@ -249,7 +249,7 @@ fn rewritten(
     );
 }
 
-fn follow(roots: Vec<SearchRoot>) -> Receiver<Delivery> {
+fn follow(roots: Vec<SearchRoot>) -> Receiver<IngestEvent> {
     let (sender, updates) = sync_channel(64);
     let options = Options {
         formats: agents::ALL.to_vec(),
@@ -268,6 +268,6 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<Delivery> {
     updates
 }
 
-fn wait_for(updates: &Receiver<Delivery>, holds: impl Fn(&Delivery) -> bool) {
+fn wait_for(updates: &Receiver<IngestEvent>, holds: impl Fn(&IngestEvent) -> bool) {
     while !holds(&updates.recv_timeout(Duration::from_secs(10)).unwrap()) {}
 }

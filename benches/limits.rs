@@ -17,7 +17,7 @@ use ctxgauge::files::paths::User;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::{each_usage, read_whole};
-use ctxgauge::ingest::{Delivery, Options, start};
+use ctxgauge::ingest::{IngestEvent, Options, start};
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::sessions::Update;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -325,7 +325,7 @@ fn background(args: &[OsString]) {
         cache: None,
     };
     let handle = start(options, None, move |delivery| {
-        if matches!(delivery, Delivery::Update(Update::CaughtUp)) {
+        if matches!(delivery, IngestEvent::Update(Update::CaughtUp)) {
             sender.send(()).unwrap();
         }
         ControlFlow::Continue(())

@@ -24,7 +24,7 @@ use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::{SearchRoot, usual};
 use ctxgauge::ingest::reader::read_whole;
-use ctxgauge::ingest::{Delivery, Handle, Options, start};
+use ctxgauge::ingest::{Handle, IngestEvent, Options, start};
 use ctxgauge::model::context::Context;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::gauge::Gauge;
@@ -306,7 +306,7 @@ impl Followed {
         let sessions = Arc::new(Mutex::new((Sessions::new(rules), Instant::now(), false)));
         let applied = Arc::clone(&sessions);
         let sink = move |delivery| {
-            let Delivery::Update(update) = delivery else {
+            let IngestEvent::Update(update) = delivery else {
                 return ControlFlow::Continue(());
             };
             let mut sessions = applied.lock().unwrap();

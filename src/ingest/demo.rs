@@ -5,7 +5,7 @@ mod marks;
 use super::lines::Line;
 use super::problem::LOG_GONE;
 use crate::conversations::decode;
-use crate::delivery::Delivery;
+use crate::event::IngestEvent;
 use crate::sync::spawn;
 use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Format;
@@ -67,7 +67,7 @@ pub fn start(
     logs: Arc<[Log]>,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnMut(IngestEvent) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     spawn("demo", move || {
         let steps = steps(&logs, counter.as_ref());
@@ -85,7 +85,7 @@ pub fn holds(file: FileId) -> bool {
 pub fn read_text(
     logs: &[Log],
     job: TextJob,
-    sink: impl FnOnce(Delivery) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnOnce(IngestEvent) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     let wanted = job.request();
     let line = usize::try_from(wanted.file.0)
@@ -112,7 +112,7 @@ fn play(
     steps: &[Step],
     rules: &Arc<Rules>,
     wait: &mut dyn FnMut(Duration),
-    mut sink: impl FnMut(Delivery) -> ControlFlow<()>,
+    mut sink: impl FnMut(IngestEvent) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let (written, live) = steps.split_at(steps.len() / WRITTEN_SHARE);
     let mut is_announced = false;
@@ -152,7 +152,7 @@ fn write(
     logs: &[Log],
     step: &Step,
     at: Option<Timestamp>,
-    sink: &mut impl FnMut(Delivery) -> ControlFlow<()>,
+    sink: &mut impl FnMut(IngestEvent) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let now = |entry: &Entry| Entry {
         at,
@@ -234,8 +234,8 @@ mod tests {
         let mut sessions = BTreeMap::new();
         let (mut have_gauges, mut took) = (None, Duration::ZERO);
         let mut wait = |pause| took += pause;
-        let flow = play(&logs, &steps, &rules, &mut wait, |delivery| {
-            let Delivery::Update(update) = delivery else {
+        let flow = play(&logs, &steps, &rules, &mut wait, |event| {
+            let IngestEvent::Update(update) = event else {
                 return ControlFlow::Continue(());
             };
             match update {
@@ -343,7 +343,7 @@ mod tests {
                     ControlFlow::Continue(())
                 };
                 read_text(&logs, TextJob::Page(wanted), sink).unwrap();
-                let Ok(Delivery::Text(page)) = updates.recv() else {
+                let Ok(IngestEvent::Text(page)) = updates.recv() else {
                     panic!("no text of {item:?}");
                 };
                 let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));

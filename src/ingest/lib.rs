@@ -20,7 +20,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`delivery`] | what the threads send |
+//! | [`event`] | what the threads send |
 //! | [`source`] | the bytes of files |
 //! | [`lines`], [`elide`], `text` | lines and places among them; the text of an item |
 //! | [`database`] | rows of databases that their agents write to |
@@ -38,10 +38,10 @@
 mod clock;
 pub mod conversations;
 pub mod database;
-pub mod delivery;
 pub mod demo;
 pub mod discover;
 pub mod elide;
+pub mod event;
 #[cfg(test)]
 mod faults;
 pub mod follower;
@@ -65,7 +65,7 @@ mod text;
 pub mod usage_facts;
 mod worker;
 
-pub use delivery::Delivery;
+pub use event::IngestEvent;
 pub use worker::handle::{Handle, start};
 pub use worker::inbox::Options;
 pub use worker::job::{Done, TextJob};

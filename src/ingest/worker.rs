@@ -20,9 +20,9 @@ mod whole;
 
 use super::discover::{Found, Scanner};
 use super::problem;
-use crate::delivery::Delivery;
 use crate::discover::registry::Registries;
 use crate::discover::settings::SettingsReader;
+use crate::event::IngestEvent;
 use crate::log::{Reading, file_id, id_of_real};
 use crate::sync::lock;
 use crate::worker::inbox::{Wake, Wanted};
@@ -255,7 +255,7 @@ impl Worker {
                     paths.insert(path);
                 }
                 Wake::Hint(Hint::Anything) => self.walk_soon(),
-                Wake::Delivery(delivery) => self.reporter.send(*delivery)?,
+                Wake::Delivery(event) => self.reporter.send(*event)?,
                 Wake::Whole(done) => self.take_done(*done)?,
                 Wake::Look => {}
             }
@@ -557,7 +557,7 @@ impl Worker {
         if !self.reported.insert((path.clone(), what.clone())) {
             return ControlFlow::Continue(());
         }
-        self.reporter.send(Delivery::Problem { path, what })
+        self.reporter.send(IngestEvent::Problem { path, what })
     }
 }
 

@@ -79,8 +79,8 @@ pub fn run(
         cache: context.cache,
     };
     let shared = Arc::clone(stream);
-    let handle = ingest::start(options, None, move |delivery| {
-        shared.take(delivery, Instant::now())
+    let handle = ingest::start(options, None, move |event| {
+        shared.take(event, Instant::now())
     })?;
     if let Some(log) = only {
         handle.look_at(log.facts.file);

@@ -5,7 +5,7 @@ use crate::support::{ctxgauge, manifest_folder};
 use ctxgauge::files::paths::User;
 use ctxgauge::files::waiting::wait_for;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::{self, Delivery, Options};
+use ctxgauge::ingest::{self, IngestEvent, Options};
 use ctxgauge::model::sessions::Sessions;
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
@@ -61,7 +61,7 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         gauges.all(|(_, gauge)| gauge.is_final)
     };
     while !sessions.caught_up || !is_final(&sessions) {
-        if let Delivery::Update(update) = wait_for("update", || updates.try_recv()) {
+        if let IngestEvent::Update(update) = wait_for("update", || updates.try_recv()) {
             sessions.apply(update);
         }
     }

@@ -20,7 +20,7 @@
 //! * `custom` entries are an extension's own; `custom_message` entries go to the model, as do commands
 //!   that the user ran, unless `excludeFromContext`. `details` never do.
 //! * OpenClaw writes answers that it shows in a channel as the model's, with itself as the provider
-//!   (`delivery-mirror`, `gateway-injected`); it leaves them out of what it sends.
+//!   (`event-mirror`, `gateway-injected`); it leaves them out of what it sends.
 //! * Since about 0.80 the system prompt and the tools are logged; see `system`. `context_edit` puts
 //!   another content in the place of an entry's, or none.
 //! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no

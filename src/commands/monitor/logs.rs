@@ -4,7 +4,7 @@ use super::hand_on::Writer;
 use super::search;
 use ingest::search::Matcher;
 use ingest::store::pipe::Piped;
-use ingest::{self, Delivery, Handle, TextJob, demo};
+use ingest::{self, Handle, IngestEvent, TextJob, demo};
 use model::sessions::{FileId, Update};
 use model::window::Rules;
 use report::ReportContext;
@@ -25,14 +25,14 @@ pub(super) struct Demo {
     logs: Arc<[demo::Log]>,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    sender: Sender<Delivery>,
+    sender: Sender<IngestEvent>,
     /// True once a log was found, which ends the demo.
     found: Arc<AtomicBool>,
 }
 
 impl Demo {
     /// Creates a demo that is not played yet.
-    pub(super) fn new(rules: Arc<Rules>, sender: Sender<Delivery>) -> Demo {
+    pub(super) fn new(rules: Arc<Rules>, sender: Sender<IngestEvent>) -> Demo {
         Demo {
             logs: demo::logs(agents::by_id),
             counter: Arc::new(Counter::new()),
@@ -47,18 +47,18 @@ impl Demo {
         let found = Arc::clone(&self.found);
         let sink = to_screens(self.sender.clone());
         let mut files = BTreeSet::new();
-        let until_found = move |delivery| {
+        let until_found = move |event| {
             if found.load(Ordering::Relaxed) {
                 for file in std::mem::take(&mut files) {
                     sink(Update::Vanished(file).into())?;
                 }
-                sink(Delivery::Banner(String::new()))?;
+                sink(IngestEvent::Banner(String::new()))?;
                 return ControlFlow::Break(());
             }
-            if let Delivery::Update(Update::Found(facts)) = &delivery {
+            if let IngestEvent::Update(Update::Found(facts)) = &event {
                 files.insert(facts.file);
             }
-            sink(delivery)
+            sink(event)
         };
         let (rules, counter) = (Arc::clone(&self.rules), Arc::clone(&self.counter));
         demo::start(Arc::clone(&self.logs), rules, counter, until_found)
@@ -124,15 +124,15 @@ impl Followed {
         };
         let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
         let mut instead = or_demo.then(|| demo.clone());
-        let handle = ingest::start(options, piped, move |delivery| {
-            if matches!(delivery, Delivery::Update(Update::Found(_))) {
+        let handle = ingest::start(options, piped, move |event| {
+            if matches!(event, IngestEvent::Update(Update::Found(_))) {
                 found.store(true, Ordering::Relaxed);
             }
-            let all_found = matches!(delivery, Delivery::Update(Update::InitialScanDone));
-            sink(delivery)?;
+            let all_found = matches!(event, IngestEvent::Update(Update::InitialScanDone));
+            sink(event)?;
             let instead = instead.take_if(|_| all_found);
             if let Some(demo) = instead.filter(|_| !found.load(Ordering::Relaxed)) {
-                sink(Delivery::Banner(Demo::banner("no agent logs found: ")))?;
+                sink(IngestEvent::Banner(Demo::banner("no agent logs found: ")))?;
                 // If no thread can be started, there is no demo.
                 drop(demo.play());
             }
@@ -174,9 +174,9 @@ impl Logs for Followed {
 
 /// Passes what is read on to the screens, as long as they are open.
 fn to_screens(
-    sender: Sender<Delivery>,
-) -> impl Fn(Delivery) -> ControlFlow<()> + Clone + Send + Sync + 'static {
-    move |delivery| match sender.blocking_send(delivery) {
+    sender: Sender<IngestEvent>,
+) -> impl Fn(IngestEvent) -> ControlFlow<()> + Clone + Send + Sync + 'static {
+    move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     }

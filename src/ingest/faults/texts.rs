@@ -1,7 +1,7 @@
 //! Texts of items, page after page, as a search reads them.
 
 use super::follow;
-use crate::delivery::Delivery;
+use crate::event::IngestEvent;
 use crate::testing::made::Made;
 use crate::worker::job::{Opened, Origin, TextJob};
 use model::text::{Text, TextRequest};
@@ -9,7 +9,7 @@ use model::text::{Text, TextRequest};
 fn page(opened: &mut Opened, made: &Made, wanted: TextRequest, page: u32) -> Result<Text, String> {
     let job = TextJob::Page(TextRequest { page, ..wanted });
     match opened.do_job(job, Origin::Log(made.log())) {
-        Some(Delivery::Text(page)) => page.text,
+        Some(IngestEvent::Text(page)) => page.text,
         _ => panic!("no text"),
     }
 }

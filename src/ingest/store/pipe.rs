@@ -2,7 +2,7 @@
 
 use super::document;
 use crate::conversations::{Conversations, decode};
-use crate::delivery::Delivery;
+use crate::event::IngestEvent;
 use crate::lines::{Lines, OnLine, Step};
 use crate::log::{Cursor, End, LogFile, News, Store, file_id};
 use crate::problem;
@@ -209,7 +209,7 @@ pub fn follow(
     formats: &[&'static Format],
     counter: &Counter,
     rules: &Arc<Rules>,
-    mut give: impl FnMut(Delivery) -> ControlFlow<()>,
+    mut give: impl FnMut(IngestEvent) -> ControlFlow<()>,
 ) {
     let read = recognise(piped, formats).and_then(|log| match log {
         Ok(log) => read(&log, counter, rules, &mut give),
@@ -221,7 +221,7 @@ pub fn follow(
             _ => problem::unreadable(&e, "read the pipe"),
         };
         let path = PathBuf::from(STDIN);
-        let _ = give(Delivery::Problem { path, what });
+        let _ = give(IngestEvent::Problem { path, what });
     }
 }
 
@@ -229,7 +229,7 @@ fn read(
     log: &LogFile,
     counter: &Counter,
     rules: &Arc<Rules>,
-    give: &mut dyn FnMut(Delivery) -> ControlFlow<()>,
+    give: &mut dyn FnMut(IngestEvent) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let file = log.facts.file;
     let mut sessions = Conversations::new(&log.facts, rules, Coverage::Whole).into_sessions();

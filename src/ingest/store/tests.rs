@@ -1,7 +1,7 @@
 //! A store of another kind: rows in memory that are changed in place and have no byte offsets.
 
 use super::*;
-use crate::delivery::Delivery;
+use crate::event::IngestEvent;
 use crate::log::{Cursor, End, LogFile, News};
 use crate::reader::read_whole;
 use crate::source::Stamp;
@@ -210,7 +210,7 @@ proptest! {
 
         for item in session.items() {
             let wanted = TextRequest::of(log.facts.file, item).unwrap();
-            let Some(Delivery::Text(page)) = do_job(TextJob::Page(wanted), Origin::Log(log.clone()))
+            let Some(IngestEvent::Text(page)) = do_job(TextJob::Page(wanted), Origin::Log(log.clone()))
             else {
                 panic!("no text of {item:?}");
             };

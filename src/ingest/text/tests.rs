@@ -1,7 +1,7 @@
 use super::*;
-use crate::delivery::Delivery;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
+use crate::event::IngestEvent;
 use crate::log::LogFile;
 use crate::reader::read_whole;
 use crate::testing::toy_log;
@@ -29,7 +29,7 @@ fn items(log: &LogFile) -> Vec<Item> {
 fn page(log: &LogFile, item: &Item, page: u32) -> Result<Text, String> {
     let job = TextJob::Page(wanted(log, item, page));
     match do_job(job, Origin::Log(log.clone())) {
-        Some(Delivery::Text(page)) => page.text,
+        Some(IngestEvent::Text(page)) => page.text,
         other => panic!("{other:?}"),
     }
 }

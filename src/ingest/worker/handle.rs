@@ -4,7 +4,7 @@ use super::inbox::{INBOX_CAPACITY, Options, Wake, Wanted};
 use super::job::TextJob;
 use super::reporter::Shared;
 use super::stuck::{Handed, Overseer};
-use crate::delivery::Delivery;
+use crate::event::IngestEvent;
 use crate::store::pipe::{self, Piped};
 use crate::sync::{lock, spawn};
 use model::sessions::FileId;
@@ -59,7 +59,7 @@ impl Drop for Handle {
 pub fn start(
     options: Options,
     piped: Option<Piped>,
-    sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnMut(IngestEvent) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<Handle> {
     let (handle, overseer) = begin(options, piped, sink)?;
     overseer.run()?;
@@ -70,7 +70,7 @@ pub fn start(
 fn begin(
     options: Options,
     piped: Option<Piped>,
-    sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnMut(IngestEvent) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<(Handle, Overseer)> {
     let (sender, inbox) = sync_channel(INBOX_CAPACITY);
     let wanted = Arc::<Wanted>::default();
@@ -78,7 +78,7 @@ fn begin(
         let formats = options.formats.clone();
         let (rules, counter) = (Arc::clone(&options.rules), Arc::clone(&options.counter));
         let sender = sender.clone();
-        let give = move |delivery| match sender.send(Wake::Delivery(Box::new(delivery))) {
+        let give = move |event| match sender.send(Wake::Delivery(Box::new(event))) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };

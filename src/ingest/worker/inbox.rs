@@ -3,8 +3,8 @@
 use super::job::Shelf;
 use super::watch;
 use super::whole::Done;
-use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
+use crate::event::IngestEvent;
 use files::paths::User;
 use formats::Format;
 use model::sessions::FileId;
@@ -40,7 +40,7 @@ pub(crate) enum Wake {
     Hint(watch::Hint),
     Look,
     /// The result of another thread's reading: of a pipe, or a text.
-    Delivery(Box<Delivery>),
+    Delivery(Box<IngestEvent>),
     /// A log was read whole.
     Whole(Box<Done>),
 }

@@ -1,6 +1,6 @@
 //! Requests for texts, and how they are fulfilled.
 
-use crate::delivery::Delivery;
+use crate::event::IngestEvent;
 use crate::log::LogFile;
 use crate::problem;
 use crate::source::Stamp;
@@ -14,7 +14,7 @@ pub type Done = Box<dyn FnOnce(Result<u64, String>) + Send>;
 
 /// A text that is wanted.
 pub enum TextJob {
-    /// A page of it, as a [`Delivery::Text`].
+    /// A page of it, as a [`IngestEvent::Text`].
     Page(TextRequest),
     /// All of it, written out; the page does not matter.
     Whole(TextRequest, Box<dyn Write + Send>, Done),
@@ -109,7 +109,7 @@ impl Opened {
     }
 
     /// Reads a text and delivers it. Returns what is to be sent.
-    pub(crate) fn do_job(&mut self, job: TextJob, origin: Origin) -> Option<Delivery> {
+    pub(crate) fn do_job(&mut self, job: TextJob, origin: Origin) -> Option<IngestEvent> {
         match (job, origin) {
             (TextJob::Page(of), Origin::Log(log)) => Some(page(of, self.page(&log, of))),
             (job, origin) => do_job(job, origin),
@@ -118,7 +118,7 @@ impl Opened {
 }
 
 /// Reads a text and delivers it. Returns what is to be sent.
-pub(crate) fn do_job(job: TextJob, origin: Origin) -> Option<Delivery> {
+pub(crate) fn do_job(job: TextJob, origin: Origin) -> Option<IngestEvent> {
     let wanted = job.request();
     match origin {
         Origin::Log(log) => give(job, log.store.text(&log, wanted)),
@@ -127,12 +127,12 @@ pub(crate) fn do_job(job: TextJob, origin: Origin) -> Option<Delivery> {
     }
 }
 
-fn page(of: TextRequest, text: io::Result<Text>) -> Delivery {
+fn page(of: TextRequest, text: io::Result<Text>) -> IngestEvent {
     let text = text.map_err(|e| why(&e));
-    Delivery::Text(Box::new(TextPage { of, text }))
+    IngestEvent::Text(Box::new(TextPage { of, text }))
 }
 
-fn give(job: TextJob, found: io::Result<Pieces>) -> Option<Delivery> {
+fn give(job: TextJob, found: io::Result<Pieces>) -> Option<IngestEvent> {
     match job {
         TextJob::Page(of) => {
             let text = found.and_then(|mut pieces| pieces.page(of.page));

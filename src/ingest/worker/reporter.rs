@@ -1,6 +1,6 @@
-//! Reports the work of one thread that reads: its deliveries, and the path that it is at.
+//! Reports the work of one thread that reads: its events, and the path that it is at.
 
-use crate::delivery::Delivery;
+use crate::event::IngestEvent;
 use crate::sync::lock;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// The receiver of the deliveries.
-pub(crate) type Sink = Box<dyn FnMut(Delivery) -> ControlFlow<()> + Send>;
+/// The receiver of the events.
+pub(crate) type Sink = Box<dyn FnMut(IngestEvent) -> ControlFlow<()> + Send>;
 
 /// The data that the threads which read share.
 pub(crate) struct Shared {
-    /// The number of the thread whose deliveries count.
+    /// The number of the thread whose events count.
     pub(super) current: AtomicU64,
     /// The path that it looks at.
     pub(super) at: Mutex<Option<LookedAt>>,
@@ -54,7 +54,7 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Returns the reporter of the thread whose deliveries count now.
+    /// Returns the reporter of the thread whose events count now.
     pub(crate) fn of(shared: &Arc<Shared>) -> Reporter {
         Reporter {
             shared: Arc::clone(shared),
@@ -83,13 +83,13 @@ impl Reporter {
         }
     }
 
-    /// Passes a delivery on. Who takes it may block as long as it likes.
-    pub(crate) fn send(&self, delivery: impl Into<Delivery>) -> ControlFlow<()> {
+    /// Passes an event on. Who takes it may block as long as it likes.
+    pub(crate) fn send(&self, event: impl Into<IngestEvent>) -> ControlFlow<()> {
         if self.is_replaced() {
             return ControlFlow::Break(());
         }
         let at = lock(&self.shared.at).take();
-        let flow = (lock(&self.shared.sink))(delivery.into());
+        let flow = (lock(&self.shared.sink))(event.into());
         self.set(at.map(|at| LookedAt::now(at.path)));
         flow
     }

@@ -7,8 +7,8 @@
 use super::Worker;
 use super::inbox::{Options, Wake, Wanted, hinter};
 use super::reporter::{LookedAt, Reporter, Shared};
-use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
+use crate::event::IngestEvent;
 use crate::sync::{lock, spawn};
 use std::io;
 use std::ops::ControlFlow;
@@ -148,7 +148,7 @@ impl Overseer {
             root.display()
         );
         self.away.push(Away { thread: old, root });
-        let _ = (lock(&shared.sink))(Delivery::Problem { path, what });
+        let _ = (lock(&shared.sink))(IngestEvent::Problem { path, what });
         ControlFlow::Continue(())
     }
 }

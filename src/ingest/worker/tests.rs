@@ -43,12 +43,12 @@ impl Driven {
         let sink = {
             let (sessions, problems) = (Arc::clone(&sessions), Arc::clone(&problems));
             let texts = Arc::clone(&texts);
-            move |delivery| {
-                match delivery {
-                    Delivery::Update(update) => lock(&sessions).apply(update),
-                    Delivery::Text(page) => lock(&texts).push(*page),
-                    Delivery::Problem { what, .. } => lock(&problems).push(what),
-                    Delivery::Banner(_) => {}
+            move |event| {
+                match event {
+                    IngestEvent::Update(update) => lock(&sessions).apply(update),
+                    IngestEvent::Text(page) => lock(&texts).push(*page),
+                    IngestEvent::Problem { what, .. } => lock(&problems).push(what),
+                    IngestEvent::Banner(_) => {}
                 }
                 ControlFlow::Continue(())
             }

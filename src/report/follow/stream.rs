@@ -8,7 +8,7 @@ use crate::ls::json::SessionPart;
 use crate::names::{Names, joined_by};
 use crate::session::Report;
 use anyhow::Result;
-use ingest::Delivery;
+use ingest::IngestEvent;
 use jiff::tz::TimeZone;
 use model::event::Conversation;
 use model::session::{Coverage, Session};
@@ -92,15 +92,15 @@ impl Stream {
     }
 
     /// Takes in what was read.
-    pub(super) fn take(&self, delivery: Delivery, now: Instant) -> ControlFlow<()> {
+    pub(super) fn take(&self, event: IngestEvent, now: Instant) -> ControlFlow<()> {
         let mut state = self.lock();
         if state.is_ended {
             return ControlFlow::Break(());
         }
-        let is_new = match delivery {
-            Delivery::Update(update) => state.apply(update, &self.texts, now),
-            Delivery::Problem { path, what } => state.problems.insert(path, what).is_none(),
-            Delivery::Text(_) | Delivery::Banner(_) => false,
+        let is_new = match event {
+            IngestEvent::Update(update) => state.apply(update, &self.texts, now),
+            IngestEvent::Problem { path, what } => state.problems.insert(path, what).is_none(),
+            IngestEvent::Text(_) | IngestEvent::Banner(_) => false,
         };
         if is_new {
             self.changed.notify_one();

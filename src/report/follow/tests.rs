@@ -1,5 +1,5 @@
 use super::*;
-use ingest::Delivery;
+use ingest::IngestEvent;
 use model::event::Conversation;
 use model::session::{Coverage, Session};
 use model::sessions::FileId;
@@ -26,7 +26,7 @@ fn stream() -> Stream {
 }
 
 fn take(stream: &Stream, update: Update) {
-    let flow = stream.take(Delivery::Update(update), some_time());
+    let flow = stream.take(IngestEvent::Update(update), some_time());
     assert!(flow.is_continue());
 }
 

@@ -3,7 +3,7 @@
 use super::Finder;
 use crate::app::{HandOutRequest, HandedOut, Msg, SearchRequest};
 use ingest::search::Matcher;
-use ingest::{Delivery, TextJob};
+use ingest::{IngestEvent, TextJob};
 use model::sessions::FileId;
 
 /// Reads logs for the screens. No request waits: what it leads to comes as updates.
@@ -26,13 +26,13 @@ pub trait Logs: Send {
     fn is_invented(&self, file: FileId) -> bool;
 }
 
-impl From<Delivery> for Msg {
-    fn from(delivery: Delivery) -> Msg {
-        match delivery {
-            Delivery::Update(update) => Msg::Update(update),
-            Delivery::Text(page) => Msg::Text(page),
-            Delivery::Problem { path, what } => Msg::Problem { path, what },
-            Delivery::Banner(text) => Msg::Banner(text),
+impl From<IngestEvent> for Msg {
+    fn from(event: IngestEvent) -> Msg {
+        match event {
+            IngestEvent::Update(update) => Msg::Update(update),
+            IngestEvent::Text(page) => Msg::Text(page),
+            IngestEvent::Problem { path, what } => Msg::Problem { path, what },
+            IngestEvent::Banner(text) => Msg::Banner(text),
         }
     }
 }

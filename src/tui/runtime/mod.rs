@@ -27,7 +27,7 @@ use console::Tty;
 pub use console::{Console, Happening};
 use events::message;
 use files::paths::Env;
-use ingest::Delivery;
+use ingest::IngestEvent;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 pub use logs::Logs;
@@ -90,8 +90,8 @@ pub struct Start {
     pub now: Box<dyn Fn() -> Timestamp + Send>,
     /// The zone of the user's clock.
     pub zone: TimeZone,
-    /// The deliveries of the readers of the logs. The channel is bounded, so that the ingest waits for the screens.
-    pub updates: Receiver<Delivery>,
+    /// The events of the readers of the logs. The channel is bounded, so that the ingest waits for the screens.
+    pub updates: Receiver<IngestEvent>,
     /// The logs that the updates are about.
     pub logs: Box<dyn Logs>,
 }
@@ -146,7 +146,7 @@ struct Screens<C, W: Write> {
     first: FirstTheme,
     state_file: Option<StateFile>,
     now: Box<dyn Fn() -> Timestamp + Send>,
-    updates: Receiver<Delivery>,
+    updates: Receiver<IngestEvent>,
     logs: Box<dyn Logs>,
     env: Env,
     console: C,

@@ -35,7 +35,7 @@ const MAY: &[(Parts, Parts)] = &[
         ],
         &["files"],
     ),
-    (&["ingest::delivery"], &["model"]),
+    (&["ingest::event"], &["model"]),
     (
         &["ingest::source", "ingest::elide", "ingest::lines"],
         &["model", "decode", "formats", "files", "ingest::sync"],
@@ -91,7 +91,7 @@ const MAY: &[(Parts, Parts)] = &[
             "tokens",
             "files",
             "ingest::sync",
-            "ingest::delivery",
+            "ingest::event",
             "ingest::problem",
             "ingest::patience",
             "ingest::room",

@@ -7,7 +7,7 @@ use crate::log::{LogFile, News};
 use crate::reader::read_whole;
 use crate::sync::lock;
 use crate::testing::TOY;
-use crate::{Delivery, Options, start};
+use crate::{IngestEvent, Options, start};
 use agents::builtin::codex::CODEX;
 use files::paths::User;
 use files::waiting::wait_for;
@@ -205,7 +205,7 @@ fn a_log_in_another_file_system_is_followed() {
     };
     assert_eq!(entries.len(), 2);
 
-    let (sender, deliveries) = channel();
+    let (sender, events) = channel();
     let options = Options {
         formats: vec![&TOY],
         roots: vec![memory.root(SearchRoot::Usual(&TOY, "far:/toy".into()))],
@@ -214,7 +214,7 @@ fn a_log_in_another_file_system_is_followed() {
         counter: Arc::default(),
         cache: None,
     };
-    let handle = start(options, None, move |delivery| match sender.send(delivery) {
+    let handle = start(options, None, move |event| match sender.send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     });
@@ -227,10 +227,10 @@ fn a_log_in_another_file_system_is_followed() {
     let mut problems = BTreeSet::new();
     for prompt in [200, 300] {
         wait_for("the newest request", || {
-            while let Ok(delivery) = deliveries.try_recv() {
-                match delivery {
-                    Delivery::Update(update) => sessions.apply(update),
-                    Delivery::Problem { what, .. } => drop(problems.insert(what)),
+            while let Ok(event) = events.try_recv() {
+                match event {
+                    IngestEvent::Update(update) => sessions.apply(update),
+                    IngestEvent::Problem { what, .. } => drop(problems.insert(what)),
                     other => panic!("{other:?}"),
                 }
             }

@@ -30,7 +30,7 @@ mod cached;
 
 struct Watching {
     sessions: Sessions,
-    updates: Receiver<Delivery>,
+    updates: Receiver<IngestEvent>,
     handle: Handle,
     overseer: Overseer,
     seen: Vec<&'static str>,
@@ -108,12 +108,12 @@ impl Watching {
                 let update = self.updates.try_recv();
                 let update = update.map_err(|e| format!("{e} after {:?}", self.seen))?;
                 self.seen.push(match &update {
-                    Delivery::Update(update) => kind(update),
-                    Delivery::Problem { .. } => "problem",
-                    Delivery::Banner(_) => "banner",
-                    Delivery::Text(_) => "text",
+                    IngestEvent::Update(update) => kind(update),
+                    IngestEvent::Problem { .. } => "problem",
+                    IngestEvent::Banner(_) => "banner",
+                    IngestEvent::Text(_) => "text",
                 });
-                if let Delivery::Update(update) = update {
+                if let IngestEvent::Update(update) = update {
                     self.sessions.apply(update);
                 }
             }
@@ -432,7 +432,7 @@ fn an_items_text_is_read_while_logs_are_followed() {
     let read = |wanted| {
         watching.handle.read_text(TextJob::Page(wanted));
         wait_for("text", || match watching.updates.try_recv() {
-            Ok(Delivery::Text(page)) if page.of == wanted => Ok(page.text),
+            Ok(IngestEvent::Text(page)) if page.of == wanted => Ok(page.text),
             Ok(_) => Err("another update".to_owned()),
             Err(e) => Err(e.to_string()),
         })

@@ -1,4 +1,4 @@
-//! Defines the deliveries that the threads which read logs send to their receivers.
+//! Defines the events that the threads which read logs send to their receivers.
 
 use model::sessions::Update;
 use model::text::TextPage;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A message of the threads that read logs, or of the demo.
 #[derive(Debug)]
-pub enum Delivery {
+pub enum IngestEvent {
     /// An update of the sessions.
     Update(Update),
     /// A page of an item's text that was asked for.
@@ -22,8 +22,8 @@ pub enum Delivery {
     Banner(String),
 }
 
-impl From<Update> for Delivery {
-    fn from(update: Update) -> Delivery {
-        Delivery::Update(update)
+impl From<Update> for IngestEvent {
+    fn from(update: Update) -> IngestEvent {
+        IngestEvent::Update(update)
     }
 }
