@@ -358,7 +358,7 @@ impl Worker {
         self.send_running(self.known.keys().copied().collect())?;
         let live = self.known.iter().filter(|(_, known)| is_live(known));
         self.live = live.map(|(file, _)| *file).collect();
-        self.put_away()?;
+        self.evict()?;
         self.settings.look_again();
         for file in self.known.keys().copied().collect::<Vec<_>>() {
             self.send_settings(file)?;

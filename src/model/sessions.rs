@@ -313,7 +313,7 @@ impl Sessions {
             }
             Update::PutAway(file) => {
                 for (_, listed) in self.sessions.range_mut(conversations(file)) {
-                    listed.put_away();
+                    listed.evict();
                 }
             }
             Update::Appended { file, entries } => {

@@ -93,7 +93,7 @@ impl Worker {
     }
 
     /// Lets go of all but the summaries of logs that nobody writes to or looks at any more.
-    pub(super) fn put_away(&mut self) -> ControlFlow<()> {
+    pub(super) fn evict(&mut self) -> ControlFlow<()> {
         for (file, known) in &mut self.known {
             let State::Followed(cursor) = &known.state else {
                 continue;

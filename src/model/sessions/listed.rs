@@ -52,7 +52,7 @@ impl Listed {
     }
 
     /// Holds no more than what lists show.
-    pub(super) fn put_away(&mut self) {
+    pub(super) fn evict(&mut self) {
         if let Held::Session(session, gauge) = &mut self.held {
             let gauge = gauge.take().unwrap_or_else(|| Box::new(session.gauge()));
             self.held = Held::Summary(gauge);
