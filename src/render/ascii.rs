@@ -21,7 +21,7 @@ impl Charset {
     }
 }
 
-/// Replaces a character that has no stand-in, such as one from a log.
+/// Replaces a character that has no fallback, such as one from a log.
 pub const UNKNOWN: char = '?';
 
 /// Appends the ASCII characters for a glyph, one for each of its columns. `±` takes the space before it too: `5 ±2` is
@@ -31,7 +31,7 @@ pub fn push(glyph: char, columns: usize, out: &mut String) {
         out.pop();
         out.push_str("+-");
     } else {
-        out.extend(std::iter::repeat_n(stand_in(glyph), columns));
+        out.extend(std::iter::repeat_n(fallback(glyph), columns));
     }
 }
 
@@ -50,7 +50,7 @@ pub fn in_ascii(text: &str, replace: fn(char, &mut String)) -> String {
 
 /// Returns the ASCII character for a glyph, one column wide as the glyph is. All glyphs that are drawn have one, and so
 /// have others of the same kinds.
-pub const fn stand_in(glyph: char) -> char {
+pub const fn fallback(glyph: char) -> char {
     match glyph {
         // Blocks: full, in eighths from below, in eighths from the left, halves.
         '█' => '#',

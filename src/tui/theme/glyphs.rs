@@ -1,7 +1,7 @@
 //! Glyphs, and their replacements in ASCII.
 
 use ratatui::buffer::Buffer;
-use render::ascii::{UNKNOWN, stand_in};
+use render::ascii::{UNKNOWN, fallback};
 
 /// Replaces every glyph by ASCII. `±` takes the cell before it too: `+-`.
 pub(super) fn to_ascii(buffer: &mut Buffer) {
@@ -18,7 +18,7 @@ pub(super) fn to_ascii(buffer: &mut Buffer) {
                 buffer.content[at - 1].set_char('+');
                 '-'
             }
-            (Some(glyph), None) => stand_in(glyph),
+            (Some(glyph), None) => fallback(glyph),
             _ => UNKNOWN,
         };
         buffer.content[at].set_char(ascii);
@@ -65,7 +65,7 @@ mod tests {
         look(Path::new(env!("CARGO_MANIFEST_DIR")), &mut seen);
         assert!(seen.len() > 50, "the sources were not found");
         for (file, glyph) in seen {
-            let ascii = stand_in(glyph);
+            let ascii = fallback(glyph);
             assert!(
                 ascii != UNKNOWN && ascii.is_ascii_graphic(),
                 "{file}: {glyph}"
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn stand_ins_are_as_wide_as_their_glyphs() {
-        for glyph in ('\u{80}'..='\u{ffff}').filter(|c| stand_in(*c) != UNKNOWN) {
+        for glyph in ('\u{80}'..='\u{ffff}').filter(|c| fallback(*c) != UNKNOWN) {
             assert_eq!(text::width(&glyph.to_string()), 1, "{glyph}");
         }
     }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn every_line_and_block_has_one() {
         for glyph in '\u{2500}'..='\u{259f}' {
-            assert_ne!(stand_in(glyph), UNKNOWN, "{glyph}");
+            assert_ne!(fallback(glyph), UNKNOWN, "{glyph}");
         }
     }
 }
