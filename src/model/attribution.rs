@@ -29,12 +29,12 @@ mod tests;
 mod thinking;
 mod with_turns;
 
-use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Size};
 use super::history::{
     ItemIx, ItemRef, NOT_LOGGED, PastReset, Request, RequestIx, RequestList, UNLOGGED,
 };
 use super::items::{Items, parts};
+use super::record_tree::{NodeIx, RecordTree};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Kind, Role, Source};
 use crate::history::Coverage;
@@ -208,14 +208,14 @@ impl Attribution {
     pub(super) fn add_report(
         &mut self,
         mut report: Request,
-        chain: &mut Chain,
+        tree: &mut RecordTree,
         coverage: Coverage,
     ) {
         let key = report.key();
-        let start = chain.start_of(key).unwrap_or_else(|| {
+        let start = tree.start_of(key).unwrap_or_else(|| {
             // No line shows the output: it gets a place on the branch.
-            chain.push(None, Parent::Previous, Part::Output, Some(key), false);
-            chain.last()
+            tree.push(None, Parent::Previous, Part::Output, Some(key), false);
+            tree.last()
         });
         let ix = self.requests.len();
         if let Some(before) = ix.checked_sub(1) {
@@ -229,7 +229,7 @@ impl Attribution {
         self.late.begin_response();
         // A reset that takes effect later counts from the request after this one.
         let precedes_reset = self.resets.last().is_some_and(|reset| reset.request > ix);
-        if start < self.newest_start || !chain.is_live(start) || precedes_reset {
+        if start < self.newest_start || !tree.is_live(start) || precedes_reset {
             return;
         }
         self.newest_start = start;
@@ -238,17 +238,17 @@ impl Attribution {
             .change(ix, |request| request.previous = previous);
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
-        self.strip_at_switch(ix, chain);
-        self.strip_unreported(ix, chain);
-        self.attribute(ix, chain, coverage);
+        self.strip_at_switch(ix, tree);
+        self.strip_unreported(ix, tree);
+        self.attribute(ix, tree, coverage);
         self.anchor = Some(ix);
         self.items.forget_guessed_of_left();
-        self.attribute_output(ix, chain);
-        self.revise(chain);
+        self.attribute_output(ix, tree);
+        self.revise(tree);
     }
 
     /// Notes that another line of a response's output came.
-    pub(super) fn output_grew(&mut self, request: Key, chain: &mut Chain) {
+    pub(super) fn output_grew(&mut self, request: Key, tree: &mut RecordTree) {
         if let Some(ix) = self
             .anchor
             .filter(|ix| self.requests.at(*ix).key() == request)
@@ -256,18 +256,18 @@ impl Attribution {
             self.late.note(false, true);
             if !self.late.is_long_response() {
                 self.late.has_output();
-                self.attribute_output(ix, chain);
+                self.attribute_output(ix, tree);
             }
         }
     }
 
     /// Attributes what a request's prompt held.
-    fn attribute(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
+    fn attribute(&mut self, ix: RequestIx, tree: &RecordTree, coverage: Coverage) {
         self.take_back_agents();
         let start = self.requests.at(ix).start();
         let fresh = self.items.send(ix, start);
         self.attributed.put(ix, &fresh);
-        let held = self.items.attributed_before(start, chain);
+        let held = self.items.attributed_before(start, tree);
         let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
         let prompt = self.requests.at(ix).prompt();
         let is_whole = self.requests.at(ix).is_whole();
@@ -282,7 +282,7 @@ impl Attribution {
                         let all = [(prompt - held) as f64; 3];
                         self.is_refuted |= self.items.learn(&fresh, all);
                     }
-                    self.apportion_first_prompt(&fresh, &estimates, ix, held, chain)
+                    self.apportion_first_prompt(&fresh, &estimates, ix, held, tree)
                 }
             };
             // At the end of a log the rest is what was not read, not the prefix.
@@ -296,7 +296,7 @@ impl Attribution {
             {
                 (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
             }
-            return self.set_system(ix, system, chain);
+            return self.set_system(ix, system, tree);
         };
         let unlogged = self.requests.at(anchor).system();
         let expected = self.items.expected(unlogged + held, &fresh);
@@ -326,7 +326,7 @@ impl Attribution {
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
         // A part of the prefix that comes again shows nothing about the items.
         if lost == 0 || (rest as f64) < sum + lost as f64 / 2.0 {
-            let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, chain);
+            let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, tree);
             self.is_refuted |= self.items.learn(&fresh, by_thinking);
         }
         if self.is_open && !self.items.calibrations().current().is_open() {
@@ -336,17 +336,17 @@ impl Attribution {
         let left = prompt.checked_sub(held + given);
         let is_short = self.is_short_again(ix, left.unwrap_or(0), lacks_items);
         let system = left.filter(|_| !is_short);
-        let system = system.unwrap_or_else(|| self.fit_into_prompt(ix, chain));
-        self.set_system(ix, system, chain);
+        let system = system.unwrap_or_else(|| self.fit_into_prompt(ix, tree));
+        self.set_system(ix, system, tree);
     }
 
-    fn set_system(&mut self, ix: RequestIx, system: u64, chain: &Chain) {
+    fn set_system(&mut self, ix: RequestIx, system: u64, tree: &RecordTree) {
         let generation = self.generation();
         self.requests.change(ix, |request| {
             request.set_system(system);
             request.generation = generation;
         });
-        if chain.is_live(self.requests.at(ix).start()) {
+        if tree.is_live(self.requests.at(ix).start()) {
             self.anchors.insert(ix);
         }
     }
@@ -414,14 +414,14 @@ impl Attribution {
 
     /// Attributes a request's own output: thinking takes what was reported for it, the rest shares the
     /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
-    fn attribute_output(&mut self, ix: RequestIx, chain: &mut Chain) {
+    fn attribute_output(&mut self, ix: RequestIx, tree: &mut RecordTree) {
         let request = self.requests.at(ix);
         let Some(output) = request.output() else {
             return;
         };
         let (key, reasoning) = (request.key(), request.reasoning().unwrap_or(0).min(output));
         let has_reasoning = request.reasoning().is_some();
-        let logged = chain.outputs_of(key).flat_map(|node| chain.items(node));
+        let logged = tree.outputs_of(key).flat_map(|node| tree.items(node));
         let logged: Vec<ItemIx> = logged.collect();
         let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
             .into_iter()
@@ -435,14 +435,14 @@ impl Attribution {
             .into_iter()
             .partition(|ix| self.items.all().at(*ix).kind() == Kind::Thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
-            thinking.push(self.add_unlogged_output(ix, Kind::Thinking, chain));
+            thinking.push(self.add_unlogged_output(ix, Kind::Thinking, tree));
             // Without any of its output, the log shows nothing of what the client has.
             self.is_refuted |= !rest.is_empty() && self.items.note_hidden_thinking();
         }
         // The few tokens that an output has beside its thinking are framing.
         let more = has_reasoning && output - reasoning > SMALL_OUTPUT;
         if rest.is_empty() && (thinking.is_empty() || more) {
-            rest.push(self.add_unlogged_output(ix, Kind::Unlogged, chain));
+            rest.push(self.add_unlogged_output(ix, Kind::Unlogged, tree));
         }
         let before = self.items.touches();
         if has_reasoning && !rest.is_empty() {
@@ -467,7 +467,7 @@ impl Attribution {
         }
     }
 
-    fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, chain: &mut Chain) -> ItemIx {
+    fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, tree: &mut RecordTree) -> ItemIx {
         let request = self.requests.at(ix);
         let (key, place, at) = (request.key(), request.place, request.at());
         let item = NewItem {
@@ -481,10 +481,10 @@ impl Attribution {
             ephemeral: false,
             nth: UNLOGGED,
         };
-        let live = chain.outputs_of(key).find(|node| chain.is_live(*node));
-        let node = live.unwrap_or_else(|| chain.last());
+        let live = tree.outputs_of(key).find(|node| tree.is_live(*node));
+        let node = live.unwrap_or_else(|| tree.last());
         let item = self.items.add(item, node, place, at, Some(key));
-        chain.hold(node, item);
+        tree.hold(node, item);
         item
     }
 
@@ -532,10 +532,10 @@ impl Attribution {
 
 /// Returns the items in the context now, in the order of the log.
 pub(super) fn alive<'c>(
-    chain: &'c Chain,
+    tree: &'c RecordTree,
     items: &'c Items,
 ) -> impl Iterator<Item = ItemIx> + Clone + 'c {
-    let all = chain.live().flat_map(|node| chain.items(node));
+    let all = tree.live().flat_map(|node| tree.items(node));
     all.filter(|ix| items.all().at(*ix).in_context())
 }
 

@@ -5,9 +5,9 @@
 //! first ones, which may name it. What a later record says of a forgotten one cannot be applied; then the session
 //! is misfolded, and its log is read again without folding.
 
-use super::chain::NodeIx;
 use super::content::ContextSums;
 use super::event::{Event, Key, Parent, Part};
+use super::record_tree::NodeIx;
 use std::collections::HashSet;
 
 /// The items in the context that were forgotten.

@@ -5,10 +5,10 @@
 
 use super::calibration::Sample;
 use super::calibrations::Calibrations;
-use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Place, count};
 use super::history::{Away, Item, ItemIx, ItemList, ItemRef, Left, PreviousSize, RequestIx};
 use super::names::Names;
+use super::record_tree::{NodeIx, RecordTree};
 use super::small::MaybeIx;
 use super::{Gone, Kind, Source};
 use crate::list::List;
@@ -190,8 +190,8 @@ impl Items {
     }
 
     /// Returns the attributed tokens of the items in the context before this node. Costs what comes from that node on.
-    pub(super) fn attributed_before(&self, node: NodeIx, chain: &Chain) -> u64 {
-        let later = chain.live_from(node).flat_map(|node| chain.items(node));
+    pub(super) fn attributed_before(&self, node: NodeIx, tree: &RecordTree) -> u64 {
+        let later = tree.live_from(node).flat_map(|node| tree.items(node));
         let attributed = later.filter_map(|ix| {
             let item = &self.list.at(ix);
             let (tokens, _) = item.attributed().filter(|_| item.in_context())?;

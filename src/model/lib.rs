@@ -5,7 +5,7 @@
 //!
 //! - *terms and rules*: what a log says ([`event`]), what a session has ([`session::Item`] and the like), and the rules
 //!   of windows, triggers and counts ([`window`]);
-//! - *state*: what is folded of a log ([`state::State`]). It answers nothing. Its owners are `chain` (the tree of
+//! - *state*: what is folded of a log ([`state::State`]). It answers nothing. Its owners are `tree` (the tree of
 //!   records), `items` (sizes and running sums), `attribution` (requests and what they attributed) and `past` (earlier states);
 //! - *readings*: answers that are computed from a state, now or as of a record ([`context`], [`own_count`],
 //!   [`replay`], `limits`). They keep nothing;
@@ -26,7 +26,6 @@ pub mod calibration;
 mod calibrations;
 pub mod calls;
 pub mod carried;
-mod chain;
 pub mod children;
 pub mod clearing;
 pub mod compaction;
@@ -58,6 +57,7 @@ pub mod prompt;
 pub mod prompt_cache;
 #[cfg(test)]
 mod properties;
+mod record_tree;
 pub mod recurring;
 pub mod repeats;
 pub mod replay;

@@ -1,6 +1,6 @@
 //! Folds a log into a state: its records as a tree, the live branch, the items on it, the requests, the resets.
 //!
-//! The fold never looks back at a log. A [`State`] passes each event to the parts that keep it: `chain` (the tree),
+//! The fold never looks back at a log. A [`State`] passes each event to the parts that keep it: `tree` (the tree),
 //! `attribution` (items, requests and what reports attributed), `past` (earlier states). It answers nothing: the content of a
 //! context, its limits and the agent's count are computed from it elsewhere, and the fold uses none of that.
 
@@ -16,13 +16,13 @@ use super::agent_estimate::{AgentEstimate, Logged};
 use super::attribution::{Attribution, alive};
 use super::cache_clock::CacheClock;
 use super::calibrations::Calibrations;
-use super::chain::Chain;
 use super::event::{Meta, Place};
 use super::folded::Folded;
 use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
 use super::items::Items;
 use super::past::{Inputs, Past};
 use super::project::last_part;
+use super::record_tree::RecordTree;
 use super::recurring::RecurringPart;
 use super::small::NoMemory;
 use super::window::{Overrides, Rules};
@@ -69,7 +69,7 @@ pub struct State {
     rules: Arc<Rules>,
     overrides: Arc<Overrides>,
     set_window: Option<u64>,
-    chain: Chain,
+    tree: RecordTree,
     attribution: Attribution,
     past: Past,
     agent_estimate: Option<Logged>,
@@ -201,27 +201,27 @@ impl State {
         &mut self.cache_clock
     }
 
-    pub(super) fn chain(&self) -> &Chain {
-        &self.chain
+    pub(super) fn chain(&self) -> &RecordTree {
+        &self.tree
     }
 
     /// Makes room for this many more records, in the lists that take the most memory.
     pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
-        self.chain.try_reserve(records)?;
+        self.tree.try_reserve(records)?;
         self.past.try_reserve(records)?;
         self.attribution.try_reserve(records)
     }
 
     /// Returns the number of records on the live branch.
     pub(super) fn live_nodes(&self) -> usize {
-        self.chain.live().len()
+        self.tree.live().len()
     }
 
     /// Returns the items of a request's output, in the context or not.
     pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
         let key = self.requests().at(request).key();
-        let nodes = self.chain.outputs_of(key);
-        nodes.flat_map(|node| self.chain.items(node))
+        let nodes = self.tree.outputs_of(key);
+        nodes.flat_map(|node| self.tree.items(node))
     }
 
     pub(super) fn past(&self) -> &Past {
@@ -255,7 +255,7 @@ impl State {
     }
 
     pub(super) fn alive_items(&self) -> impl Iterator<Item = ItemIx> + Clone {
-        alive(&self.chain, self.attribution.items())
+        alive(&self.tree, self.attribution.items())
     }
 
     /// Returns true if the agent has rewritten its history.

@@ -6,9 +6,9 @@
 
 use super::{Attribution, add_unexplained, cost_in_delta, cost_in_first_prompt};
 use crate::Source;
-use crate::chain::{Chain, NodeIx};
 use crate::history::{ItemIx, RequestIx};
 use crate::items::parts;
+use crate::record_tree::{NodeIx, RecordTree};
 use std::collections::{BTreeSet, HashMap};
 
 /// The most revisions that a session makes.
@@ -33,7 +33,7 @@ struct Change {
 
 impl Attribution {
     /// Attributes again what was attributed since the last reset, if that was refuted.
-    pub(super) fn revise(&mut self, chain: &Chain) {
+    pub(super) fn revise(&mut self, tree: &RecordTree) {
         if !std::mem::take(&mut self.is_refuted) || self.revisions >= MOST_REVISIONS {
             return;
         }
@@ -43,20 +43,20 @@ impl Attribution {
         }
         self.revisions += 1;
         self.items.apply_rescale();
-        self.move_thinking(&requests, chain);
+        self.move_thinking(&requests, tree);
         let plan = self.plan(&requests);
         for (item, size) in plan.sizes {
             self.items.set_attributed(item, size);
         }
         self.begin_generation();
         for (position, ix) in requests.iter().enumerate().skip(plan.from) {
-            self.set_system(*ix, plan.system[position], chain);
+            self.set_system(*ix, plan.system[position], tree);
         }
         if plan.from == requests.len()
             && let Some(last) = requests.last()
         {
-            let system = self.fit_into_prompt_by_walk(*last, chain);
-            self.set_system(*last, system, chain);
+            let system = self.fit_into_prompt_by_walk(*last, tree);
+            self.set_system(*last, system, tree);
         }
         let first = requests[0];
         if plan.from == 0 && self.requests.at(first).previous().is_none() && self.prefix.is_some() {
@@ -76,15 +76,15 @@ impl Attribution {
     }
 
     /// Corrects which prompts held thinking.
-    fn move_thinking(&mut self, requests: &[RequestIx], chain: &Chain) {
+    fn move_thinking(&mut self, requests: &[RequestIx], tree: &RecordTree) {
         let starts = requests.iter().map(|ix| self.requests.at(*ix).start());
         let sent: Vec<(NodeIx, NodeIx)> =
             starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
-        let sent_next = self.sent_next_from(chain);
+        let sent_next = self.sent_next_from(tree);
         for ix in self.items.thoughts().to_vec() {
             let node = self.items.all().at(ix).node();
-            if !self.items.is_thought_of(ix) || !chain.is_live(node) {
+            if !self.items.is_thought_of(ix) || !tree.is_live(node) {
                 continue;
             }
             let first = sent.partition_point(|(_, start)| *start <= node);

@@ -2,31 +2,36 @@
 
 use super::Attribution;
 use crate::Gone;
-use crate::chain::{BranchChange, Chain, NodeIx};
 use crate::history::RequestIx;
+use crate::record_tree::{BranchChange, NodeIx, RecordTree};
 
 impl Attribution {
     /// Changes the live branch: items that are no longer on it leave, items that are on it again come back, and the
     /// anchor is the newest request that is still on it.
-    pub(crate) fn change_branch(&mut self, change: &BranchChange, why: Gone, chain: &mut Chain) {
+    pub(crate) fn change_branch(
+        &mut self,
+        change: &BranchChange,
+        why: Gone,
+        tree: &mut RecordTree,
+    ) {
         let now = self.requests.len();
-        for ix in change.left.iter().flat_map(|node| chain.items(*node)) {
+        for ix in change.left.iter().flat_map(|node| tree.items(*node)) {
             self.items.leave(ix, why, now);
         }
-        for ix in change.joined.iter().flat_map(|node| chain.items(*node)) {
+        for ix in change.joined.iter().flat_map(|node| tree.items(*node)) {
             self.items.come_back(ix, now);
         }
         for node in &change.left {
             self.turns.remove(node);
-            if let Some(ix) = self.begun_at(*node, chain) {
+            if let Some(ix) = self.begun_at(*node, tree) {
                 self.anchors.remove(&ix);
             }
         }
         for node in &change.joined {
-            if chain.begins_turn(*node) {
+            if tree.begins_turn(*node) {
                 self.turns.insert(*node);
             }
-            if let Some(ix) = self.begun_at(*node, chain)
+            if let Some(ix) = self.begun_at(*node, tree)
                 && self.requests.at(ix).generation == self.generation()
             {
                 self.anchors.insert(ix);
@@ -35,13 +40,13 @@ impl Attribution {
         let after = self.resets.last().map_or(0, |reset| reset.request);
         self.anchor = self.anchors.range(after..).next_back().copied();
         if let Some(ix) = self.anchor {
-            self.attribute_output(ix, chain);
+            self.attribute_output(ix, tree);
         }
     }
 
     /// Returns the request whose output begins with a node.
-    fn begun_at(&self, node: NodeIx, chain: &Chain) -> Option<RequestIx> {
-        let ix = self.request_of(chain.request_of(node)?)?;
+    fn begun_at(&self, node: NodeIx, tree: &RecordTree) -> Option<RequestIx> {
+        let ix = self.request_of(tree.request_of(node)?)?;
         (self.requests.at(ix).start() == node).then_some(ix)
     }
 }

@@ -2,25 +2,25 @@
 
 use super::{Attribution, alive};
 use crate::Source;
-use crate::chain::Chain;
 use crate::history::ItemIx;
+use crate::record_tree::RecordTree;
 
 impl Attribution {
     /// Shares the agent's own number for the whole context among the items, if it is less than their count and nothing
     /// was reported. A larger number leaves them as they are, and a part of it unlogged.
-    pub(crate) fn share_agents(&mut self, tokens: u64, chain: &Chain) {
+    pub(crate) fn share_agents(&mut self, tokens: u64, tree: &RecordTree) {
         if self.anchor.is_some() || self.prefix.is_some() {
             return;
         }
-        if self.items.may_resize_by_walk(chain.live().len()) {
-            self.share_agents_now(tokens, chain)
+        if self.items.may_resize_by_walk(tree.live().len()) {
+            self.share_agents_now(tokens, tree)
         } else {
             self.late.note_agents(tokens)
         }
     }
 
-    pub(super) fn share_agents_now(&mut self, tokens: u64, chain: &Chain) {
-        let items: Vec<ItemIx> = alive(chain, &self.items).collect();
+    pub(super) fn share_agents_now(&mut self, tokens: u64, tree: &RecordTree) {
+        let items: Vec<ItemIx> = alive(tree, &self.items).collect();
         let sizes = self.sizes(&items);
         if sizes.iter().sum::<f64>() > tokens as f64 {
             self.apportion(&items, &sizes, tokens, Source::Agent);

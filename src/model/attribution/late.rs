@@ -2,9 +2,9 @@
 //! again: the shares in a response of very many lines, and in the agent's own number where that comes with every message.
 
 use super::Attribution;
-use crate::chain::Chain;
 use crate::event::{Event, Part, Place, Usage};
 use crate::history::{Coverage, Request, RequestIx};
+use crate::record_tree::RecordTree;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -82,23 +82,23 @@ impl Attribution {
     }
 
     /// Attributes the newest response, as far as that was put off.
-    pub(crate) fn catch_up(&mut self, chain: &mut Chain, coverage: Coverage) {
+    pub(crate) fn catch_up(&mut self, tree: &mut RecordTree, coverage: Coverage) {
         if self.late.prompt || self.late.output {
-            self.attribute_response(chain, coverage);
+            self.attribute_response(tree, coverage);
         }
     }
 
     /// Does all that was put off.
-    pub(crate) fn catch_up_all(&mut self, chain: &mut Chain, coverage: Coverage) {
-        self.catch_up(chain, coverage);
+    pub(crate) fn catch_up_all(&mut self, tree: &mut RecordTree, coverage: Coverage) {
+        self.catch_up(tree, coverage);
         if let Some(tokens) = self.late.agents.take() {
-            self.share_agents_now(tokens, chain);
+            self.share_agents_now(tokens, tree);
         }
         self.items.apply_rescale();
     }
 
     /// Attributes what the newest report and its output have changed since they were attributed.
-    pub(super) fn attribute_response(&mut self, chain: &mut Chain, coverage: Coverage) {
+    pub(super) fn attribute_response(&mut self, tree: &mut RecordTree, coverage: Coverage) {
         let Some(ix) = self.anchor else {
             return;
         };
@@ -107,14 +107,14 @@ impl Attribution {
             let (previous, start) = (request.previous(), request.start());
             self.anchor = previous;
             self.items.take_back(ix, start);
-            self.attribute(ix, chain, coverage);
+            self.attribute(ix, tree, coverage);
             self.void_later(ix);
             self.anchor = Some(ix);
         }
         if std::mem::take(&mut self.late.output) {
-            self.attribute_output(ix, chain);
+            self.attribute_output(ix, tree);
         }
-        self.revise(chain);
+        self.revise(tree);
     }
 
     /// Takes in another line of a response whose report is known. Its output only rises while it streams.
@@ -124,14 +124,14 @@ impl Attribution {
         ix: RequestIx,
         usage: &Usage,
         place: Place,
-        chain: &mut Chain,
+        tree: &mut RecordTree,
         coverage: Coverage,
     ) {
         // Otherwise it has been attributed by the next report.
         let is_newest = self.anchor == Some(ix);
         let before = self.requests.at(ix).prompt();
         if is_newest && usage.prompt < before {
-            self.catch_up(chain, coverage);
+            self.catch_up(tree, coverage);
         }
         let (changes, grows) = self.requests.change(ix, |request| {
             request.place = place;
@@ -151,24 +151,24 @@ impl Attribution {
         }
         let fell_by = before.saturating_sub(self.requests.at(ix).prompt());
         if fell_by > 0 {
-            self.lower_prompt(ix, fell_by, chain);
+            self.lower_prompt(ix, fell_by, tree);
         }
         self.late.note(changes && fell_by == 0, grows);
         if !self.late.is_long_response() {
-            self.attribute_response(chain, coverage);
+            self.attribute_response(tree, coverage);
         }
     }
 
     /// Takes a fall of the newest prompt out of its system part, which had what no item explained. Items share what is
     /// left if that is too little.
-    fn lower_prompt(&mut self, ix: RequestIx, by: u64, chain: &Chain) {
+    fn lower_prompt(&mut self, ix: RequestIx, by: u64, tree: &RecordTree) {
         let request = self.requests.at(ix);
         let (prompt, system) = (request.prompt(), request.system());
         let lowered = match system.checked_sub(by) {
             Some(lowered) => lowered,
-            None => self.fit_into_prompt(ix, chain),
+            None => self.fit_into_prompt(ix, tree),
         };
-        self.set_system(ix, lowered, chain);
+        self.set_system(ix, lowered, tree);
         self.void_later(ix);
         if ix + 1 < self.requests.len() {
             self.note_prompts_again();

@@ -1,9 +1,9 @@
 //! Determines the treatment of pictures: by the tokens that a report left for them, else by the agent's settings.
 
 use super::Attribution;
-use crate::chain::Chain;
 use crate::history::ItemIx;
 use crate::pictures::{Media, Pictures};
+use crate::record_tree::RecordTree;
 
 impl Attribution {
     /// Learns from a report that left `rest` tokens for these items. Returns true if pictures cost otherwise than was
@@ -15,11 +15,11 @@ impl Attribution {
     }
 
     /// Sets the treatment of pictures by the agent's settings. Reports and the models table outweigh them.
-    pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>, chain: &Chain) {
+    pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>, tree: &RecordTree) {
         let known = self.items.calibrations().current().pictures();
         if self.items.set_pictures(known.or(pictures)) {
             self.is_refuted = true;
-            self.revise(chain);
+            self.revise(tree);
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::{Attribution, alive, cost_in_first_prompt};
 use crate::Source;
-use crate::chain::Chain;
 use crate::history::{ItemIx, RequestIx};
+use crate::record_tree::RecordTree;
 
 impl Attribution {
     /// Attributes the first report: items take their estimates, the rest is the unlogged prefix. Returns that prefix.
@@ -14,7 +14,7 @@ impl Attribution {
         estimates: &[f64],
         ix: RequestIx,
         held: u64,
-        chain: &Chain,
+        tree: &RecordTree,
     ) -> u64 {
         let request = self.requests.at(ix);
         let (prompt, is_whole) = (request.prompt(), request.is_whole());
@@ -23,7 +23,7 @@ impl Attribution {
             // The kept items seemed larger than the whole prompt: their size is no longer known.
             self.items.apply_rescale();
             let attributed = |ix: &ItemIx| self.items.all().at(*ix).attributed().is_some();
-            let kept: Vec<ItemIx> = alive(chain, &self.items).filter(attributed).collect();
+            let kept: Vec<ItemIx> = alive(tree, &self.items).filter(attributed).collect();
             let sizes = self.sizes(&kept);
             self.apportion(fresh, estimates, 0, Source::Shared);
             self.apportion(&kept, &sizes, prompt, Source::Shared);
@@ -54,9 +54,9 @@ impl Attribution {
 
     /// Fits the known parts into a prompt that is smaller: all items that it held share it, in proportion to their
     /// sizes so far, each by itself. Returns the system part.
-    pub(super) fn fit_into_prompt_by_walk(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
+    pub(super) fn fit_into_prompt_by_walk(&mut self, ix: RequestIx, tree: &RecordTree) -> u64 {
         let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all().at(*item), ix);
-        let held: Vec<ItemIx> = alive(chain, &self.items).filter(was_sent).collect();
+        let held: Vec<ItemIx> = alive(tree, &self.items).filter(was_sent).collect();
         let sizes = self.sizes(&held);
         let sum: f64 = sizes.iter().sum();
         let prompt = self.requests.at(ix).prompt();
@@ -68,12 +68,12 @@ impl Attribution {
 
     /// Fits the known parts into a prompt that is smaller. Items share it by a walk, or by a ratio to be worked out
     /// later where that happens so often that their sizes in between are not kept. Returns the system part.
-    pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
+    pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, tree: &RecordTree) -> u64 {
         let request = self.requests.at(ix);
         let (start, prompt) = (request.start(), request.prompt());
-        let held = self.items.attributed_before(start, chain);
-        if held == 0 || self.items.may_resize_by_walk(chain.live().len()) {
-            return self.fit_into_prompt_by_walk(ix, chain);
+        let held = self.items.attributed_before(start, tree);
+        if held == 0 || self.items.may_resize_by_walk(tree.live().len()) {
+            return self.fit_into_prompt_by_walk(ix, tree);
         }
         self.begin_generation();
         let target = held.min(prompt - self.least_system(prompt));
@@ -94,21 +94,21 @@ impl Attribution {
     /// the next report.
     ///
     /// If that happens so often that sizes in between are not kept, items keep theirs, and the next report scales them.
-    pub(crate) fn forget_attributed(&mut self, chain: &Chain) {
-        if !self.items.may_resize_by_walk(chain.live().len()) {
+    pub(crate) fn forget_attributed(&mut self, tree: &RecordTree) {
+        if !self.items.may_resize_by_walk(tree.live().len()) {
             let system = self.anchor.map(|anchor| self.requests.at(anchor).system());
             self.foreign = system.or(self.foreign);
         } else {
             self.foreign = None;
-            self.undo_attribution(chain);
+            self.undo_attribution(tree);
         }
         self.anchor = None;
         self.begin_generation();
         self.attributed.clear();
     }
 
-    fn undo_attribution(&mut self, chain: &Chain) {
-        for ix in alive(chain, &self.items).collect::<Vec<_>>() {
+    fn undo_attribution(&mut self, tree: &RecordTree) {
+        for ix in alive(tree, &self.items).collect::<Vec<_>>() {
             self.items.set_attributed(ix, None);
         }
     }

@@ -1,8 +1,8 @@
 //! Finds the prompts that held thinking, by the treatment of it.
 
 use super::Attribution;
-use crate::chain::{Chain, NodeIx};
 use crate::history::{ItemIx, RequestIx};
+use crate::record_tree::{NodeIx, RecordTree};
 use crate::thinking::Thinking;
 use crate::{Kind, Source};
 
@@ -11,8 +11,8 @@ const LEAST_UNREPORTED: u64 = 64;
 
 impl Attribution {
     /// Notes that a node which is no output was added to the live branch: perhaps thinking leaves with it.
-    pub(crate) fn begin_input(&mut self, turn: bool, chain: &Chain) {
-        let (node, now) = (chain.last(), self.requests.len());
+    pub(crate) fn begin_input(&mut self, turn: bool, tree: &RecordTree) {
+        let (node, now) = (tree.last(), self.requests.len());
         if turn {
             self.turns.insert(node);
         }
@@ -26,7 +26,7 @@ impl Attribution {
 
     /// Strips the thinking that another model is not sent. Where its first prompt is nearer to its size without any,
     /// all thinking before it leaves.
-    pub(super) fn strip_at_switch(&mut self, ix: RequestIx, chain: &Chain) {
+    pub(super) fn strip_at_switch(&mut self, ix: RequestIx, tree: &RecordTree) {
         let Some(last) = self.anchor.map(|anchor| self.requests.at(anchor)) else {
             return;
         };
@@ -47,7 +47,7 @@ impl Attribution {
             .map(tokens)
             .sum();
         let held =
-            u128::from(last.system()) + u128::from(self.items.attributed_before(start, chain));
+            u128::from(last.system()) + u128::from(self.items.attributed_before(start, tree));
         let with = held + new;
         let prompt = u128::from(prompt);
         if with.saturating_sub(thinking).abs_diff(prompt) < with.abs_diff(prompt) {
@@ -58,7 +58,7 @@ impl Attribution {
     /// The log may have an output without the thinking in it, and no number of that either. Where a prompt lacks about what
     /// the logged part of the output before it does not explain, that was thinking, which was not sent back: the items of
     /// the output take their estimates.
-    pub(super) fn strip_unreported(&mut self, ix: RequestIx, chain: &Chain) {
+    pub(super) fn strip_unreported(&mut self, ix: RequestIx, tree: &RecordTree) {
         let Some(anchor) = self.anchor else {
             return;
         };
@@ -66,8 +66,8 @@ impl Attribution {
         let Some(output) = last.output().filter(|_| last.reasoning().is_none()) else {
             return;
         };
-        let logged = chain.outputs_of(last.key());
-        let logged: Vec<ItemIx> = logged.flat_map(|node| chain.items(node)).collect();
+        let logged = tree.outputs_of(last.key());
+        let logged: Vec<ItemIx> = logged.flat_map(|node| tree.items(node)).collect();
         let is_text = |ix: &ItemIx| {
             let item = &self.items.all().at(*ix);
             item.in_context() && !matches!(item.kind(), Kind::Thinking | Kind::Unlogged)
@@ -86,7 +86,7 @@ impl Attribution {
         let is_before = |ix: &ItemIx| self.items.all().at(*ix).node() < start;
         let new: Vec<ItemIx> = self.items.unattributed().filter(is_before).collect();
         let sum: f64 = new.iter().map(|ix| self.items.tokens(*ix).0 as f64).sum();
-        let held = last.system() as f64 + self.items.attributed_before(start, chain) as f64;
+        let held = last.system() as f64 + self.items.attributed_before(start, tree) as f64;
         let lacks = held + sum - prompt as f64;
         let half = hidden as f64 / 2.0;
         let calibration = self.items.calibrations().current();
@@ -126,9 +126,9 @@ impl Attribution {
     }
 
     /// Returns the first node whose thinking is part of the next prompt, as far as the log shows.
-    pub(super) fn sent_next_from(&self, chain: &Chain) -> NodeIx {
+    pub(super) fn sent_next_from(&self, tree: &RecordTree) -> NodeIx {
         match self.items.calibrations().current().thinking() {
-            Thinking::Never if chain.is_live(self.newest_input) => self.newest_input,
+            Thinking::Never if tree.is_live(self.newest_input) => self.newest_input,
             Thinking::Never => 0,
             Thinking::Leaves | Thinking::Stays => self.sent_from(NodeIx::MAX),
         }
@@ -141,9 +141,9 @@ impl Attribution {
         rest: f64,
         last: RequestIx,
         ix: RequestIx,
-        chain: &Chain,
+        tree: &RecordTree,
     ) -> [f64; 3] {
-        let grown = Thinking::ALL.map(|thinking| self.grown(thinking, last, ix, chain));
+        let grown = Thinking::ALL.map(|thinking| self.grown(thinking, last, ix, tree));
         let now = self.items.calibrations().current().thinking();
         match (grown[now.index()], grown) {
             (Some(now), [Some(stays), Some(leaves), Some(never)]) => {
@@ -159,26 +159,26 @@ impl Attribution {
         thinking: Thinking,
         last: RequestIx,
         ix: RequestIx,
-        chain: &Chain,
+        tree: &RecordTree,
     ) -> Option<f64> {
         let (start, last_start) = (self.requests.at(ix).start(), self.requests.at(last).start());
         let from = self.sent_from_if(thinking, start);
         let last_from = self.sent_from_if(thinking, last_start);
         if from == last_from {
-            return self.thinking_between(last_start.max(from), start, chain);
+            return self.thinking_between(last_start.max(from), start, tree);
         }
-        let now = self.thinking_between(from, start, chain)?;
-        Some(now - self.thinking_between(last_from, last_start, chain)?)
+        let now = self.thinking_between(from, start, tree)?;
+        Some(now - self.thinking_between(last_from, last_start, tree)?)
     }
 
     /// Returns the tokens of thinking between two nodes, in the context or stripped; `None`: not all of it was
     /// reported.
-    fn thinking_between(&self, from: NodeIx, to: NodeIx, chain: &Chain) -> Option<f64> {
+    fn thinking_between(&self, from: NodeIx, to: NodeIx, tree: &RecordTree) -> Option<f64> {
         let mut sum = 0.0;
         for ix in self.items.thoughts_between(from, to) {
             let item = &self.items.all().at(*ix);
             let node = item.node();
-            if !self.items.is_thought_of(*ix) || !chain.is_live(node) {
+            if !self.items.is_thought_of(*ix) || !tree.is_live(node) {
                 continue;
             }
             let request = item.output_of().and_then(|key| self.request_of(key))?;

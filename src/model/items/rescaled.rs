@@ -6,8 +6,8 @@
 
 use super::Items;
 use crate::Source;
-use crate::chain::NodeIx;
 use crate::history::ItemIx;
+use crate::record_tree::NodeIx;
 use crate::small::short;
 
 /// The tokens that the items before a node share, and the drops that led to them.

@@ -2,8 +2,8 @@
 
 use super::{Items, OfNode};
 use crate::Gone;
-use crate::chain::NodeIx;
 use crate::history::{ItemIx, Left, RequestIx};
+use crate::record_tree::NodeIx;
 use crate::small::short;
 
 impl Items {

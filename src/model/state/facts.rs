@@ -106,7 +106,7 @@ impl State {
             .items_mut()
             .use_model(|calibrations| calibrations.switch(id, new));
         if !count_alike {
-            self.attribution.forget_attributed(&self.chain);
+            self.attribution.forget_attributed(&self.tree);
         }
         self.cache_clock.forget_prompt();
         self.note_settings();
@@ -143,7 +143,7 @@ impl State {
     pub(crate) fn note_settings(&mut self) {
         let pictures = self.overrides.of_model(self.model()).pictures;
         if pictures != Media::default() {
-            self.attribution.set_pictures(pictures, &self.chain);
+            self.attribution.set_pictures(pictures, &self.tree);
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::State;
 use crate::Gone;
-use crate::chain::BranchChange;
 use crate::event::{Entry, ItemKey, Key, NewItem, Node, Parent, Part, Place};
 use crate::history::{Coverage, ItemIx};
+use crate::record_tree::BranchChange;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ impl State {
     /// Notes that a record, or an event of one, is about to be taken in.
     pub(crate) fn begin(&mut self, entry: &Entry) {
         if self.attribution.is_late() && !self.attribution.goes_on(&entry.event) {
-            self.attribution.catch_up(&mut self.chain, self.coverage);
+            self.attribution.catch_up(&mut self.tree, self.coverage);
         }
         if let Some(at) = entry.at {
             self.started_at = Some(self.started_at.map_or(at, |t| t.min(at)));
@@ -32,14 +32,14 @@ impl State {
 
     /// Makes the record of this key the leaf.
     pub(crate) fn set_leaf(&mut self, key: Key, rewound: bool) {
-        if let Some(change) = self.chain.set_leaf(key, rewound) {
+        if let Some(change) = self.tree.set_leaf(key, rewound) {
             self.change_branch(&change, Gone::Rewind);
         }
     }
 
     /// Takes back the newest user turns.
     pub(crate) fn roll_back(&mut self, turns: u64) {
-        self.cut_from(self.chain.turn_from_end(turns));
+        self.cut_from(self.tree.turn_from_end(turns));
     }
 
     /// Notes that the log lacks the beginning of its conversation.
@@ -67,8 +67,7 @@ impl State {
         if !self.attribution.is_late() {
             return;
         }
-        self.attribution
-            .catch_up_all(&mut self.chain, self.coverage);
+        self.attribution.catch_up_all(&mut self.tree, self.coverage);
         if let Some(place) = self.last_place {
             self.mark(place, self.updated_at);
         }
@@ -85,8 +84,8 @@ impl State {
             items,
         } = node;
         let is_corrected = part == Part::Front && std::mem::take(&mut self.prompts_logged);
-        if let Some(ix) = key.and_then(|key| self.chain.find(key)) {
-            self.chain.relink(ix, parent);
+        if let Some(ix) = key.and_then(|key| self.tree.find(key)) {
+            self.tree.relink(ix, parent);
             let known = self.items().len();
             let replaced = self.replace_items(ix, items, place, at);
             if part == Part::Front {
@@ -104,8 +103,8 @@ impl State {
         if part == Part::Front && is_partly_read && self.attribution.anchor().is_some() {
             return;
         }
-        self.begins_midway |= self.chain.is_empty() && matches!(parent, Parent::Key(_));
-        if let Some(change) = self.chain.push(key, parent, part, request, turn) {
+        self.begins_midway |= self.tree.is_empty() && matches!(parent, Parent::Key(_));
+        if let Some(change) = self.tree.push(key, parent, part, request, turn) {
             self.change_branch(&change, Gone::Rewind);
         }
         if turn {
@@ -116,9 +115,9 @@ impl State {
             self.cache_clock.note_written(at);
         }
         if part != Part::Output && (turn || !items.is_empty()) {
-            self.attribution.begin_input(turn, &self.chain);
+            self.attribution.begin_input(turn, &self.tree);
         }
-        self.add_items(self.chain.last(), items, place, at, request);
+        self.add_items(self.tree.last(), items, place, at, request);
     }
 
     fn add_items(
@@ -133,10 +132,10 @@ impl State {
         for item in items {
             let attribution = self.attribution.items_mut();
             let ix = attribution.add(item, node, place, at, output_of);
-            self.chain.hold(node, ix);
+            self.tree.hold(node, ix);
         }
         if let Some(request) = output_of {
-            self.attribution.output_grew(request, &mut self.chain);
+            self.attribution.output_grew(request, &mut self.tree);
         }
     }
 
@@ -149,10 +148,10 @@ impl State {
         place: Place,
         at: Option<Timestamp>,
     ) -> Vec<ItemIx> {
-        if !self.chain.is_live(node) {
+        if !self.tree.is_live(node) {
             return Vec::new();
         }
-        let mut old: Vec<ItemIx> = self.chain.items(node).collect();
+        let mut old: Vec<ItemIx> = self.tree.items(node).collect();
         old.retain(|ix| self.items().at(*ix).in_context());
         let mut fresh = new;
         fresh.retain(|item| {
@@ -165,7 +164,7 @@ impl State {
         for ix in &old {
             self.leave(*ix, Gone::Replaced);
         }
-        self.add_items(node, fresh, place, at, self.chain.request_of(node));
+        self.add_items(node, fresh, place, at, self.tree.request_of(node));
         old
     }
 
@@ -181,23 +180,23 @@ impl State {
     }
 
     pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone) {
-        self.attribution.change_branch(change, why, &mut self.chain);
+        self.attribution.change_branch(change, why, &mut self.tree);
     }
 
     fn cut_from(&mut self, position: usize) {
-        let change = self.chain.cut(position);
+        let change = self.tree.cut(position);
         self.change_branch(&change, Gone::Rewind);
     }
 
     /// Clears the content of these records and of the results of these calls.
     pub(crate) fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
-        let of_nodes = nodes.iter().filter_map(|key| self.chain.find(*key));
-        let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.chain.items(node)).collect();
+        let of_nodes = nodes.iter().filter_map(|key| self.tree.find(*key));
+        let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.tree.items(node)).collect();
         for call in calls {
             hits.extend(self.attribution.items_mut().results_of(*call));
         }
         for ix in hits {
-            if self.chain.is_live(self.items().at(ix).node()) {
+            if self.tree.is_live(self.items().at(ix).node()) {
                 self.leave(ix, Gone::Cleared);
             }
         }
@@ -217,12 +216,12 @@ impl State {
     /// Returns the items of these keys on the live branch.
     fn items_of(&self, keys: &[ItemKey]) -> Vec<ItemIx> {
         let live = |key: &ItemKey| {
-            let node = self.chain.find(key.node)?;
-            self.chain.is_live(node).then_some((node, key.hash))
+            let node = self.tree.find(key.node)?;
+            self.tree.is_live(node).then_some((node, key.hash))
         };
         let nodes = keys.iter().filter_map(live);
         let items = nodes.flat_map(|(node, hash)| {
-            let items = self.chain.items(node);
+            let items = self.tree.items(node);
             items.filter(move |ix| self.items().at(*ix).hash() == hash)
         });
         items.collect()

@@ -39,7 +39,7 @@ impl State {
     /// Notes whether what was forgotten has left with its branch. Call it after an event was folded.
     pub(crate) fn check_branch(&mut self) {
         let last = self.folded.as_deref().and_then(|folded| folded.last);
-        if last.is_some_and(|last| !self.chain.is_live(last)) {
+        if last.is_some_and(|last| !self.tree.is_live(last)) {
             self.misfold();
         }
     }
@@ -52,7 +52,7 @@ impl State {
 
     /// Forgets the items from this node on, but for the last node. Returns the keys of the forgotten records.
     pub(crate) fn forget_items(&mut self, front: usize) -> Vec<Key> {
-        let (forgotten, kept) = self.chain.fold(front);
+        let (forgotten, kept) = self.tree.fold(front);
         self.attribution.fold(kept);
         forgotten
     }

@@ -5,7 +5,7 @@ use super::State;
 impl State {
     /// Forgets by which keys records are found: none will follow.
     pub(crate) fn forget_keys(&mut self) {
-        self.chain.forget_keys();
+        self.tree.forget_keys();
     }
 
     /// Keeps no earlier states from here on.

@@ -24,12 +24,12 @@ impl State {
             }
             _ => self.begins_again,
         };
-        let is_unread = |key: &Key| self.chain.find(*key).is_none();
+        let is_unread = |key: &Key| self.tree.find(*key).is_none();
         self.refers_back |= match event {
             Event::Node(node) => {
                 let follows = match &node.parent {
                     // A session may begin with any record, and what is beside the chain follows none.
-                    Parent::Key(key) if !self.chain.is_empty() => {
+                    Parent::Key(key) if !self.tree.is_empty() => {
                         matches!(node.part, Part::Front | Part::Beside) || !is_unread(key)
                     }
                     _ => true,

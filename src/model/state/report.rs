@@ -26,10 +26,10 @@ impl State {
             let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
             self.attribution.limit_prefix(most);
         }
-        let (chain, coverage) = (&mut self.chain, self.coverage);
+        let (tree, coverage) = (&mut self.tree, self.coverage);
         if let Some(ix) = self.attribution.request_of(usage.request) {
             self.attribution
-                .merge_report(ix, usage, place, chain, coverage);
+                .merge_report(ix, usage, place, tree, coverage);
             return Reported::Again;
         }
         let agent_estimate = self.agent_estimate;
@@ -44,7 +44,7 @@ impl State {
             cache_minutes: sent.cache_minutes.unwrap_or(0),
         };
         let report = Request::new(usage, circumstances);
-        self.attribution.add_report(report, chain, coverage);
+        self.attribution.add_report(report, tree, coverage);
         if self
             .anchor()
             .is_some_and(|anchor| anchor.key() == usage.request)
@@ -66,7 +66,7 @@ impl State {
     pub(crate) fn note_agent_estimate(&mut self, usage: &Usage, used: u64, logged: u64) {
         self.agent_estimate = Some(Logged::new(usage, used, logged, &self.attribution));
         self.attribution.set_size_after_reset(usage.prompt);
-        self.attribution.share_agents(usage.prompt, &self.chain);
+        self.attribution.share_agents(usage.prompt, &self.tree);
     }
 }
 

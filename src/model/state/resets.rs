@@ -1,10 +1,10 @@
 //! Compactions, clears, and histories that the agent has rewritten.
 
 use super::State;
-use crate::chain::BranchChange;
 use crate::event::{Cause, CauseSource, Kept, Key, Place, Reset};
 use crate::history::{ItemIx, PastReset};
 use crate::hooked::{HookedCompaction, find};
+use crate::record_tree::BranchChange;
 use crate::{Gone, Kind};
 use jiff::Timestamp;
 use std::collections::HashSet;
@@ -31,9 +31,9 @@ impl State {
     /// compaction.
     pub(crate) fn retain(&mut self, keys: &[Key], before: PastReset) {
         let why = before.gone;
-        let change = self.chain.retain(keys);
+        let change = self.tree.retain(keys);
         let mut left = change.left.iter();
-        let lost = left.any(|node| self.chain.items(*node).next().is_some());
+        let lost = left.any(|node| self.tree.items(*node).next().is_some());
         let is_reset = why == Gone::Compaction && lost;
         if why != Gone::Rewind {
             self.rewritten_at = Some(self.requests().len());
@@ -49,7 +49,7 @@ impl State {
 
     /// Returns true if a reset is an old boundary, written again.
     pub(crate) fn has_boundary(&self, reset: &Reset) -> bool {
-        reset.key.is_some_and(|key| self.chain.find(key).is_some())
+        reset.key.is_some_and(|key| self.tree.find(key).is_some())
     }
 
     /// Returns the tokens of what a reset keeps that its agent wrote once more just before it: no request has sent any
@@ -58,7 +58,7 @@ impl State {
         let Kept::Range { first, last: None } = kept else {
             return 0;
         };
-        let Some(first) = self.chain.find(*first) else {
+        let Some(first) = self.tree.find(*first) else {
             return 0;
         };
         let is_old = |ix: &ItemIx| self.items().at(*ix).node() < first;
@@ -77,7 +77,7 @@ impl State {
 
     /// Takes in a compaction or clear; `before` is the context before it.
     pub(crate) fn reset(&mut self, reset: &Reset, before: PastReset) {
-        let change = self.chain.reset(reset.key, &reset.kept);
+        let change = self.tree.reset(reset.key, &reset.kept);
         self.add_reset(before, &change);
         self.change_branch(&change, reset.gone);
         self.attribution.forget_anchor();
@@ -123,7 +123,7 @@ impl State {
     fn add_reset(&mut self, mut reset: PastReset, change: &BranchChange) {
         let since = self.resets().iter().rev().find_map(|reset| reset.at);
         add_hooked(&mut reset, &self.overrides.hooked, since);
-        for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
+        for ix in change.left.iter().flat_map(|node| self.tree.items(*node)) {
             let item = &self.items().at(ix);
             if item.in_context() {
                 let (tokens, _) = self.attribution.items().tokens(ix);

@@ -37,7 +37,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "agent_estimate",
             "cache_clock",
             "calibrations",
-            "chain",
+            "record_tree",
             "content",
             "folded",
             "items",

@@ -19,9 +19,9 @@ use super::history::ItemIx;
 use super::key_index::KeyIndex;
 use super::list::List;
 use super::small::{NoMemory, reserve, short};
-use link::{Link, Listed};
+use link::{ItemLists, Link};
 use std::collections::BTreeMap;
-use walk::Walked;
+use walk::WalkResult;
 
 /// A record's index in the tree, in the order of the log.
 pub(super) type NodeIx = usize;
@@ -45,10 +45,10 @@ struct Response {
 
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Chain {
+pub(super) struct RecordTree {
     nodes: List<Link>,
     /// The items of nodes whose items do not follow each other.
-    listed: Listed,
+    listed: ItemLists,
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
     resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
     by_key: KeyIndex,
@@ -62,13 +62,13 @@ pub(super) struct Chain {
     /// True if a record has a parent that was written after it.
     has_later_parents: bool,
     /// The live branch of the last walk; `None`: the next walk visits all nodes since the last reset.
-    walked: Option<Walked>,
+    walked: Option<WalkResult>,
     /// Nodes that walks have visited.
     #[cfg(test)]
     visited: usize,
 }
 
-impl Chain {
+impl RecordTree {
     pub(super) fn find(&self, key: Key) -> Option<NodeIx> {
         self.by_key.find(key, |node| self.nodes.get(node)?.key)
     }

@@ -4,7 +4,7 @@
 //! branch. The next one visits what its branch does not share with that, and what came since. So a turn that is
 //! tried again and again costs the length of a try each time, not that of the log.
 
-use super::{BranchChange, Chain, NodeIx};
+use super::{BranchChange, NodeIx, RecordTree};
 use crate::event::Part;
 use crate::small::short;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -20,7 +20,7 @@ enum Membership {
 
 /// The result of a walk along a branch. All parents are earlier nodes.
 #[derive(Debug, Clone)]
-pub(super) struct Walked {
+pub(super) struct WalkResult {
     /// The last node of its chain.
     leaf: NodeIx,
     /// The nodes from this one on have a place here. Of those before it, only what the reset kept is on it.
@@ -39,7 +39,7 @@ pub(super) struct Walked {
     touched: Vec<NodeIx>,
 }
 
-impl Walked {
+impl WalkResult {
     fn place(&self, ix: NodeIx) -> Membership {
         match ix.checked_sub(self.base) {
             Some(at) => self.places.get(at).copied().unwrap_or(Membership::Off),
@@ -62,11 +62,11 @@ impl Walked {
     }
 
     /// Gives a place to each node that has none. Returns the first of them.
-    fn extend(&mut self, chain: &Chain) -> NodeIx {
+    fn extend(&mut self, tree: &RecordTree) -> NodeIx {
         let first = self.base + self.places.len();
-        for ix in first..chain.nodes.len() {
+        for ix in first..tree.nodes.len() {
             self.places.push(Membership::Off);
-            let node = chain.nodes.at(ix);
+            let node = tree.nodes.at(ix);
             if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
                 (node.part, node.parent())
             {
@@ -97,8 +97,8 @@ impl Walked {
     }
 
     /// Returns the membership of a node that is not on the branch itself, by those of the nodes before it.
-    fn place_beside(&self, ix: NodeIx, chain: &Chain) -> Membership {
-        let node = chain.nodes.at(ix);
+    fn place_beside(&self, ix: NodeIx, tree: &RecordTree) -> Membership {
+        let node = tree.nodes.at(ix);
         let part = node.part;
         let is_beside = match part {
             Part::Output => {
@@ -124,7 +124,7 @@ impl Walked {
     }
 }
 
-impl Chain {
+impl RecordTree {
     /// Makes `leaf` the end of the live branch. Costs what the branches do not share and what came since
     /// the last walk. If there was none since the last reset, or a record's parent is another one now, it
     /// costs what the tree holds since that reset.
@@ -135,7 +135,7 @@ impl Chain {
     }
 
     /// Goes from the branch that was walked last to another one; `None`: they have nothing in common.
-    fn walk_over(&mut self, mut walked: Walked, leaf: NodeIx) -> Option<BranchChange> {
+    fn walk_over(&mut self, mut walked: WalkResult, leaf: NodeIx) -> Option<BranchChange> {
         let first_new = walked.extend(self);
         let mut shared = None;
         let mut joins = Vec::new();
@@ -209,7 +209,7 @@ impl Chain {
     }
 
     /// Makes those of these nodes live that are on the branch or attached to it, and none of the others.
-    fn change_to(&mut self, touched: &[NodeIx], walked: &Walked) -> BranchChange {
+    fn change_to(&mut self, touched: &[NodeIx], walked: &WalkResult) -> BranchChange {
         let mut change = BranchChange::default();
         for ix in touched.iter().copied() {
             let is_on = match walked.place(ix) {
@@ -294,8 +294,8 @@ impl Chain {
         kept: Option<HashSet<NodeIx>>,
         on: &[NodeIx],
         beside: &[NodeIx],
-    ) -> Walked {
-        let mut walked = Walked {
+    ) -> WalkResult {
+        let mut walked = WalkResult {
             leaf,
             base: lowest,
             lowest,

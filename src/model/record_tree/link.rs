@@ -13,11 +13,11 @@ use std::ops::Range;
 pub(super) struct Link {
     pub(super) key: Option<Key>,
     pub(super) parent: MaybeIx,
-    /// The response whose output it is, by its index in [`super::Chain::responses`].
+    /// The response whose output it is, by its index in [`super::RecordTree::responses`].
     pub(super) response: MaybeIx,
     /// The next node of the same response.
     pub(super) next_output: MaybeIx,
-    pub(super) held: Held,
+    pub(super) held: NodeItems,
     pub(super) part: Part,
     pub(super) turn: bool,
     /// True if it is the record of a reset.
@@ -27,7 +27,7 @@ pub(super) struct Link {
 
 /// The items of a node, which follow each other mostly.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Held {
+pub(super) struct NodeItems {
     first: u32,
     /// [`LISTED`]: they are in a list.
     count: u32,
@@ -36,7 +36,7 @@ pub(super) struct Held {
 /// Stands for a number of items that do not follow each other.
 const LISTED: u32 = u32::MAX;
 
-impl Held {
+impl NodeItems {
     fn range(self) -> Range<ItemIx> {
         let (first, count) = (self.first as ItemIx, self.count as ItemIx);
         match self.count {
@@ -66,7 +66,7 @@ impl List<Link> {
     pub(super) fn items<'l>(
         &self,
         node: NodeIx,
-        listed: &'l Listed,
+        listed: &'l ItemLists,
     ) -> impl DoubleEndedIterator<Item = ItemIx> + Clone + use<'l> {
         let held = self.get(node).map(|link| link.held).unwrap_or_default();
         let list = match held.count {
@@ -77,19 +77,19 @@ impl List<Link> {
     }
 
     /// Adds an item to a node.
-    pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx, listed: &mut Listed) {
+    pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx, listed: &mut ItemLists) {
         let held = self.at(node).held;
         let held = match held.count {
             LISTED => held,
-            0 => Held {
+            0 => NodeItems {
                 first: short(item),
                 count: 1,
             },
-            count if held.range().end == item => Held {
+            count if held.range().end == item => NodeItems {
                 count: count + 1,
                 ..held
             },
-            _ => Held {
+            _ => NodeItems {
                 count: LISTED,
                 ..held
             },
@@ -105,7 +105,7 @@ impl List<Link> {
 }
 
 /// The items of nodes whose items do not follow each other.
-pub(super) type Listed = HashMap<u32, Vec<u32>>;
+pub(super) type ItemLists = HashMap<u32, Vec<u32>>;
 
 #[cfg(test)]
 mod tests {
@@ -118,7 +118,7 @@ mod tests {
             added in prop::collection::vec(0..12_usize, 0..60),
         ) {
             let mut nodes: List<Link> = vec![Link::default(); 12].into_iter().collect();
-            let (mut listed, mut expected) = (Listed::default(), vec![Vec::new(); 12]);
+            let (mut listed, mut expected) = (ItemLists::default(), vec![Vec::new(); 12]);
             for (item, node) in added.into_iter().enumerate() {
                 nodes.hold(node, item, &mut listed);
                 expected[node].push(item);

@@ -18,8 +18,8 @@ fn key() -> impl Strategy<Value = u64> {
 }
 
 /// The key of a node that a chain has, or of the next one.
-fn of(chain: &Chain, number: u64) -> Key {
-    Key::new(number % (chain.nodes.len() as u64 + 1))
+fn of(tree: &RecordTree, number: u64) -> Key {
+    Key::new(number % (tree.nodes.len() as u64 + 1))
 }
 
 fn change() -> impl Strategy<Value = Change> {
@@ -54,30 +54,30 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-fn apply(chain: &mut Chain, change: &Change) -> Option<BranchChange> {
-    let keys = |keys: &[u64]| -> Vec<Key> { keys.iter().map(|key| of(chain, *key)).collect() };
+fn apply(tree: &mut RecordTree, change: &Change) -> Option<BranchChange> {
+    let keys = |keys: &[u64]| -> Vec<Key> { keys.iter().map(|key| of(tree, *key)).collect() };
     match change {
         Change::Node(again, parent, part, request) => {
             let parent = match *parent {
-                Parent::Key(key) => Parent::Key(of(chain, key.get())),
+                Parent::Key(key) => Parent::Key(of(tree, key.get())),
                 other => other,
             };
-            if let Some(known) = again.and_then(|key| chain.find(of(chain, key))) {
-                chain.relink(known, parent);
+            if let Some(known) = again.and_then(|key| tree.find(of(tree, key))) {
+                tree.relink(known, parent);
                 return None;
             }
-            let key = Some(Key::new(chain.nodes.len() as u64));
-            chain.push(key, parent, *part, request.map(Key::new), false)
+            let key = Some(Key::new(tree.nodes.len() as u64));
+            tree.push(key, parent, *part, request.map(Key::new), false)
         }
-        Change::Leaf(key) => chain.set_leaf(of(chain, *key), true),
-        Change::Cut(position) => Some(chain.cut(*position)),
+        Change::Leaf(key) => tree.set_leaf(of(tree, *key), true),
+        Change::Cut(position) => Some(tree.cut(*position)),
         Change::Reset(kept) => {
-            let (key, kept) = (Key::new(chain.nodes.len() as u64), Kept::Nodes(keys(kept)));
-            Some(chain.reset(Some(key), &kept))
+            let (key, kept) = (Key::new(tree.nodes.len() as u64), Kept::Nodes(keys(kept)));
+            Some(tree.reset(Some(key), &kept))
         }
         Change::Retain(kept) => {
             let kept = keys(kept);
-            Some(chain.retain(&kept))
+            Some(tree.retain(&kept))
         }
     }
 }
@@ -89,26 +89,26 @@ proptest! {
     fn a_walk_over_the_difference_comes_to_the_same_branch(
         changes in prop::collection::vec(change(), 0..120)
     ) {
-        let (mut chain, mut whole) = (Chain::default(), Chain::default());
+        let (mut tree, mut whole) = (RecordTree::default(), RecordTree::default());
         for change in &changes {
             // Without what the walk before has left behind, the next one is through everything.
             whole.walked = None;
-            let [one, other] = [&mut chain, &mut whole].map(|chain| apply(chain, change));
+            let [one, other] = [&mut tree, &mut whole].map(|tree| apply(tree, change));
             prop_assert_eq!(format!("{one:?}"), format!("{other:?}"));
-            prop_assert_eq!(&chain.path, &whole.path);
-            prop_assert_eq!(chain.tip, whole.tip);
-            for (ix, node) in chain.nodes.iter().enumerate() {
-                prop_assert_eq!(node.live, chain.path.contains(&(ix as u32)));
+            prop_assert_eq!(&tree.path, &whole.path);
+            prop_assert_eq!(tree.tip, whole.tip);
+            for (ix, node) in tree.nodes.iter().enumerate() {
+                prop_assert_eq!(node.live, tree.path.contains(&(ix as u32)));
             }
         }
     }
 }
 
 /// A chain of this many nodes.
-fn trunk(nodes: u64) -> Chain {
-    let mut chain = Chain::default();
+fn trunk(nodes: u64) -> RecordTree {
+    let mut tree = RecordTree::default();
     for n in 0..nodes {
-        chain.push(
+        tree.push(
             Some(Key::new(n)),
             Parent::Previous,
             Part::Input,
@@ -116,15 +116,15 @@ fn trunk(nodes: u64) -> Chain {
             false,
         );
     }
-    chain
+    tree
 }
 
 /// A question below a node and its answer.
-fn a_try(chain: &mut Chain, n: u64, below: Parent) -> Parent {
+fn a_try(tree: &mut RecordTree, n: u64, below: Parent) -> Parent {
     let [question, answer] = [0, 1].map(|nth| Key::new(1_000_000 + n * 2 + nth));
-    chain.push(Some(question), below, Part::Input, None, true);
+    tree.push(Some(question), below, Part::Input, None, true);
     let question = Parent::Key(question);
-    chain.push(
+    tree.push(
         Some(answer),
         question,
         Part::Output,
@@ -135,7 +135,7 @@ fn a_try(chain: &mut Chain, n: u64, below: Parent) -> Parent {
 }
 
 /// Four times the changes of the branch visit four times the nodes, and some for the first walk.
-fn assert_linear(visited: impl Fn(u64) -> Chain) {
+fn assert_linear(visited: impl Fn(u64) -> RecordTree) {
     let [one, four] = [500, 2_000].map(|n| visited(n).visited);
     assert!(one > 0, "nothing was walked");
     assert!(four <= one * 5, "{one} nodes, then {four}");
@@ -144,87 +144,87 @@ fn assert_linear(visited: impl Fn(u64) -> Chain) {
 #[test]
 fn retries_of_the_last_turn_do_not_walk_the_whole_log() {
     assert_linear(|tries| {
-        let mut chain = trunk(10);
+        let mut tree = trunk(10);
         let mut from = Parent::Key(Key::new(9));
         for n in 0..tries {
-            let answer = a_try(&mut chain, n, from);
+            let answer = a_try(&mut tree, n, from);
             if n % 2 == 0 {
                 from = answer;
             }
         }
-        chain
+        tree
     });
 }
 
 #[test]
 fn retries_of_one_turn_do_not_walk_all_tries_before() {
     assert_linear(|tries| {
-        let mut chain = trunk(10);
+        let mut tree = trunk(10);
         for n in 0..tries {
-            a_try(&mut chain, n, Parent::Key(Key::new(5)));
+            a_try(&mut tree, n, Parent::Key(Key::new(5)));
         }
-        chain
+        tree
     });
 }
 
 #[test]
 fn retries_of_the_first_turn_do_not_walk_all_tries_before() {
     assert_linear(|tries| {
-        let mut chain = trunk(2);
+        let mut tree = trunk(2);
         for n in 0..tries {
-            a_try(&mut chain, n, Parent::Root);
+            a_try(&mut tree, n, Parent::Root);
             if n % 8 == 7 {
-                chain.set_leaf(Key::new(1), true);
+                tree.set_leaf(Key::new(1), true);
             }
         }
-        chain
+        tree
     });
 }
 
 #[test]
 fn rewinds_by_leaf_do_not_walk_the_whole_log() {
     assert_linear(|rewinds| {
-        let mut chain = trunk(10);
+        let mut tree = trunk(10);
         let mut kept = Key::new(9);
         for n in 0..rewinds {
-            let Parent::Key(answer) = a_try(&mut chain, n, Parent::Previous) else {
+            let Parent::Key(answer) = a_try(&mut tree, n, Parent::Previous) else {
                 unreachable!();
             };
             if n % 3 == 2 {
-                chain.set_leaf(kept, true);
+                tree.set_leaf(kept, true);
             } else {
                 kept = answer;
             }
         }
-        chain
+        tree
     });
 }
 
 #[test]
 fn two_short_branches_of_a_long_log_cost_their_own_length() {
     assert_linear(|nodes| {
-        let mut chain = trunk(nodes);
+        let mut tree = trunk(nodes);
         let trunk = Parent::Key(Key::new(nodes - 1));
-        let ends = [0, 1].map(|n| a_try(&mut chain, n, trunk));
+        let ends = [0, 1].map(|n| a_try(&mut tree, n, trunk));
         for n in 0..nodes as usize {
             let Parent::Key(end) = ends[n % 2] else {
                 unreachable!();
             };
-            chain.set_leaf(end, true);
+            tree.set_leaf(end, true);
         }
-        chain
+        tree
     });
 }
 
 #[test]
 fn rewinds_after_many_cuts_cost_what_came_since() {
     assert_linear(|rewinds| {
-        let mut chain = trunk(10);
+        let mut tree = trunk(10);
         for n in 0..rewinds {
-            a_try(&mut chain, n, Parent::Previous);
-            chain.cut(chain.path.len() - 1);
-            a_try(&mut chain, rewinds + n, Parent::Key(Key::new(7)));
+            a_try(&mut tree, n, Parent::Previous);
+            tree.cut(tree.path.len() - 1);
+            a_try(&mut tree, rewinds + n, Parent::Key(Key::new(7)));
         }
-        chain
+        tree
     });
 }

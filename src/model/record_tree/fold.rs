@@ -1,12 +1,12 @@
 //! Forgets the middle of a branch that goes on at its end.
 
-use super::link::{Held, Link};
-use super::{Chain, NodeIx};
+use super::link::{Link, NodeItems};
+use super::{NodeIx, RecordTree};
 use crate::event::Key;
 use crate::history::ItemIx;
 use crate::small::short;
 
-impl Chain {
+impl RecordTree {
     /// Returns the last node, if it continues the live branch and no reset took place.
     pub(crate) fn end_of_branch(&self) -> Option<NodeIx> {
         let last = self.nodes.len().checked_sub(1)?;
@@ -31,7 +31,7 @@ impl Chain {
                 parent: parent.into(),
                 response: None.into(),
                 next_output: None.into(),
-                held: Held::default(),
+                held: NodeItems::default(),
                 ..old.nodes.at(node).clone()
             });
             if !is_beside {
