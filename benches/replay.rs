@@ -18,7 +18,7 @@ use ctxgauge::model::event::{
 use ctxgauge::model::forecast::forecast_at;
 use ctxgauge::model::replay::{Step, Timeline};
 use ctxgauge::model::session::Session;
-use ctxgauge::model::{Gone, Kind, Role, Source};
+use ctxgauge::model::{Kind, LeaveReason, Role, Source};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -154,7 +154,7 @@ fn made_up(epoch: u64) -> Session {
         if n % epoch == epoch - 1 {
             tell(Event::Reset(Box::new(Reset {
                 key: Some(Key::of_number("reset", n)),
-                gone: Gone::Compaction,
+                gone: LeaveReason::Compaction,
                 cause: Cause::Automatic,
                 before: None,
                 after: None,

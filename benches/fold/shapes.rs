@@ -4,7 +4,7 @@ use ctxgauge::model::event::{
     Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Place,
     Reset, Size, Usage, count,
 };
-use ctxgauge::model::{Gone, Kind, Role, Source};
+use ctxgauge::model::{Kind, LeaveReason, Role, Source};
 
 /// A shape of sessions, by its name.
 pub type Shape = (&'static str, fn(u64) -> Vec<Entry>);
@@ -453,7 +453,7 @@ fn unrelated(n: u64) -> Vec<Entry> {
         let keys = vec![log.says(), log.says()];
         log.push(Event::Retain {
             keys,
-            cause: Gone::Rewind,
+            cause: LeaveReason::Rewind,
         });
         log.calls(request(n));
         log.usage(usage(n, 400));
@@ -507,7 +507,7 @@ fn resets(n: u64, every: u64) -> Vec<Entry> {
         if n % every == every - 1 {
             log.push(Event::Reset(Box::new(Reset {
                 key: None,
-                gone: Gone::Compaction,
+                gone: LeaveReason::Compaction,
                 cause: Cause::Automatic,
                 before: None,
                 after: None,

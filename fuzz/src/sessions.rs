@@ -4,7 +4,7 @@ use ctxgauge::config;
 use ctxgauge::decode::damage;
 use ctxgauge::formats::{Decoder, Format};
 use ctxgauge::ingest::store::document::decode;
-use ctxgauge::model::carried::Carried;
+use ctxgauge::model::carried::CarriedCost;
 use ctxgauge::model::event::{ByLength, Conversation, Entry, Place, Sink};
 use ctxgauge::model::forecast::{backtest, forecast};
 use ctxgauge::model::repeats::repeats;
@@ -81,7 +81,7 @@ fn holds(session: &Session) {
     );
     // What only must not fail.
     let requests = session.requests().len();
-    let _ = Carried::by(session, requests);
+    let _ = CarriedCost::by(session, requests);
     let _ = repeats(session, session.in_context());
     let _ = tools(session, session.in_context(), requests);
     let _ = what_if(session, requests);

@@ -22,7 +22,8 @@ mod reader;
 pub(crate) use about::About;
 use decode::lenient::Raw;
 use formats::{
-    ANTHROPIC, Cached, Claim, Decoder, Facts, Format, List, StoreKind, Term, Tier, facts, head,
+    ANTHROPIC, CachePlacement, Claim, Decoder, Facts, Format, List, StoreKind, Term, Tier, facts,
+    head,
 };
 pub use mapping::Mapping;
 use mapping::{Author, Condition, Written};
@@ -88,9 +89,9 @@ impl Mapping {
             reset_marks: Box::leak(marks.collect()),
             terms: self.terms(),
             cached: if self.usage.input.is_empty() {
-                Cached::Within
+                CachePlacement::Within
             } else {
-                Cached::Beside
+                CachePlacement::Beside
             },
             holds_several: self.holds_several(),
             ..Format::DEFAULT

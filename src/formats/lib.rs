@@ -23,7 +23,7 @@ pub use stores::{ChainSpec, End, FolderSpec, List, StoreKind, TreeSpec};
 pub use tier::Tier;
 
 use model::event::{Billed, Node, Sink};
-pub use model::spent::Cached;
+pub use model::token_usage::CachePlacement;
 use std::path::{Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
@@ -69,7 +69,7 @@ pub struct Format {
     /// True if the output in its usage is without reasoning, which is counted beside it.
     pub reasoning_beside_output: bool,
     /// Shows whether the input in its usage includes the cached part.
-    pub cached: Cached,
+    pub cached: CachePlacement,
     /// True if the requests that compact are not in the log.
     pub hides_compactions: bool,
     /// True if a log holds several sessions, none of them the parent of the others. Their order and names depend on the
@@ -166,7 +166,7 @@ impl Format {
             ("reasoning", |b| b.reasoning),
         ],
         reasoning_beside_output: false,
-        cached: Cached::Within,
+        cached: CachePlacement::Within,
         hides_compactions: false,
         holds_several: false,
         same_id: SameId::SameName,

@@ -19,7 +19,7 @@ use model::event::{
 };
 use model::running::Running;
 use model::window::Overrides;
-use model::{Gone, Kind, Role, Source};
+use model::{Kind, LeaveReason, Role, Source};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -228,7 +228,7 @@ impl ToyDecoder {
         } else if value["reset"] == 1 {
             let reset = Reset {
                 key: None,
-                gone: Gone::Compaction,
+                gone: LeaveReason::Compaction,
                 cause: Cause::Automatic,
                 before: None,
                 after: None,

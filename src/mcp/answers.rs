@@ -2,7 +2,7 @@
 
 use super::logs::Found;
 use super::tools::{Asked, Largest, Part};
-use model::carried::Carried;
+use model::carried::CarriedCost;
 use model::forecast::forecast_without;
 use model::gauge::Gauge;
 use model::repeats::repeats;
@@ -84,7 +84,7 @@ fn next(of: &Found<'_>, gauge: &Gauge) -> Map<String, Value> {
 fn largest(of: &Found<'_>, which: &Largest) -> Value {
     let session = of.session;
     let requests = session.requests().len();
-    let carried = Carried::by(session, requests);
+    let carried = CarriedCost::by(session, requests);
     let repeated = repeats(session, session.in_context());
     let is_asked_for = |ix: ItemIx| {
         let item = &session.items().at(ix);

@@ -1,6 +1,6 @@
 //! The bounds that a user sets for sessions, and which of them a session has passed: by how much, and since when.
 
-use crate::Gone;
+use crate::LeaveReason;
 use crate::context::Context;
 use crate::forecast::{Forecast, NoForecast};
 use crate::history::{ItemIx, SizedItem};
@@ -239,7 +239,7 @@ fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Passed>
 fn compactions(session: &Session, most: u64) -> Option<Passed> {
     let resets = session.resets().iter();
     let all: Vec<Option<Timestamp>> = resets
-        .filter(|reset| reset.gone == Gone::Compaction)
+        .filter(|reset| reset.gone == LeaveReason::Compaction)
         .map(|reset| reset.at)
         .collect();
     let first = all.get(usize::try_from(most).ok()?)?;

@@ -22,12 +22,12 @@ const UNSTEADY: f32 = 0.15;
 /// The share of prompts that a provider should have had in its cache and did not have: a relay may ask another server
 /// each time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Steadiness {
+pub(super) struct CacheReliability {
     tries: f32,
     lost: f32,
 }
 
-impl Steadiness {
+impl CacheReliability {
     /// Adds a request so many seconds after the one before, whose prompt it goes on with.
     pub(super) fn add(&mut self, pause: u64, was_warm: bool) {
         if pause < ALWAYS.into() {
@@ -62,12 +62,12 @@ pub(super) struct CacheClock {
     prompt: Option<u64>,
     /// True if anything was ever read from the cache.
     has_cache: bool,
-    steadiness: Steadiness,
+    steadiness: CacheReliability,
 }
 
 /// The circumstances in which a request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct SentRequest {
     /// The seconds between the request and its logged answer.
     pub(super) before: u16,
     /// The minutes for which the provider keeps its prompt.
@@ -108,7 +108,7 @@ impl CacheClock {
 
     /// Takes in that a request was answered, and returns how it was sent. A clock that goes backwards shows nothing:
     /// the time of the answer counts.
-    pub(super) fn sent(&mut self, usage: &Usage, at: Option<Timestamp>) -> Sent {
+    pub(super) fn sent(&mut self, usage: &Usage, at: Option<Timestamp>) -> SentRequest {
         let billed = usage.billed;
         let by_bill = match (billed.cache_creation_hour, billed.cache_creation) {
             (0, 0) => self.minutes,
@@ -134,7 +134,7 @@ impl CacheClock {
         let seconds = sent
             .zip(at)
             .map_or(0, |(sent, at)| at.duration_since(sent).as_secs());
-        Sent {
+        SentRequest {
             before: u16::try_from(seconds).unwrap_or(u16::MAX),
             cache_minutes: self.minutes,
         }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The cost in dollars uses list prices of tokens read from a cache, of the models that read them: the
 /// least it can have been. A request with a cold cache paid more.
 #[derive(Debug, Clone)]
-pub struct Carried<'s> {
+pub struct CarriedCost<'s> {
     session: &'s Session,
     requests: RequestIx,
     /// The payments of the requests before each one.
@@ -25,9 +25,9 @@ struct Paid {
     unpriced: u32,
 }
 
-impl<'s> Carried<'s> {
+impl<'s> CarriedCost<'s> {
     /// Returns the costs by the end of the first `requests` requests.
-    pub fn by(session: &'s Session, requests: RequestIx) -> Carried<'s> {
+    pub fn by(session: &'s Session, requests: RequestIx) -> CarriedCost<'s> {
         let requests = requests.min(session.requests().len());
         let mut paid = vec![Paid::default()];
         let mut sum = Paid::default();
@@ -44,7 +44,7 @@ impl<'s> Carried<'s> {
             }
             paid.push(sum);
         }
-        Carried {
+        CarriedCost {
             session,
             requests,
             paid,
@@ -97,25 +97,28 @@ mod tests {
     #[test]
     fn each_request_is_paid_at_its_models_price() {
         let log = log();
-        let carried = Carried::by(&log.session, 3);
+        let carried = CarriedCost::by(&log.session, 3);
         assert_eq!(carried.tokens(0, 1_000), 3_000);
         // Two at $2, one at $0.5, of a million tokens each.
         let usd = carried.usd(0, 1_000_000).unwrap();
         assert!((usd - 4.5).abs() < 1e-9, "{usd}");
-        assert_eq!(Carried::by(&log.session, 1).tokens(0, 1_000), 1_000);
-        assert_eq!(Carried::by(&log.session, 0).usd(0, 1_000), Some(0.0));
+        assert_eq!(CarriedCost::by(&log.session, 1).tokens(0, 1_000), 1_000);
+        assert_eq!(CarriedCost::by(&log.session, 0).usd(0, 1_000), Some(0.0));
     }
 
     #[test]
     fn a_model_without_a_price_leaves_the_sum_unknown() {
         let log = log().model("unheard-of").report(2_300);
-        assert_eq!(Carried::by(&log.session, 4).usd(0, 1_000), None);
-        assert!(Carried::by(&log.session, 3).usd(0, 1_000).is_some());
+        assert_eq!(CarriedCost::by(&log.session, 4).usd(0, 1_000), None);
+        assert!(CarriedCost::by(&log.session, 3).usd(0, 1_000).is_some());
     }
 
     #[test]
     fn the_largest_numbers_saturate() {
         let log = log();
-        assert_eq!(Carried::by(&log.session, 9).tokens(0, u64::MAX), u64::MAX);
+        assert_eq!(
+            CarriedCost::by(&log.session, 9).tokens(0, u64::MAX),
+            u64::MAX
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The times at which tool results were taken out of the context, though no compaction took place.
 
 use super::session::Session;
-use super::{Gone, Kind, Source};
+use super::{Kind, LeaveReason, Source};
 use crate::history::RequestIx;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct Clearing {
 pub fn clearings(session: &Session) -> Vec<Clearing> {
     let mut found: BTreeMap<RequestIx, Clearing> = BTreeMap::new();
     for (ix, item) in session.items().iter().enumerate() {
-        let left = item.left().filter(|left| left.why == Gone::Cleared);
+        let left = item.left().filter(|left| left.why == LeaveReason::Cleared);
         let Some(left) = left.filter(|_| item.kind() == Kind::ToolResult) else {
             continue;
         };

@@ -4,8 +4,8 @@
 
 use super::hooked::{self, HookedCompaction};
 use super::session::Session;
-use super::{Gone, Kind, Source};
-use crate::history::{ItemRef, Left, PastReset, RequestIx, SizedItem};
+use super::{Kind, LeaveReason, Source};
+use crate::history::{Departure, ItemRef, PastReset, RequestIx, SizedItem};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -50,11 +50,11 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     let mut kept = vec![(0_i64, 0_i128, 0_i128); resets.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
         let (tokens, source) = session.tokens(ix);
-        let Stay {
+        let PresenceSpan {
             first,
             end,
             dropped,
-        } = Stay::of(resets, &item);
+        } = PresenceSpan::of(resets, &item);
         if let Some(reset) = dropped {
             left[reset].push((ix, tokens, source));
         }
@@ -123,7 +123,7 @@ pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedIt
     let resets = session.resets();
     let (mut left, mut kept) = (Vec::new(), Vec::new());
     for (ix, item) in session.items().iter().enumerate() {
-        let stay = Stay::of(resets, &item);
+        let stay = PresenceSpan::of(resets, &item);
         let is_away = || absences(resets, &item).any(|away| away.contains(&reset));
         let items = if stay.dropped == Some(reset) {
             &mut left
@@ -142,7 +142,7 @@ pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedIt
 }
 
 /// The resets during which an item was in the context, absences aside.
-struct Stay {
+struct PresenceSpan {
     /// The first reset after it had come.
     first: usize,
     /// The reset at which it was gone.
@@ -151,8 +151,8 @@ struct Stay {
     dropped: Option<usize>,
 }
 
-impl Stay {
-    fn of(resets: &[PastReset], item: &ItemRef<'_>) -> Stay {
+impl PresenceSpan {
+    fn of(resets: &[PastReset], item: &ItemRef<'_>) -> PresenceSpan {
         let first = resets.partition_point(|reset| item.place() >= reset.place);
         let dropped = dropped_by(resets, item, first);
         let end = match (dropped, item.left()) {
@@ -160,7 +160,7 @@ impl Stay {
             (None, Some(left)) => from(resets, left.request),
             (None, None) => resets.len(),
         };
-        Stay {
+        PresenceSpan {
             first,
             end,
             dropped,
@@ -218,12 +218,12 @@ fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
 /// Returns the reset that took an item out: the one of the same record. Without one, and with several between two
 /// requests, the first after the item.
 fn dropped_by(resets: &[PastReset], item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
-    let Left {
+    let Departure {
         request,
         why,
         record,
     } = item.left()?;
-    if !matches!(why, Gone::Compaction | Gone::Clear) {
+    if !matches!(why, LeaveReason::Compaction | LeaveReason::Clear) {
         return None;
     }
     let all = before(resets, request);
@@ -322,7 +322,7 @@ mod tests {
             let keys = kept.iter().map(|key| Key::of(key)).collect();
             self.event(Event::Reset(Box::new(Reset {
                 key: None,
-                gone: Gone::Compaction,
+                gone: LeaveReason::Compaction,
                 cause: Cause::Automatic,
                 before,
                 after: None,

@@ -12,7 +12,7 @@ mod sink;
 mod size;
 mod surcharge;
 
-use super::{Gone, Kind, Role, Source};
+use super::{Kind, LeaveReason, Role, Source};
 pub use billed::Billed;
 use jiff::Timestamp;
 pub use place::Place;
@@ -160,7 +160,7 @@ pub enum Event {
         /// The nodes, oldest first.
         keys: Vec<Key>,
         /// The cause for which the others left.
-        cause: Gone,
+        cause: LeaveReason,
     },
     /// The conversation continues from this node, according to the log.
     Leaf {
@@ -244,10 +244,10 @@ impl Event {
                 let node = Node::output(None, Some(node.request?), Vec::new());
                 Some(Event::Node(Box::new(node)))
             }
-            Event::Reset(reset) if reset.gone == Gone::Compaction => {
+            Event::Reset(reset) if reset.gone == LeaveReason::Compaction => {
                 Some(Event::Reset(Box::new(Reset {
                     key: reset.key,
-                    ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing)
+                    ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing)
                 })))
             }
             _ => None,

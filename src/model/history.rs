@@ -5,10 +5,10 @@ mod presence;
 mod request;
 
 use super::event::{Cause, CauseSource, Place};
-use super::list::List;
-use super::{Gone, Source};
+use super::lean_vec::LeanVec;
+use super::{LeaveReason, Source};
 pub(super) use item::PreviousSize;
-pub use item::{Away, Item, Left};
+pub use item::{Absence, Departure, Item};
 use jiff::Timestamp;
 pub use presence::Presence;
 pub(super) use request::Circumstances;
@@ -31,11 +31,11 @@ pub enum Coverage {
 }
 
 /// All items of a session.
-pub type ItemList = List<Item>;
+pub type ItemList = LeanVec<Item>;
 /// One of them.
 pub type ItemRef<'a> = &'a Item;
 /// All requests of a session.
-pub type RequestList = List<Request>;
+pub type RequestList = LeanVec<Request>;
 /// One of them.
 pub type RequestRef<'a> = &'a Request;
 
@@ -55,7 +55,7 @@ pub(super) const UNLOGGED: u32 = u32::MAX;
 
 /// An agent's own counts around a compaction, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct CompactionCounts {
     /// The agent's count at which it compacted.
     pub at: u64,
     /// The agent's count at the last request before, at which it did not.
@@ -65,15 +65,15 @@ pub struct Counted {
     pub ours: Option<u64>,
 }
 
-impl Counted {
+impl CompactionCounts {
     /// Returns these counts with the tokens that the provider left out of the prompts.
-    pub(super) fn with(self, left_out: u64) -> Counted {
+    pub(super) fn with(self, left_out: u64) -> CompactionCounts {
         let with = |count: u64| match count {
             // It is not known.
             0 => 0,
             count => count.saturating_add(left_out),
         };
-        Counted {
+        CompactionCounts {
             at: with(self.at),
             not_at: with(self.not_at),
             ours: self.ours.map(with),
@@ -90,7 +90,7 @@ pub struct PastReset {
     #[serde(with = "crate::stored::time")]
     pub at: Option<Timestamp>,
     /// Compaction or clear.
-    pub gone: Gone,
+    pub gone: LeaveReason,
     /// The cause of the reset.
     pub cause: Cause,
     /// The way in which the cause is known.
@@ -109,7 +109,7 @@ pub struct PastReset {
     /// Our size before, whatever the agent logs: reported plus estimated.
     pub ours: u64,
     /// The agent's own counts, which it compared with its trigger, where its rule is known.
-    pub counted: Option<Counted>,
+    pub counted: Option<CompactionCounts>,
     /// The tokens that the provider left out of each prompt, though the agent counted them.
     pub left_out: u64,
     /// The size after: the first prompt reported since, or the agent's own number.
@@ -127,7 +127,7 @@ pub struct PastReset {
 impl PastReset {
     /// Returns true if the agent compacted by itself, at its trigger.
     pub fn is_automatic(&self) -> bool {
-        self.gone == Gone::Compaction && self.cause.is_by_size()
+        self.gone == LeaveReason::Compaction && self.cause.is_by_size()
     }
 
     /// Returns the size at which it took place: the agent's own count where its rule is known, otherwise the size

@@ -6,12 +6,14 @@
 use super::calibration::Sample;
 use super::calibrations::Calibrations;
 use super::event::{Key, NewItem, Place, count};
-use super::history::{Away, Item, ItemIx, ItemList, ItemRef, Left, PreviousSize, RequestIx};
+use super::history::{
+    Absence, Departure, Item, ItemIx, ItemList, ItemRef, PreviousSize, RequestIx,
+};
 use super::names::Names;
 use super::record_tree::{NodeIx, RecordTree};
 use super::small::MaybeIx;
-use super::{Gone, Kind, Source};
-use crate::list::List;
+use super::{Kind, LeaveReason, Source};
+use crate::lean_vec::LeanVec;
 use crate::small::short;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
@@ -25,13 +27,13 @@ mod results;
 mod thinking;
 mod touched;
 
-use guessed::Guessed;
+use guessed::GuessedSizes;
 pub(super) use lists::OlderSize;
-use lists::{ContentSize, OfNode, Sent};
-use rescaled::Rescaled;
+use lists::{ContentSize, FirstSent, NodeItem};
+use rescaled::Rescaling;
 pub(super) use rescaled::parts;
 use results::Results;
-use touched::Touched;
+use touched::TouchedItems;
 
 /// The number of previous sizes that are kept: a base, and some for each item. Only a log that goes back and forth
 /// between tokenizers comes near it; its older moments then show later sizes.
@@ -65,7 +67,7 @@ pub(super) struct Items {
     /// The record that is being read, counted from 1.
     record: u32,
     /// Items in the context that are not attributed or that no request has sent.
-    pending: BTreeSet<OfNode>,
+    pending: BTreeSet<NodeItem>,
     /// The record of the newest item, if items were forgotten.
     newest_forgotten: u32,
     /// Settled items in the context.
@@ -75,7 +77,7 @@ pub(super) struct Items {
     /// Items that leave at the end of their turn, perhaps gone already.
     ephemeral: Vec<ItemIx>,
     /// Thinking in the context.
-    thinking: BTreeSet<OfNode>,
+    thinking: BTreeSet<NodeItem>,
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
     thoughts: Vec<ItemIx>,
     /// Thoughts that were stripped because of the treatment of thinking, not because the log has it so.
@@ -83,23 +85,23 @@ pub(super) struct Items {
     /// Items that were out of the context for a time.
     returned: BTreeSet<ItemIx>,
     /// The items that the request that was attributed last was the first to send.
-    newest_sent: Sent,
+    newest_sent: FirstSent,
     /// Sizes of items before their [`Item::previous`], in no order.
-    older_sizes: List<OlderSize>,
+    older_sizes: LeanVec<OlderSize>,
     /// True if no sizes before the present one are kept.
     forgets_sizes: bool,
     /// The number of times that items have left, come back, or changed their size.
     changes: u32,
     /// The effect of dropped prompts on the attributed sizes, not worked out yet.
-    rescaled: Option<Rescaled>,
+    rescaled: Option<Rescaling>,
     /// The number of items that were resized by walks, all in all.
     resized_by_walk: usize,
     /// Items that have left, come back or changed.
-    touched: Touched,
+    touched: TouchedItems,
     /// The number of times that all estimates have changed.
     estimates: u32,
     /// The numbers that depend on sizes that were guessed from the lengths of texts.
-    guessed: Guessed,
+    guessed: GuessedSizes,
     /// Tool results by their calls, as far as they were looked up.
     results: Results,
     /// Tool results that reports attributed one by one, with their sizes: the same content costs the same
@@ -235,13 +237,13 @@ impl Items {
     fn enlist(&mut self, ix: ItemIx) {
         let item = &self.list.at(ix);
         if item.attributed().is_none() || item.entered().is_none() {
-            self.pending.insert(OfNode::new(ix, item));
+            self.pending.insert(NodeItem::new(ix, item));
         }
         if item.is_ephemeral() {
             self.ephemeral.push(ix);
         }
         if item.kind() == Kind::Thinking {
-            self.thinking.insert(OfNode::new(ix, item));
+            self.thinking.insert(NodeItem::new(ix, item));
         }
     }
 
@@ -257,7 +259,7 @@ impl Items {
     }
 
     /// Takes an item out of the context, unless it has left; `request` is the first one without it.
-    pub(super) fn leave(&mut self, ix: ItemIx, why: Gone, request: RequestIx) {
+    pub(super) fn leave(&mut self, ix: ItemIx, why: LeaveReason, request: RequestIx) {
         if !self.list.at(ix).in_context() {
             return;
         }
@@ -267,7 +269,7 @@ impl Items {
         self.apply_rescale_to(ix);
         self.tally(ix, -1);
         self.guessed.leave(&self.list.at(ix), why);
-        let left = Left {
+        let left = Departure {
             request,
             record: self.record,
             why,
@@ -275,9 +277,9 @@ impl Items {
         self.list.change(ix, |item| item.set_left(Some(left)));
         self.touch(ix);
         let item = &self.list.at(ix);
-        self.pending.remove(&OfNode::new(ix, item));
+        self.pending.remove(&NodeItem::new(ix, item));
         if item.kind() == Kind::Thinking {
-            self.thinking.remove(&OfNode::new(ix, item));
+            self.thinking.remove(&NodeItem::new(ix, item));
         }
         self.changes = self.changes.wrapping_add(1);
     }
@@ -286,7 +288,7 @@ impl Items {
     pub(super) fn leave_before(&mut self, ix: ItemIx, request: RequestIx) {
         self.touch(ix);
         self.list.change(ix, |item| {
-            let earlier = |left: Left| Left {
+            let earlier = |left: Departure| Departure {
                 request: left.request.min(request),
                 ..left
             };
@@ -297,8 +299,12 @@ impl Items {
     /// Puts an item that left with its branch into the context again; `request` is the next one.
     pub(super) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
         let item = &self.list.at(ix);
-        let with_branch =
-            |left: &Left| matches!(left.why, Gone::Rewind | Gone::Compaction | Gone::Clear);
+        let with_branch = |left: &Departure| {
+            matches!(
+                left.why,
+                LeaveReason::Rewind | LeaveReason::Compaction | LeaveReason::Clear
+            )
+        };
         if item.left().is_some_and(|left| with_branch(&left)) {
             self.restore(ix, request);
         }
@@ -315,7 +321,7 @@ impl Items {
         self.list.change(ix, |item| {
             if let Some(left) = item.left() {
                 item.set_left(None);
-                item.add_away(Away {
+                item.add_away(Absence {
                     from: left.request,
                     to: request,
                     gone: left.record,
@@ -360,16 +366,16 @@ impl Items {
         }
         let item = &self.list.at(ix);
         if attributed.is_some() && item.entered().is_some() {
-            self.pending.remove(&OfNode::new(ix, item))
+            self.pending.remove(&NodeItem::new(ix, item))
         } else {
-            self.pending.insert(OfNode::new(ix, item))
+            self.pending.insert(NodeItem::new(ix, item))
         };
     }
 
     /// Takes all ephemeral items out of the context.
     pub(super) fn drop_ephemeral(&mut self, request: RequestIx) {
         for ix in std::mem::take(&mut self.ephemeral) {
-            self.leave(ix, Gone::TurnEnd, request);
+            self.leave(ix, LeaveReason::TurnEnd, request);
         }
     }
 
@@ -379,16 +385,16 @@ impl Items {
     pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {
         self.keep_unattributed();
         let start = short(start);
-        let later = self.pending.split_off(&OfNode::first(start));
+        let later = self.pending.split_off(&NodeItem::first(start));
         let sent = std::mem::replace(&mut self.pending, later);
         if self.newest_sent.request != request {
-            self.newest_sent = Sent {
+            self.newest_sent = FirstSent {
                 request,
                 items: Vec::new(),
             };
         }
         let mut fresh = Vec::new();
-        for OfNode { item, .. } in sent {
+        for NodeItem { item, .. } in sent {
             let ix = item as ItemIx;
             self.touch(ix);
             self.note_entered(ix, request);
@@ -434,7 +440,7 @@ impl Items {
                 .change(ix, |item| item.entered = MaybeIx::default());
             self.touch(ix);
             let item = &self.list.at(ix);
-            self.pending.insert(OfNode::new(ix, item));
+            self.pending.insert(NodeItem::new(ix, item));
             // An output keeps what was reported for it.
             if !matches!(item.attributed(), Some((_, Source::Reported)))
                 && item.output_of().is_none()
@@ -523,7 +529,7 @@ impl Items {
     /// Keeps no sizes before the present one from here on: nobody will ask for them.
     pub(super) fn forget_sizes(&mut self) {
         self.forgets_sizes = true;
-        self.older_sizes = List::default();
+        self.older_sizes = LeanVec::default();
     }
 
     /// Returns true if no sizes before the present one are kept.

@@ -36,17 +36,17 @@ pub mod estimators;
 pub mod event;
 mod expected;
 mod file_id;
-mod folded;
 pub mod forecast;
+mod forgotten;
 pub mod gauge;
 mod growth;
 mod history;
 pub mod hooked;
 mod items;
 mod key_index;
+mod lean_vec;
 mod like_earlier;
 mod limits;
-mod list;
 pub mod names;
 mod notice;
 pub mod own_count;
@@ -65,7 +65,6 @@ pub mod running;
 pub mod session;
 pub mod sessions;
 mod small;
-pub mod spent;
 pub mod state;
 mod stored;
 pub mod summary;
@@ -75,6 +74,7 @@ pub mod testing;
 pub mod text;
 pub mod thinking;
 pub mod threshold;
+pub mod token_usage;
 pub mod tools;
 pub mod triggers;
 mod unread;
@@ -253,7 +253,7 @@ impl Kind {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Gone {
+pub enum LeaveReason {
     /// A compaction replaced it by a summary.
     Compaction,
     /// The conversation was cleared.
@@ -270,7 +270,7 @@ pub enum Gone {
     TurnEnd,
 }
 
-impl Gone {
+impl LeaveReason {
     /// Returns the reason's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()

@@ -3,7 +3,7 @@
 use super::past::ModelFacts;
 use super::state::State;
 use super::window::{Limits, Overrides, PastSize, Rules, Said, Seen, Unread, WindowSource};
-use super::{Gone, Source};
+use super::{LeaveReason, Source};
 use crate::content::Content;
 use crate::event::Meta;
 use crate::history::{Coverage, PastReset, Request, RequestIx};
@@ -233,7 +233,7 @@ impl Sizes {
         // A count at which the agent did not compact refutes its rule too.
         let lacks_count =
             |reset: &PastReset| is_part && reset.counted.is_some_and(|c| c.not_at == 0);
-        let mut compactions = resets.iter().filter(|r| r.gone == Gone::Compaction);
+        let mut compactions = resets.iter().filter(|r| r.gone == LeaveReason::Compaction);
         let is_open = compactions.any(|r| !r.is_whole || lacks_count(r) || is_guessed(r));
         Sizes {
             has_requests,

@@ -5,7 +5,7 @@
 //! policy (`assets/models.toml`), with its source; the numbers come from the session.
 
 use super::event::{Cause, Reset};
-use super::history::{Counted, ItemRef, RequestIx, RequestRef, SizedItem};
+use super::history::{CompactionCounts, ItemRef, RequestIx, RequestRef, SizedItem};
 use super::past::Inputs;
 use super::state::State;
 use super::window::{Base, CountRule, Limits, Seen};
@@ -85,12 +85,12 @@ impl State {
 
     /// Returns the agent's own counts when it compacts, before anything leaves. A size that the agent logs is its own
     /// count.
-    pub(super) fn counted_at_reset(&self, reset: &Reset) -> Option<Counted> {
+    pub(super) fn counted_at_reset(&self, reset: &Reset) -> Option<CompactionCounts> {
         let rule = self.count_rule()?;
         let content = self.content();
         let own = self.own_count_of(&content);
         let reasoning = own.map_or(0, |own| own.earlier_reasoning);
-        Some(Counted {
+        Some(CompactionCounts {
             at: reset.before.or(own.map(|own| own.tokens))?,
             not_at: self.counted_before(rule, &content, reasoning),
             ours: own.map(|own| own.tokens),
@@ -133,7 +133,7 @@ impl State {
     pub(super) fn cause_of(
         &self,
         reset: &Reset,
-        counted: Option<Counted>,
+        counted: Option<CompactionCounts>,
         before: u64,
         limits: impl FnOnce() -> Limits,
     ) -> Cause {
@@ -361,7 +361,7 @@ fn begins_turn(item: &ItemRef<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Gone;
+    use crate::LeaveReason;
     use crate::event::{Event, Kept, Key, NewItem, Node, Part, Size, Usage};
     use crate::replay::Timeline;
     use crate::testing::{Log, new_item};
@@ -456,7 +456,7 @@ mod tests {
     fn a_compaction_below_the_trigger_was_asked_for() {
         let compact = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
             log.event(Event::Reset(Box::new(reset)))
         };
         let causes = [30_000, 49_000].map(|prompt| compact(prompt).session.resets()[0].clone());
@@ -469,7 +469,7 @@ mod tests {
     fn an_agent_at_its_trigger_does_not_compact_because_a_turn_ends() {
         let cause = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(Gone::Compaction, Cause::TurnEnd, Kept::Nothing);
+            let reset = Reset::new(LeaveReason::Compaction, Cause::TurnEnd, Kept::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -481,7 +481,7 @@ mod tests {
     fn without_a_count_the_size_before_decides_and_without_a_trigger_half_the_window() {
         let cause = |agent: &'static str, prompt: u64| {
             let log = thinks(says(Log::of(agent).model("any"), "1"), "a", prompt, None);
-            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -501,7 +501,7 @@ mod tests {
                 log = log.result(&format!("r{n}"), "Bash", 4_000);
                 log = thinks(log, &format!("b{n}"), at - 520, None);
                 log = log.event(Event::Reset(Box::new(Reset::new(
-                    Gone::Compaction,
+                    LeaveReason::Compaction,
                     Cause::Automatic,
                     Kept::Nothing,
                 ))));

@@ -4,12 +4,12 @@
 //! start of the newest request, and each request renews it. Another model has a cache of its own; after a compaction nothing but
 //! the prefix is the same.
 
-use super::cache_clock::{Steadiness, was_warm};
+use super::cache_clock::{CacheReliability, was_warm};
 use super::event::Surcharges;
 use super::history::{RequestIx, RequestRef};
 use super::session::Session;
-use super::spent::Spent;
 use super::summary::CacheFacts;
+use super::token_usage::TokenUsage;
 use super::window::Rules;
 use crate::gauge::Gauge;
 use jiff::{SignedDuration, Timestamp};
@@ -215,9 +215,9 @@ impl Gauge {
         let usd = |read: u64| {
             let row = row?;
             let written = used - read;
-            let mut spent = Spent {
+            let mut spent = TokenUsage {
                 cache_read: read,
-                ..Spent::default()
+                ..TokenUsage::default()
             };
             match row.prices(used).cache_write {
                 Some(_) => spent.cache_write = written,
@@ -377,7 +377,7 @@ pub fn backtest(session: &Session) -> Vec<CachePoint> {
     {
         return Vec::new();
     }
-    let mut steadiness = Steadiness::default();
+    let mut steadiness = CacheReliability::default();
     let points = continued(session).map(|it| {
         let (is_steady, was_warm) = (steadiness.is_steady(), it.was_warm());
         steadiness.add(it.pause, was_warm);

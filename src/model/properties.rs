@@ -1,6 +1,6 @@
 //! Tests properties that must hold of a session for any input.
 
-use super::carried::Carried;
+use super::carried::CarriedCost;
 use super::compaction::{compactions, contents};
 use super::estimators::{Estimator, predictions};
 use super::event::{
@@ -14,7 +14,7 @@ use super::thinking::Thinking;
 use super::tools::tools;
 use super::whatif::{what_if, what_if_without};
 use super::window::Rules;
-use super::{Gone, Kind, Role, Source};
+use super::{Kind, LeaveReason, Role, Source};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -175,7 +175,7 @@ fn upheaval() -> impl Strategy<Value = Event> {
         (prop::option::of(24u64..30), kept).prop_map(|(key, kept)| {
             Event::Reset(Box::new(Reset {
                 key: key.map(Key::new),
-                gone: Gone::Compaction,
+                gone: LeaveReason::Compaction,
                 cause: Cause::Automatic,
                 before: None,
                 after: None,
@@ -185,9 +185,9 @@ fn upheaval() -> impl Strategy<Value = Event> {
         (keys(), any::<bool>()).prop_map(|(keys, compaction)| Event::Retain {
             keys,
             cause: if compaction {
-                Gone::Compaction
+                LeaveReason::Compaction
             } else {
-                Gone::Cleared
+                LeaveReason::Cleared
             },
         }),
         (0u64..30, any::<bool>()).prop_map(|(key, rewound)| Event::Leaf {
@@ -383,7 +383,7 @@ proptest! {
         prop_assert_eq!(now, tool_role);
 
         let then = (all as f64 * part) as usize;
-        let carried = |by, ix| Carried::by(&session, by).tokens(ix, session.tokens(ix).0);
+        let carried = |by, ix| CarriedCost::by(&session, by).tokens(ix, session.tokens(ix).0);
         for ix in 0..session.items().len() {
             prop_assert!(carried(then, ix) <= carried(all.max(then), ix));
         }

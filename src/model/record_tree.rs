@@ -17,7 +17,7 @@ mod walk;
 use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
 use super::key_index::KeyIndex;
-use super::list::List;
+use super::lean_vec::LeanVec;
 use super::small::{NoMemory, reserve, short};
 use link::{ItemLists, Link};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ struct Response {
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecordTree {
-    nodes: List<Link>,
+    nodes: LeanVec<Link>,
     /// The items of nodes whose items do not follow each other.
     listed: ItemLists,
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.

@@ -12,14 +12,14 @@ mod rewritten;
 use super::event::{Cause, CauseSource, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
 use super::growth::RunningGrowth;
 pub use super::history::{
-    Away, Counted, Coverage, Item, ItemIx, ItemList, ItemRef, Left, PastReset, Request, RequestIx,
-    RequestList, RequestRef, SizedItem,
+    Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, ItemList, ItemRef, PastReset,
+    Request, RequestIx, RequestList, RequestRef, SizedItem,
 };
 pub use super::small::NoMemory;
 use super::state::{Reported, State};
 use super::sums::RunningSums;
 use super::window::{Overrides, Rules, Said};
-use super::{Gone, Source};
+use super::{LeaveReason, Source};
 use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
 use memo::Memo;
@@ -189,7 +189,7 @@ impl Session {
     }
 
     /// Notes that only these records are in the context any more.
-    fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
+    fn retain(&mut self, keys: &[Key], why: LeaveReason, place: Place, at: Option<Timestamp>) {
         self.state.apply_rescale();
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
         let before = PastReset {

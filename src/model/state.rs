@@ -17,7 +17,7 @@ use super::attribution::{Attribution, alive};
 use super::cache_clock::CacheClock;
 use super::calibrations::Calibrations;
 use super::event::{Meta, Place};
-use super::folded::Folded;
+use super::forgotten::ForgottenItems;
 use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
 use super::items::Items;
 use super::past::{Inputs, Past};
@@ -94,7 +94,7 @@ pub struct State {
     summary: Option<Summary>,
     last_place: Option<Place>,
     /// The sums in place of items that were forgotten, if only the size will be asked for.
-    folded: Option<Box<Folded>>,
+    folded: Option<Box<ForgottenItems>>,
 }
 
 impl State {

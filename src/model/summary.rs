@@ -9,7 +9,7 @@ use super::past::ModelFacts;
 use super::prompt::shows;
 use super::session::{Coverage, Session, SizedItem};
 use super::window::TriggerKind;
-use super::{Gone, Kind, Role};
+use super::{Kind, LeaveReason, Role};
 use crate::context::Context;
 use crate::event::Cause;
 use crate::names::is_chosen_id;
@@ -319,7 +319,7 @@ impl LastReset {
             before: reset.before,
             after: reset.after,
             at: reset.at,
-            is_compaction: reset.gone == Gone::Compaction,
+            is_compaction: reset.gone == LeaveReason::Compaction,
             is_reported,
         }
     }

@@ -7,7 +7,7 @@ use super::event::{
 };
 use super::session::{Coverage, Session};
 use super::window::Rules;
-use super::{Gone, Kind, Role, Source};
+use super::{Kind, LeaveReason, Role, Source};
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -177,11 +177,11 @@ impl Log {
 
     /// An automatic compaction that keeps nothing.
     pub fn compact(self, before: u64) -> Log {
-        self.reset(Gone::Compaction, "auto", before)
+        self.reset(LeaveReason::Compaction, "auto", before)
     }
 
     /// A reset.
-    pub fn reset(self, gone: Gone, cause: &str, before: u64) -> Log {
+    pub fn reset(self, gone: LeaveReason, cause: &str, before: u64) -> Log {
         self.event(Event::Reset(Box::new(Reset {
             key: None,
             gone,

@@ -1,6 +1,6 @@
 //! Computes the cost of each tool at any moment of a session: its results, and its definition where the log has it.
 
-use super::carried::Carried;
+use super::carried::CarriedCost;
 use super::session::Session;
 use super::{Kind, Role, Source};
 use crate::history::{RequestIx, SizedItem};
@@ -23,7 +23,7 @@ pub struct Tool {
     pub largest: SizedItem,
     /// Tokens times the requests whose prompts held them.
     pub carried: u64,
-    /// The cost of `carried` in US dollars, see [`Carried`]; `None`: not known for all of them.
+    /// The cost of `carried` in US dollars, see [`CarriedCost`]; `None`: not known for all of them.
     pub carried_usd: Option<f64>,
     /// Its part of all tools' tokens, 0 to 1.
     pub share: f64,
@@ -91,7 +91,7 @@ pub fn tools(
     context: impl IntoIterator<Item = SizedItem, IntoIter: Clone>,
     requests: RequestIx,
 ) -> Vec<Tool> {
-    let carried = Carried::by(session, requests);
+    let carried = CarriedCost::by(session, requests);
     let context = context.into_iter();
     let mut held = vec![false; session.items().len()];
     context.clone().for_each(|(ix, ..)| held[ix] = true);

@@ -18,7 +18,7 @@ use super::compaction::sizes;
 use super::session::Session;
 use super::window::custom::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
-use super::{Gone, Source};
+use super::{LeaveReason, Source};
 use crate::history::{ItemIx, RequestIx, SizedItem};
 use course::{Change, Course};
 use serde::Serialize;
@@ -284,7 +284,9 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
     let within = 1..course.requests + usize::from(is_live);
     let resets = session.resets().iter().enumerate();
     let compactions: Vec<Compacted> = resets
-        .filter(|(_, reset)| reset.gone == Gone::Compaction && within.contains(&reset.request))
+        .filter(|(_, reset)| {
+            reset.gone == LeaveReason::Compaction && within.contains(&reset.request)
+        })
         .map(|(ix, reset)| Compacted {
             request: reset.request,
             before: reset.before,

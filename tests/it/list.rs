@@ -2,7 +2,7 @@
 
 use crate::support::{ctxgauge, manifest_folder};
 use ctxgauge::agents;
-use ctxgauge::formats::Cached;
+use ctxgauge::formats::CachePlacement;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::each_usage;
@@ -329,11 +329,11 @@ fn the_cached_part_is_where_the_format_says() {
             if !usage.source.is_known() || cached == 0 || billed.input == 0 {
                 return;
             }
-            let shown = Cached::of(billed, usage.prompt, usual);
+            let shown = CachePlacement::of(billed, usage.prompt, usual);
             assert_eq!(shown, usual, "{}: {billed:?}", log.format.id);
             match usual {
-                Cached::Within => within += 1,
-                Cached::Beside => beside += 1,
+                CachePlacement::Within => within += 1,
+                CachePlacement::Beside => beside += 1,
             }
         });
         read.unwrap();

@@ -25,7 +25,7 @@ use formats::{
     Claim, Decoder, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind, decoder, head,
 };
 use model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
@@ -257,7 +257,7 @@ fn add(step: &Step<'_>, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
 fn checkpoint(step: &Step<'_>, out: &mut Sink<'_>) {
     out.reset(Reset {
         key: step.key(),
-        ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing)
+        ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing)
     });
     let item = out.text(Role::Container, Kind::Summary, step.content.or_empty());
     out.node(Node::new(None, Part::Injected, vec![item]));

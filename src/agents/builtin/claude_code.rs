@@ -33,14 +33,15 @@ use decode::lenient::{self, Lost, Text};
 use decode::{damage, image, text};
 use fork::Fork;
 use formats::{
-    ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder, head,
+    ANTHROPIC, Base, CachePlacement, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder,
+    head,
 };
 use formats::{about_agent, is_uuid};
 use idle::Idle;
 use model::event::{
     Billed, Conversation, Event, Key, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use requests::Requests;
 use responses::{Ids, Responses};
 use std::collections::HashMap;
@@ -80,7 +81,7 @@ pub static CLAUDE_CODE: Format = Format {
         system/away_summary system/informational system/scheduled_task_fire system/bridge_status \
         system/agents_killed system/microcompact_boundary system/snip_boundary \
         system/model_refusal_fallback system/model_refusal_no_fallback system/local_command",
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 
@@ -496,7 +497,7 @@ impl ClaudeCodeDecoder {
             key: record.uuid.key(),
             // Its number after, `postTokens`, leaves out the system prompt, the tools and what is restored.
             before: metadata.pre_tokens.0,
-            ..Reset::new(Gone::Compaction, cause, kept)
+            ..Reset::new(LeaveReason::Compaction, cause, kept)
         });
     }
 }

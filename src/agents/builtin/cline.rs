@@ -28,7 +28,7 @@ use formats::{
     Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -308,7 +308,7 @@ impl ClineDecoder {
         let prompt = message.prompt();
         if is_same && prompt.is_some_and(|prompt| (prompt as f64) < self.total as f64 * FELL) {
             let kept = self.kept().iter().filter_map(|seen| seen.key).collect();
-            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept));
+            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept));
             self.reset(reset, out);
         }
     }
@@ -369,7 +369,7 @@ impl ClineDecoder {
         let kept: Vec<Key> = messages.iter().filter_map(known).collect();
         let new: Vec<&Message<'_>> = messages.iter().filter(|m| known(m).is_none()).collect();
         let before = new.iter().find_map(|message| message.metadata.before.0);
-        let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept));
+        let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept));
         self.reset(Reset { before, ..reset }, out);
         for message in new {
             let kind = match message.metadata.kind.get() {

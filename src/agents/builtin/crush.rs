@@ -28,7 +28,7 @@ use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use model::window::{Compaction, Overrides};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -276,7 +276,11 @@ impl CrushDecoder {
                 if row.parts.iter().any(failed) {
                     return out.skip("failed summary");
                 }
-                out.reset(Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing));
+                out.reset(Reset::new(
+                    LeaveReason::Compaction,
+                    Cause::Unlogged,
+                    Kept::Nothing,
+                ));
                 Node::new(key, Part::Injected, items)
             }
             "user" => Node::new(key, Part::Input, items),

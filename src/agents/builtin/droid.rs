@@ -27,10 +27,10 @@ use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items
 use decode::lenient::{self, Count, Lost, Text, record};
 use decode::text;
 use formats::is_uuid;
-use formats::{Cached, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::{CachePlacement, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use model::event::{Billed, Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::path::Path;
 
 /// The format.
@@ -51,7 +51,7 @@ pub static DROID: Format = Format {
     states: |log| vec![log.with_extension("settings.json")],
     settings: Some(&settings::SETTINGS),
     harmless: "agent_turn_outcome todo_state",
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 
@@ -255,7 +255,7 @@ impl DroidDecoder {
             };
             out.reset(Reset {
                 key: id.map(|id| Key::of_parts(&["reset", id])),
-                ..Reset::new(Gone::Compaction, cause, Kept::from(first))
+                ..Reset::new(LeaveReason::Compaction, cause, Kept::from(first))
             });
         }
         // The kept messages may begin before the previous summary, which is never kept.

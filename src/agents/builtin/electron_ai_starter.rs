@@ -18,7 +18,7 @@ use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part as Direction, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 
 /// The format.
 pub static ELECTRON_AI_STARTER: Format = Format {
@@ -208,7 +208,7 @@ impl ElectronDecoder {
         let results = Key::of_parts(&["electron results", row.cutoff.or_empty()]);
         self.messages.retain(|key| *key != results);
         let kept = Kept::Nodes(self.messages.clone());
-        out.reset(Reset::new(Gone::Compaction, Cause::Unlogged, kept));
+        out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
         let text: String = serde_json::from_str(summary).unwrap_or_else(|_| summary.to_owned());
         let item = out.text(Role::Container, Kind::Summary, &text);
         let key = Key::of_parts(&["electron summary", row.id.or_empty()]);

@@ -29,7 +29,7 @@ use decode::lenient::{self, Raw, Text};
 use formats::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
 use formats::{SameId, THOUGHTS, names};
 use model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -150,7 +150,7 @@ impl Decoder for GeminiCliDecoder {
             self.repeat.end();
             out.emit(Event::Retain {
                 keys: self.history.nodes(),
-                cause: Gone::Rewind,
+                cause: LeaveReason::Rewind,
             });
         } else if record.id.get().is_some() {
             self.start_fresh(out);
@@ -253,9 +253,9 @@ impl GeminiCliDecoder {
         out.emit(Event::Retain {
             keys: kept.chain(kept_back).collect(),
             cause: if is_compacted {
-                Gone::Compaction
+                LeaveReason::Compaction
             } else {
-                Gone::Cleared
+                LeaveReason::Cleared
             },
         });
         self.is_continued &= !is_compacted;
@@ -289,7 +289,7 @@ impl GeminiCliDecoder {
             self.is_continued = false;
             out.emit(Event::Retain {
                 keys: self.history.nodes(),
-                cause: Gone::Cleared,
+                cause: LeaveReason::Cleared,
             });
         }
     }

@@ -28,7 +28,7 @@ use model::event::{
     Usage,
 };
 use model::window::{Compaction, Overrides};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 
 /// The format.
 pub static GOOSE: Format = Format {
@@ -331,7 +331,11 @@ impl GooseDecoder {
             Cause::Automatic
         };
         self.hidden.clear();
-        out.reset(Reset::new(Gone::Compaction, cause, Kept::from(self.last)));
+        out.reset(Reset::new(
+            LeaveReason::Compaction,
+            cause,
+            Kept::from(self.last),
+        ));
         let items = self.items(row, Role::Container, Kind::Reminder, out);
         out.node(Node::new(Some(key), Part::Injected, items));
     }

@@ -26,7 +26,7 @@ use formats::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder,
 use jiff::Timestamp;
 use model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
 use model::window::{ModelWindow, Overrides};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::HashSet;
 use std::path::Path;
 use usage::Requests;
@@ -233,7 +233,7 @@ impl GrokDecoder {
                     before: update.before.0,
                     after: update.after.0,
                     ..Reset::new(
-                        Gone::Compaction,
+                        LeaveReason::Compaction,
                         Cause::Automatic,
                         Kept::Nodes(self.task.into_iter().collect()),
                     )

@@ -19,11 +19,13 @@ use decode::lenient::{Count, Raw, Reported, Text, record};
 use decode::rows::{self, Line};
 use formats::database::{DatabaseSpec, Schema};
 use formats::settings::{Settings, SettingsFile, tokens_of};
-use formats::{Cached, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
+use formats::{
+    CachePlacement, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
+};
 use jiff::Timestamp;
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::window::{Compaction, Overrides};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 
 /// The format.
 pub static HERMES: Format = Format {
@@ -45,7 +47,7 @@ pub static HERMES: Format = Format {
         overrides,
     )),
     terms: WITH_CACHE_AND_REASONING,
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 
@@ -257,7 +259,7 @@ impl HermesDecoder {
         }
         if is_summary && std::mem::take(&mut self.is_fresh) {
             let kept = Kept::from(self.first);
-            out.reset(Reset::new(Gone::Compaction, Cause::Unlogged, kept));
+            out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
         }
         let mut usage = None;
         let node = match row.role.or_empty() {

@@ -35,7 +35,7 @@
 
 use decode::lenient::{self, Text, record};
 use formats::names;
-use formats::{Cached, Claim, Decoder, Format, Root, decoder, head};
+use formats::{CachePlacement, Claim, Decoder, Format, Root, decoder, head};
 use model::event::{Key, Meta, Sink};
 use std::path::Path;
 
@@ -90,7 +90,7 @@ pub static KIMI: Format = Format {
         usage.record ApprovalRequest ApprovalResponse BtwBegin BtwEnd CompactionBegin HookRequest \
         HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay \
         QuestionRequest StepInterrupted StepRetry ToolCallRequest TurnEnd",
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 

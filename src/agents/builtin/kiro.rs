@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use session::Session;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -181,7 +181,7 @@ impl Decoder for KiroDecoder {
             "Compaction" => self.compaction(data, out),
             "Clear" => {
                 self.unanswered = None;
-                out.reset(Reset::new(Gone::Clear, Cause::Manual, Kept::Nothing));
+                out.reset(Reset::new(LeaveReason::Clear, Cause::Manual, Kept::Nothing));
             }
             "CancelledPrompt" => match self.unanswered.take() {
                 Some(prompt) => out.emit(Event::cleared_node(prompt)),
@@ -287,7 +287,7 @@ impl KiroDecoder {
         let kept = listed.filter_map(|message| message.id.key());
         let kept = kept.filter(|key| self.messages.contains(key)).collect();
         out.reset(Reset::new(
-            Gone::Compaction,
+            LeaveReason::Compaction,
             Cause::Unlogged,
             Kept::Nodes(kept),
         ));

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -299,7 +299,7 @@ impl VibeDecoder {
             self.epoch += 1;
             if self.is_compacting {
                 out.reset(Reset::new(
-                    Gone::Compaction,
+                    LeaveReason::Compaction,
                     Cause::Unlogged,
                     Kept::Nodes(kept),
                 ))
@@ -310,7 +310,7 @@ impl VibeDecoder {
                 let keys = tools.chain(kept).collect();
                 out.emit(Event::Retain {
                     keys,
-                    cause: Gone::Rewind,
+                    cause: LeaveReason::Rewind,
                 });
             }
         }

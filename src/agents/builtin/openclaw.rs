@@ -21,7 +21,7 @@
 use super::pi::{PI, begins_with_a_header};
 use decode::lenient::{self, Count, Text, Window, record};
 use formats::database::{DatabaseSpec, Schema};
-use formats::{Cached, Claim, Decoder, Format, Root, Standing, StoreKind, head};
+use formats::{CachePlacement, Claim, Decoder, Format, Root, Standing, StoreKind, head};
 use model::event::{Event, Key, Meta, Node, Part, Sink};
 use model::{Kind, Role};
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ pub static OPENCLAW: Format = Format {
     decoder: &|| Box::new(OpenClawDecoder::default()),
     store: &|head| StoreKind::database(&STORE, head).or_else(|| Format::DEFAULT.store(head)),
     settings: Some(&settings::SETTINGS),
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..PI
 };
 

@@ -34,8 +34,8 @@ mod wire;
 
 use decode::lenient;
 use formats::{
-    Base, Cached, Claim, Decoder, Format, List, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
-    head,
+    Base, CachePlacement, Claim, Decoder, Format, List, Root, StoreKind, WITH_CACHE_AND_REASONING,
+    decoder, head,
 };
 use message::History;
 use model::event::{Meta, Sink};
@@ -63,7 +63,7 @@ pub static OPENCODE: Format = Format {
     terms: WITH_CACHE_AND_REASONING,
     settings: Some(&settings::OPENCODE),
     harmless: "step-start step-finish snapshot patch agent retry idle agent-switched model-switched location-switched",
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 
@@ -82,7 +82,7 @@ pub static KILO: Format = Format {
         other => other,
     },
     settings: Some(&settings::KILO),
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..OPENCODE
 };
 

@@ -37,13 +37,13 @@ mod system;
 use decode::image;
 use decode::lenient::{self, Pieces, Text, utf16_length};
 use formats::{
-    Base, Cached, Claim, Decoder, Format, Root, Standing, WITH_CACHE, decoder, head, names,
+    Base, CachePlacement, Claim, Decoder, Format, Root, Standing, WITH_CACHE, decoder, head, names,
 };
 use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
     Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use record::{Block, Message, Numbers, Record};
 pub(super) use settings::of_providers;
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ pub static PI: Format = Format {
     hides_compactions: true,
     settings: Some(&settings::SETTINGS),
     harmless: "thinking_level_change custom label bashExecution",
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 
@@ -290,7 +290,7 @@ impl PiDecoder {
         out.reset(Reset {
             key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
             before: record.tokens_before.0,
-            ..Reset::new(Gone::Compaction, cause, Kept::from(first))
+            ..Reset::new(LeaveReason::Compaction, cause, Kept::from(first))
         });
         self.before = record.tokens_before.0.filter(|tokens| *tokens > 0);
         // The kept messages may begin before the previous summary, which is never kept.

@@ -44,7 +44,7 @@ use formats::{THOUGHTS, about_agent, names};
 use model::event::{
     Cause, Conversation, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Reset, Sink,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -447,7 +447,7 @@ impl Branch {
             key: Some(Key::of_parts(&["reset", uuid])),
             before: sizes.original_token_count.0.filter(|size| *size > 0),
             after: sizes.new_token_count.0.filter(|size| *size > 0),
-            ..Reset::new(Gone::Compaction, cause, Kept::Nodes(kept.clone()))
+            ..Reset::new(LeaveReason::Compaction, cause, Kept::Nodes(kept.clone()))
         });
         self.left_to_send = kept;
         node.parent = Parent::Previous;

@@ -27,10 +27,11 @@ use decode::anthropic::{self, ToolNames};
 use decode::lenient::{self, Lost, Millis, Raw, Text, record};
 use formats::names;
 use formats::{
-    Base, Cached, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
+    Base, CachePlacement, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE,
+    decoder, head,
 };
 use model::event::{Cause, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::path::Path;
 use ui::Ui;
 
@@ -75,7 +76,7 @@ pub static CLINE_TASKS: Format = Format {
     ],
     claims: &|path| claims(path, |name| !is_roo(name) && !is_kilo(name)),
     decoder: &decoder::<TaskDecoder>,
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..COMMON
 };
 
@@ -293,7 +294,7 @@ impl TaskDecoder {
         let kept = kept.map(|seen| seen.key).collect();
         out.reset(Reset {
             before: condensed.map(|one| one.before).filter(|n| *n > 0),
-            ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept))
+            ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept))
         });
         let texts = message
             .content
@@ -314,7 +315,7 @@ impl TaskDecoder {
             let kept = kept.map(|(_, seen)| seen.key).collect();
             out.reset(Reset {
                 before: cut.before.filter(|n| *n > 0),
-                ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept))
+                ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept))
             });
         }
     }

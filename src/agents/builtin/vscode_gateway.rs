@@ -29,7 +29,7 @@ use decode::bodies::{Numbers, request};
 use decode::lenient::{self, Lost, Text};
 use decode::prompts::{Losses::BySize, Prompt, PromptHistory, Threads, mark_turns};
 use formats::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
-use model::Gone;
+use model::LeaveReason;
 use model::event::{Cause, Kept, Key, Meta, Place, Reset, Sink, Usage};
 use std::collections::HashSet;
 use std::path::Path;
@@ -140,7 +140,7 @@ impl VscodeGatewayDecoder {
                 let chat = line.chat_id.get();
                 out.reset(Reset {
                     key: chat.map(|id| Key::of_parts(&["summarization", id])),
-                    ..Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing)
+                    ..Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing)
                 });
                 thread.conversation = PromptHistory::new(BySize);
             }

@@ -19,11 +19,11 @@ use decode::lenient::scan::each_field;
 use decode::lenient::{self, Count, Raw, Text, record};
 use decode::rows::{self, Line};
 use formats::database::{DatabaseSpec, Schema};
-use formats::{ANTHROPIC, Base, Cached, Claim, Decoder, Format, Root, StoreKind, decoder};
+use formats::{ANTHROPIC, Base, CachePlacement, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::HashMap;
 
 /// The format.
@@ -40,7 +40,7 @@ pub static ZED: Format = Format {
     store: &|head| StoreKind::database(&STORE, head),
     terms: ANTHROPIC,
     harmless: "Resume",
-    cached: Cached::Beside,
+    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 
@@ -232,7 +232,7 @@ impl ZedDecoder {
                 had > 0
             });
             let kept = Kept::Nodes(kept.map(|(key, _)| *key).collect());
-            out.reset(Reset::new(Gone::Compaction, Cause::Unlogged, kept));
+            out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
             let item = out.text(Role::Container, Kind::Summary, summary.text.or_empty());
             out.node(Node::new(Some(key), Part::Injected, vec![item]));
         } else {

@@ -15,7 +15,7 @@ use model::event::{
     Sink, Usage,
 };
 use model::window::matches;
-use model::{Gone, Kind};
+use model::{Kind, LeaveReason};
 use std::collections::HashMap;
 
 /// Decodes one file.
@@ -274,7 +274,7 @@ impl Reader<'_> {
             if items.is_empty() {
                 return out.skip(format!("{} message", message.word));
             }
-            self.reset(node.key, Gone::Compaction, &message.word, out);
+            self.reset(node.key, LeaveReason::Compaction, &message.word, out);
         }
         let parent = match message.author {
             // The summary takes the reset's own place.
@@ -308,7 +308,7 @@ impl Reader<'_> {
     /// The user begins anew.
     fn clear(&mut self, word: &str, out: &mut Sink<'_>) {
         if self.session.has_begun {
-            self.reset(None, Gone::Clear, word, out);
+            self.reset(None, LeaveReason::Clear, word, out);
             self.session.has_begun = false;
         } else {
             out.skip("beginning of a talk");
@@ -316,7 +316,7 @@ impl Reader<'_> {
     }
 
     /// All that is in the context leaves, if there is anything.
-    fn reset(&mut self, key: Option<Key>, gone: Gone, word: &str, out: &mut Sink<'_>) {
+    fn reset(&mut self, key: Option<Key>, gone: LeaveReason, word: &str, out: &mut Sink<'_>) {
         if self.session.has_begun {
             let cause = self.mapping.causes.get(word);
             let cause = cause.map_or(Cause::Unlogged, |cause| Cause::named(cause));

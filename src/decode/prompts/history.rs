@@ -7,7 +7,7 @@ use super::block::{Block, Content};
 use super::held::{Held, HeldContent, Mark};
 pub use losses::Losses;
 use model::event::{Event, Key, Node, Parent, Part, Sink, Usage};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -167,11 +167,11 @@ impl PromptHistory {
             Losses::BySize => None,
         };
         let cause = match step {
-            Step::Replace => Gone::Clear,
+            Step::Replace => LeaveReason::Clear,
             Step::Continue if self.losses == Losses::BySize => self.cause_by_size(kept, &new),
-            Step::Continue if summary.is_some() => Gone::Compaction,
-            Step::Continue if self.lost_its_beginning(kept, &new) => Gone::Cleared,
-            Step::Continue => Gone::Rewind,
+            Step::Continue if summary.is_some() => LeaveReason::Compaction,
+            Step::Continue if self.lost_its_beginning(kept, &new) => LeaveReason::Cleared,
+            Step::Continue => LeaveReason::Rewind,
         };
         let held = self.live[..kept].iter().chain(&new);
         let held = held.chain(starts.iter().map(|(_, start)| start));
@@ -276,7 +276,7 @@ impl PromptHistory {
         if keys().any(|key| self.emitted.contains(&key)) {
             // It is one response again: its line was written twice.
             let keys = self.keys().chain(keys()).collect();
-            let cause = Gone::Rewind;
+            let cause = LeaveReason::Rewind;
             out.emit(Event::Retain { keys, cause });
         }
         if !self.emitted.contains(&start.key) {
@@ -306,7 +306,7 @@ impl PromptHistory {
         });
         usage.into_iter().for_each(|usage| out.usage(usage));
         let keys = self.keys().collect();
-        let cause = Gone::Rewind;
+        let cause = LeaveReason::Rewind;
         out.emit(Event::Retain { keys, cause });
     }
 

@@ -9,7 +9,7 @@ use crate::lines::{Lines, OnLine};
 use crate::log::{LogFile, Reading, Recent};
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::{Bytes, CHUNK, Open};
-use model::Gone;
+use model::LeaveReason;
 use model::event::{Conversation, Entry, Event, Measure, Meta, Sink, Unmeasured};
 use model::prompt::prompt_of;
 use model::session::Coverage;
@@ -421,7 +421,7 @@ fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
     Ok(out.entries.iter().any(|entry| {
         let resets = match &entry.event {
             Event::Reset(_) => true,
-            Event::Retain { cause, .. } => *cause == Gone::Compaction,
+            Event::Retain { cause, .. } => *cause == LeaveReason::Compaction,
             _ => false,
         };
         resets && entry.conversation == Conversation::Main

@@ -1,7 +1,7 @@
 //! Applies a change of the live branch to the items and to the anchor.
 
 use super::Attribution;
-use crate::Gone;
+use crate::LeaveReason;
 use crate::history::RequestIx;
 use crate::record_tree::{BranchChange, NodeIx, RecordTree};
 
@@ -11,7 +11,7 @@ impl Attribution {
     pub(crate) fn change_branch(
         &mut self,
         change: &BranchChange,
-        why: Gone,
+        why: LeaveReason,
         tree: &mut RecordTree,
     ) {
         let now = self.requests.len();

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::testing::{Log, new_item};
 use crate::thinking::Thinking;
 use crate::window::Rules;
-use crate::{Gone, Kind, Role, Source};
+use crate::{Kind, LeaveReason, Role, Source};
 use std::sync::Arc;
 
 /// Results of tools, and thinking before each.
@@ -99,7 +99,10 @@ fn thinking_that_is_not_sent_back_was_in_no_prompt() {
             item.presence().requests_held(log.session.requests().len()),
             0
         );
-        assert_eq!(item.left().map(|left| left.why), Some(Gone::Stripped));
+        assert_eq!(
+            item.left().map(|left| left.why),
+            Some(LeaveReason::Stripped)
+        );
     }
 }
 

@@ -136,7 +136,7 @@ fn few_requests_left_many_compactions_and_repeats() {
     assert_eq!(found(&most(2), &log), []);
     assert_eq!(one(&most(1), &log), (Bounded::Compactions, 2.0, Some(10)));
     // A clear is none.
-    let log = log.reset(Gone::Clear, "user", 8_000);
+    let log = log.reset(LeaveReason::Clear, "user", 8_000);
     assert_eq!(one(&most(1), &log), (Bounded::Compactions, 2.0, Some(10)));
 
     let log = growing()

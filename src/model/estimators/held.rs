@@ -6,7 +6,7 @@ use super::prediction::Prediction;
 use crate::context::Basis;
 use crate::history::{ItemRef, RequestIx};
 use crate::session::Session;
-use crate::{Gone, Kind};
+use crate::{Kind, LeaveReason};
 use std::collections::{HashMap, HashSet};
 
 /// The content of each prompt of a session.
@@ -190,7 +190,11 @@ impl Held {
                 self.before_resets[from] += sums;
                 self.before_resets[to] -= sums;
             }
-            if back.is_none() && item.left().is_some_and(|left| left.why == Gone::Stripped) {
+            if back.is_none()
+                && item
+                    .left()
+                    .is_some_and(|left| left.why == LeaveReason::Stripped)
+            {
                 self.before_resets[to].fresh += sums.fresh; // as in `add`
             }
             from = back.map_or(to, after).max(to);
@@ -220,7 +224,10 @@ impl Held {
         };
         *lost -= sums;
         // For an estimator that compares messages nothing is missing: thinking was never in them.
-        if item.left().is_some_and(|left| left.why == Gone::Stripped) {
+        if item
+            .left()
+            .is_some_and(|left| left.why == LeaveReason::Stripped)
+        {
             lost.fresh += sums.fresh;
         } else {
             self.lose(end, entered);

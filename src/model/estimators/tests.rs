@@ -7,7 +7,7 @@ use super::super::event::{
 };
 use super::super::session::Session;
 use super::super::window::Rules;
-use super::super::{Gone, Kind, Role, Source};
+use super::super::{Kind, LeaveReason, Role, Source};
 use super::{Decision, Estimator, Prediction, predictions, trial};
 use std::sync::Arc;
 
@@ -175,7 +175,7 @@ fn after_a_reset_the_sums_begin_again() {
     let mut talk = Talk::new();
     talk.item(Role::User, Kind::Text, 50);
     talk.response(1, "m-1", 9_000, 150);
-    let reset = Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing);
+    let reset = Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing);
     talk.tell(Event::Reset(Box::new(reset)));
     talk.item(Role::Container, Kind::Summary, 80);
     talk.response(2, "m-1", 2_000, 10);
@@ -259,7 +259,7 @@ fn a_compaction_is_a_decision_too() {
     talk.item(Role::Tool, Kind::ToolResult, 29_800);
     let reset = Reset {
         before: Some(185_900),
-        ..Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing)
+        ..Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing)
     };
     talk.tell(Event::Reset(Box::new(reset)));
     talk.response(3, "m-1", 8_000, 100);
@@ -278,7 +278,7 @@ fn a_compaction_is_a_decision_too() {
     // One that the user asked for is none.
     let mut talk = Talk::new();
     talk.response(1, "m-1", 150_000, 100);
-    let reset = Reset::new(Gone::Compaction, Cause::Manual, Kept::Nothing);
+    let reset = Reset::new(LeaveReason::Compaction, Cause::Manual, Kept::Nothing);
     talk.tell(Event::Reset(Box::new(reset)));
     assert!(trial(&talk.0).decisions.is_empty());
 }

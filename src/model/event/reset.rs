@@ -1,7 +1,7 @@
 //! Compactions and clears: what leaves the context, why, and what stays.
 
 use super::Key;
-use crate::Gone;
+use crate::LeaveReason;
 use serde::{Deserialize, Serialize};
 
 /// A compaction or clear.
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Reset {
     /// The id of the reset's own record; later records hang below it.
     pub key: Option<Key>,
-    /// Why: [`Gone::Compaction`] or [`Gone::Clear`].
-    pub gone: Gone,
+    /// Why: [`LeaveReason::Compaction`] or [`LeaveReason::Clear`].
+    pub gone: LeaveReason,
     /// The cause of the reset.
     pub cause: Cause,
     /// The size before, as the agent logs it.
@@ -23,7 +23,7 @@ pub struct Reset {
 
 impl Reset {
     /// Returns a reset without an id and without sizes.
-    pub fn new(gone: Gone, cause: Cause, kept: Kept) -> Reset {
+    pub fn new(gone: LeaveReason, cause: Cause, kept: Kept) -> Reset {
         Reset {
             key: None,
             gone,

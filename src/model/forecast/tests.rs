@@ -4,7 +4,7 @@ use crate::event::{
     Usage,
 };
 use crate::session::Session;
-use crate::{Gone, Source};
+use crate::{LeaveReason, Source};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -284,7 +284,7 @@ impl Log {
     fn compact(&mut self, before: u64) {
         self.push(Event::Reset(Box::new(Reset {
             key: None,
-            gone: Gone::Compaction,
+            gone: LeaveReason::Compaction,
             cause: Cause::Automatic,
             before: Some(before),
             after: None,

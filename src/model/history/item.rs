@@ -5,7 +5,7 @@ use super::{RequestIx, UNLOGGED};
 use crate::event::{Key, NewItem, Place, Size, count};
 use crate::names::Name;
 use crate::small::{MaybeIx, MaybeTime, short};
-use crate::{Gone, Kind, Role, Source};
+use crate::{Kind, LeaveReason, Role, Source};
 use jiff::Timestamp;
 
 /// One piece of context, with its size and when it was there.
@@ -21,7 +21,7 @@ pub struct Item {
     output_of: Option<Key>,
     tool: Option<Name>,
     preview: Box<str>,
-    rare: Option<Box<Rare>>,
+    rare: Option<Box<RareFields>>,
     bytes: u32,
     chars: u32,
     local: u32,
@@ -47,33 +47,33 @@ pub struct Item {
     partial: bool,
     ephemeral: bool,
     attributed_source: Option<Source>,
-    left_why: Option<Gone>,
+    left_why: Option<LeaveReason>,
     previous_source: Option<Source>,
 }
 
 /// The data that few items have.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Rare {
+struct RareFields {
     /// The numbers of its size that most items do not have. The others are 0.
     size: Size,
     /// The spans in which it was out of the context and came back later: branches that were left and returned to.
-    away: Vec<Away>,
+    away: Vec<Absence>,
 }
 
 /// The way in which an item left the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct Departure {
     /// The first request whose prompt no longer held it.
     pub request: RequestIx,
     /// The record that made it leave.
     pub(crate) record: u32,
     /// Why.
-    pub why: Gone,
+    pub why: LeaveReason,
 }
 
 /// A time for which an item was out of the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Away {
+pub struct Absence {
     /// The first request that went without it.
     pub from: RequestIx,
     /// The first request that held it again; the same as `from`: no request went without it.
@@ -81,7 +81,7 @@ pub struct Away {
     /// The record that made it leave.
     pub(crate) gone: u32,
     /// Why.
-    pub(crate) why: Gone,
+    pub(crate) why: LeaveReason,
     /// The record that brought it back.
     pub(crate) back: u32,
 }
@@ -160,7 +160,7 @@ impl Item {
         item
     }
 
-    fn rare_mut(&mut self) -> &mut Rare {
+    fn rare_mut(&mut self) -> &mut RareFields {
         self.rare.get_or_insert_default()
     }
 
@@ -262,8 +262,8 @@ impl Item {
     }
 
     /// Returns the request at which it left, and why; `None`: it is in the context.
-    pub fn left(&self) -> Option<Left> {
-        Some(Left {
+    pub fn left(&self) -> Option<Departure> {
+        Some(Departure {
             request: self.left_request as RequestIx,
             record: self.left_record,
             why: self.left_why?,
@@ -285,12 +285,12 @@ impl Item {
     }
 
     /// Returns the spans in which it was out of the context and came back later.
-    pub(super) fn away(&self) -> &[Away] {
+    pub(super) fn away(&self) -> &[Absence] {
         self.rare.as_ref().map_or(&[], |rare| &rare.away)
     }
 
     /// Returns the times of [`Item::away`], to be changed.
-    pub(crate) fn away_mut(&mut self) -> &mut [Away] {
+    pub(crate) fn away_mut(&mut self) -> &mut [Absence] {
         self.rare.as_mut().map_or(&mut [], |rare| &mut rare.away)
     }
 
@@ -316,7 +316,7 @@ impl Item {
     }
 
     /// Sets when and why it left, or takes that back.
-    pub(crate) fn set_left(&mut self, left: Option<Left>) {
+    pub(crate) fn set_left(&mut self, left: Option<Departure>) {
         self.left_request = left.map_or(0, |left| short(left.request));
         self.left_record = left.map_or(0, |left| left.record);
         self.left_why = left.map(|left| left.why);
@@ -328,7 +328,7 @@ impl Item {
         self.previous_source = size.map(|size| size.source);
     }
 
-    pub(crate) fn add_away(&mut self, away: Away) {
+    pub(crate) fn add_away(&mut self, away: Absence) {
         self.rare_mut().away.push(away);
     }
 }

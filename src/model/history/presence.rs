@@ -1,7 +1,7 @@
 //! Represents the span in which an item was in the context.
 
-use super::{Away, Left, RequestIx};
-use crate::Gone;
+use super::{Absence, Departure, RequestIx};
+use crate::LeaveReason;
 use std::ops::Range;
 
 /// The span in which an item was in the context.
@@ -10,9 +10,9 @@ pub struct Presence<'a> {
     /// The first request whose prompt held it; `None`: not sent yet.
     pub(super) entered: Option<RequestIx>,
     /// The request at which it left, and why; `None`: it is in the context.
-    pub(crate) left: Option<Left>,
+    pub(crate) left: Option<Departure>,
     /// The spans in which it was out of the context and came back later.
-    pub(crate) away: &'a [Away],
+    pub(crate) away: &'a [Absence],
     /// The record that added it, counted from 1.
     pub(crate) record: u32,
 }
@@ -61,8 +61,8 @@ impl<'a> Presence<'a> {
         let mut away = away.filter(|away| (away.gone..away.back).contains(&record));
         let left = self.left.filter(|left| left.record <= record);
         match left {
-            Some(left) => left.why == Gone::Stripped,
-            None => away.any(|away| away.why == Gone::Stripped),
+            Some(left) => left.why == LeaveReason::Stripped,
+            None => away.any(|away| away.why == LeaveReason::Stripped),
         }
     }
 

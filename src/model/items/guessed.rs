@@ -3,27 +3,30 @@
 use super::Items;
 use crate::event::Size;
 use crate::history::ItemRef;
-use crate::{Gone, Source};
+use crate::{LeaveReason, Source};
 
 /// The numbers that depend on sizes that were guessed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Guessed {
+pub(super) struct GuessedSizes {
     /// True if the size of any item was guessed.
     any: bool,
     /// Tokens that have left since the last report, as a share of a sum that was divided by such sizes.
     of_left: u64,
 }
 
-impl Guessed {
+impl GuessedSizes {
     /// Adds an item of this size.
     pub(super) fn add(&mut self, size: &Size) {
         self.any |= is_guessed(size);
     }
 
     /// Takes an item out of the context.
-    pub(super) fn leave(&mut self, item: &ItemRef<'_>, why: Gone) {
+    pub(super) fn leave(&mut self, item: &ItemRef<'_>, why: LeaveReason) {
         // Items that leave with a branch are not part of the report that counts then.
-        let is_of_report = !matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear);
+        let is_of_report = !matches!(
+            why,
+            LeaveReason::Rewind | LeaveReason::Compaction | LeaveReason::Clear
+        );
         if let Some((tokens, Source::Shared)) = item.attributed()
             && is_of_report
             && is_guessed(&item.size())

@@ -5,28 +5,28 @@ use crate::small::short;
 
 /// An item of a node: ordered by node, then by item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct OfNode {
+pub(super) struct NodeItem {
     pub(super) node: u32,
     pub(super) item: u32,
 }
 
-impl OfNode {
-    pub(super) fn new(ix: ItemIx, item: &ItemRef<'_>) -> OfNode {
-        OfNode {
+impl NodeItem {
+    pub(super) fn new(ix: ItemIx, item: &ItemRef<'_>) -> NodeItem {
+        NodeItem {
             node: short(item.node()),
             item: short(ix),
         }
     }
 
     /// Returns the place before all items of a node.
-    pub(super) fn first(node: u32) -> OfNode {
-        OfNode { node, item: 0 }
+    pub(super) fn first(node: u32) -> NodeItem {
+        NodeItem { node, item: 0 }
     }
 }
 
 /// The items that a request was the first to send.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sent {
+pub(super) struct FirstSent {
     pub(super) request: RequestIx,
     pub(super) items: Vec<ItemIx>,
 }

@@ -12,7 +12,7 @@ use crate::small::short;
 
 /// The tokens that the items before a node share, and the drops that led to them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rescaled {
+pub(super) struct Rescaling {
     /// Each drop since the sizes were worked out. Nodes never fall.
     drops: Vec<PromptDrop>,
     /// The tokens that they have together now.
@@ -28,7 +28,7 @@ struct PromptDrop {
     ratio: f64,
 }
 
-impl Rescaled {
+impl Rescaling {
     /// Returns the ratio of what an item at a node has now to what it had when it was attributed.
     fn ratio(&self, node: NodeIx) -> f64 {
         let drops = self.drops[self.after(node)..].iter();

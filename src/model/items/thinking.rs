@@ -1,8 +1,8 @@
 //! The thinking among the items: what of it is in the context, and what was stripped.
 
-use super::{Items, OfNode};
-use crate::Gone;
-use crate::history::{ItemIx, Left, RequestIx};
+use super::{Items, NodeItem};
+use crate::LeaveReason;
+use crate::history::{Departure, ItemIx, RequestIx};
 use crate::record_tree::NodeIx;
 use crate::small::short;
 
@@ -37,7 +37,7 @@ impl Items {
     pub(crate) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
         let before = short(before);
         let later = match self.thinking.first() {
-            Some(first) if first.node < before => self.thinking.split_off(&OfNode::first(before)),
+            Some(first) if first.node < before => self.thinking.split_off(&NodeItem::first(before)),
             _ => return,
         };
         for it in std::mem::replace(&mut self.thinking, later) {
@@ -47,7 +47,7 @@ impl Items {
 
     fn strip(&mut self, ix: ItemIx, request: RequestIx) {
         if self.list.at(ix).in_context() {
-            self.leave(ix, Gone::Stripped, request);
+            self.leave(ix, LeaveReason::Stripped, request);
             self.stripped.insert(ix);
         }
     }
@@ -73,7 +73,7 @@ impl Items {
             (None, None) => {}
             (None, Some(request)) => self.strip(ix, request),
             (Some(old), Some(request)) => {
-                let left = Left { request, ..old };
+                let left = Departure { request, ..old };
                 self.list.change(ix, |item| item.set_left(Some(left)));
             }
             (Some(old), None) => self.restore(ix, old.request),

@@ -5,14 +5,14 @@ use crate::history::ItemIx;
 
 /// Items that have left, come back or changed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Touched {
+pub(super) struct TouchedItems {
     /// The newest of them, the newest last.
     newest: Vec<ItemIx>,
     /// The number of items that were forgotten before those.
     forgotten: u64,
 }
 
-impl Touched {
+impl TouchedItems {
     fn note(&mut self, ix: ItemIx) {
         if self.newest.len() == MOST_TOUCHED {
             self.newest.drain(..MOST_TOUCHED / 2);

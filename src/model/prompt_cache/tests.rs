@@ -5,7 +5,7 @@ use crate::event::{
 use crate::session::Coverage;
 use crate::testing::new_item;
 use crate::window::{Overrides, Rules, Said};
-use crate::{Gone, Kind, Role};
+use crate::{Kind, LeaveReason, Role};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ fn records_without_times_show_no_clock() {
 #[test]
 fn a_compaction_and_another_model_are_cold() {
     let log = || Log::of("five").asks(0, 5, 50_000, five(0, 50_000));
-    let reset = Reset::new(Gone::Compaction, Cause::Manual, Kept::Nothing);
+    let reset = Reset::new(LeaveReason::Compaction, Cause::Manual, Kept::Nothing);
     let compacted = log().event(60, Event::Reset(Box::new(reset)));
     let cold = CacheState::Cold(at(60), Lost::Compacted);
     assert_eq!(compacted.state(61), Some(cold));

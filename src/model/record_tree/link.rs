@@ -3,7 +3,7 @@
 use super::NodeIx;
 use crate::event::{Key, Part};
 use crate::history::ItemIx;
-use crate::list::List;
+use crate::lean_vec::LeanVec;
 use crate::small::{MaybeIx, short};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -57,7 +57,7 @@ impl Link {
     }
 }
 
-impl List<Link> {
+impl LeanVec<Link> {
     pub(super) fn set_live(&mut self, node: NodeIx, live: bool) {
         self.change(node, |link| link.live = live);
     }
@@ -117,7 +117,7 @@ mod tests {
         fn a_node_has_the_items_that_were_added(
             added in prop::collection::vec(0..12_usize, 0..60),
         ) {
-            let mut nodes: List<Link> = vec![Link::default(); 12].into_iter().collect();
+            let mut nodes: LeanVec<Link> = vec![Link::default(); 12].into_iter().collect();
             let (mut listed, mut expected) = (ItemLists::default(), vec![Vec::new(); 12]);
             for (item, node) in added.into_iter().enumerate() {
                 nodes.hold(node, item, &mut listed);

@@ -7,7 +7,7 @@ use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::properties::{events, session};
 use crate::session::Session;
 use crate::testing::Log;
-use crate::{Gone, Kind, Role};
+use crate::{Kind, LeaveReason, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
@@ -249,7 +249,7 @@ fn usage(request: u64, prompt: u64, source: Source) -> Event {
 fn reset() -> Event {
     Event::Reset(Box::new(Reset {
         key: None,
-        gone: Gone::Compaction,
+        gone: LeaveReason::Compaction,
         cause: Cause::Automatic,
         before: None,
         after: None,

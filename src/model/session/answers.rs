@@ -2,7 +2,7 @@
 //! through the context.
 
 use super::Session;
-use crate::Gone;
+use crate::LeaveReason;
 use crate::content::{Content, ContextSums};
 use crate::context::Context;
 use crate::growth::{Growth, RunningGrowth};
@@ -134,7 +134,7 @@ impl Session {
     pub fn compactions(&self) -> usize {
         let resets = self.resets().iter();
         resets
-            .filter(|reset| reset.gone == Gone::Compaction)
+            .filter(|reset| reset.gone == LeaveReason::Compaction)
             .count()
     }
 

@@ -1,7 +1,7 @@
-//! Folds the items of a session whose size alone is asked for into their sum (see [`Folded`](crate::folded)).
+//! Folds the items of a session whose size alone is asked for into their sum (see [`ForgottenItems`](crate::forgotten)).
 
 use super::Session;
-use crate::folded::Folded;
+use crate::forgotten::ForgottenItems;
 use crate::history::ItemRef;
 use crate::window::Base;
 
@@ -41,7 +41,7 @@ impl Session {
     }
 
     /// Folds the session; `None`: it cannot be folded.
-    fn fold_into(&mut self, folded: &mut Folded) -> Option<()> {
+    fn fold_into(&mut self, folded: &mut ForgottenItems) -> Option<()> {
         let is_plain = self.state.has_items_alone() && self.counts_by_sums();
         let last = self.chain().end_of_branch().filter(|_| is_plain)?;
         if folded.last.is_none() {

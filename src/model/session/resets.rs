@@ -56,11 +56,11 @@ mod tests {
     use super::*;
     use crate::event::{Event, Kept, Key};
     use crate::testing::Log;
-    use crate::{Gone, Kind, Role};
+    use crate::{Kind, LeaveReason, Role};
 
     /// A compaction whose cause the log does not have.
     fn compacted(log: Log, before: Option<u64>) -> Log {
-        let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+        let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
         log.event(Event::Reset(Box::new(Reset { before, ..reset })))
     }
 
@@ -81,7 +81,7 @@ mod tests {
                 .result("r", "Read", 2_000)
                 .result("again", "Read", again);
             let first = Some(Key::of("again"));
-            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::from(first));
+            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::from(first));
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].before
         };
@@ -110,7 +110,7 @@ mod tests {
         let trigger = |cause: Option<Cause>| {
             let log = Log::of("tested").model("m").report(8_000);
             let log = log.result("r", "Read", 20_000).report(30_000);
-            let reset = Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing);
+            let reset = Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             let log = match cause {
                 Some(cause) => log.event(Event::ResetCause(cause)),

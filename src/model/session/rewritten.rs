@@ -5,7 +5,7 @@ use super::Session;
 use crate::event::{Cause, Kept, Reset};
 use crate::history::{Coverage, PastReset};
 use crate::state::Summary;
-use crate::{Gone, Source};
+use crate::{LeaveReason, Source};
 use jiff::Timestamp;
 use std::collections::HashSet;
 
@@ -60,7 +60,7 @@ impl Session {
                 dropped[item.role().index()] += former.tokens(ix).0;
             }
         }
-        let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+        let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
         let before = former.before_reset(&reset, summary.place, at);
         (dropped != [0; 5]).then(|| PastReset {
             after: Some(self.calibrated_context().used),
@@ -111,7 +111,7 @@ mod tests {
         session.take_over(&former, at);
         assert_eq!(sizes(&session), [(used(&former), Some(context.used))]);
         let reset = &session.resets()[0];
-        assert_eq!((reset.gone, reset.at), (Gone::Compaction, at));
+        assert_eq!((reset.gone, reset.at), (LeaveReason::Compaction, at));
         assert_eq!(reset.before_source, Source::Estimated);
         let left = former.tokens(1).0 + former.tokens(2).0;
         assert_eq!(reset.dropped.iter().sum::<u64>(), left);

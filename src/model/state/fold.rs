@@ -1,7 +1,7 @@
 //! Applies the events of a log to the state, except usage reports and resets.
 
 use super::State;
-use crate::Gone;
+use crate::LeaveReason;
 use crate::event::{Entry, ItemKey, Key, NewItem, Node, Parent, Part, Place};
 use crate::history::{Coverage, ItemIx};
 use crate::record_tree::BranchChange;
@@ -33,7 +33,7 @@ impl State {
     /// Makes the record of this key the leaf.
     pub(crate) fn set_leaf(&mut self, key: Key, rewound: bool) {
         if let Some(change) = self.tree.set_leaf(key, rewound) {
-            self.change_branch(&change, Gone::Rewind);
+            self.change_branch(&change, LeaveReason::Rewind);
         }
     }
 
@@ -105,7 +105,7 @@ impl State {
         }
         self.begins_midway |= self.tree.is_empty() && matches!(parent, Parent::Key(_));
         if let Some(change) = self.tree.push(key, parent, part, request, turn) {
-            self.change_branch(&change, Gone::Rewind);
+            self.change_branch(&change, LeaveReason::Rewind);
         }
         if turn {
             self.turns += 1;
@@ -162,13 +162,13 @@ impl State {
             same.map(|at| old.remove(at)).is_none()
         });
         for ix in &old {
-            self.leave(*ix, Gone::Replaced);
+            self.leave(*ix, LeaveReason::Replaced);
         }
         self.add_items(node, fresh, place, at, self.tree.request_of(node));
         old
     }
 
-    fn leave(&mut self, ix: ItemIx, why: Gone) {
+    fn leave(&mut self, ix: ItemIx, why: LeaveReason) {
         let next = self.requests().len();
         self.attribution.items_mut().leave(ix, why, next);
     }
@@ -179,13 +179,13 @@ impl State {
         self.attribution.items_mut().drop_ephemeral(next);
     }
 
-    pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone) {
+    pub(super) fn change_branch(&mut self, change: &BranchChange, why: LeaveReason) {
         self.attribution.change_branch(change, why, &mut self.tree);
     }
 
     fn cut_from(&mut self, position: usize) {
         let change = self.tree.cut(position);
-        self.change_branch(&change, Gone::Rewind);
+        self.change_branch(&change, LeaveReason::Rewind);
     }
 
     /// Clears the content of these records and of the results of these calls.
@@ -197,7 +197,7 @@ impl State {
         }
         for ix in hits {
             if self.tree.is_live(self.items().at(ix).node()) {
-                self.leave(ix, Gone::Cleared);
+                self.leave(ix, LeaveReason::Cleared);
             }
         }
     }
@@ -209,7 +209,7 @@ impl State {
             self.attribution.items_mut().restore(ix, next);
         }
         for ix in self.items_of(missing) {
-            self.leave(ix, Gone::Cleared);
+            self.leave(ix, LeaveReason::Cleared);
         }
     }
 

@@ -1,19 +1,19 @@
-//! Replaces items that were forgotten (see [`Folded`]).
+//! Replaces items that were forgotten (see [`ForgottenItems`]).
 
 use super::State;
 use crate::event::{Event, Key};
-use crate::folded::Folded;
+use crate::forgotten::ForgottenItems;
 
 impl State {
-    pub(crate) fn folded(&self) -> Option<&Folded> {
+    pub(crate) fn folded(&self) -> Option<&ForgottenItems> {
         self.folded.as_deref()
     }
 
-    pub(crate) fn set_folded(&mut self, folded: Option<Box<Folded>>) {
+    pub(crate) fn set_folded(&mut self, folded: Option<Box<ForgottenItems>>) {
         self.folded = folded;
     }
 
-    pub(crate) fn take_folded(&mut self) -> Option<Box<Folded>> {
+    pub(crate) fn take_folded(&mut self) -> Option<Box<ForgottenItems>> {
         self.folded.take()
     }
 

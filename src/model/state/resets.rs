@@ -5,7 +5,7 @@ use crate::event::{Cause, CauseSource, Kept, Key, Place, Reset};
 use crate::history::{ItemIx, PastReset};
 use crate::hooked::{HookedCompaction, find};
 use crate::record_tree::BranchChange;
-use crate::{Gone, Kind};
+use crate::{Kind, LeaveReason};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ impl State {
         let change = self.tree.retain(keys);
         let mut left = change.left.iter();
         let lost = left.any(|node| self.tree.items(*node).next().is_some());
-        let is_reset = why == Gone::Compaction && lost;
-        if why != Gone::Rewind {
+        let is_reset = why == LeaveReason::Compaction && lost;
+        if why != LeaveReason::Rewind {
             self.rewritten_at = Some(self.requests().len());
         }
         if is_reset {
@@ -147,7 +147,7 @@ impl State {
         let resets = self.attribution.resets_mut().iter_mut().rev();
         let of_model = resets.filter(|reset| {
             let is_inferred = reset.cause_source == CauseSource::Inferred;
-            is_inferred && reset.gone == Gone::Compaction && reset.model == model
+            is_inferred && reset.gone == LeaveReason::Compaction && reset.model == model
         });
         let is_like = |reset: &&mut PastReset| {
             let (less, more) = (reset.size().min(at), reset.size().max(at));
@@ -186,7 +186,7 @@ impl State {
 
 /// Takes over what a hook noted of a reset, where the log lacks it. `since` is when the log has the reset before.
 fn add_hooked(reset: &mut PastReset, hooked: &[HookedCompaction], since: Option<Timestamp>) {
-    let is_asked_for = !hooked.is_empty() && reset.gone == Gone::Compaction;
+    let is_asked_for = !hooked.is_empty() && reset.gone == LeaveReason::Compaction;
     if !is_asked_for || reset.cause_source == CauseSource::Log {
         return;
     }

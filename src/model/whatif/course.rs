@@ -1,11 +1,11 @@
 //! Computes the growth of a session: the tokens that were added between its requests, whatever was dropped meanwhile.
 
 use crate::event::Key;
-use crate::history::{Coverage, ItemIx, Left, PastReset, RequestIx};
+use crate::history::{Coverage, Departure, ItemIx, PastReset, RequestIx};
 use crate::own_count::Counts;
 use crate::session::Session;
 use crate::small::{MaybeIx, short};
-use crate::{Gone, Kind, Role};
+use crate::{Kind, LeaveReason, Role};
 use std::collections::{BTreeSet, HashMap};
 
 /// The growth of a session.
@@ -116,7 +116,8 @@ fn take_out(session: &Session, ix: ItemIx, steps: &mut [CourseStep]) {
     };
     let tokens = session.tokens(ix).0;
     let signed = i64::try_from(tokens).unwrap_or(i64::MAX);
-    let compacted = |left: &Left| matches!(left.why, Gone::Compaction | Gone::Clear);
+    let compacted =
+        |left: &Departure| matches!(left.why, LeaveReason::Compaction | LeaveReason::Clear);
     let left = item.left().filter(|left| !compacted(left));
     for (request, step) in steps.iter_mut().enumerate() {
         match &mut step.change {

@@ -127,7 +127,10 @@ fn never_grows_through_real_compactions_and_over_the_window() {
 
 #[test]
 fn what_the_user_did_takes_place_under_every_rule() {
-    for (gone, cause) in [(Gone::Clear, "clear"), (Gone::Compaction, "manual")] {
+    for (gone, cause) in [
+        (LeaveReason::Clear, "clear"),
+        (LeaveReason::Compaction, "manual"),
+    ] {
         let log = Log::new()
             .report(30_000)
             .report(45_000)

@@ -3,7 +3,7 @@
 use super::Rules;
 use super::pattern::ModelId;
 use crate::event::{Surcharge, Surcharges};
-use crate::spent::Spent;
+use crate::token_usage::TokenUsage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ impl PriceRow {
 
     /// Returns US dollars for one request, without the surcharges that are [`lacking`](PriceRow::lacking); `None`: not
     /// known.
-    pub fn usd(&self, spent: &Spent, surcharges: Surcharges) -> Option<f64> {
+    pub fn usd(&self, spent: &TokenUsage, surcharges: Surcharges) -> Option<f64> {
         let factor = self.factor(surcharges)?;
         let prices = self.prices(spent.prompt());
         let (input, output) = (prices.input?, prices.output?);
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_request_costs_each_of_its_parts() {
         let rules = built_in();
-        let spent = Spent {
+        let spent = TokenUsage {
             input: 1_000,
             cache_read: 100_000,
             cache_write: 30_000,
@@ -238,7 +238,7 @@ mod tests {
         // Where a write has no price of its own it is input: $1.25, $0.125, $10.
         let codex = 31_000.0 * 1.25e-6 + 0.0125 + 0.02;
         assert!((of("gpt-5-codex", &spent).unwrap() - codex).abs() < 1e-9);
-        let long = Spent {
+        let long = TokenUsage {
             cache_read: 300_000,
             ..spent
         };
@@ -254,9 +254,9 @@ mod tests {
 
     #[test]
     fn a_surcharge_multiplies_the_price_or_is_lacking() {
-        let spent = Spent {
+        let spent = TokenUsage {
             input: 1_000_000,
-            ..Spent::default()
+            ..TokenUsage::default()
         };
         let row = "[[price]]\nids = [\"own\"]\ncached_read = 0.1\ninput = 3.0\noutput = 9.0\n\
             surcharges = { fast = 2.0, flex = 0.5 }";

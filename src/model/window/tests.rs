@@ -1,6 +1,6 @@
 mod agents;
 
-use super::super::history::Counted;
+use super::super::history::CompactionCounts;
 use super::custom::{CustomPolicy, CustomWindow, Rule, Which};
 use super::*;
 use std::sync::LazyLock;
@@ -271,7 +271,7 @@ fn a_larger_context_does_not_refute_a_set_window_by_which_the_agent_compacts() {
     let of = |largest, past: &[(u64, u64)]| {
         let past = past.iter().map(|&(at, not_at)| {
             let ours = Some(at);
-            PastSize::Counted(Counted { at, not_at, ours })
+            PastSize::Counted(CompactionCounts { at, not_at, ours })
         });
         let limits = RULES.limits(&Seen {
             largest,

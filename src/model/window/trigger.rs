@@ -4,7 +4,7 @@ use super::overrides::{Compaction, Overrides};
 use super::policy::{Policy, part};
 use super::said::SaidCompaction;
 use super::{Seen, TriggerSource};
-use crate::history::Counted;
+use crate::history::CompactionCounts;
 use serde::{Deserialize, Serialize};
 
 /// The factor above the policy's trigger at which an automatic compaction may start: the last step's results come on
@@ -21,7 +21,7 @@ pub enum PastSize {
     /// The size of the context, where the agent's own count is not known.
     Context(u64),
     /// The agent's own counts.
-    Counted(Counted),
+    Counted(CompactionCounts),
 }
 
 impl PastSize {
@@ -43,11 +43,11 @@ impl PastSize {
     fn contradicts(self, trigger: u64, is_late: bool) -> bool {
         let trigger = trigger as f64;
         match self {
-            PastSize::Context(at) | PastSize::Counted(Counted { at, .. }) if is_late => {
+            PastSize::Context(at) | PastSize::Counted(CompactionCounts { at, .. }) if is_late => {
                 (at as f64) < trigger * (1.0 - COUNT_ERROR)
             }
             PastSize::Context(at) => (at as f64) < trigger || at as f64 > trigger * OVERSHOOT,
-            PastSize::Counted(Counted { at, not_at, .. }) => {
+            PastSize::Counted(CompactionCounts { at, not_at, .. }) => {
                 (at as f64) < trigger * (1.0 - COUNT_ERROR)
                     || not_at as f64 > trigger * (1.0 + COUNT_ERROR)
             }

@@ -16,7 +16,7 @@ use model::event::{Conversation, Key};
 use model::replay::{Snapshot, Timeline};
 use model::session::{ItemIx, ItemRef, Session};
 use model::tools::{server_of, servers, short_name, tools};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use render::item::{label, preview, words};
 use std::collections::{BTreeMap, HashSet};
 
@@ -258,7 +258,7 @@ fn as_of(session: &Session, request: Option<usize>) -> Result<Snapshot> {
 fn compactions(session: &Session, resets: usize) -> usize {
     let resets = session.resets().iter().take(resets);
     resets
-        .filter(|reset| reset.gone == Gone::Compaction)
+        .filter(|reset| reset.gone == LeaveReason::Compaction)
         .count()
 }
 

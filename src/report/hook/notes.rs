@@ -8,7 +8,7 @@ use integrations::noted::{CLOCKS, Noted, NotedCompaction, NotedSize};
 use jiff::Timestamp;
 use model::compaction::{Compaction, compactions};
 use model::session::{PastReset, Session};
-use model::{Gone, Source};
+use model::{LeaveReason, Source};
 use render::item::label;
 use render::number::{counted, short, tokens};
 
@@ -114,7 +114,7 @@ fn size_after(session: &Session, reset: &PastReset, done: &Compaction) -> Option
 
 fn newest(session: &Session) -> Option<&PastReset> {
     let (reset, _) = session.newest_reset()?;
-    (reset.gone == Gone::Compaction).then_some(reset)
+    (reset.gone == LeaveReason::Compaction).then_some(reset)
 }
 
 /// Returns the size of a context as its log has it.
@@ -164,7 +164,7 @@ mod tests {
         let log = Log::new()
             .item("1", Role::Tool, Kind::ToolResult, 40_000)
             .item("2", Role::User, Kind::Text, 400);
-        let log = log.reset(Gone::Compaction, "auto", 75_074);
+        let log = log.reset(LeaveReason::Compaction, "auto", 75_074);
         let done = compactions(&log.session).pop().unwrap();
         let said = sentence(&log.session, &log.session.resets()[0], &done, "auto");
         assert!(

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use model::event::{ByLength, Conversation, Entry, Event, Key, Measure, Meta, Place, Usage};
 use model::session::{Coverage, Session};
 use model::window::{Said, without_window};
-use model::{Gone, Role, Source};
+use model::{LeaveReason, Role, Source};
 use render::clock::Clock;
 use std::io;
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ fn recent_session(
 fn is_all_estimated(session: &Session) -> bool {
     let is_compacted = session
         .newest_reset()
-        .is_some_and(|(reset, is_answered)| reset.gone == Gone::Compaction && !is_answered);
+        .is_some_and(|(reset, is_answered)| reset.gone == LeaveReason::Compaction && !is_answered);
     let is_answered = || {
         session
             .items()

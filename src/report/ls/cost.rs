@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use model::event::{Billed, Conversation};
-use model::spent::Cached;
+use model::token_usage::CachePlacement;
 use std::cmp::Ordering;
 
 /// The cost of a response, or of several as one.
@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 pub(crate) struct Cost {
     pub(crate) billed: Billed,
     /// The way in which the provider counts cached input.
-    pub(crate) cached: Cached,
+    pub(crate) cached: CachePlacement,
     /// True if it is the sum of several requests.
     pub(crate) is_sum: bool,
     /// True if the log has the output of the response, but neither its input nor a sum that includes it.

@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
 use model::event::{Conversation, CostOf, Entry, Event, Key};
-use model::spent::Cached;
+use model::token_usage::CachePlacement;
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -133,7 +133,7 @@ impl Responses {
 
 impl Reading {
     /// Takes in an entry. `usual` is how the format counts what was cached.
-    fn take(&mut self, entry: Entry, usual: Cached) {
+    fn take(&mut self, entry: Entry, usual: CachePlacement) {
         let (conversation, at) = (entry.conversation, entry.at);
         let cost = |billed, cached, is_sum, model| Cost {
             billed,
@@ -161,7 +161,7 @@ impl Reading {
                     return;
                 }
                 let model = self.current.get(&conversation).copied();
-                let cached = Cached::of(usage.billed, usage.prompt, usual);
+                let cached = CachePlacement::of(usage.billed, usage.prompt, usual);
                 self.count(usage.request, cost(usage.billed, cached, false, model));
             }
             Event::Billed {
@@ -284,7 +284,7 @@ mod tests {
     fn what_is_kept_of_responses_is_all_of_them() {
         let cost = |conversation, model| Cost {
             billed: Billed::new(5_000_000_000, 7),
-            cached: Cached::Beside,
+            cached: CachePlacement::Beside,
             is_sum: true,
             lacks_input: false,
             at: "2026-11-22T23:59:59.123456789Z".parse().ok(),

@@ -3,7 +3,7 @@
 use super::cost::Cost;
 use jiff::Timestamp;
 use model::event::{Billed, Conversation, Key, Surcharges};
-use model::spent::Cached;
+use model::token_usage::CachePlacement;
 use serde::{Deserialize, Serialize};
 
 /// A response, in 56 bytes.
@@ -57,7 +57,7 @@ impl Row {
         let flags = [
             (cost.is_sum, IS_SUM),
             (cost.lacks_input, LACKS_INPUT),
-            (cost.cached == Cached::Within, HOLDS_CACHED),
+            (cost.cached == CachePlacement::Within, HOLDS_CACHED),
         ];
         Row {
             key: key.get(),
@@ -107,9 +107,9 @@ impl Row {
         Cost {
             billed: Billed::of_counts(self.counts.map(Count::get), self.surcharges),
             cached: if is(HOLDS_CACHED) {
-                Cached::Within
+                CachePlacement::Within
             } else {
-                Cached::Beside
+                CachePlacement::Beside
             },
             is_sum: is(IS_SUM),
             lacks_input: is(LACKS_INPUT),
@@ -151,7 +151,7 @@ mod tests {
                     counts.map(|n| n >> wide),
                     if flags[0] { Surcharge::Fast.into() } else { Surcharges::NONE },
                 ),
-                cached: if flags[1] { Cached::Within } else { Cached::Beside },
+                cached: if flags[1] { CachePlacement::Within } else { CachePlacement::Beside },
                 is_sum: flags[2],
                 lacks_input: flags[3],
                 at: at.and_then(|at| Timestamp::from_nanosecond(at.into()).ok()),
@@ -171,7 +171,7 @@ mod tests {
     fn what_no_row_can_hold_is_the_most_or_not_known() {
         let cost = Cost {
             billed: Billed::new(u64::MAX, (1 << 40) - 1),
-            cached: Cached::Within,
+            cached: CachePlacement::Within,
             is_sum: false,
             lacks_input: false,
             at: "3000-01-01T00:00:00Z".parse().ok(),

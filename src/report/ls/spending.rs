@@ -4,14 +4,14 @@ use super::cost::Cost;
 use formats::Format;
 use hashbrown::HashMap;
 use model::event::Surcharges;
-use model::spent::Spent;
+use model::token_usage::TokenUsage;
 use model::window::{PriceRow, Rules};
 
 /// The usage and the cost of some responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spending {
     /// The tokens.
-    pub spent: Spent,
+    pub spent: TokenUsage,
     /// The number of responses.
     pub responses: u64,
     /// Their price. It is an integer so that no order of adding changes the sum.
@@ -76,7 +76,7 @@ impl<'r> PriceList<'r> {
         } else {
             0
         };
-        let spent = Spent::of(cost.billed, cost.cached, beside);
+        let spent = TokenUsage::of(cost.billed, cost.cached, beside);
         let row = model.and_then(|model| match self.rows.get(model) {
             Some(row) => *row,
             None => {

@@ -333,7 +333,7 @@ pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::spent::Cached;
+    use model::token_usage::CachePlacement;
 
     fn format() -> &'static Format {
         Box::leak(Box::new(Format {
@@ -346,7 +346,7 @@ mod tests {
     fn cost(input: u64, at: &str, model: Option<u32>) -> Cost {
         Cost {
             billed: Billed::new(input, 10),
-            cached: Cached::Within,
+            cached: CachePlacement::Within,
             is_sum: false,
             lacks_input: false,
             at: at.parse().ok(),

@@ -5,7 +5,7 @@ use crate::json::part::part;
 use crate::percent;
 use crate::redact::LeftOut;
 use jiff::Timestamp;
-use model::carried::Carried;
+use model::carried::CarriedCost;
 use model::clearing::{Clearing, clearings};
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{Context, Share};
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 /// The report of a session.
 pub(crate) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     let session = report.session;
-    let carried = Carried::by(session, session.requests().len());
+    let carried = CarriedCost::by(session, session.requests().len());
     let tools = tools(session, session.in_context(), session.requests().len());
     Report::new(report, session, &report.gauge.context, carried, &tools)
 }
@@ -37,7 +37,7 @@ part! { Report<'a>(
     report: &'a SessionReport<'a>,
     session: &'a Session,
     context: &Context,
-    carried: Carried<'a>,
+    carried: CarriedCost<'a>,
     tools: &[Tool],
 ) {
     session: SessionPart<'a> = SessionPart::new(report, session),
@@ -290,7 +290,7 @@ part! { ItemPart<'a>(items: &'a ItemList, item: SizedItem) {
 /// The items. Each is made when it is written, since a log may have a million.
 struct Messages<'a> {
     report: &'a SessionReport<'a>,
-    carried: Carried<'a>,
+    carried: CarriedCost<'a>,
 }
 
 impl Serialize for Messages<'_> {
@@ -301,7 +301,7 @@ impl Serialize for Messages<'_> {
     }
 }
 
-fn message<'a>(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
+fn message<'a>(session: &'a Session, carried: &CarriedCost<'_>, ix: usize) -> MessagePart<'a> {
     let (tokens, source) = session.tokens(ix);
     let part = ItemPart::new(session.items(), (ix, tokens, source));
     MessagePart::new(session.items().at(ix), part, carried, ix, tokens)
@@ -310,7 +310,7 @@ fn message<'a>(session: &'a Session, carried: &Carried<'_>, ix: usize) -> Messag
 part! { MessagePart<'a>(
     item: ItemRef<'a>,
     part: ItemPart<'a>,
-    carried: &Carried<'_>,
+    carried: &CarriedCost<'_>,
     ix: usize,
     tokens: u64,
 ) {

@@ -5,7 +5,7 @@
 use super::json::{Band, CachePart, ComingPart, ContextPart, ItemPart, PastPart, by_role};
 use crate::json::line;
 use jiff::Timestamp;
-use model::carried::Carried;
+use model::carried::CarriedCost;
 use model::compaction::compactions;
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
@@ -65,7 +65,7 @@ pub fn past(session: &Session, most: usize) -> Vec<Map<String, Value>> {
 /// content.
 pub fn item(
     session: &Session,
-    carried: &Carried<'_>,
+    carried: &CarriedCost<'_>,
     repeats: &Repeats,
     ix: ItemIx,
 ) -> Map<String, Value> {

@@ -12,7 +12,7 @@ use model::repeats::repeats;
 use model::session::{Coverage, ItemIx, Session};
 use model::tools::{Tool, servers, tools};
 use model::window::Limits;
-use model::{Gone, Role, Source};
+use model::{LeaveReason, Role, Source};
 use render::item::{label, preview, sign};
 use render::number::{counted, error, percent, tokens, tokens_or_none};
 use render::own_count::own_count;
@@ -266,7 +266,7 @@ fn write_resets(
             kept,
             match (done.summary, reset.gone) {
                 (Some((_, size, _)), _) => Some(format!("summary {}", tokens(size))),
-                (None, Gone::Compaction) => Some("no summary".to_owned()),
+                (None, LeaveReason::Compaction) => Some("no summary".to_owned()),
                 (None, _) => None,
             },
             done.difference

@@ -14,7 +14,7 @@ use model::event::{
 use model::session::Coverage;
 use model::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
 use model::window::Rules;
-use model::{Gone, Kind, Role, Source};
+use model::{Kind, LeaveReason, Role, Source};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::ops::Range;
@@ -210,7 +210,7 @@ impl Log {
     pub(crate) fn compact(self, before: u64, after: Option<u64>) -> Log {
         self.event(Event::Reset(Box::new(Reset {
             key: None,
-            gone: Gone::Compaction,
+            gone: LeaveReason::Compaction,
             cause: Cause::Automatic,
             before: Some(before),
             after,

@@ -6,7 +6,7 @@ use crate::app::{App, Page};
 use crate::paint::Area;
 use crate::widgets::canvas::Canvas;
 use model::Source;
-use model::carried::Carried;
+use model::carried::CarriedCost;
 use model::session::{ItemIx, ItemRef, Session};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
@@ -48,7 +48,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &ItemRef<'_>)) -> Sent {
     let requests = page.state.requests;
     let (tokens, _) = session.tokens(ix);
-    let carried = Carried::by(session, requests);
+    let carried = CarriedCost::by(session, requests);
     let (request, elapsed) = View { app, page, session }.entered(item);
     Sent {
         request,

@@ -8,7 +8,7 @@ use super::wire::{Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
 use decode::lenient::{self, Dollars, Lost, Raw, Text, record};
 use memchr::memmem;
-use model::Gone;
+use model::LeaveReason;
 use model::event::{Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
 
 /// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction, of how
@@ -77,7 +77,7 @@ impl ClaudeCodeDecoder {
             "system" if line.subtype.get() == Some("compact_boundary") => {
                 out.reset(Reset {
                     key: line.uuid.key(),
-                    ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing)
+                    ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing)
                 });
             }
             _ => {}

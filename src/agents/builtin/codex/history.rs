@@ -6,7 +6,7 @@ use super::thread::prefix_key;
 use super::wire::{Compacted, Item, ItemMetadata};
 use decode::lenient::{self, Raw};
 use model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
-use model::{Gone, Kind, Role, version};
+use model::{Kind, LeaveReason, Role, version};
 
 /// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
 /// 20,000 tokens at four bytes a token.
@@ -113,7 +113,11 @@ impl CodexDecoder {
                 }
             }
         }
-        out.reset(Reset::new(Gone::Compaction, cause, Kept::Nodes(kept)));
+        out.reset(Reset::new(
+            LeaveReason::Compaction,
+            cause,
+            Kept::Nodes(kept),
+        ));
         let settings = &compacted.resume_metadata.previous_turn_settings;
         self.compacted_for = settings.comp_hash.boxed();
         self.compacts();

@@ -7,7 +7,7 @@ use decode::lenient::{self, Lost};
 use decode::{damage, text};
 use formats::Decoder;
 use memchr::memmem::Finder;
-use model::Gone;
+use model::LeaveReason;
 use model::event::{Cause, Kept, Reset, Sink};
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ impl CodexDecoder {
             (b"event_msg", kind) if is_irrelevant(kind) => {}
             (b"compacted", _) => {
                 self.compacts();
-                let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+                let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
                 out.reset(reset);
             }
             (b"response_item", kind) if is_result(kind) => self.turns.result(),

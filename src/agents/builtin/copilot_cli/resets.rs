@@ -3,7 +3,7 @@
 use super::events::Data;
 use super::{CopilotCliDecoder, Thread, report_size};
 use model::event::{Cause, Kept, Part, Reset, Sink};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 
 impl CopilotCliDecoder {
     pub(super) fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
@@ -28,7 +28,7 @@ impl CopilotCliDecoder {
         out.reset(Reset {
             before: data.pre_compaction_tokens.0,
             after,
-            ..Reset::new(Gone::Compaction, cause, kept)
+            ..Reset::new(LeaveReason::Compaction, cause, kept)
         });
         let text = data.summary_content.get().filter(|text| !text.is_empty());
         let item = text.map(|text| out.text(Role::Container, Kind::Summary, text));
@@ -43,7 +43,7 @@ impl CopilotCliDecoder {
         thread.messages.clear();
         thread.summarised = None;
         out.reset(Reset::new(
-            Gone::Clear,
+            LeaveReason::Clear,
             Cause::named("clear"),
             thread.kept(),
         ));
@@ -62,7 +62,7 @@ impl CopilotCliDecoder {
             *summarised = summarised.saturating_sub(removed);
         }
         out.reset(Reset::new(
-            Gone::Compaction,
+            LeaveReason::Compaction,
             Cause::named("truncation"),
             thread.kept(),
         ));

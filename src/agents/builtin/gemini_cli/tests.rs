@@ -162,7 +162,7 @@ fn a_checkpoint_that_masks_results_is_none() {
         .find(|item| item.preview().starts_with("long"));
     assert_eq!(
         masked.unwrap().left().map(|left| left.why),
-        Some(Gone::Cleared)
+        Some(LeaveReason::Cleared)
     );
     assert_eq!(
         previews(&session),
@@ -280,10 +280,10 @@ fn a_compression_in_vain_is_none() {
         let item = items.find(|item| item.preview().starts_with(start));
         item.unwrap().left().map(|left| left.why)
     };
-    assert_eq!(why("Count the shelves."), Some(Gone::Compaction));
-    assert_eq!(why("<state_snapshot>The"), Some(Gone::Cleared));
+    assert_eq!(why("Count the shelves."), Some(LeaveReason::Compaction));
+    assert_eq!(why("<state_snapshot>The"), Some(LeaveReason::Cleared));
     assert_eq!(why("<state_snapshot>Twelve"), None);
-    assert_eq!(why("string 93"), Some(Gone::Cleared));
+    assert_eq!(why("string 93"), Some(LeaveReason::Cleared));
     assert_eq!(previews(&session).len(), 9);
     assert_eq!(session.turns, 3);
 }

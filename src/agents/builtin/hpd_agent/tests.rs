@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::{self, fixture};
 use model::event::Event;
 use model::session::Session;
-use model::{Gone, Role};
+use model::{LeaveReason, Role};
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Conversation, Session> {
@@ -23,7 +23,7 @@ fn containers_leave_when_their_turn_ends_and_not_before() {
     let session = &sessions(log)[&Conversation::Main];
     for item in session.items().iter().filter(|item| item.is_ephemeral()) {
         let left = item.left().unwrap();
-        assert_eq!((left.why, left.request), (Gone::TurnEnd, 3));
+        assert_eq!((left.why, left.request), (LeaveReason::TurnEnd, 3));
     }
     assert_eq!(session.turns, 2);
 }

@@ -7,7 +7,7 @@ use decode::lenient::{self, Raw, Text};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The author of a message.
@@ -418,7 +418,7 @@ impl Thread {
         let id = record.compaction_id.get();
         out.reset(Reset {
             key: id.map(|id| Key::of_parts(&["compaction", id])),
-            ..Reset::new(Gone::Compaction, cause, Kept::Nodes(kept))
+            ..Reset::new(LeaveReason::Compaction, cause, Kept::Nodes(kept))
         });
         self.replacements(record, out);
     }

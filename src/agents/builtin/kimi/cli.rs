@@ -9,7 +9,7 @@ use super::message::{
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Raw, Text, Window, record};
 use model::event::{Cause, Conversation, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::HashMap;
 
 record! {
@@ -209,7 +209,7 @@ impl ConversationState {
             Cause::Automatic
         };
         let kept = Kept::Nodes(self.history.keys().collect());
-        out.reset(Reset::new(Gone::Compaction, cause, kept));
+        out.reset(Reset::new(LeaveReason::Compaction, cause, kept));
         self.history.summarised();
         // The step goes on with another prompt.
         if self.step.is_some() {

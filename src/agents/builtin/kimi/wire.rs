@@ -10,7 +10,7 @@ use super::message::{
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Count, Raw, Text, record};
 use model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 
 /// The nodes before the conversation: the system prompt, the tools.
 const PREFIX: [&str; 2] = ["kimi system prompt", "kimi tools"];
@@ -328,7 +328,7 @@ impl Wire {
         let cause = Cause::named(cause.as_deref().unwrap_or_default());
         // Its sizes leave out the system prompt and the tools: 15,912 where 42,371 were sent.
         out.reset(Reset::new(
-            Gone::Compaction,
+            LeaveReason::Compaction,
             cause,
             Kept::Nodes(self.keys()),
         ));
@@ -349,7 +349,7 @@ impl Wire {
     fn clear(&mut self, out: &mut Sink<'_>) {
         self.history = History::default();
         let kept = Kept::Nodes(self.keys());
-        out.reset(Reset::new(Gone::Clear, Cause::named("clear"), kept));
+        out.reset(Reset::new(LeaveReason::Clear, Cause::named("clear"), kept));
     }
 
     /// Returns whether there was anything to undo.
@@ -362,7 +362,7 @@ impl Wire {
         if undone {
             out.emit(Event::Retain {
                 keys: self.keys(),
-                cause: Gone::Rewind,
+                cause: LeaveReason::Rewind,
             });
         }
         undone

@@ -1,7 +1,7 @@
 //! A participant that has a context, and what it holds.
 
 use super::wire::Payload;
-use model::Gone;
+use model::LeaveReason;
 use model::event::{Cause, Conversation, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub(super) struct Compacted {
 
 /// The envelopes that a context loses, and the cause.
 pub(super) struct Loss<'l> {
-    pub(super) gone: Gone,
+    pub(super) gone: LeaveReason,
     pub(super) cause: &'l str,
     /// The number of the oldest envelopes that leave.
     pub(super) oldest: usize,
@@ -78,7 +78,7 @@ impl Participant {
         self.tokens = after.or(self.tokens);
         let freed = payload.freed_messages.or_zero();
         let loss = Loss {
-            gone: Gone::Compaction,
+            gone: LeaveReason::Compaction,
             cause: "manual",
             oldest: usize::try_from(freed).unwrap_or(usize::MAX),
             before,

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use model::event::{
     Conversation, Event, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
 
 /// All participants of a space.
@@ -162,7 +162,7 @@ impl Space {
                 for name in envelope.to.iter() {
                     if let Some(participant) = self.participant(name, out) {
                         let loss = Loss {
-                            gone: Gone::Clear,
+                            gone: LeaveReason::Clear,
                             cause: kind.trim_start_matches("participant/"),
                             oldest: usize::MAX,
                             before: participant.tokens,
@@ -362,7 +362,7 @@ impl Space {
         let freed = before.unwrap_or(0).saturating_sub(tokens);
         if is_compacted && freed > 0 {
             let loss = Loss {
-                gone: Gone::Compaction,
+                gone: LeaveReason::Compaction,
                 cause: "auto",
                 oldest: participant.oldest(freed),
                 before,

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::HashSet;
 
 /// The text that is sent in place of a result that never came.
@@ -230,7 +230,7 @@ impl History {
         out.reset(Reset {
             key: Some(Key::of_parts(&["reset", id])),
             ..Reset::new(
-                Gone::Compaction,
+                LeaveReason::Compaction,
                 asked.map_or(Cause::Unlogged, |asked| asked.cause),
                 Kept::from(tail),
             )

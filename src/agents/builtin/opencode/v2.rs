@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use decode::image::Formula;
 use decode::lenient::{self, Dollars, Pieces, Raw, Text, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 
 record! {
     /// A row's message.
@@ -235,7 +235,7 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
     let cause = Cause::named(data.reason.or_empty());
     out.reset(Reset {
         key: Some(Key::of_parts(&["reset", id])),
-        ..Reset::new(Gone::Compaction, cause, Kept::Nothing)
+        ..Reset::new(LeaveReason::Compaction, cause, Kept::Nothing)
     });
     let texts = [
         (Kind::Summary, &data.summary),

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
 
 /// Decodes one conversation.
@@ -288,7 +288,7 @@ impl OpenHandsDecoder {
         let cause = Cause::named(self.asked.take().as_deref().unwrap_or(usual));
         out.reset(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
-            ..Reset::new(Gone::Compaction, cause, Kept::Nodes(stays))
+            ..Reset::new(LeaveReason::Compaction, cause, Kept::Nodes(stays))
         });
         let summary = record.summary.get();
         let summary = summary.map(|summary| out.text(Role::Container, Kind::Summary, summary));

@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::{self, fixture, previews};
 use model::event::ELIDED;
 use model::session::Session;
-use model::{Gone, Kind, Role};
+use model::{Kind, LeaveReason, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ fn a_side_call_is_no_part_of_the_conversation() {
             .any(|item| item.preview().contains("title"))
     );
     assert_eq!(main.resets().len(), 1);
-    assert_eq!(main.resets()[0].gone, Gone::Compaction);
+    assert_eq!(main.resets()[0].gone, LeaveReason::Compaction);
     let results = main.items().iter().filter(|item| item.tool().is_some());
     let tools: Vec<&str> = results.map(|item| item.tool().unwrap()).collect();
     assert_eq!(

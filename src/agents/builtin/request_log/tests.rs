@@ -5,7 +5,7 @@ use crate as agents;
 use crate::testing;
 use model::event::{ByLength, Conversation, Entry};
 use model::session::Session;
-use model::{Gone, Role};
+use model::{LeaveReason, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -221,12 +221,12 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
         .filter(|text| !["Hi.", "Yes.", "And?", "So?"].contains(text))
         .collect();
     assert_eq!(alive, ["Tuesday.", r#"[{"name":"a"},{"name":"b"}]"#]);
-    let gone: Vec<Gone> = session
+    let gone: Vec<LeaveReason> = session
         .items()
         .iter()
         .filter_map(|item| Some(item.left()?.why))
         .collect();
-    assert_eq!(gone, [Gone::Replaced, Gone::Replaced]);
+    assert_eq!(gone, [LeaveReason::Replaced, LeaveReason::Replaced]);
 }
 
 #[test]

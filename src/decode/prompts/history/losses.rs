@@ -3,7 +3,7 @@
 use super::super::block::Block;
 use super::super::held::Held;
 use super::PromptHistory;
-use model::Gone;
+use model::LeaveReason;
 use model::event::{Event, Key, Sink};
 use std::collections::{HashMap, HashSet};
 
@@ -63,28 +63,35 @@ impl PromptHistory {
         &mut self,
         stays: &[Key],
         new: &[Held],
-        cause: Gone,
+        cause: LeaveReason,
         out: &mut Sink<'_>,
     ) {
         let staying: HashSet<Key> = stays.iter().copied().collect();
         let results: HashSet<Key> = new.iter().filter_map(Held::result_of).collect();
-        let is_whole = matches!(cause, Gone::Compaction | Gone::Clear);
+        let is_whole = matches!(cause, LeaveReason::Compaction | LeaveReason::Clear);
         let cause_of = |held: &Held| match held.result_of() {
             _ if is_whole => cause,
-            _ if held.is_thinking() => Gone::Stripped,
-            Some(call) if results.contains(&call) => Gone::Cleared,
+            _ if held.is_thinking() => LeaveReason::Stripped,
+            Some(call) if results.contains(&call) => LeaveReason::Cleared,
             _ => cause,
         };
-        let front = self.front.iter().map(|(key, _)| (*key, Gone::Replaced));
+        let front = self
+            .front
+            .iter()
+            .map(|(key, _)| (*key, LeaveReason::Replaced));
         let lost = self.live.iter().map(|held| (held.key, cause_of(held)));
-        let lost: Vec<(Key, Gone)> = front
+        let lost: Vec<(Key, LeaveReason)> = front
             .chain(lost)
             .filter(|(key, _)| !staying.contains(key))
             .collect();
         self.epoch += u64::from(!lost.is_empty());
 
         let mut held: Vec<Key> = self.keys().collect();
-        for cause in [Gone::Replaced, Gone::Stripped, Gone::Cleared] {
+        for cause in [
+            LeaveReason::Replaced,
+            LeaveReason::Stripped,
+            LeaveReason::Cleared,
+        ] {
             let of_cause = lost.iter().filter(|(_, why)| *why == cause);
             let of_cause: HashSet<Key> = of_cause.map(|(key, _)| *key).collect();
             if !of_cause.is_empty() {
@@ -99,7 +106,7 @@ impl PromptHistory {
         let returns = |key: &Key| self.emitted.contains(key) && !held.contains(key);
         if more || stays.iter().any(returns) {
             let keys = stays.to_vec();
-            let cause = if more { cause } else { Gone::Rewind };
+            let cause = if more { cause } else { LeaveReason::Rewind };
             out.emit(Event::Retain { keys, cause });
         }
     }
@@ -139,20 +146,20 @@ impl PromptHistory {
 
     /// Returns the cause for which blocks have left, where their texts may not be logged: a rewind cuts off the end, a
     /// compaction leaves less than there was.
-    pub(super) fn cause_by_size(&self, kept: usize, new: &[Held]) -> Gone {
+    pub(super) fn cause_by_size(&self, kept: usize, new: &[Held]) -> LeaveReason {
         let carried: HashSet<Key> = new.iter().map(|held| held.key).collect();
         let is_carried = |held: &Held| carried.contains(&held.key);
         let is_lost = |held: &Held| !held.is_start() && !is_carried(held);
         let live = &self.live[kept..];
         let mut lost = live.iter().filter(|held| is_lost(held));
         if lost.all(Held::is_thinking) {
-            return Gone::Stripped;
+            return LeaveReason::Stripped;
         }
         let first_lost = live.iter().position(is_lost);
         match live.iter().rposition(is_carried) {
-            Some(kept) if Some(kept) < first_lost => Gone::Rewind,
-            _ if size(new) < size(live) => Gone::Compaction,
-            _ => Gone::Cleared,
+            Some(kept) if Some(kept) < first_lost => LeaveReason::Rewind,
+            _ if size(new) < size(live) => LeaveReason::Compaction,
+            _ => LeaveReason::Cleared,
         }
     }
 }

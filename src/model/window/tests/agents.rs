@@ -74,7 +74,7 @@ fn a_prompt_is_refused_for_the_window_and_not_far_below_it() {
     // Something else made it compact: a window that the server sent.
     let past = (Some(168_000), TriggerSource::Past);
     assert_eq!(of(&[PastSize::Context(168_000)]), past);
-    let counted = Counted {
+    let counted = CompactionCounts {
         at: 168_000,
         not_at: 150_000,
         ours: None,

@@ -5,14 +5,14 @@ use crate::session::json::dollars;
 use anyhow::Result;
 use model::Source;
 use model::calls::Calls;
-use model::carried::Carried;
+use model::carried::CarriedCost;
 use model::repeats::{Repeats, repeats};
 use model::session::{ItemIx, ItemRef};
 use model::tools::server_of;
 
 /// The facts that all rows of a session use.
 struct Common<'a> {
-    carried: Carried<'a>,
+    carried: CarriedCost<'a>,
     repeats: Repeats,
     calls: Calls,
     requests: usize,
@@ -30,7 +30,7 @@ pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
     let session = of.session;
     let requests = session.requests().len();
     let common = Common {
-        carried: Carried::by(session, requests),
+        carried: CarriedCost::by(session, requests),
         repeats: repeats(session, session.in_context()),
         calls: Calls::of(session),
         requests,

@@ -21,7 +21,7 @@ use model::clearing::{Clearing, clearings};
 use model::compaction::{Compaction, compactions, contents, unlogged};
 use model::hooked::HookedCompaction;
 use model::session::{PastReset, RequestIx, SizedItem};
-use model::{Gone, Role, Source};
+use model::{LeaveReason, Role, Source};
 use render::item::{self, letter, sign};
 use render::{self, number, text};
 use std::rc::Rc;
@@ -184,7 +184,7 @@ impl Row for Detail {
             What::Kept => kept(view, done),
             What::Summary(summary) => line("summary", summary_item(view, summary)),
             What::NoSummary => match reset.gone {
-                Gone::Compaction => line("summary", [quiet("none")]),
+                LeaveReason::Compaction => line("summary", [quiet("none")]),
                 _ => Pieces::new(),
             },
             What::Difference(tokens) => difference(view, reset, tokens),
@@ -244,7 +244,7 @@ fn sizes(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
         _ => (24, FREED),
     };
     let cause = match reset.gone {
-        Gone::Compaction => text::cut(&render::cause(view.session, reset), cause),
+        LeaveReason::Compaction => text::cut(&render::cause(view.session, reset), cause),
         other => other.name().to_owned(),
     };
     let when = when(view, reset.request, reset.at);

@@ -15,7 +15,7 @@ use crate::app::{Direction, ItemSort, ShownItems, Sign};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
 use model::Source;
-use model::carried::Carried;
+use model::carried::CarriedCost;
 use model::session::{Coverage, ItemIx, ItemRef, SizedItem};
 use render::item::{self, letter, sign};
 use render::{self, number, text};
@@ -45,7 +45,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let (app, page, session) = (source.app, source.page, source.session);
     let (ui, window) = (&app.ui, page.state.limits.window);
     let filter = ItemFilter::parse(&ui.item_filter);
-    let carried = Carried::by(session, page.state.requests);
+    let carried = CarriedCost::by(session, page.state.requests);
     let last = page.timeline.moment(page.timeline.end());
     let moment = source.moment.or(last).into_iter();
     let gone = moment.flat_map(|moment| session.gone_at(moment)).map(|ix| {

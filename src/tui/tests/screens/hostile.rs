@@ -57,7 +57,7 @@ fn event() -> impl Strategy<Value = Event> {
     let reset = any::<Option<u32>>().prop_map(|before| {
         Event::Reset(Box::new(model::event::Reset {
             key: None,
-            gone: model::Gone::Compaction,
+            gone: model::LeaveReason::Compaction,
             cause: Cause::Automatic,
             before: before.map(u64::from),
             after: None,

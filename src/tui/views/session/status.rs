@@ -6,7 +6,7 @@ use crate::app::{Page, layout};
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, quiet};
 use crate::views::groups;
 use crate::views::roles::ROWS_WITH_REPEATS;
-use model::Gone;
+use model::LeaveReason;
 use model::session::{Coverage, Session};
 use render::own_count::own_count;
 use render::{number, text, unknown};
@@ -100,7 +100,7 @@ pub(super) fn status(
 fn resets(session: &Session, page: &Page) -> Pieces {
     let resets = session.resets().iter().take(page.state.resets);
     let (compactions, others): (Vec<_>, Vec<_>) =
-        resets.partition(|reset| reset.gone == Gone::Compaction);
+        resets.partition(|reset| reset.gone == LeaveReason::Compaction);
     let words = [(compactions, "compaction"), (others, "clear")];
     let words = words.into_iter().filter(|(all, _)| !all.is_empty());
     let words: Vec<String> = words

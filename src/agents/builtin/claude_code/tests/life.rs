@@ -19,7 +19,10 @@ fn content(session: &Session) -> (Vec<(Role, u64)>, usize) {
         .collect();
     items.sort_unstable();
     let left = session.items().iter().filter_map(|item| item.left());
-    (items, left.filter(|left| left.why == Gone::Cleared).count())
+    (
+        items,
+        left.filter(|left| left.why == LeaveReason::Cleared).count(),
+    )
 }
 
 /// In a terminal, attachments are written after the request that holds them; elsewhere before its messages.

@@ -5,7 +5,7 @@ use super::event::Billed;
 
 /// The place of cached tokens in a provider's numbers: those that were read from a cache and written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cached {
+pub enum CachePlacement {
     /// They are part of the input.
     Within,
     /// They are counted beside the input.
@@ -14,7 +14,7 @@ pub enum Cached {
 
 /// The tokens that responses used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Spent {
+pub struct TokenUsage {
     /// Input that no cache had.
     pub input: u64,
     /// Input that was read from a cache.
@@ -27,27 +27,27 @@ pub struct Spent {
     pub output: u64,
 }
 
-impl Cached {
+impl CachePlacement {
     /// Returns the way of counting of a report whose prompt is known; `usual` where its numbers do not show it.
-    pub fn of(billed: Billed, prompt: u64, usual: Cached) -> Cached {
+    pub fn of(billed: Billed, prompt: u64, usual: CachePlacement) -> CachePlacement {
         let is_beside = prompt == billed.prompt();
         match (is_beside, prompt == billed.input) {
-            (true, false) => Cached::Beside,
-            (false, true) => Cached::Within,
+            (true, false) => CachePlacement::Beside,
+            (false, true) => CachePlacement::Within,
             // Nothing was cached, or the numbers are of different things.
             _ => usual,
         }
     }
 }
 
-impl Spent {
+impl TokenUsage {
     /// Returns the parts of a response's usage. `beside`: the reasoning that `output` does not hold.
-    pub fn of(billed: Billed, cached: Cached, beside: u64) -> Spent {
+    pub fn of(billed: Billed, cached: CachePlacement, beside: u64) -> TokenUsage {
         let in_cache = billed.cache_read.saturating_add(billed.cache_creation);
-        Spent {
+        TokenUsage {
             input: match cached {
-                Cached::Within => billed.input.saturating_sub(in_cache),
-                Cached::Beside => billed.input,
+                CachePlacement::Within => billed.input.saturating_sub(in_cache),
+                CachePlacement::Beside => billed.input,
             },
             cache_read: billed.cache_read,
             cache_write: billed.cache_creation,
@@ -69,8 +69,8 @@ impl Spent {
 
     /// Returns the sum of each part.
     #[must_use]
-    pub fn plus(self, other: Spent) -> Spent {
-        Spent {
+    pub fn plus(self, other: TokenUsage) -> TokenUsage {
+        TokenUsage {
             input: self.input.saturating_add(other.input),
             cache_read: self.cache_read.saturating_add(other.cache_read),
             cache_write: self.cache_write.saturating_add(other.cache_write),
@@ -88,29 +88,47 @@ mod tests {
     fn the_parts_do_not_overlap_however_the_provider_counts() {
         let within = Billed::new(1_000, 50).with_cache(600, 300);
         let beside = Billed::new(100, 50).with_cache(600, 300);
-        let parts = Spent {
+        let parts = TokenUsage {
             input: 100,
             cache_read: 600,
             cache_write: 300,
             cache_write_hour: 0,
             output: 50,
         };
-        assert_eq!(Spent::of(within, Cached::Within, 0), parts);
-        assert_eq!(Spent::of(beside, Cached::Beside, 0), parts);
+        assert_eq!(TokenUsage::of(within, CachePlacement::Within, 0), parts);
+        assert_eq!(TokenUsage::of(beside, CachePlacement::Beside, 0), parts);
         assert_eq!((parts.prompt(), parts.all()), (1_000, 1_050));
-        assert_eq!(Spent::of(within, Cached::Within, 20).output, 70);
-        assert_eq!(Cached::of(within, 1_000, Cached::Beside), Cached::Within);
-        assert_eq!(Cached::of(beside, 1_000, Cached::Within), Cached::Beside);
-        assert_eq!(Cached::of(beside, 7, Cached::Within), Cached::Within);
+        assert_eq!(
+            TokenUsage::of(within, CachePlacement::Within, 20).output,
+            70
+        );
+        assert_eq!(
+            CachePlacement::of(within, 1_000, CachePlacement::Beside),
+            CachePlacement::Within
+        );
+        assert_eq!(
+            CachePlacement::of(beside, 1_000, CachePlacement::Within),
+            CachePlacement::Beside
+        );
+        assert_eq!(
+            CachePlacement::of(beside, 7, CachePlacement::Within),
+            CachePlacement::Within
+        );
         let nothing = Billed::new(1_000, 50);
-        assert_eq!(Cached::of(nothing, 1_000, Cached::Within), Cached::Within);
-        assert_eq!(Cached::of(nothing, 1_000, Cached::Beside), Cached::Beside);
+        assert_eq!(
+            CachePlacement::of(nothing, 1_000, CachePlacement::Within),
+            CachePlacement::Within
+        );
+        assert_eq!(
+            CachePlacement::of(nothing, 1_000, CachePlacement::Beside),
+            CachePlacement::Beside
+        );
     }
 
     #[test]
     fn numbers_that_contradict_each_other_end_at_their_edges() {
         let cached = Billed::new(10, u64::MAX).with_cache(u64::MAX, u64::MAX);
-        let spent = Spent::of(cached, Cached::Within, 5);
+        let spent = TokenUsage::of(cached, CachePlacement::Within, 5);
         assert_eq!((spent.input, spent.output), (0, u64::MAX));
         assert_eq!(spent.plus(spent).all(), u64::MAX);
     }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 /// The items in the context that were forgotten.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Folded {
+pub(super) struct ForgottenItems {
     /// Their sums.
     pub(super) sums: ContextSums,
     /// The keys of forgotten records and of their requests.
@@ -27,7 +27,7 @@ pub(super) struct Folded {
     pub(super) is_wrong: bool,
 }
 
-impl Folded {
+impl ForgottenItems {
     /// Returns true if an event may be about something that was forgotten.
     pub(super) fn concerns(&self, event: &Event, model: Option<&str>) -> bool {
         let is_forgotten = |key: &Key| self.keys.contains(key);
