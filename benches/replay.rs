@@ -12,8 +12,8 @@ use common::rows::{row, time};
 use ctxgauge::config;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::{
-    Billed, ByLength, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Part,
-    Place, Reset, Size, Usage, count,
+    BilledUsage, ByLength, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part,
+    Place, Reset, RetainedItems, Size, Usage, count,
 };
 use ctxgauge::model::forecast::forecast_at;
 use ctxgauge::model::replay::{Step, Timeline};
@@ -158,7 +158,7 @@ fn made_up(epoch: u64) -> Session {
                 cause: Cause::Automatic,
                 before: None,
                 after: None,
-                kept: Kept::Nothing,
+                kept: RetainedItems::Nothing,
             })));
             used = 22_000;
         }
@@ -181,7 +181,7 @@ fn made_up(epoch: u64) -> Session {
             output: Some(200),
             reasoning: None,
             source: Source::Reported,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         })));

@@ -5,7 +5,8 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use ctxgauge::model::event::{
-    Billed, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Size, Usage, count,
+    BilledUsage, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Size, Usage,
+    count,
 };
 use ctxgauge::model::sessions::{FileFacts, FileId, Sessions, Update};
 use ctxgauge::model::{Kind, Role, Source};
@@ -264,7 +265,7 @@ impl Log {
             output: Some(tokens),
             reasoning: None,
             source: Source::Reported,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         }));

@@ -1,8 +1,8 @@
 //! Sessions of `n` requests that never compact, by shape.
 
 use ctxgauge::model::event::{
-    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Place,
-    Reset, Size, Usage, count,
+    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Parent, Part, Place,
+    Reset, RetainedItems, Size, Usage, count,
 };
 use ctxgauge::model::{Kind, LeaveReason, Role, Source};
 
@@ -171,7 +171,7 @@ fn request(n: u64) -> Key {
 fn usage(n: u64, prompt: u64) -> Usage {
     Usage {
         output: Some(OUTPUT),
-        billed: Billed::default(),
+        billed: BilledUsage::default(),
         ..Usage::reported(request(n), prompt)
     }
 }
@@ -511,7 +511,7 @@ fn resets(n: u64, every: u64) -> Vec<Entry> {
                 cause: Cause::Automatic,
                 before: None,
                 after: None,
-                kept: Kept::Nothing,
+                kept: RetainedItems::Nothing,
             })));
         }
     })

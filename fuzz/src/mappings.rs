@@ -3,7 +3,7 @@
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
 use ctxgauge::agents::custom::Mapping;
 use ctxgauge::formats::Format;
-use ctxgauge::model::event::{ByLength, Sink};
+use ctxgauge::model::event::{ByLength, EventSink};
 use std::sync::{Mutex, PoisonError};
 
 /// Between a mapping and its log.
@@ -36,7 +36,7 @@ pub fn check(input: &[u8]) {
     let _ = format.recognise(log);
     let lines = read_lines(format.decoder().as_mut(), log);
     check_sessions(&fold(format, &RULES, lines));
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     format
         .decoder()
         .read_document(&String::from_utf8_lossy(log), &mut out);

@@ -5,7 +5,7 @@ use ctxgauge::decode::damage;
 use ctxgauge::formats::{Decoder, Format};
 use ctxgauge::ingest::store::document::decode;
 use ctxgauge::model::carried::CarriedCost;
-use ctxgauge::model::event::{ByLength, Conversation, Entry, Place, Sink};
+use ctxgauge::model::event::{ByLength, Conversation, Entry, EventSink, Place};
 use ctxgauge::model::forecast::{backtest, forecast};
 use ctxgauge::model::repeats::repeats;
 use ctxgauge::model::replay::Timeline;
@@ -36,7 +36,7 @@ pub fn fold(format: &Format, rules: &Arc<Rules>, entries: Vec<Entry>) -> Session
 
 /// The entries of a log of lines.
 pub fn read_lines(decoder: &mut dyn Decoder, log: &[u8]) -> Vec<Entry> {
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let mut offset = 0;
     for (number, line) in (1..).zip(log.split(|byte| *byte == b'\n')) {
         let len = line.len() as u64;
@@ -52,7 +52,7 @@ pub fn read_lines(decoder: &mut dyn Decoder, log: &[u8]) -> Vec<Entry> {
 
 /// The entries of a document.
 pub fn read_document(format: &Format, document: &[u8]) -> Vec<Entry> {
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     decode(format, document, &mut out);
     out.entries
 }

@@ -1,7 +1,7 @@
 //! What the decoders' tests share.
 
 use formats::Format;
-use model::event::{ByLength, Conversation, Entry, Event, Place, Sink};
+use model::event::{ByLength, Conversation, Entry, Event, EventSink, Place};
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) use fixture;
 /// The entries of these lines of a log.
 pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) -> Vec<Entry> {
     let mut decoder = format.decoder();
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let mut offset = 0;
     for (line, text) in (1..).zip(lines) {
         let bytes = text.as_ref().as_bytes();
@@ -43,7 +43,7 @@ pub fn read_rows(
     rows: impl IntoIterator<Item = (u64, String)>,
 ) -> (Vec<Entry>, Vec<Event>) {
     let mut decoder = format.decoder();
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     for (line, text) in rows {
         out.begin(Place::of_line(line));
         decoder.read_line(&text, &mut out);
@@ -77,7 +77,7 @@ pub fn previews(session: &Session) -> Vec<&str> {
 
 /// The session of a document.
 pub fn document(format: &Format, text: &str) -> Session {
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     format.decoder().read_document(text, &mut out);
     let mut session = Session::new(format.id, Arc::default());
     let entries = out.entries.into_iter();

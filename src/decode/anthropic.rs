@@ -4,7 +4,7 @@ use super::image::{self, Formula};
 use super::lenient::{self, Pieces, Raw, Text, Unsure, record};
 use super::pdf;
 use memchr::memmem::Finder;
-use model::event::{ItemBuilder, Key, NewItem, Part, Sink};
+use model::event::{EventSink, ItemBuilder, Key, NewItem, Part};
 use model::names::Names;
 use model::{Kind, Role};
 use std::collections::HashMap;
@@ -71,7 +71,7 @@ impl ToolNames {
         id: Option<&str>,
         tool: Option<&str>,
         arguments: Option<Raw<'_>>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> NewItem {
         self.insert(id, tool.unwrap_or_default());
         lenient::call(tool, id, arguments, out)
@@ -83,7 +83,7 @@ impl ToolNames {
         id: Option<&str>,
         tool: Option<&str>,
         arguments: &str,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> NewItem {
         let name = tool.unwrap_or_default();
         self.insert(id, name);
@@ -124,7 +124,7 @@ pub fn user_items(
     role: Role,
     kind: Kind,
     tools: &ToolNames,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Vec<NewItem> {
     let mut items = Vec::new();
     for block in &content.0 {
@@ -141,7 +141,13 @@ pub fn user_items(
 }
 
 /// Adds the items of a text. The harness's reminders in it are items of their own.
-fn text_items(text: &str, role: Role, kind: Kind, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
+fn text_items(
+    text: &str,
+    role: Role,
+    kind: Kind,
+    items: &mut Vec<NewItem>,
+    out: &mut EventSink<'_>,
+) {
     let (role, kind) = match role {
         Role::User => injected(text).map_or((role, kind), |kind| (Role::Container, kind)),
         _ => (role, kind),
@@ -197,7 +203,12 @@ fn split_reminders(text: &str) -> Vec<(&str, bool)> {
     parts
 }
 
-fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
+fn tool_result(
+    block: &Block<'_>,
+    tools: &ToolNames,
+    items: &mut Vec<NewItem>,
+    out: &mut EventSink<'_>,
+) {
     let call = block.tool_use_id.get();
     let nothing = Content::default();
     let content = match &block.content {
@@ -283,7 +294,7 @@ pub fn media_tokens(block: &Block<'_>, images: Option<Formula>) -> (u64, String)
 pub fn assistant_items(
     content: &Content<'_>,
     tools: &mut ToolNames,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Vec<NewItem> {
     let blocks = content.0.iter();
     blocks
@@ -291,7 +302,7 @@ pub fn assistant_items(
         .collect()
 }
 
-fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> NewItem {
+fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut EventSink<'_>) -> NewItem {
     match block.kind.or_empty() {
         "thinking" => {
             // The readable text is often empty or a summary; the signature grows with what is hidden.

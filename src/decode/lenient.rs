@@ -15,7 +15,7 @@ pub use record::{At, Field, Record, Slot, Unsure, Written, object, parse, raw_ob
 pub use scan::{NotJson, Raw, Scanner};
 
 use jiff::Timestamp;
-use model::event::{ELIDED, ItemBuilder, Key, NewItem, Sink};
+use model::event::{ELIDED, EventSink, ItemBuilder, Key, NewItem};
 use model::{Kind, Role};
 use std::borrow::Cow;
 
@@ -232,7 +232,7 @@ pub fn call(
     tool: Option<&str>,
     id: Option<&str>,
     arguments: Option<Raw<'_>>,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> NewItem {
     let item = out.tool_call(tool, id).text(tool.unwrap_or_default());
     raw(item, arguments).done()
@@ -243,7 +243,7 @@ pub fn offered<'s, 'm>(
     tool: &Text<'_>,
     description: &Text<'_>,
     parameters: Option<Raw<'_>>,
-    out: &'s mut Sink<'m>,
+    out: &'s mut EventSink<'m>,
 ) -> ItemBuilder<'s, 'm> {
     let item = out.item(Role::Container, Kind::ToolList).tool(tool.get());
     let item = item.text(tool.or_empty()).text(description.or_empty());

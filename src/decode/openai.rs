@@ -2,7 +2,7 @@
 
 use super::anthropic::ToolNames;
 use super::lenient::{Pieces, Raw, Text, record};
-use model::event::{ItemBuilder, NewItem, Sink};
+use model::event::{EventSink, ItemBuilder, NewItem};
 use model::{Kind, Role};
 
 record! {
@@ -44,7 +44,7 @@ pub fn answer(
     content: &Content<'_>,
     calls: &[Call<'_>],
     tools: &mut ToolNames,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Vec<NewItem> {
     let mut items = Vec::new();
     if let Some(text) = thinking.get().filter(|text| !text.is_empty()) {

@@ -1,7 +1,7 @@
 //! Reads the fields that the lines of most databases have in common.
 
 use super::lenient::{self, Lost, Record, Text, record};
-use model::event::{Meta, Sink};
+use model::event::{EventSink, Meta};
 
 record! {
     struct Session<'a> {
@@ -25,7 +25,7 @@ pub enum Line<S, R> {
 pub fn read<'a, S: Record<'a>, R: Record<'a>>(
     line: &'a str,
     known: &mut Meta,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Option<Line<S, R>> {
     if out.place().line() > 0 {
         return lenient::object(line, out).map(Line::Row);
@@ -35,7 +35,7 @@ pub fn read<'a, S: Record<'a>, R: Record<'a>>(
 }
 
 /// Emits the facts in the line about the session. A line that is not JSON has none: the caller reports it.
-fn facts(line: &str, known: &mut Meta, out: &mut Sink<'_>) {
+fn facts(line: &str, known: &mut Meta, out: &mut EventSink<'_>) {
     let lost = Lost::default();
     let session: Session<'_> = lenient::parse(line, &lost).unwrap_or_default();
     lost.report(out);

@@ -2,7 +2,7 @@
 
 use super::sidecar::SidecarRecord;
 use decode::damage;
-use model::event::{Meta, Sink};
+use model::event::{EventSink, Meta};
 
 /// The effect on a decoder of the files beside its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,14 +41,14 @@ pub trait Decoder: Send {
     /// beginning says of the session.
     fn skip_to_end(&mut self, _head: &Meta) {}
 
-    /// Decodes one complete line, without its newline; it is never blank. [`Sink::place`] is its
+    /// Decodes one complete line, without its newline; it is never blank. [`EventSink::place`] is its
     /// place.
-    fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}
+    fn read_line(&mut self, _line: &str, _out: &mut EventSink<'_>) {}
 
     /// Decodes of a line, which may be damaged, only what [concerns usage](model::event::Event::of_usage). What else it
     /// emits is dropped. Such a reading passes over lines without a [mark](super::Format::usage_marks), unless the decoder
     /// [needs](Decoder::needs) them.
-    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+    fn read_usage(&mut self, line: &[u8], out: &mut EventSink<'_>) {
         self.read_line(&damage::line(line).0, out);
     }
 
@@ -58,7 +58,7 @@ pub trait Decoder: Send {
     }
 
     /// Decodes a whole document.
-    fn read_document(&mut self, _document: &str, _out: &mut Sink<'_>) {}
+    fn read_document(&mut self, _document: &str, _out: &mut EventSink<'_>) {}
 
     /// Takes the sidecar records of its session: before it reads anything, and again when there are more,
     /// all of them.
@@ -75,13 +75,13 @@ pub trait Decoder: Send {
     /// Takes a document beside the log ([`Format::states`](super::Format::states)): before it reads anything, and again
     /// whenever the document has changed. Where there are several, they differ in content. A log
     /// that is a document itself is then read again from its beginning. Never fails, whatever the bytes.
-    fn read_state(&mut self, _document: &[u8], _out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, _document: &[u8], _out: &mut EventSink<'_>) -> StateUpdate {
         StateUpdate::Accepted
     }
 
     /// Called whenever all complete lines or elements of the log have been read, for what only holds of its
     /// end.
-    fn read_end(&mut self, _out: &mut Sink<'_>) {}
+    fn read_end(&mut self, _out: &mut EventSink<'_>) {}
 
     /// Returns true if the end shows that an event which was emitted before it is wrong: the rows of a database are
     /// then read again from their beginning.

@@ -22,7 +22,7 @@ pub use sidecar::{SidecarDatabase, SidecarRecord, SidecarSpec};
 pub use stores::{ChainSpec, End, FolderSpec, List, StoreKind, TreeSpec};
 pub use tier::Tier;
 
-use model::event::{Billed, Node, Sink};
+use model::event::{BilledUsage, EventSink, Node};
 pub use model::token_usage::CachePlacement;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub struct Format {
     /// Byte strings, one of which is in every line that [`Decoder::read_usage`] needs; they may be in other lines too.
     /// One that begins with a brace is the beginning of a line. Empty: it is given all lines.
     pub usage_marks: &'static [&'static str],
-    /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
+    /// The names of [`BilledUsage`]'s numbers in the provider's own terms, for totals. Empty where no usage is
     /// logged.
     pub terms: &'static [Term],
     /// True if the output in its usage is without reasoning, which is counted beside it.
@@ -105,8 +105,8 @@ pub enum SameId {
     LongestOf(fn(&Path) -> Option<String>),
 }
 
-/// One number of a provider's usage: its name in reports and where it is in [`Billed`].
-pub type Term = (&'static str, fn(&Billed) -> u64);
+/// One number of a provider's usage: its name in reports and where it is in [`BilledUsage`].
+pub type Term = (&'static str, fn(&BilledUsage) -> u64);
 
 /// The numbers of agents that log what was cached beside the input.
 pub const WITH_CACHE: &[Term] = &[
@@ -200,7 +200,7 @@ impl Format {
 
     /// Counts a record that its decoder does not read: as skipped if it is of a [`Format::harmless`] type,
     /// otherwise as unknown.
-    pub fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
+    pub fn pass_over(&self, kind: &str, out: &mut EventSink<'_>) {
         if has_word(self.harmless, kind) {
             out.skip(kind)
         } else {
@@ -209,7 +209,7 @@ impl Format {
     }
 
     /// Counts a record as [`Format::pass_over`] does, and emits its node, since its conversation's chain includes it.
-    pub fn pass_over_node(&self, kind: &str, node: Node, out: &mut Sink<'_>) {
+    pub fn pass_over_node(&self, kind: &str, node: Node, out: &mut EventSink<'_>) {
         self.pass_over(kind, out);
         out.node(node);
     }

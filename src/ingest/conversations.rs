@@ -5,7 +5,7 @@ use super::lines::records::each_record;
 use super::room;
 use decode::damage;
 use formats::Decoder;
-use model::event::{Conversation, Entry, Event, Place, Sink};
+use model::event::{Conversation, Entry, Event, EventSink, Place};
 use model::session::{Coverage, Session};
 use model::sessions::FileFacts;
 use model::summary::Summary;
@@ -237,7 +237,12 @@ pub struct Searched {
 }
 
 /// Decodes the records of a line, or records why that is not possible.
-pub(crate) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, out: &mut Sink<'_>) {
+pub(crate) fn decode(
+    decoder: &mut dyn Decoder,
+    place: Place,
+    line: Line<'_>,
+    out: &mut EventSink<'_>,
+) {
     let why = match line {
         Line::Bytes(bytes) => {
             out.begin(place);

@@ -11,7 +11,7 @@ use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use marks::expand;
-use model::event::{Conversation, Entry, Measure, Place, Sink};
+use model::event::{Conversation, Entry, EventSink, Measure, Place};
 use model::session::{Coverage, Session};
 use model::sessions::{FileFacts, FileId, Update};
 use model::window::Rules;
@@ -195,7 +195,7 @@ fn steps(logs: &[Log], measure: &dyn Measure) -> Vec<Step> {
             let line = expand(line, number);
             let len = line.len() as u64;
             let place = Place::new(number, offset, len);
-            let mut out = Sink::new(measure);
+            let mut out = EventSink::new(measure);
             decode(
                 decoder.as_mut(),
                 place,

@@ -18,7 +18,7 @@ use crate::source::file_system::{Entry, FileSystem, Kind, Location};
 use crate::source::{LARGEST, Stamp};
 use crate::sync::lock;
 use formats::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
-use model::event::Sink;
+use model::event::EventSink;
 use model::sessions::FileFacts;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
@@ -200,7 +200,7 @@ impl DecoderWithSidecar {
     }
 
     /// Passes what is new in the log's sidecars and state files to the decoder.
-    pub(crate) fn read_beside(&mut self, out: &mut Sink<'_>) -> StateUpdate {
+    pub(crate) fn read_beside(&mut self, out: &mut EventSink<'_>) -> StateUpdate {
         match self.read_sidecar() {
             StateUpdate::RereadLog => StateUpdate::RereadLog,
             _ => self.read_state(out),
@@ -228,7 +228,7 @@ impl DecoderWithSidecar {
     }
 
     /// Passes the state files that have changed to the decoder.
-    pub(crate) fn read_state(&mut self, out: &mut Sink<'_>) -> StateUpdate {
+    pub(crate) fn read_state(&mut self, out: &mut EventSink<'_>) -> StateUpdate {
         self.states.give(self.decoder.as_mut(), out)
     }
 }
@@ -270,7 +270,11 @@ impl States {
     }
 
     /// Passes those that have changed to the decoder. One that cannot be read counts as unreadable.
-    pub(crate) fn give(&mut self, decoder: &mut dyn Decoder, out: &mut Sink<'_>) -> StateUpdate {
+    pub(crate) fn give(
+        &mut self,
+        decoder: &mut dyn Decoder,
+        out: &mut EventSink<'_>,
+    ) -> StateUpdate {
         let mut all = StateUpdate::Accepted;
         for StateFile { file, given } in &mut self.files {
             let now = file.stamp_of_any().ok();

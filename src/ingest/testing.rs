@@ -15,7 +15,8 @@ use formats::{
     StoreKind, decoder,
 };
 use model::event::{
-    Billed, Cause, Conversation, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage,
+    BilledUsage, Cause, Conversation, Event, EventSink, Key, Meta, Node, Part, Place, Reset,
+    RetainedItems, Usage,
 };
 use model::running::Running;
 use model::window::Overrides;
@@ -149,14 +150,14 @@ struct ToyDecoder {
 }
 
 impl Decoder for ToyDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         match serde_json::from_str::<Value>(line) {
             Ok(value) => self.record(&value, out.place(), out),
             Err(_) => out.unreadable("no JSON"),
         }
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         match serde_json::from_str::<Vec<Value>>(document) {
             Ok(list) => {
                 for (n, value) in list.iter().enumerate() {
@@ -170,7 +171,7 @@ impl Decoder for ToyDecoder {
 }
 
 impl ToyDecoder {
-    fn record(&mut self, value: &Value, place: Place, out: &mut Sink<'_>) {
+    fn record(&mut self, value: &Value, place: Place, out: &mut EventSink<'_>) {
         let node = |items, part, request| {
             Event::Node(Box::new(Node {
                 part,
@@ -198,7 +199,7 @@ impl ToyDecoder {
                 output: Some(1),
                 reasoning: None,
                 source: Source::Reported,
-                billed: Billed::default(),
+                billed: BilledUsage::default(),
                 is_whole: false,
                 is_inherited: false,
             };
@@ -232,7 +233,7 @@ impl ToyDecoder {
                 cause: Cause::Automatic,
                 before: None,
                 after: None,
-                kept: Kept::Nothing,
+                kept: RetainedItems::Nothing,
             };
             out.push(
                 Conversation::Main,

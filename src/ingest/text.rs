@@ -16,7 +16,7 @@ use super::lines::records::each_record;
 use crate::source::{Bytes, CHUNK, read_some};
 use decode::damage;
 use formats::{Decoder, Format};
-use model::event::{Sink, Unmeasured};
+use model::event::{EventSink, Unmeasured};
 use model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
@@ -55,7 +55,7 @@ pub(crate) fn in_record(format: &Format, wanted: TextRequest, record: &[u8]) -> 
 /// Returns an item's text, from a log that is decoded again.
 pub(crate) fn captured(
     wanted: TextRequest,
-    decode: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
+    decode: impl FnOnce(&mut EventSink<'_>) -> io::Result<()>,
 ) -> io::Result<Pieces> {
     capture(wanted, decode).map(Pieces::held)
 }
@@ -64,7 +64,7 @@ fn read(
     mut decoder: Box<dyn Decoder>,
     wanted: TextRequest,
     record: &[u8],
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> io::Result<()> {
     out.begin(wanted.place);
     each_record(record, out, &mut |record, out| {
@@ -75,9 +75,9 @@ fn read(
 
 fn capture(
     wanted: TextRequest,
-    decode: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
+    decode: impl FnOnce(&mut EventSink<'_>) -> io::Result<()>,
 ) -> io::Result<String> {
-    let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);
+    let mut out = EventSink::capturing(&Unmeasured, wanted.place, wanted.hash);
     decode(&mut out)?;
     out.captured().ok_or_else(rewritten)
 }

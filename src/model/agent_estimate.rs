@@ -30,7 +30,7 @@ impl AgentEstimate {
 
 /// The newest number that the agent logged, and when.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Logged {
+pub(super) struct LoggedEstimate {
     /// The request that it is about.
     pub(super) request: Key,
     /// The agent's number for the prompt, in tokens.
@@ -46,11 +46,16 @@ pub(super) struct Logged {
     pub(super) record: u32,
 }
 
-impl Logged {
+impl LoggedEstimate {
     /// Compares the agent's number with ours, which is `used` tokens, `logged` of them in items.
-    pub(super) fn new(usage: &Usage, used: u64, logged: u64, attribution: &Attribution) -> Logged {
+    pub(super) fn new(
+        usage: &Usage,
+        used: u64,
+        logged: u64,
+        attribution: &Attribution,
+    ) -> LoggedEstimate {
         let tokens = usage.prompt.saturating_add(usage.output.unwrap_or(0));
-        Logged {
+        LoggedEstimate {
             request: usage.request,
             prompt: usage.prompt,
             estimate: AgentEstimate {

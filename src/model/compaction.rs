@@ -249,8 +249,8 @@ mod tests {
     use super::*;
     use crate::Role;
     use crate::event::{
-        Billed, Cause, Conversation, Entry, Event, Kept, Key, NewItem, Node, Part, Place, Reset,
-        Size, Usage, count,
+        BilledUsage, Cause, Conversation, Entry, Event, Key, NewItem, Node, Part, Place, Reset,
+        RetainedItems, Size, Usage, count,
     };
     use crate::history::ItemIx;
     use std::sync::Arc;
@@ -312,7 +312,7 @@ mod tests {
                 output: None,
                 reasoning: None,
                 source: Source::Reported,
-                billed: Billed::default(),
+                billed: BilledUsage::default(),
                 is_whole: false,
                 is_inherited: false,
             })))
@@ -326,7 +326,7 @@ mod tests {
                 cause: Cause::Automatic,
                 before,
                 after: None,
-                kept: Kept::Nodes(keys),
+                kept: RetainedItems::Nodes(keys),
             })))
         }
 

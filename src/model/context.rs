@@ -6,7 +6,7 @@
 use super::content::{Content, ContextSums, Contribution};
 use super::history::SizedItem;
 use super::own_count::OwnCount;
-use super::past::{Inputs, Unlogged};
+use super::past::{Inputs, UnloggedSource};
 use super::pictures::Media;
 use super::state::State;
 use super::{Role, Source};
@@ -286,15 +286,15 @@ impl State {
         shown: u64,
     ) -> (u64, Option<f64>) {
         match inputs.unlogged {
-            Unlogged::Reported(system) => (system, None),
-            Unlogged::Learned(prefix) => (prefix, Some(LEARNED_PREFIX_SPREAD)),
-            Unlogged::Agent(rest) => (rest, Some(LEARNED_PREFIX_SPREAD)),
+            UnloggedSource::Reported(system) => (system, None),
+            UnloggedSource::Learned(prefix) => (prefix, Some(LEARNED_PREFIX_SPREAD)),
+            UnloggedSource::Agent(rest) => (rest, Some(LEARNED_PREFIX_SPREAD)),
             // Nothing was sent, or nothing of it could be read.
-            Unlogged::Usual if items == 0 => (0, Some(0.0)),
-            Unlogged::Usual if let Some(whole) = self.expected_beginning() => {
+            UnloggedSource::Usual if items == 0 => (0, Some(0.0)),
+            UnloggedSource::Usual if let Some(whole) = self.expected_beginning() => {
                 (whole.saturating_sub(shown), Some(LEARNED_PREFIX_SPREAD))
             }
-            Unlogged::Usual => {
+            UnloggedSource::Usual => {
                 let model = self.past().facts_at(inputs).model;
                 let usual = self
                     .rules()

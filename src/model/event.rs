@@ -13,12 +13,12 @@ mod size;
 mod surcharge;
 
 use super::{Kind, LeaveReason, Role, Source};
-pub use billed::Billed;
+pub use billed::BilledUsage;
 use jiff::Timestamp;
 pub use place::Place;
-pub use reset::{Cause, CauseSource, Kept, Reset};
+pub use reset::{Cause, CauseSource, Reset, RetainedItems};
 use serde::{Deserialize, Serialize};
-pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
+pub use sink::{ELIDED, EventSink, ItemBuilder, PREVIEW_BYTES, is_unsafe_to_show, split_elided};
 pub use size::{ByLength, Measure, Size, Unmeasured, count};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ pub enum Event {
         /// The response.
         request: Key,
         /// Its cost.
-        billed: Billed,
+        billed: BilledUsage,
         /// The requests whose cost it is.
         of: CostOf,
         /// The model that answered; `None`: that of the conversation.
@@ -247,7 +247,11 @@ impl Event {
             Event::Reset(reset) if reset.gone == LeaveReason::Compaction => {
                 Some(Event::Reset(Box::new(Reset {
                     key: reset.key,
-                    ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing)
+                    ..Reset::new(
+                        LeaveReason::Compaction,
+                        Cause::Unlogged,
+                        RetainedItems::Nothing,
+                    )
                 })))
             }
             _ => None,
@@ -471,7 +475,7 @@ pub struct Usage {
     /// [`Source::Reported`], or [`Source::Agent`] for an agent's own estimate.
     pub source: Source,
     /// The usage of the response in the provider's own terms, for totals.
-    pub billed: Billed,
+    pub billed: BilledUsage,
     /// True if the log contains the whole prompt: then no part of it is unlogged.
     pub is_whole: bool,
     /// True if the response belongs to another session, whose history this one continues. It is counted there.
@@ -489,14 +493,14 @@ impl Usage {
             output: None,
             reasoning: None,
             source: Source::Reported,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         }
     }
 
     /// Returns a report of a prompt with the cost of the response.
-    pub fn billed(request: Key, prompt: u64, billed: Billed) -> Usage {
+    pub fn billed(request: Key, prompt: u64, billed: BilledUsage) -> Usage {
         Usage {
             cached: billed.cache_read,
             billed,

@@ -141,14 +141,14 @@ impl PastReset {
 mod tests {
     use super::*;
     use crate::event::Key;
-    use crate::past::Mark;
+    use crate::past::StateMark;
 
     /// A report on a million messages takes a megabyte more for each byte of these.
     #[test]
     fn what_a_session_has_a_million_of_is_small() {
         assert!(size_of::<Item>() <= 152, "{}", size_of::<Item>());
         assert!(size_of::<Request>() <= 136, "{}", size_of::<Request>());
-        assert!(size_of::<Mark>() <= 64, "{}", size_of::<Mark>());
+        assert!(size_of::<StateMark>() <= 64, "{}", size_of::<StateMark>());
         assert_eq!(size_of::<Option<Key>>(), size_of::<Key>());
     }
 }

@@ -362,7 +362,7 @@ fn begins_turn(item: &ItemRef<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::LeaveReason;
-    use crate::event::{Event, Kept, Key, NewItem, Node, Part, Size, Usage};
+    use crate::event::{Event, Key, NewItem, Node, Part, RetainedItems, Size, Usage};
     use crate::replay::Timeline;
     use crate::testing::{Log, new_item};
 
@@ -456,7 +456,11 @@ mod tests {
     fn a_compaction_below_the_trigger_was_asked_for() {
         let compact = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
+            let reset = Reset::new(
+                LeaveReason::Compaction,
+                Cause::Unlogged,
+                RetainedItems::Nothing,
+            );
             log.event(Event::Reset(Box::new(reset)))
         };
         let causes = [30_000, 49_000].map(|prompt| compact(prompt).session.resets()[0].clone());
@@ -469,7 +473,11 @@ mod tests {
     fn an_agent_at_its_trigger_does_not_compact_because_a_turn_ends() {
         let cause = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(LeaveReason::Compaction, Cause::TurnEnd, Kept::Nothing);
+            let reset = Reset::new(
+                LeaveReason::Compaction,
+                Cause::TurnEnd,
+                RetainedItems::Nothing,
+            );
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -481,7 +489,11 @@ mod tests {
     fn without_a_count_the_size_before_decides_and_without_a_trigger_half_the_window() {
         let cause = |agent: &'static str, prompt: u64| {
             let log = thinks(says(Log::of(agent).model("any"), "1"), "a", prompt, None);
-            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
+            let reset = Reset::new(
+                LeaveReason::Compaction,
+                Cause::Unlogged,
+                RetainedItems::Nothing,
+            );
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -503,7 +515,7 @@ mod tests {
                 log = log.event(Event::Reset(Box::new(Reset::new(
                     LeaveReason::Compaction,
                     Cause::Automatic,
-                    Kept::Nothing,
+                    RetainedItems::Nothing,
                 ))));
             }
             log.session.limits().trigger

@@ -1,6 +1,6 @@
 //! Keeps the earlier states of a session: enough to show it as of any record.
 //!
-//! Items keep when they came and left, and their sizes before the present one. Besides, a [`Mark`] is set at every
+//! Items keep when they came and left, and their sizes before the present one. Besides, a [`StateMark`] is set at every
 //! record that changed any other input of a context. Nothing is computed here that was not computed when the record was
 //! read.
 
@@ -18,9 +18,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Past {
     /// The marks in the order of the log, at most one a record.
-    marks: Vec<Mark>,
+    marks: Vec<StateMark>,
     /// The inputs that few records change, in order.
-    rest: Vec<Rest>,
+    rest: Vec<RareInputs>,
     /// The model and its limits, in order.
     facts: Vec<ModelFacts>,
     /// The agent's own numbers, in order.
@@ -41,7 +41,7 @@ struct DatedEstimate {
 /// A record that changed what a context is computed from. A session may have a million: what few of them change of the
 /// inputs is apart.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct StateMark {
     pub(super) place: Place,
     at: MaybeTime,
     pub(super) record: u32,
@@ -55,7 +55,7 @@ pub(super) struct Mark {
     rest: u32,
 }
 
-impl Mark {
+impl StateMark {
     /// Returns the time at which its record was written.
     pub(super) fn at(&self) -> Option<Timestamp> {
         self.at.get()
@@ -74,13 +74,13 @@ pub(super) struct Inputs {
     /// The number of times that items have left, come back, or changed their size.
     changes: u32,
     anchor: MaybeIx,
-    pub(super) rest: Rest,
+    pub(super) rest: RareInputs,
 }
 
 /// The inputs that few records change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rest {
-    pub(super) unlogged: Unlogged,
+pub(super) struct RareInputs {
+    pub(super) unlogged: UnloggedSource,
     /// Tokens of unlogged text that the next prompt will have again.
     pub(super) returning: u64,
     /// Tokens that have left since the last report, as a share of a sum that was divided by lengths.
@@ -96,7 +96,7 @@ pub(super) struct Rest {
 
 /// The source of the part of the context that no item explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unlogged {
+pub(super) enum UnloggedSource {
     /// The anchor's system part, in tokens.
     Reported(u64),
     /// The prefix before the reset, in tokens.
@@ -123,9 +123,9 @@ impl Inputs {
 }
 
 impl Deref for Inputs {
-    type Target = Rest;
+    type Target = RareInputs;
 
-    fn deref(&self) -> &Rest {
+    fn deref(&self) -> &RareInputs {
         &self.rest
     }
 }
@@ -137,7 +137,7 @@ fn newest<T>(all: &[T], len: u32) -> Option<&T> {
 
 impl Past {
     /// Returns the marks, in the order of the log.
-    pub(super) fn marks(&self) -> &[Mark] {
+    pub(super) fn marks(&self) -> &[StateMark] {
         &self.marks
     }
 
@@ -150,10 +150,12 @@ impl Past {
         unexplained: Option<u64>,
     ) -> Inputs {
         let unlogged = match (attribution.anchor(), attribution.prefix(), unexplained) {
-            (Some(anchor), _, _) => Unlogged::Reported(attribution.requests().at(anchor).system()),
-            (None, Some(learned), _) => Unlogged::Learned(learned),
-            (None, None, Some(rest)) => Unlogged::Agent(rest),
-            (None, None, None) => Unlogged::Usual,
+            (Some(anchor), _, _) => {
+                UnloggedSource::Reported(attribution.requests().at(anchor).system())
+            }
+            (None, Some(learned), _) => UnloggedSource::Learned(learned),
+            (None, None, Some(rest)) => UnloggedSource::Agent(rest),
+            (None, None, None) => UnloggedSource::Usual,
         };
         let items = attribution.items();
         Inputs {
@@ -162,7 +164,7 @@ impl Past {
             turns,
             changes: items.changes(),
             anchor: attribution.anchor().into(),
-            rest: Rest {
+            rest: RareInputs {
                 unlogged,
                 returning: attribution.returning(),
                 guessed_of_left: items.guessed_of_left(),
@@ -187,7 +189,7 @@ impl Past {
         if last.is_some_and(|last| self.inputs_of(last) == Some(*inputs)) {
             return;
         }
-        let is_replaced = |last: &mut Mark| self.forgotten || last.record == record;
+        let is_replaced = |last: &mut StateMark| self.forgotten || last.record == record;
         let replaced = self.marks.pop_if(is_replaced);
         if replaced.is_some() {
             let used = self.marks.last().map_or(0, |last| last.rest + 1);
@@ -196,7 +198,7 @@ impl Past {
         if self.rest.last() != Some(&inputs.rest) {
             self.rest.push(inputs.rest);
         }
-        let mark = Mark {
+        let mark = StateMark {
             place,
             at: at.into(),
             record,
@@ -209,12 +211,12 @@ impl Past {
         };
         self.marks.push(match replaced {
             // The first event of a record has its place.
-            Some(Mark { place, at, .. }) if !self.forgotten => Mark { place, at, ..mark },
+            Some(StateMark { place, at, .. }) if !self.forgotten => StateMark { place, at, ..mark },
             _ => mark,
         });
     }
 
-    fn inputs_of(&self, mark: &Mark) -> Option<Inputs> {
+    fn inputs_of(&self, mark: &StateMark) -> Option<Inputs> {
         Some(Inputs {
             requests: mark.requests,
             resets: mark.resets,
@@ -231,7 +233,7 @@ impl Past {
         if self.marks.get(from).is_none_or(|mark| mark.record > record)
             && let Some(before) = from.checked_sub(1).and_then(|ix| self.marks.get(ix))
         {
-            let mark = Mark {
+            let mark = StateMark {
                 record,
                 place,
                 ..*before
@@ -293,7 +295,7 @@ impl Past {
     /// Forgets the earlier states.
     pub(super) fn forget(&mut self) {
         let (last, rest) = (self.marks.pop(), self.rest.pop());
-        let last = last.map(|last| Mark { rest: 0, ..last });
+        let last = last.map(|last| StateMark { rest: 0, ..last });
         (self.marks, self.rest) = (last.into_iter().collect(), rest.into_iter().collect());
         self.forgotten = true;
     }

@@ -4,8 +4,8 @@ use super::carried::CarriedCost;
 use super::compaction::{compactions, contents};
 use super::estimators::{Estimator, predictions};
 use super::event::{
-    Billed, Cause, Conversation, Entry, Event, ItemKey, Kept, Key, Meta, NewItem, Node, Parent,
-    Part, Place, Reset, Size, Usage,
+    BilledUsage, Cause, Conversation, Entry, Event, ItemKey, Key, Meta, NewItem, Node, Parent,
+    Part, Place, Reset, RetainedItems, Size, Usage,
 };
 use super::forecast::{backtest, forecast};
 use super::repeats::repeats;
@@ -142,7 +142,7 @@ fn usage() -> impl Strategy<Value = Event> {
                     output,
                     reasoning,
                     source,
-                    billed: Billed::default(),
+                    billed: BilledUsage::default(),
                     is_whole,
                     is_inherited: false,
                 }))
@@ -164,9 +164,9 @@ fn item_keys() -> impl Strategy<Value = Vec<ItemKey>> {
 
 fn upheaval() -> impl Strategy<Value = Event> {
     let kept = prop_oneof![
-        Just(Kept::Nothing),
-        keys().prop_map(Kept::Nodes),
-        (0u64..24, prop::option::of(0u64..24)).prop_map(|(first, last)| Kept::Range {
+        Just(RetainedItems::Nothing),
+        keys().prop_map(RetainedItems::Nodes),
+        (0u64..24, prop::option::of(0u64..24)).prop_map(|(first, last)| RetainedItems::Range {
             first: Key::new(first),
             last: last.map(Key::new),
         }),

@@ -14,7 +14,7 @@ mod link;
 mod tests;
 mod walk;
 
-use super::event::{Kept, Key, Parent, Part};
+use super::event::{Key, Parent, Part, RetainedItems};
 use super::history::ItemIx;
 use super::key_index::KeyIndex;
 use super::lean_vec::LeanVec;
@@ -395,11 +395,11 @@ impl RecordTree {
     }
 
     /// Takes in a reset: only what is kept stays, and later records hang below the reset's own.
-    pub(super) fn reset(&mut self, key: Option<Key>, kept: &Kept) -> BranchChange {
+    pub(super) fn reset(&mut self, key: Option<Key>, kept: &RetainedItems) -> BranchChange {
         let mut path: Vec<NodeIx> = match kept {
-            Kept::Nothing => Vec::new(),
-            Kept::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
-            Kept::Range { first, last } => self.range(*first, *last),
+            RetainedItems::Nothing => Vec::new(),
+            RetainedItems::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
+            RetainedItems::Range { first, last } => self.range(*first, *last),
         };
         let front = |ix: &NodeIx| self.nodes.at(*ix).part == Part::Front;
         path.extend(self.live().filter(front));

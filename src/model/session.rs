@@ -9,14 +9,16 @@ mod memo;
 mod resets;
 mod rewritten;
 
-use super::event::{Cause, CauseSource, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
+use super::event::{
+    Cause, CauseSource, Entry, Event, Key, Meta, Place, Reset, RetainedItems, Usage,
+};
 use super::growth::RunningGrowth;
 pub use super::history::{
     Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, ItemList, ItemRef, PastReset,
     Request, RequestIx, RequestList, RequestRef, SizedItem,
 };
 pub use super::small::NoMemory;
-use super::state::{Reported, State};
+use super::state::{ReportOrder, State};
 use super::sums::RunningSums;
 use super::window::{Overrides, Rules, Said};
 use super::{LeaveReason, Source};
@@ -166,7 +168,7 @@ impl Session {
         if let Some(model) = &usage.model {
             self.use_model(model);
         }
-        if self.state.report(usage, place, at) == Reported::First {
+        if self.state.report(usage, place, at) == ReportOrder::First {
             self.note_beginning();
             self.note_price();
         }
@@ -191,7 +193,7 @@ impl Session {
     /// Notes that only these records are in the context any more.
     fn retain(&mut self, keys: &[Key], why: LeaveReason, place: Place, at: Option<Timestamp>) {
         self.state.apply_rescale();
-        let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
+        let reset = Reset::new(why, Cause::Automatic, RetainedItems::Nothing);
         let before = PastReset {
             // The log has only what is left.
             cause_source: CauseSource::Inferred,

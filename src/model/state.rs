@@ -12,7 +12,7 @@ mod refers_back;
 mod report;
 mod resets;
 
-use super::agent_estimate::{AgentEstimate, Logged};
+use super::agent_estimate::{AgentEstimate, LoggedEstimate};
 use super::attribution::{Attribution, alive};
 use super::cache_clock::CacheClock;
 use super::calibrations::Calibrations;
@@ -26,9 +26,9 @@ use super::record_tree::RecordTree;
 use super::recurring::RecurringPart;
 use super::small::NoMemory;
 use super::window::{Overrides, Rules};
-use facts::Named;
+use facts::NamedFacts;
 use jiff::Timestamp;
-pub(super) use report::Reported;
+pub(super) use report::ReportOrder;
 pub(super) use resets::Summary;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub struct State {
     tree: RecordTree,
     attribution: Attribution,
     past: Past,
-    agent_estimate: Option<Logged>,
+    agent_estimate: Option<LoggedEstimate>,
     /// The number of requests when the agent last rewrote its history.
     rewritten_at: Option<usize>,
     /// The tokens that the provider leaves out of each prompt, though the agent counts them.
@@ -87,7 +87,7 @@ pub struct State {
     /// True if a record since the last reset is the first of a conversation, though others are before it.
     begins_again: bool,
     /// The facts that were named after the part of the log that was not read.
-    named: Named,
+    named: NamedFacts,
     /// Tokens of its first prompt that are not part of the conversation, where its log was not read from there on.
     pub(crate) began_with: Option<u64>,
     /// The summary that the log has in the place of earlier records.

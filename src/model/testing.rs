@@ -2,8 +2,8 @@
 
 use super::earlier::Earlier;
 use super::event::{
-    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset,
-    Size, Usage, count,
+    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
+    RetainedItems, Size, Usage, count,
 };
 use super::session::{Coverage, Session};
 use super::window::Rules;
@@ -169,7 +169,7 @@ impl Log {
             output: None,
             reasoning: None,
             source: Source::Reported,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         })))
@@ -188,7 +188,7 @@ impl Log {
             cause: Cause::named(cause),
             before: Some(before),
             after: None,
-            kept: Kept::Nothing,
+            kept: RetainedItems::Nothing,
         })))
     }
 }

@@ -1,7 +1,7 @@
 //! Counts the usage of responses in parts that do not overlap and are the same for all providers, so that it can be
 //! added up and priced.
 
-use super::event::Billed;
+use super::event::BilledUsage;
 
 /// The place of cached tokens in a provider's numbers: those that were read from a cache and written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct TokenUsage {
 
 impl CachePlacement {
     /// Returns the way of counting of a report whose prompt is known; `usual` where its numbers do not show it.
-    pub fn of(billed: Billed, prompt: u64, usual: CachePlacement) -> CachePlacement {
+    pub fn of(billed: BilledUsage, prompt: u64, usual: CachePlacement) -> CachePlacement {
         let is_beside = prompt == billed.prompt();
         match (is_beside, prompt == billed.input) {
             (true, false) => CachePlacement::Beside,
@@ -42,7 +42,7 @@ impl CachePlacement {
 
 impl TokenUsage {
     /// Returns the parts of a response's usage. `beside`: the reasoning that `output` does not hold.
-    pub fn of(billed: Billed, cached: CachePlacement, beside: u64) -> TokenUsage {
+    pub fn of(billed: BilledUsage, cached: CachePlacement, beside: u64) -> TokenUsage {
         let in_cache = billed.cache_read.saturating_add(billed.cache_creation);
         TokenUsage {
             input: match cached {
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn the_parts_do_not_overlap_however_the_provider_counts() {
-        let within = Billed::new(1_000, 50).with_cache(600, 300);
-        let beside = Billed::new(100, 50).with_cache(600, 300);
+        let within = BilledUsage::new(1_000, 50).with_cache(600, 300);
+        let beside = BilledUsage::new(100, 50).with_cache(600, 300);
         let parts = TokenUsage {
             input: 100,
             cache_read: 600,
@@ -114,7 +114,7 @@ mod tests {
             CachePlacement::of(beside, 7, CachePlacement::Within),
             CachePlacement::Within
         );
-        let nothing = Billed::new(1_000, 50);
+        let nothing = BilledUsage::new(1_000, 50);
         assert_eq!(
             CachePlacement::of(nothing, 1_000, CachePlacement::Within),
             CachePlacement::Within
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn numbers_that_contradict_each_other_end_at_their_edges() {
-        let cached = Billed::new(10, u64::MAX).with_cache(u64::MAX, u64::MAX);
+        let cached = BilledUsage::new(10, u64::MAX).with_cache(u64::MAX, u64::MAX);
         let spent = TokenUsage::of(cached, CachePlacement::Within, 5);
         assert_eq!((spent.input, spent.output), (0, u64::MAX));
         assert_eq!(spent.plus(spent).all(), u64::MAX);

@@ -5,7 +5,7 @@ use ctxgauge::agents;
 use ctxgauge::config;
 use ctxgauge::formats::Format;
 use ctxgauge::model::Source;
-use ctxgauge::model::event::{ByLength, Conversation, Event, Key, Place, Sink};
+use ctxgauge::model::event::{ByLength, Conversation, Event, EventSink, Key, Place};
 use ctxgauge::model::session::Session;
 use ctxgauge::model::window::Rules;
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ proptest! {
             let line = &lines[index.index(lines.len())];
             let line = &line[..line.len() * share / 100];
             let place = Place::new(n as u64 + 1, n as u64, line.len() as u64);
-            let mut sink = Sink::new(&ByLength);
+            let mut sink = EventSink::new(&ByLength);
             sink.begin(place);
             decoder.read_line(&String::from_utf8_lossy(line), &mut sink);
             for entry in sink.entries {

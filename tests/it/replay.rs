@@ -2,7 +2,7 @@
 
 use crate::support::manifest_folder;
 use ctxgauge::formats::Format;
-use ctxgauge::model::event::{ByLength, Conversation, Entry, Place, Sink};
+use ctxgauge::model::event::{ByLength, Conversation, Entry, EventSink, Place};
 use ctxgauge::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use ctxgauge::model::replay::{Moment, Snapshot, Step, Timeline, What};
 use ctxgauge::model::session::Session;
@@ -54,7 +54,7 @@ fn moments(timeline: &Timeline) -> impl Iterator<Item = &Moment> {
 /// A log's entries, by conversation.
 fn read(format: &Format, path: &Path) -> BTreeMap<Conversation, Vec<Entry>> {
     let bytes = fs::read(path).unwrap();
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let mut decoder = format.decoder();
     if path.extension().is_some_and(|it| it == "json") {
         decoder.read_document(&String::from_utf8_lossy(&bytes), &mut out);
@@ -124,7 +124,7 @@ fn session() -> Session {
     ];
     let format = agents::by_id("claude-code").unwrap();
     let mut decoder = format.decoder();
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     for (line, text) in (1..).zip(log) {
         let place = Place::of_line(line);
         out.begin(place);

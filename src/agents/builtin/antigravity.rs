@@ -24,7 +24,7 @@ use formats::names;
 use formats::{
     Claim, Decoder, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind, decoder, head,
 };
-use model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::event::{Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage};
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -138,7 +138,7 @@ impl Decoder for AntigravityDecoder {
         StateUpdate::RereadLog
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         if let Some(about) = self.about.take() {
             out.meta(about);
         }
@@ -183,7 +183,7 @@ impl Decoder for AntigravityDecoder {
 }
 
 impl AntigravityDecoder {
-    fn response(&mut self, step: &Step<'_>, out: &mut Sink<'_>) {
+    fn response(&mut self, step: &Step<'_>, out: &mut EventSink<'_>) {
         self.calls.clear();
         let mut items = Vec::new();
         if !step.content.or_empty().is_empty() {
@@ -214,7 +214,7 @@ impl AntigravityDecoder {
     }
 
     /// Emits a row of the database, where that is the log: the numbers of a response, but not its text.
-    fn row(&mut self, row: &str, out: &mut Sink<'_>) {
+    fn row(&mut self, row: &str, out: &mut EventSink<'_>) {
         let (usage, _, at) = match generation::read(row) {
             Some(Some(generation)) => generation,
             Some(None) => return out.skip("generation"),
@@ -229,7 +229,7 @@ impl AntigravityDecoder {
         out.usage(usage);
     }
 
-    fn model(&mut self, usage: &Usage, out: &mut Sink<'_>) {
+    fn model(&mut self, usage: &Usage, out: &mut EventSink<'_>) {
         if usage.model.is_some() && usage.model != self.model {
             self.model.clone_from(&usage.model);
             out.meta(Meta::of_model(usage.model.clone()));
@@ -249,22 +249,26 @@ impl Step<'_> {
     }
 }
 
-fn add(step: &Step<'_>, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
+fn add(step: &Step<'_>, part: Part, items: Vec<NewItem>, out: &mut EventSink<'_>) {
     out.node(Node::new(step.key(), part, items));
 }
 
 /// Takes in a compaction, and the summary.
-fn checkpoint(step: &Step<'_>, out: &mut Sink<'_>) {
+fn checkpoint(step: &Step<'_>, out: &mut EventSink<'_>) {
     out.reset(Reset {
         key: step.key(),
-        ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing)
+        ..Reset::new(
+            LeaveReason::Compaction,
+            Cause::Unlogged,
+            RetainedItems::Nothing,
+        )
     });
     let item = out.text(Role::Container, Kind::Summary, step.content.or_empty());
     out.node(Node::new(None, Part::Injected, vec![item]));
 }
 
 /// Returns the items of a message of the user's: what he typed, and what was put in around it.
-fn input(content: &str, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn input(content: &str, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let (before, rest) = content.split_once(REQUEST.0).unwrap_or(("", content));
     let (typed, after) = rest.split_once(REQUEST.1).unwrap_or((rest, ""));
     let parts = [

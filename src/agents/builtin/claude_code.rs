@@ -39,7 +39,8 @@ use formats::{
 use formats::{about_agent, is_uuid};
 use idle::Idle;
 use model::event::{
-    Billed, Conversation, Event, Key, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+    BilledUsage, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part, Reset,
+    Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use requests::Requests;
@@ -161,7 +162,7 @@ impl Side {
 }
 
 impl Decoder for ClaudeCodeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
         let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
@@ -179,7 +180,7 @@ impl Decoder for ClaudeCodeDecoder {
         self.of_subagent = head.id.as_ref().map(|_| head.parent.is_some());
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());
             let ids = [&record.uuid, &record.parent_uuid, &record.agent_id];
@@ -189,7 +190,7 @@ impl Decoder for ClaudeCodeDecoder {
         }
     }
 
-    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+    fn read_usage(&mut self, line: &[u8], out: &mut EventSink<'_>) {
         if self.spend(&text(line), out).is_none() {
             self.read_line(&damage::line(line).0, out);
         }
@@ -206,7 +207,7 @@ impl Decoder for ClaudeCodeDecoder {
 }
 
 impl ClaudeCodeDecoder {
-    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn record(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let kind = record.kind.or_empty();
         let parent = record.parent_uuid.key();
         let mut node = Node {
@@ -324,7 +325,7 @@ impl ClaudeCodeDecoder {
         self.fork.is_some() && agent.get().is_none()
     }
 
-    fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+    fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
         // The requests of newer versions contain it.
         if self.requests.has_shape() && attachment::is_snapshot(record) {
             return out.skip(record.attachment_name());
@@ -340,7 +341,7 @@ impl ClaudeCodeDecoder {
     }
 
     /// Takes in a message of a request, written apart.
-    fn blob(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn blob(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let content = &record.message.content.value;
         let items = match record.message.role.get() {
             Some("assistant") => assistant_items(content, &mut self.tools, out),
@@ -371,7 +372,7 @@ impl ClaudeCodeDecoder {
     }
 
     /// Emits what a record contains about its session, where that is new.
-    fn meta(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn meta(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let title = match record.kind.or_empty() {
             _ if self.is_inherited(&record.agent_id) => &Text(None),
             "custom-title" => &record.custom_title,
@@ -401,7 +402,7 @@ impl ClaudeCodeDecoder {
         out.meta(meta.changes(known));
     }
 
-    fn user(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+    fn user(&mut self, record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
         let is_summary = record.is_compact_summary == Some(true);
         let unsent = record.is_virtual == Some(true)
             || record.is_display_only == Some(true)
@@ -428,7 +429,7 @@ impl ClaudeCodeDecoder {
         &mut self,
         record: &Record<'_>,
         node: &mut Node,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> Option<Usage> {
         let message = &record.message;
         if usage::is_synthetic(message.model.get(), record.is_api_error_message) {
@@ -475,7 +476,7 @@ impl ClaudeCodeDecoder {
             reasoning: usage.thinking().filter(|_| is_final),
             // Inherited responses are billed in the session that they are from.
             billed: if is_inherited {
-                Billed::default()
+                BilledUsage::default()
             } else {
                 usage.billed()
             },
@@ -485,7 +486,7 @@ impl ClaudeCodeDecoder {
         })
     }
 
-    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn compaction(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let metadata = &record.compact_metadata;
         let kept = metadata.kept();
         if out.conversation() == Conversation::Main {
@@ -503,7 +504,7 @@ impl ClaudeCodeDecoder {
 }
 
 /// Reads a system record that is no compaction.
-fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+fn system(record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
     let subtype = record.subtype.or_empty();
     let cleared = match subtype {
         "microcompact_boundary" => {

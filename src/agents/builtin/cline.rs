@@ -27,7 +27,9 @@ use formats::names;
 use formats::{
     Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
-use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::event::{
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
+};
 use model::{Kind, LeaveReason, Role};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -183,7 +185,7 @@ struct ClineDecoder {
 }
 
 impl Decoder for ClineDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let (text, lost) = (decode::text(document), Lost::default());
         let Ok(beside) = lenient::parse::<Beside<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
@@ -206,7 +208,7 @@ impl Decoder for ClineDecoder {
         StateUpdate::Accepted
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         let Some(document) = lenient::object::<Document<'_>>(document, out) else {
             return;
         };
@@ -230,7 +232,7 @@ impl Decoder for ClineDecoder {
         }
     }
 
-    fn read_line(&mut self, element: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, element: &str, out: &mut EventSink<'_>) {
         self.compact(out);
         let Some(message) = lenient::object::<Message<'_>>(element, out) else {
             self.seen.push(Seen {
@@ -248,7 +250,7 @@ impl Decoder for ClineDecoder {
         Some(Box::new(self.clone()))
     }
 
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         self.compact(out);
     }
 }
@@ -260,7 +262,7 @@ fn model(id: &Text<'_>) -> Option<Box<str>> {
 }
 
 impl ClineDecoder {
-    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+    fn message(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
         let key = message.id.get().map(|id| Key::of_parts(&["cline", id]));
         let (mut cut, mut request) = (0, None);
         let node = match message.role.or_empty() {
@@ -301,26 +303,30 @@ impl ClineDecoder {
     }
 
     /// Emits the compaction before a prompt that fell.
-    fn look_at_prompt(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+    fn look_at_prompt(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
         let name = model(&message.model);
         let is_same = name.is_none() || name == self.meta.model;
         out.meta(Meta::of_model(name).changes(&mut self.meta));
         let prompt = message.prompt();
         if is_same && prompt.is_some_and(|prompt| (prompt as f64) < self.total as f64 * FELL) {
             let kept = self.kept().iter().filter_map(|seen| seen.key).collect();
-            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept));
+            let reset = Reset::new(
+                LeaveReason::Compaction,
+                Cause::Unlogged,
+                RetainedItems::Nodes(kept),
+            );
             self.reset(reset, out);
         }
     }
 
     /// Emits the numbers of a response.
-    fn report(&mut self, message: &Message<'_>, request: Key, out: &mut Sink<'_>) {
+    fn report(&mut self, message: &Message<'_>, request: Key, out: &mut EventSink<'_>) {
         let (Some(metrics), Some(prompt)) = (message.metrics, message.prompt()) else {
             return;
         };
         let output = metrics.output.or_zero();
         self.total = prompt + output;
-        let billed = Billed::new(prompt, output)
+        let billed = BilledUsage::new(prompt, output)
             .with_cache(metrics.cache_read.or_zero(), metrics.cache_write.or_zero());
         out.usage(Usage {
             model: self.meta.model.clone(),
@@ -352,7 +358,7 @@ impl ClineDecoder {
     }
 
     /// Emits the compaction in the file beside the log, if this is its place.
-    fn compact(&mut self, out: &mut Sink<'_>) {
+    fn compact(&mut self, out: &mut EventSink<'_>) {
         let here = self.seen.len() as u64;
         let Some(compaction) = self.compaction.take_if(|one| one.count == here) else {
             return;
@@ -369,7 +375,11 @@ impl ClineDecoder {
         let kept: Vec<Key> = messages.iter().filter_map(known).collect();
         let new: Vec<&Message<'_>> = messages.iter().filter(|m| known(m).is_none()).collect();
         let before = new.iter().find_map(|message| message.metadata.before.0);
-        let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept));
+        let reset = Reset::new(
+            LeaveReason::Compaction,
+            Cause::Unlogged,
+            RetainedItems::Nodes(kept),
+        );
         self.reset(Reset { before, ..reset }, out);
         for message in new {
             let kind = match message.metadata.kind.get() {
@@ -388,7 +398,7 @@ impl ClineDecoder {
         lost.report(out);
     }
 
-    fn reset(&mut self, reset: Reset, out: &mut Sink<'_>) {
+    fn reset(&mut self, reset: Reset, out: &mut EventSink<'_>) {
         (self.total, self.has_compacted) = (0, true);
         out.reset(reset);
     }

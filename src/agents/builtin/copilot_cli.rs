@@ -50,7 +50,7 @@ use formats::{
 };
 use jiff::Timestamp;
 use media::{picture, pictures};
-use model::event::{Billed, Conversation, Key, Meta, NewItem, Node, Part, Sink, Usage};
+use model::event::{BilledUsage, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -155,10 +155,10 @@ struct CopilotCliDecoder {
     /// The record of a request whose response has not been read: the response's key and the numbers, if it has them.
     unanswered: Option<(Option<Key>, Option<Usage>)>,
     /// The cost of the session by the records so far, and the part of it since the last run ended.
-    billed: Billed,
-    billed_since_end: Billed,
+    billed: BilledUsage,
+    billed_since_end: BilledUsage,
     /// The sums at the end of the last run, by model.
-    sums_at_end: BTreeMap<Box<str>, Billed>,
+    sums_at_end: BTreeMap<Box<str>, BilledUsage>,
     asides: Asides,
     /// The time of the event that is being read.
     at: Option<Timestamp>,
@@ -169,7 +169,7 @@ impl Decoder for CopilotCliDecoder {
         self.asides.take(records)
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -184,7 +184,7 @@ impl Decoder for CopilotCliDecoder {
 
 impl CopilotCliDecoder {
     /// Emits the facts of a sub-agent, at its first event.
-    fn begin(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn begin(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         if out.conversation() == Conversation::Main
             || self.threads.contains_key(&out.conversation())
         {
@@ -204,7 +204,7 @@ impl CopilotCliDecoder {
         self.threads.entry(conversation).or_default()
     }
 
-    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn record(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let data = &record.data;
         match record.kind.or_empty() {
             "session.start" | "session.resume" => {
@@ -284,7 +284,7 @@ impl CopilotCliDecoder {
     }
 
     /// Emits the model of the next requests. `auto` means that none is chosen yet.
-    fn model(&mut self, id: Option<&str>, out: &mut Sink<'_>) {
+    fn model(&mut self, id: Option<&str>, out: &mut EventSink<'_>) {
         let model: Option<Box<str>> = id.filter(|id| !matches!(*id, "" | "auto")).map(Into::into);
         if model.is_some() {
             self.thread(out.conversation()).model.clone_from(&model);
@@ -293,14 +293,14 @@ impl CopilotCliDecoder {
     }
 
     /// Emits the model that is named by another event, where none has been named before.
-    fn model_of(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    fn model_of(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         if self.thread(out.conversation()).model.is_none() && data.model.boxed().is_some() {
             self.model(data.model.get(), out);
         }
     }
 
     /// Emits the largest prompt of the main conversation.
-    fn window(&mut self, limit: Window, out: &mut Sink<'_>) {
+    fn window(&mut self, limit: Window, out: &mut EventSink<'_>) {
         let limit = limit.0.filter(|limit| *limit > 0);
         if limit.is_some() && limit != self.window && out.conversation() == Conversation::Main {
             self.window = limit;
@@ -309,14 +309,14 @@ impl CopilotCliDecoder {
     }
 
     /// Writes a message of the conversation.
-    fn message(&mut self, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
+    fn message(&mut self, part: Part, items: Vec<NewItem>, out: &mut EventSink<'_>) {
         let event = self.event;
         self.thread(out.conversation()).messages.extend(event);
         out.node(Node::new(self.event, part, items));
     }
 
     /// A system prompt takes the place of the one before it.
-    fn system(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    fn system(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let item = out.text(Role::Container, Kind::Prompt, data.content.or_empty());
         let key = Key::of_parts(&["copilot system", data.name.or_empty()]);
         let system = &mut self.thread(out.conversation()).system;
@@ -326,7 +326,7 @@ impl CopilotCliDecoder {
         out.node(Node::new(Some(key), Part::Injected, vec![item]));
     }
 
-    fn user(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    fn user(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let typed = data.content.or_empty();
         let sent = data.transformed_content.get().unwrap_or(typed);
         let source = data.source.get().filter(|source| *source != "user");
@@ -366,13 +366,13 @@ impl CopilotCliDecoder {
         }
     }
 
-    fn skill(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    fn skill(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let name = data.name.or_empty();
         *self.skills.entry(name.into()).or_default() += 1;
         self.skill_text(name, data.content.or_empty(), out);
     }
 
-    fn skill_text(&mut self, name: &str, text: &str, out: &mut Sink<'_>) {
+    fn skill_text(&mut self, name: &str, text: &str, out: &mut EventSink<'_>) {
         let time = self.skills.get(name).copied().unwrap_or(0).to_string();
         let item = out.item(Role::Container, Kind::Skill);
         let item = item.tool(Some(name)).text(text).done();
@@ -384,7 +384,7 @@ impl CopilotCliDecoder {
         out.node(Node::new(Some(key), Part::Injected, vec![item]));
     }
 
-    fn assistant(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    fn assistant(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let known = self.thread(out.conversation()).model.as_deref();
         if data.model.get().is_some_and(|id| known != Some(id)) {
             self.model(data.model.get(), out);
@@ -415,7 +415,7 @@ impl CopilotCliDecoder {
         }
     }
 
-    fn call(&mut self, request: &Request<'_>, out: &mut Sink<'_>) -> NewItem {
+    fn call(&mut self, request: &Request<'_>, out: &mut EventSink<'_>) -> NewItem {
         if let Some(name) = request.name.get() {
             self.tools.insert(request.tool_call_id.get(), name);
         }
@@ -430,7 +430,7 @@ impl CopilotCliDecoder {
         }
     }
 
-    fn result(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let call = data.tool_call_id.get();
         let formula = self.formula(out.conversation());
         let mut item = out.tool_result(self.tools.get(call), call);
@@ -458,7 +458,7 @@ fn conversation_of(record: &Record<'_>) -> Conversation {
 }
 
 /// Reports the agent's own number for the whole context, where an event of this kind has one.
-fn report_size(kind: &str, tokens: Option<u64>, out: &mut Sink<'_>) {
+fn report_size(kind: &str, tokens: Option<u64>, out: &mut EventSink<'_>) {
     match tokens.filter(|tokens| *tokens > 0) {
         Some(prompt) => {
             let request = Key::of_number("copilot says", out.place().id());

@@ -25,7 +25,8 @@ use formats::settings::{Layers, Settings, SettingsFile};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use jiff::Timestamp;
 use model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
+    Usage,
 };
 use model::window::{Compaction, Overrides};
 use model::{Kind, LeaveReason, Role};
@@ -205,7 +206,7 @@ struct CrushDecoder {
 }
 
 impl Decoder for CrushDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         match rows::read(line, &mut self.meta, out) {
             Some(Line::Session(header)) => self.header(&header),
             Some(Line::Row(row)) => self.row(&row, out),
@@ -225,7 +226,7 @@ impl CrushDecoder {
     }
 
     /// Reports the newest response, once its request is known.
-    fn report(&mut self, out: &mut Sink<'_>) {
+    fn report(&mut self, out: &mut EventSink<'_>) {
         let Some((answer, prompt, output, is_first)) = self.newest else {
             return;
         };
@@ -240,14 +241,14 @@ impl CrushDecoder {
             let own = response.written / BYTES_OF_TOKEN;
             let prompt = all.saturating_sub(own.min(output));
             out.usage(Usage::estimated(response.request, prompt));
-            return out.billed_sum(response.request, Billed::new(all, 0));
+            return out.billed_sum(response.request, BilledUsage::new(all, 0));
         }
         let usage = if is_first || response.is_claude {
             Usage::estimated(response.request, prompt)
         } else {
             Usage::reported(response.request, prompt)
         };
-        let billed = Billed::new(prompt, output);
+        let billed = BilledUsage::new(prompt, output);
         let output = Some(output);
         out.usage(Usage {
             output,
@@ -256,7 +257,7 @@ impl CrushDecoder {
         });
     }
 
-    fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+    fn row(&mut self, row: &Row<'_>, out: &mut EventSink<'_>) {
         out.set_time(row.at.time());
         let key = row.id.key();
         let role = row.role.or_empty();
@@ -279,7 +280,7 @@ impl CrushDecoder {
                 out.reset(Reset::new(
                     LeaveReason::Compaction,
                     Cause::Unlogged,
-                    Kept::Nothing,
+                    RetainedItems::Nothing,
                 ));
                 Node::new(key, Part::Injected, items)
             }
@@ -309,7 +310,7 @@ impl CrushDecoder {
         &mut self,
         parts: &[Piece<'_>],
         text: (Role, Kind),
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> Vec<NewItem> {
         let mut items = Vec::new();
         for piece in parts {

@@ -18,7 +18,7 @@ mod chat;
 use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use decode::lenient::{self, Text, record};
 use formats::{Base, Claim, Decoder, Format, Root, SameId, StoreKind, decoder, head};
-use model::event::{NewItem, Node, Part, Sink};
+use model::event::{EventSink, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::path::Path;
 
@@ -95,7 +95,7 @@ struct CursorDecoder {
 }
 
 impl Decoder for CursorDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -125,13 +125,13 @@ impl Decoder for CursorDecoder {
         out.node(Node::new(None, part, items));
     }
 
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         self.root.end(out);
     }
 }
 
 /// Returns the items of a message to the model: what the user typed, and what was put in around it.
-fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let texts = content.0.iter().map(|block| {
         let text = block.text.get();
         text.filter(|_| matches!(block.kind.get(), None | Some("text")))

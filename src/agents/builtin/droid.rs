@@ -29,7 +29,9 @@ use decode::text;
 use formats::is_uuid;
 use formats::{CachePlacement, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
-use model::event::{Billed, Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage};
+use model::event::{
+    BilledUsage, Cause, Event, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems, Usage,
+};
 use model::{Kind, LeaveReason, Role};
 use std::path::Path;
 
@@ -108,8 +110,8 @@ record! {
 }
 
 impl Numbers {
-    fn billed(self) -> Billed {
-        Billed::new(self.input.or_zero(), self.output.or_zero())
+    fn billed(self) -> BilledUsage {
+        BilledUsage::new(self.input.or_zero(), self.output.or_zero())
             .with_cache(self.cache_read.or_zero(), self.cache_creation.or_zero())
             .with_reasoning(self.thinking.or_zero())
     }
@@ -128,7 +130,7 @@ struct Response {
 struct DroidDecoder {
     settings: Settings,
     /// The sums of all responses that were reported.
-    reported: Billed,
+    reported: BilledUsage,
     /// The newest response since the last compaction.
     newest: Option<Response>,
     tools: ToolNames,
@@ -141,7 +143,7 @@ struct DroidDecoder {
 }
 
 impl Decoder for DroidDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -155,7 +157,7 @@ impl Decoder for DroidDecoder {
         }
     }
 
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let lost = Lost::default();
         match lenient::parse(&text(document), &lost) {
             Ok(settings) => self.settings = settings,
@@ -166,7 +168,7 @@ impl Decoder for DroidDecoder {
     }
 
     /// Other sums than those that were reported are of a new response. It was written before them.
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         let sums = self.settings.sums.map(Numbers::billed);
         let sums = sums.filter(|sums| *sums != self.reported);
         let (Some(sums), Some(last)) = (sums, self.settings.last) else {
@@ -201,7 +203,7 @@ fn header(record: &Record<'_>) -> Meta {
 }
 
 impl DroidDecoder {
-    fn message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn message(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let Some(message) = &record.message else {
             return out.unreadable("a message without a message");
         };
@@ -237,7 +239,7 @@ impl DroidDecoder {
         out.node(Node::new(key, part, items));
     }
 
-    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn compaction(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let anchor = record.anchor.key();
         let first = anchor.and_then(|anchor| {
             // An anchor that was not read is older than every message that was.
@@ -255,7 +257,7 @@ impl DroidDecoder {
             };
             out.reset(Reset {
                 key: id.map(|id| Key::of_parts(&["reset", id])),
-                ..Reset::new(LeaveReason::Compaction, cause, Kept::from(first))
+                ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::from(first))
             });
         }
         // The kept messages may begin before the previous summary, which is never kept.
@@ -296,7 +298,7 @@ mod tests {
     /// The prompts and billed inputs that are reported while lines and settings come.
     fn reports(moments: &[&str]) -> Vec<(u64, u64)> {
         let mut decoder = DroidDecoder::default();
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         for (line, moment) in (1..).zip(moments) {
             match moment.strip_prefix("settings ") {
                 Some(settings) => {

@@ -16,7 +16,8 @@ use decode::lenient::{self, Millis, Reported, Text, record};
 use formats::database::{DatabaseSpec, Schema};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part as Direction, Reset, Sink, Usage,
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part as Direction, Reset,
+    RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 
@@ -97,7 +98,7 @@ struct ElectronDecoder {
 }
 
 impl Decoder for ElectronDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(row) = lenient::object::<Row<'_>>(line, out) else {
             return;
         };
@@ -127,12 +128,12 @@ impl Decoder for ElectronDecoder {
 }
 
 impl ElectronDecoder {
-    fn add(&mut self, key: Key, part: Direction, items: Vec<NewItem>, out: &mut Sink<'_>) {
+    fn add(&mut self, key: Key, part: Direction, items: Vec<NewItem>, out: &mut EventSink<'_>) {
         self.messages.push(key);
         out.node(Node::new(Some(key), part, items));
     }
 
-    fn message(&mut self, row: &Row<'_>, direction: Direction, out: &mut Sink<'_>) {
+    fn message(&mut self, row: &Row<'_>, direction: Direction, out: &mut EventSink<'_>) {
         let (role, kind) = match direction {
             Direction::Input => (Role::User, Kind::Text),
             _ => (Role::Container, Kind::Prompt),
@@ -154,7 +155,7 @@ impl ElectronDecoder {
     }
 
     /// Takes in a message of the model: what it wrote, its calls, and what they returned.
-    fn answer(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+    fn answer(&mut self, row: &Row<'_>, out: &mut EventSink<'_>) {
         let request = row.key();
         let (mut written, mut results) = (Vec::new(), Vec::new());
         for part in &row.parts {
@@ -182,19 +183,19 @@ impl ElectronDecoder {
         if let Some(prompt) = prompt {
             out.usage(Usage {
                 output: output.0,
-                ..Usage::billed(request, prompt, Billed::new(prompt, output.or_zero()))
+                ..Usage::billed(request, prompt, BilledUsage::new(prompt, output.or_zero()))
             });
         }
     }
 
-    fn result(&self, part: &Part<'_>, out: &mut Sink<'_>) -> NewItem {
+    fn result(&self, part: &Part<'_>, out: &mut EventSink<'_>) -> NewItem {
         let call = part.call.get();
         let item = out.tool_result(part.tool.get().or(self.tools.get(call)), call);
         item.text(part.content()).done()
     }
 
     /// Takes in a summary, in the place of all messages up to one.
-    fn summary(&mut self, row: &Row<'_>, summary: &str, out: &mut Sink<'_>) {
+    fn summary(&mut self, row: &Row<'_>, summary: &str, out: &mut EventSink<'_>) {
         let cutoff = Key::of_parts(&["electron", row.cutoff.or_empty()]);
         let last = self.messages.iter().position(|key| *key == cutoff);
         match last {
@@ -207,7 +208,7 @@ impl ElectronDecoder {
         // Results belong to the message that has the calls.
         let results = Key::of_parts(&["electron results", row.cutoff.or_empty()]);
         self.messages.retain(|key| *key != results);
-        let kept = Kept::Nodes(self.messages.clone());
+        let kept = RetainedItems::Nodes(self.messages.clone());
         out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
         let text: String = serde_json::from_str(summary).unwrap_or_else(|_| summary.to_owned());
         let item = out.text(Role::Container, Kind::Summary, &text);

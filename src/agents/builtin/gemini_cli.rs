@@ -28,7 +28,7 @@
 use decode::lenient::{self, Raw, Text};
 use formats::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
 use formats::{SameId, THOUGHTS, names};
-use model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
+use model::event::{BilledUsage, Event, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ struct GeminiCliDecoder {
 
 impl Decoder for GeminiCliDecoder {
     /// The order of these questions is the agent's own.
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -168,7 +168,7 @@ impl Decoder for GeminiCliDecoder {
         }
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         if let Some(mut facts) = lenient::object::<Facts<'_>>(document, out) {
             if facts.messages.is_none() {
                 return out.unreadable("no messages");
@@ -179,7 +179,7 @@ impl Decoder for GeminiCliDecoder {
         }
     }
 
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let folder = decode::text(document);
         if !folder.trim().is_empty() {
             out.meta(Meta {
@@ -212,7 +212,7 @@ struct Plan<'r, 'a> {
 
 impl GeminiCliDecoder {
     /// Reads a checkpoint: the history is this list and no other.
-    fn checkpoint(&mut self, messages: &[Raw<'_>], out: &mut Sink<'_>) {
+    fn checkpoint(&mut self, messages: &[Raw<'_>], out: &mut EventSink<'_>) {
         let records: Vec<Record<'_>> = messages
             .iter()
             .filter_map(|raw| lenient::value(Some(*raw), "messages", out))
@@ -283,7 +283,7 @@ impl GeminiCliDecoder {
     }
 
     /// A new process began without the history.
-    fn start_fresh(&mut self, out: &mut Sink<'_>) {
+    fn start_fresh(&mut self, out: &mut EventSink<'_>) {
         if let Some(slots) = self.fresh_start.take() {
             self.history.replace(slots);
             self.is_continued = false;
@@ -295,7 +295,7 @@ impl GeminiCliDecoder {
     }
 
     /// Reads a message.
-    fn message(&mut self, message: &Record<'_>, out: &mut Sink<'_>) {
+    fn message(&mut self, message: &Record<'_>, out: &mut EventSink<'_>) {
         out.set_time(message.timestamp.time());
         let is_new = message.id.key().is_none_or(|key| !self.history.has(key));
         if is_new && message.tokens.is_none() {
@@ -363,7 +363,7 @@ impl GeminiCliDecoder {
     }
 
     /// Emits what a message changes. `is_report`: its tokens are a new report.
-    fn emit(&mut self, plan: Plan<'_, '_>, is_report: bool, out: &mut Sink<'_>) {
+    fn emit(&mut self, plan: Plan<'_, '_>, is_report: bool, out: &mut EventSink<'_>) {
         let message = plan.message;
         out.set_time(message.timestamp.time());
         match message.kind.or_empty() {
@@ -374,7 +374,7 @@ impl GeminiCliDecoder {
         }
     }
 
-    fn emit_user(&mut self, plan: &Plan<'_, '_>, out: &mut Sink<'_>) {
+    fn emit_user(&mut self, plan: &Plan<'_, '_>, out: &mut EventSink<'_>) {
         let mut begins_turn = true;
         for step in &plan.steps {
             let class = parts::class(&step.bits);
@@ -393,7 +393,7 @@ impl GeminiCliDecoder {
         }
     }
 
-    fn emit_model(&mut self, plan: &Plan<'_, '_>, is_report: bool, out: &mut Sink<'_>) {
+    fn emit_model(&mut self, plan: &Plan<'_, '_>, is_report: bool, out: &mut EventSink<'_>) {
         let message = plan.message;
         let model = Meta::of_model(message.model.boxed()).changes(&mut self.meta);
         self.is_continued &= model.model.is_none();
@@ -428,7 +428,7 @@ impl GeminiCliDecoder {
     }
 
     /// Emits the thoughts of a response: in the context until the next message, and in no prompt.
-    fn think(&mut self, id: &str, request: Key, tokens: u64, out: &mut Sink<'_>) {
+    fn think(&mut self, id: &str, request: Key, tokens: u64, out: &mut EventSink<'_>) {
         if tokens == 0 || !self.thought.insert(Key::of(id)) {
             return;
         }
@@ -439,7 +439,7 @@ impl GeminiCliDecoder {
         self.thinking = Some((Key::of(id), key));
     }
 
-    fn forget_thoughts(&mut self, out: &mut Sink<'_>) {
+    fn forget_thoughts(&mut self, out: &mut EventSink<'_>) {
         if let Some((_, node)) = self.thinking.take() {
             out.emit(Event::cleared_node(node));
         }
@@ -453,7 +453,7 @@ impl GeminiCliDecoder {
         id: &str,
         tokens: u64,
         is_first: bool,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> Option<Key> {
         let key = Key::of_parts(&["built-in", id]);
         let is_new = tokens > 0 && self.built_in.insert(key);
@@ -472,7 +472,7 @@ impl GeminiCliDecoder {
 fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
     let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
     let thoughts = tokens.thoughts.or_zero();
-    let billed = Billed::new(prompt, tokens.output.or_zero())
+    let billed = BilledUsage::new(prompt, tokens.output.or_zero())
         .with_cache(tokens.cached.or_zero(), 0)
         .with_reasoning(thoughts);
     Usage {
@@ -484,7 +484,7 @@ fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
     }
 }
 
-fn meta(facts: &Facts<'_>, out: &mut Sink<'_>) {
+fn meta(facts: &Facts<'_>, out: &mut EventSink<'_>) {
     out.set_time(facts.last_updated.time().or(facts.start_time.time()));
     // Even an empty one counts as a record, and its time is the session's.
     out.emit(Event::Meta(Box::new(Meta {

@@ -24,8 +24,8 @@ use formats::settings::{Layers, Settings};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE, decoder};
 use jiff::Timestamp;
 use model::event::{
-    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,
-    Usage,
+    BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place,
+    Reset, RetainedItems, Usage,
 };
 use model::window::{Compaction, Overrides};
 use model::{Kind, LeaveReason, Role};
@@ -236,8 +236,8 @@ struct GooseDecoder {
     reported: u64,
     billed: u64,
     /// The cost of all requests where the ledger lacks some, and the cost that was emitted.
-    sums: Billed,
-    told: Billed,
+    sums: BilledUsage,
+    told: BilledUsage,
     tools: ToolNames,
     newest: Option<Response>,
     /// True if a response was given the numbers of the one after it.
@@ -249,7 +249,7 @@ struct GooseDecoder {
 }
 
 impl Decoder for GooseDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         match rows::read(line, &mut self.meta, out) {
             Some(Line::Session(header)) => self.header(header, out),
             Some(Line::Row(row)) => self.row(&row, out),
@@ -257,10 +257,10 @@ impl Decoder for GooseDecoder {
         }
     }
 
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         self.report(true, out);
         let rest = self.sums.saturating_sub(self.told);
-        if rest != Billed::default() {
+        if rest != BilledUsage::default() {
             self.told = self.told.plus(rest);
             let request = Key::of_parts(&["goose sums", &self.id, &self.billed.to_string()]);
             out.billed_rest(request, rest);
@@ -276,7 +276,7 @@ impl Decoder for GooseDecoder {
 }
 
 impl GooseDecoder {
-    fn header(&mut self, header: Header<'_>, out: &mut Sink<'_>) {
+    fn header(&mut self, header: Header<'_>, out: &mut EventSink<'_>) {
         let config = header.config.get();
         let config = config.and_then(|json| lenient::parse(json, &Lost::default()).ok());
         let config: Config<'_> = config.unwrap_or_default();
@@ -297,7 +297,7 @@ impl GooseDecoder {
         self.sums = header.sums.map(Numbers::billed).unwrap_or_default();
     }
 
-    fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+    fn row(&mut self, row: &Row<'_>, out: &mut EventSink<'_>) {
         let at = row.at.seconds();
         out.set_time(row.at.time());
         let key = Key::of_number("goose", row.id.or_zero());
@@ -323,7 +323,7 @@ impl GooseDecoder {
     }
 
     /// Takes in an instruction to go on. The summary is the row before it.
-    fn compaction(&mut self, key: Key, row: &Row<'_>, out: &mut Sink<'_>) {
+    fn compaction(&mut self, key: Key, row: &Row<'_>, out: &mut EventSink<'_>) {
         let is_manual = |block: &Block<'_>| block.text.or_empty().contains("user's request");
         let cause = if row.content.iter().any(is_manual) {
             Cause::Manual
@@ -334,13 +334,13 @@ impl GooseDecoder {
         out.reset(Reset::new(
             LeaveReason::Compaction,
             cause,
-            Kept::from(self.last),
+            RetainedItems::from(self.last),
         ));
         let items = self.items(row, Role::Container, Kind::Reminder, out);
         out.node(Node::new(Some(key), Part::Injected, items));
     }
 
-    fn response(&mut self, key: Key, at: u64, row: &Row<'_>, out: &mut Sink<'_>) {
+    fn response(&mut self, key: Key, at: u64, row: &Row<'_>, out: &mut EventSink<'_>) {
         let mut items = self.items(row, Role::Assistant, Kind::Text, out);
         if items.is_empty() {
             // A notice.
@@ -370,7 +370,7 @@ impl GooseDecoder {
     }
 
     /// Reports the newest response, once its request is in the ledger.
-    fn report(&mut self, is_end: bool, out: &mut Sink<'_>) {
+    fn report(&mut self, is_end: bool, out: &mut EventSink<'_>) {
         let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_reported) else {
             return;
         };
@@ -413,7 +413,13 @@ impl GooseDecoder {
     }
 
     /// Returns the items of a message; `role` and `kind` are those of its text.
-    fn items(&mut self, row: &Row<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn items(
+        &mut self,
+        row: &Row<'_>,
+        role: Role,
+        kind: Kind,
+        out: &mut EventSink<'_>,
+    ) -> Vec<NewItem> {
         let mut items = Vec::new();
         // Thinking is written in the pieces in which it came.
         let thinking = |block: &&Block<'_>| block.kind.get() == Some("thinking");
@@ -454,8 +460,8 @@ impl GooseDecoder {
 }
 
 impl Numbers {
-    fn billed(self) -> Billed {
-        Billed::new(self.input.or_zero(), self.output.or_zero())
+    fn billed(self) -> BilledUsage {
+        BilledUsage::new(self.input.or_zero(), self.output.or_zero())
             .with_cache(self.cache_read.or_zero(), self.cache_write.or_zero())
     }
 }

@@ -24,7 +24,7 @@ use formats::names;
 use formats::settings::{Layers, Settings, SettingsFile, tokens};
 use formats::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder, head};
 use jiff::Timestamp;
-use model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
+use model::event::{Cause, EventSink, Key, Meta, Node, Part, Reset, RetainedItems};
 use model::window::{ModelWindow, Overrides};
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashSet;
@@ -159,7 +159,7 @@ impl Decoder for GrokDecoder {
         StateUpdate::RereadLog
     }
 
-    fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
         let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
@@ -173,7 +173,7 @@ impl Decoder for GrokDecoder {
         StateUpdate::Accepted
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -192,14 +192,14 @@ impl Decoder for GrokDecoder {
         self.update(update, params.meta, out);
     }
 
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         self.requests.settle(out);
     }
 }
 
 impl GrokDecoder {
-    fn update(&mut self, update: &Update<'_>, about: About, out: &mut Sink<'_>) {
-        let text = |role, kind, out: &mut Sink<'_>| out.text(role, kind, &update.text());
+    fn update(&mut self, update: &Update<'_>, about: About, out: &mut EventSink<'_>) {
+        let text = |role, kind, out: &mut EventSink<'_>| out.text(role, kind, &update.text());
         match update.kind.or_empty() {
             "user_message_chunk" => {
                 self.requests.end(out);
@@ -235,7 +235,7 @@ impl GrokDecoder {
                     ..Reset::new(
                         LeaveReason::Compaction,
                         Cause::Automatic,
-                        Kept::Nodes(self.task.into_iter().collect()),
+                        RetainedItems::Nodes(self.task.into_iter().collect()),
                     )
                 });
             }
@@ -249,7 +249,7 @@ impl GrokDecoder {
         }
     }
 
-    fn result(&mut self, update: &Update<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, update: &Update<'_>, out: &mut EventSink<'_>) {
         let call = update.call.get();
         if call.is_some_and(|id| self.gone.contains(&Key::of(id))) {
             return out.skip("result of a call before a compaction");

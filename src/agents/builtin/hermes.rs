@@ -23,7 +23,9 @@ use formats::{
     CachePlacement, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
 };
 use jiff::Timestamp;
-use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::event::{
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
+};
 use model::window::{Compaction, Overrides};
 use model::{Kind, LeaveReason, Role};
 
@@ -158,11 +160,11 @@ struct HermesDecoder {
     /// The system prompt's length.
     prompt: usize,
     /// The number of requests, and their sums.
-    sums: Option<(u64, Billed)>,
+    sums: Option<(u64, BilledUsage)>,
     /// The newest request: the sums are written before its response.
-    pending: Option<Billed>,
+    pending: Option<BilledUsage>,
     /// The part of the sums that was reported, by request or at the end.
-    told: Billed,
+    told: BilledUsage,
     tools: ToolNames,
     /// The time of the row before, and the latest of any, in seconds since 1970.
     last: f64,
@@ -176,7 +178,7 @@ struct HermesDecoder {
 }
 
 impl Decoder for HermesDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         if export::is_session(line, out) {
             return self.exported(line, out);
         }
@@ -188,13 +190,13 @@ impl Decoder for HermesDecoder {
     }
 
     /// Reports the part of the sums that is not of the known requests.
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         let Some((calls, sum)) = self.sums else {
             return;
         };
         let told = self.told.plus(self.pending.unwrap_or_default());
         let rest = sum.saturating_sub(told);
-        if rest != Billed::default() {
+        if rest != BilledUsage::default() {
             self.told = self.told.plus(rest);
             let id = self.meta.id.as_deref().unwrap_or_default();
             let request = Key::of_parts(&["hermes sums", id, &calls.to_string()]);
@@ -204,7 +206,7 @@ impl Decoder for HermesDecoder {
 }
 
 impl HermesDecoder {
-    fn header(&mut self, header: &Header<'_>, out: &mut Sink<'_>) {
+    fn header(&mut self, header: &Header<'_>, out: &mut EventSink<'_>) {
         let prompt = header.prompt.or_empty();
         if self.prompt != prompt.len() {
             self.prompt = prompt.len();
@@ -226,7 +228,7 @@ impl HermesDecoder {
         }
         let [calls, input, cache_creation, cache_read, output, reasoning] =
             Reported::whole(parts).map(Count::or_zero);
-        let sum = Billed::new(input, output)
+        let sum = BilledUsage::new(input, output)
             .with_cache(cache_read, cache_creation)
             .with_reasoning(reasoning);
         let (before, old) = self.sums.replace((calls, sum)).unwrap_or_default();
@@ -239,7 +241,7 @@ impl HermesDecoder {
         }
     }
 
-    fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+    fn row(&mut self, row: &Row<'_>, out: &mut EventSink<'_>) {
         let at = row.at.unwrap_or(0.0);
         out.set_time(time(at));
         let key = Key::of_number("hermes", row.id.or_zero());
@@ -258,7 +260,7 @@ impl HermesDecoder {
             (self.last, self.latest) = (at, self.latest.max(at));
         }
         if is_summary && std::mem::take(&mut self.is_fresh) {
-            let kept = Kept::from(self.first);
+            let kept = RetainedItems::from(self.first);
             out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
         }
         let mut usage = None;
@@ -292,7 +294,7 @@ impl HermesDecoder {
     }
 
     /// Returns the items of a response.
-    fn output(&mut self, row: &Row<'_>, text: &str, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn output(&mut self, row: &Row<'_>, text: &str, out: &mut EventSink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
         let texts = [
             (Kind::Thinking, row.reasoning.or_empty()),
@@ -310,7 +312,7 @@ impl HermesDecoder {
     }
 }
 
-fn report(request: Key, billed: Billed) -> Usage {
+fn report(request: Key, billed: BilledUsage) -> Usage {
     Usage {
         output: Some(billed.output),
         reasoning: Some(billed.reasoning),

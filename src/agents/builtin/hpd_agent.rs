@@ -37,7 +37,7 @@ mod wire;
 use decode::lenient::{self, Lost};
 use formats::names;
 use formats::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
-use model::event::{Conversation, Key, Meta, Place, Sink};
+use model::event::{Conversation, EventSink, Key, Meta, Place};
 use std::collections::HashMap;
 use std::path::Path;
 use thread::Thread;
@@ -129,7 +129,7 @@ struct HpdAgentDecoder {
 }
 
 impl Decoder for HpdAgentDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let lost = Lost::default();
         match lenient::parse(line, &lost) {
             Ok(record) => self.event(&record, out),
@@ -138,7 +138,7 @@ impl Decoder for HpdAgentDecoder {
         lost.report(out);
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         if let Some(document) = lenient::object(document, out) {
             self.document(&document, out);
         }
@@ -151,7 +151,7 @@ impl Decoder for HpdAgentDecoder {
 
 impl HpdAgentDecoder {
     /// Reads the fields of a document beside its events.
-    fn document(&mut self, document: &Document<'_>, out: &mut Sink<'_>) {
+    fn document(&mut self, document: &Document<'_>, out: &mut EventSink<'_>) {
         if let Some(messages) = &document.messages {
             return self.history(document, messages, out);
         }
@@ -165,7 +165,12 @@ impl HpdAgentDecoder {
     }
 
     /// Reads a saved history.
-    fn history(&mut self, document: &Document<'_>, messages: &[Message<'_>], out: &mut Sink<'_>) {
+    fn history(
+        &mut self,
+        document: &Document<'_>,
+        messages: &[Message<'_>],
+        out: &mut EventSink<'_>,
+    ) {
         let (session, id) = (document.session_id.get(), document.id.get());
         match session {
             Some(_) => self.name(session, id, out),
@@ -181,7 +186,7 @@ impl HpdAgentDecoder {
     }
 
     /// Emits the thread's id, once.
-    fn name(&mut self, session: Option<&str>, thread: Option<&str>, out: &mut Sink<'_>) {
+    fn name(&mut self, session: Option<&str>, thread: Option<&str>, out: &mut EventSink<'_>) {
         if let (false, Some(id)) = (self.is_named, id_of(session, thread)) {
             self.is_named = true;
             out.meta(Meta {
@@ -191,7 +196,7 @@ impl HpdAgentDecoder {
         }
     }
 
-    fn event(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn event(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         out.set_time(record.timestamp.time());
         let (session, thread) = (record.session_id.get(), record.thread_id.get());
         self.name(session, thread, out);

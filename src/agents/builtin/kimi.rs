@@ -36,7 +36,7 @@
 use decode::lenient::{self, Text, record};
 use formats::names;
 use formats::{CachePlacement, Claim, Decoder, Format, Root, decoder, head};
-use model::event::{Key, Meta, Sink};
+use model::event::{EventSink, Key, Meta};
 use std::path::Path;
 
 mod cli;
@@ -156,7 +156,7 @@ impl Decoder for KimiDecoder {
         self.wire.skip_to_end();
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(head) = lenient::object::<Head<'_>>(line, out) else {
             return;
         };
@@ -172,12 +172,12 @@ impl Decoder for KimiDecoder {
 }
 
 /// Returns the key of this line's node: lines have no ids.
-fn here(out: &Sink<'_>) -> Key {
+fn here(out: &EventSink<'_>) -> Key {
     Key::of_number("kimi", out.place().id())
 }
 
 /// Returns the request that this line begins, the same in every copy of it: by its time, to the microsecond.
-fn request(out: &Sink<'_>) -> Key {
+fn request(out: &EventSink<'_>) -> Key {
     match out.time() {
         Some(time) => Key::of_parts(&["kimi", &time.to_string()]),
         None => Key::of_number("kimi request", out.place().id()),

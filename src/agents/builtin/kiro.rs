@@ -24,7 +24,8 @@ use decode::lenient::{self, Count, Lost, Raw, Text, record};
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use model::event::{
-    Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Reset,
+    RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use session::Session;
@@ -112,7 +113,7 @@ impl<'a> Block<'a> {
     }
 
     /// Returns the data, where it is an object.
-    fn body(&self, out: &mut Sink<'_>) -> Body<'a> {
+    fn body(&self, out: &mut EventSink<'_>) -> Body<'a> {
         lenient::value(self.data, "data", out)
     }
 
@@ -146,7 +147,7 @@ struct KiroDecoder {
 }
 
 impl Decoder for KiroDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let lost = Lost::default();
         let text = decode::text(document);
         let Ok(session) = lenient::parse::<Session<'_>>(&text, &lost) else {
@@ -162,7 +163,7 @@ impl Decoder for KiroDecoder {
         StateUpdate::Accepted
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -181,7 +182,11 @@ impl Decoder for KiroDecoder {
             "Compaction" => self.compaction(data, out),
             "Clear" => {
                 self.unanswered = None;
-                out.reset(Reset::new(LeaveReason::Clear, Cause::Manual, Kept::Nothing));
+                out.reset(Reset::new(
+                    LeaveReason::Clear,
+                    Cause::Manual,
+                    RetainedItems::Nothing,
+                ));
             }
             "CancelledPrompt" => match self.unanswered.take() {
                 Some(prompt) => out.emit(Event::cleared_node(prompt)),
@@ -194,7 +199,7 @@ impl Decoder for KiroDecoder {
     }
 
     /// Emits the facts and sizes that were written beside the log after the messages they are about.
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         out.meta(self.facts.clone().changes(&mut self.meta));
         let new = |(key, tokens): (&Key, &u64)| {
             let (place, at) = *self.answers.get(key)?;
@@ -212,7 +217,7 @@ impl Decoder for KiroDecoder {
 
 impl KiroDecoder {
     /// Emits the size by Kiro's own number when this message was the last one.
-    fn size(&mut self, message: Key, tokens: u64, out: &mut Sink<'_>) {
+    fn size(&mut self, message: Key, tokens: u64, out: &mut EventSink<'_>) {
         self.emitted.insert(message, tokens);
         out.usage(Usage {
             model: self.meta.model.clone(),
@@ -220,7 +225,7 @@ impl KiroDecoder {
         });
     }
 
-    fn message(&mut self, data: &Data<'_>, part: Part, out: &mut Sink<'_>) {
+    fn message(&mut self, data: &Data<'_>, part: Part, out: &mut EventSink<'_>) {
         let key = data.id.key();
         self.messages.extend(key);
         let items = self.items(data, part, out);
@@ -238,7 +243,7 @@ impl KiroDecoder {
         }
     }
 
-    fn items(&mut self, data: &Data<'_>, part: Part, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn items(&mut self, data: &Data<'_>, part: Part, out: &mut EventSink<'_>) -> Vec<NewItem> {
         let role = match part {
             Part::Output => Role::Assistant,
             _ => Role::User,
@@ -281,7 +286,7 @@ impl KiroDecoder {
 
     /// Compacts the context. The summary and the listed messages remain. Of these, the messages before the place from
     /// which the log was read are not known yet.
-    fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    fn compaction(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         self.unanswered = None;
         let listed = data.snapshot.iter();
         let kept = listed.filter_map(|message| message.id.key());
@@ -289,7 +294,7 @@ impl KiroDecoder {
         out.reset(Reset::new(
             LeaveReason::Compaction,
             Cause::Unlogged,
-            Kept::Nodes(kept),
+            RetainedItems::Nodes(kept),
         ));
         if let Some(summary) = data.summary.get() {
             let item = out.text(Role::Container, Kind::Summary, summary);
@@ -334,7 +339,7 @@ mod tests {
     #[test]
     fn a_size_that_comes_after_its_message_is_reported_once() {
         let mut decoder = KiroDecoder::default();
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         let answer =
             r#"{"version":"v1","kind":"AssistantMessage","data":{"message_id":"a1","content":[]}}"#;
         let session = |percent: &str| {
@@ -358,7 +363,7 @@ mod tests {
     #[test]
     fn a_size_that_comes_late_goes_before_those_of_later_answers() {
         let mut decoder = KiroDecoder::default();
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         let answer = |id: &str| {
             format!(
                 r#"{{"version":"v1","kind":"AssistantMessage","data":{{"message_id":"{id}","content":[]}}}}"#

@@ -30,7 +30,7 @@ mod space;
 mod wire;
 
 use formats::{Claim, Decoder, Format, Root, decoder, head};
-use model::event::Sink;
+use model::event::EventSink;
 use space::Space;
 use std::path::Path;
 
@@ -71,7 +71,7 @@ struct MewDecoder {
 }
 
 impl Decoder for MewDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         self.space.line(line, out);
     }
 }

@@ -22,7 +22,8 @@ use formats::names;
 use formats::{Claim, Decoder, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head};
 use jiff::Timestamp;
 use model::event::{
-    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+    BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset,
+    RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashMap;
@@ -206,7 +207,7 @@ struct VibeDecoder {
 }
 
 impl Decoder for VibeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let (text, lost) = (decode::text(document), Lost::default());
         let Ok(about) = lenient::parse::<About<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
@@ -222,7 +223,7 @@ impl Decoder for VibeDecoder {
         StateUpdate::Accepted
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -249,7 +250,7 @@ impl Decoder for VibeDecoder {
 }
 
 impl VibeDecoder {
-    fn request(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn request(&mut self, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         let Some(request) = &payload.request else {
             return out.unreadable("a request without a request");
         };
@@ -281,7 +282,7 @@ impl VibeDecoder {
     }
 
     /// The context holds these messages and no others.
-    fn replace(&mut self, messages: &[Message<'_>], out: &mut Sink<'_>) {
+    fn replace(&mut self, messages: &[Message<'_>], out: &mut EventSink<'_>) {
         let old = std::mem::take(&mut self.held);
         let find = |name: Name| {
             old.iter()
@@ -301,7 +302,7 @@ impl VibeDecoder {
                 out.reset(Reset::new(
                     LeaveReason::Compaction,
                     Cause::Unlogged,
-                    Kept::Nodes(kept),
+                    RetainedItems::Nodes(kept),
                 ))
             } else {
                 let tools = [Key::of("vibe tools")]
@@ -324,7 +325,7 @@ impl VibeDecoder {
     }
 
     /// The context holds these messages too: the last answer first.
-    fn append(&mut self, messages: &[Message<'_>], out: &mut Sink<'_>) {
+    fn append(&mut self, messages: &[Message<'_>], out: &mut EventSink<'_>) {
         // Where reading began in the middle, the number of the line is not known.
         if self.held.is_empty() && !self.is_whole && out.place().line() > 0 {
             out.emit(Event::BeginningMissing);
@@ -350,7 +351,7 @@ impl VibeDecoder {
         key
     }
 
-    fn add(&mut self, name: Name, message: &Message<'_>, out: &mut Sink<'_>) {
+    fn add(&mut self, name: Name, message: &Message<'_>, out: &mut EventSink<'_>) {
         let key = Some(self.node(name));
         let node = match message.role.or_empty() {
             "system" => {
@@ -380,7 +381,7 @@ impl VibeDecoder {
         out.node(node);
     }
 
-    fn response(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn response(&mut self, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         let response = &payload.response;
         let numbers = match response.usage {
             Report::Absent => return out.skip("action_result"),
@@ -391,7 +392,7 @@ impl VibeDecoder {
             return out.unreadable("a response without an id");
         };
         let (prompt, output) = (numbers.input.or_zero(), numbers.output.or_zero());
-        let billed = Billed::new(prompt, output).with_cache(numbers.cached.or_zero(), 0);
+        let billed = BilledUsage::new(prompt, output).with_cache(numbers.cached.or_zero(), 0);
         let request = action.under("vibe response");
         if self.sent.remove(&action) == Some(false) {
             return out.billed(request, billed);
@@ -412,7 +413,7 @@ impl VibeDecoder {
     }
 
     /// Reads the data that is shown of the session: its time, and its beginning as the title.
-    fn shown(&mut self, delta: &[Delta<'_>], out: &mut Sink<'_>) {
+    fn shown(&mut self, delta: &[Delta<'_>], out: &mut EventSink<'_>) {
         for session in delta.iter().map(|one| &one.session) {
             self.time = session.updated.and_then(Millis::time).or(self.time);
             if self.meta.title.is_none() {
@@ -457,7 +458,7 @@ fn print(place: [&str; 2], blocks: &[Block<'_>]) -> Key {
 }
 
 /// Returns the items of what the model wrote.
-fn written(blocks: &[Block<'_>], out: &mut Sink<'_>) -> Vec<NewItem> {
+fn written(blocks: &[Block<'_>], out: &mut EventSink<'_>) -> Vec<NewItem> {
     let items = blocks.iter().map(|block| match block.kind.or_empty() {
         "tool_call" => {
             let name = block.name.get();

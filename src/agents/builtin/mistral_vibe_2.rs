@@ -16,7 +16,7 @@ use decode::lenient::{self, Count, Lost, Text, Window, record};
 use decode::openai::{self, Call, Content};
 use formats::settings::Layers;
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
-use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
+use model::event::{BilledUsage, EventSink, Key, Meta, NewItem, Node, Part, Place, Usage};
 use model::{Kind, Role};
 use std::path::{Path, PathBuf};
 
@@ -103,14 +103,14 @@ struct VibeDecoder {
     document: Option<String>,
     stats: Stats,
     /// The sums of all responses that were reported.
-    reported: Billed,
+    reported: BilledUsage,
     newest: Option<(Key, Place)>,
     tools: ToolNames,
     meta: Meta,
 }
 
 impl Decoder for VibeDecoder {
-    fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
         match lenient::parse::<About<'_>>(&text, &Lost::default()) {
             Ok(about) => self.stats = about.stats,
@@ -120,7 +120,7 @@ impl Decoder for VibeDecoder {
         StateUpdate::Accepted
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         self.front(out);
         if let Some(message) = lenient::object::<Message<'_>>(line, out) {
             self.message(&message, out);
@@ -128,8 +128,8 @@ impl Decoder for VibeDecoder {
     }
 
     /// Other sums than those that were reported are of a new response, whose message came before them.
-    fn read_end(&mut self, out: &mut Sink<'_>) {
-        let sums = Billed::new(self.stats.prompts.or_zero(), self.stats.outputs.or_zero());
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
+        let sums = BilledUsage::new(self.stats.prompts.or_zero(), self.stats.outputs.or_zero());
         let prompt = self.stats.prompt.or_zero();
         let Some((request, place)) = self.newest.filter(|_| prompt > 0 && sums != self.reported)
         else {
@@ -149,7 +149,7 @@ impl Decoder for VibeDecoder {
 
 impl VibeDecoder {
     /// Emits the content of `meta.json`: facts, the system prompt, the tools.
-    fn front(&mut self, out: &mut Sink<'_>) {
+    fn front(&mut self, out: &mut EventSink<'_>) {
         let Some(document) = self.document.take() else {
             return;
         };
@@ -177,7 +177,7 @@ impl VibeDecoder {
         out.node(Node::new(key, Part::Front, items));
     }
 
-    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+    fn message(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
         let key = message.id.key();
         let node = match message.role.or_empty() {
             "user" if message.is_summary() => {
@@ -225,7 +225,7 @@ impl Message<'_> {
             .is_some_and(|text| text.trim_start().starts_with(SUMMARY))
     }
 
-    fn whole(&self, out: &mut Sink<'_>, role: Role, kind: Kind) -> NewItem {
+    fn whole(&self, out: &mut EventSink<'_>, role: Role, kind: Kind) -> NewItem {
         openai::whole(&self.content, out.item(role, kind))
     }
 }

@@ -22,7 +22,7 @@ use super::pi::{PI, begins_with_a_header};
 use decode::lenient::{self, Count, Text, Window, record};
 use formats::database::{DatabaseSpec, Schema};
 use formats::{CachePlacement, Claim, Decoder, Format, Root, Standing, StoreKind, head};
-use model::event::{Event, Key, Meta, Node, Part, Sink};
+use model::event::{Event, EventSink, Key, Meta, Node, Part};
 use model::{Kind, Role};
 use std::collections::HashMap;
 use std::path::Path;
@@ -146,7 +146,7 @@ impl Default for OpenClawDecoder {
 }
 
 impl Decoder for OpenClawDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let place = out.place();
         if (place.line(), place.length()) != (0, 0) {
             return self.lines.read_line(line, out);
@@ -169,7 +169,7 @@ impl Decoder for OpenClawDecoder {
 
 impl OpenClawDecoder {
     /// Takes the lengths of what each prompt begins with.
-    fn report(&mut self, report: &Report<'_>, out: &mut Sink<'_>) {
+    fn report(&mut self, report: &Report<'_>, out: &mut EventSink<'_>) {
         let skills = report.skills.or_zero();
         let prompt = report.prompt.or_zero().saturating_sub(skills);
         let mut parts = vec![

@@ -38,7 +38,7 @@ use formats::{
     decoder, head,
 };
 use message::History;
-use model::event::{Meta, Sink};
+use model::event::{EventSink, Meta};
 use std::path::Path;
 use wire::{Document, Info, Line};
 
@@ -127,7 +127,7 @@ struct OpenCodeDecoder {
 }
 
 impl Decoder for OpenCodeDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(line) = lenient::object::<Line<'_>>(line, out) else {
             return;
         };
@@ -159,7 +159,7 @@ impl Decoder for OpenCodeDecoder {
         v2::row(id, kind, data, &mut self.history, &mut self.meta, out);
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         if let Some(document) = lenient::object::<Document<'_>>(document, out) {
             match &document.info {
                 Some(info) => self.header(info, out),
@@ -175,13 +175,13 @@ impl Decoder for OpenCodeDecoder {
         Some(Box::new(self.clone()))
     }
 
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         self.history.end(out);
     }
 }
 
 impl OpenCodeDecoder {
-    fn header(&mut self, session: &Info<'_>, out: &mut Sink<'_>) {
+    fn header(&mut self, session: &Info<'_>, out: &mut EventSink<'_>) {
         out.set_time(session.time.begun());
         self.history.is_of(session.id.get(), session.time.begun());
         let meta = Meta {

@@ -72,7 +72,7 @@ use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
 use model::Kind;
-use model::event::{Conversation, Key, Meta, Place, Sink};
+use model::event::{Conversation, EventSink, Key, Meta, Place};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -150,7 +150,7 @@ struct OtelGenAiDecoder {
 }
 
 impl Decoder for OtelGenAiDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let lost = Lost::default();
         match serde_json::from_str::<Value>(line) {
             Ok(line) => self.value(&line, &lost, out),
@@ -160,7 +160,7 @@ impl Decoder for OtelGenAiDecoder {
         lost.report(out);
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         let lost = Lost::default();
         match serde_json::from_str::<Value>(document) {
             Ok(Value::Array(list)) => {
@@ -178,7 +178,7 @@ impl Decoder for OtelGenAiDecoder {
 
 impl OtelGenAiDecoder {
     /// Reads the content of a line or a document.
-    fn value(&mut self, value: &Value, lost: &Lost, out: &mut Sink<'_>) {
+    fn value(&mut self, value: &Value, lost: &Lost, out: &mut EventSink<'_>) {
         let place = out.place();
         match value {
             Value::Array(list) if !list.is_empty() && list.iter().all(history::is_message) => {
@@ -215,7 +215,7 @@ impl OtelGenAiDecoder {
     }
 
     /// Reads a line of text. Returns false if it should have been JSON.
-    fn text(&mut self, line: &str, out: &mut Sink<'_>) -> bool {
+    fn text(&mut self, line: &str, out: &mut EventSink<'_>) -> bool {
         let call = kernel::of_text(line);
         self.is_program_log |= call.is_some();
         match call {
@@ -227,7 +227,7 @@ impl OtelGenAiDecoder {
     }
 
     /// Takes in a message of a saved history.
-    fn message(&mut self, message: &mut Call, out: &mut Sink<'_>) {
+    fn message(&mut self, message: &mut Call, out: &mut EventSink<'_>) {
         out.set_conversation(Conversation::Main);
         let thread = self
             .threads
@@ -239,7 +239,7 @@ impl OtelGenAiDecoder {
         self.history.add(message, &mut thread.conversation, out);
     }
 
-    fn record(&mut self, record: Record, out: &mut Sink<'_>) {
+    fn record(&mut self, record: Record, out: &mut EventSink<'_>) {
         match record {
             Record::Call(call) => self.call(*call, out),
             Record::Content(call) => self.content(*call, out),
@@ -249,7 +249,7 @@ impl OtelGenAiDecoder {
 
     /// Takes in the content in a log record: a call's whole content, or one message of it. The span follows, if it is
     /// in this file at all.
-    fn content(&mut self, mut call: Call, out: &mut Sink<'_>) {
+    fn content(&mut self, mut call: Call, out: &mut EventSink<'_>) {
         let key = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
         let lane = match self.waiting.get(&key) {
             Some((lane, _)) => *lane,
@@ -278,7 +278,7 @@ impl OtelGenAiDecoder {
         }
     }
 
-    fn call(&mut self, mut call: Call, out: &mut Sink<'_>) {
+    fn call(&mut self, mut call: Call, out: &mut EventSink<'_>) {
         let request = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
         let waiting = self.waiting.remove(&request);
         let answered = self.answered.get(&request).copied();
@@ -364,7 +364,7 @@ impl Thread {
 
     /// Takes in the request of a call. One that contains only what is new has all that came before, too;
     /// after a compaction only the response before it.
-    fn add_request(&mut self, call: &Call, out: &mut Sink<'_>) {
+    fn add_request(&mut self, call: &Call, out: &mut EventSink<'_>) {
         let keeps_front = call.cut != Cut::Nothing;
         let prompt = Prompt {
             keeps_front,
@@ -391,7 +391,7 @@ impl Thread {
         matches!((call.begun, self.newest), (Some(begun), Some(newest)) if begun < newest)
     }
 
-    fn emit_meta(&mut self, call: &Call, out: &mut Sink<'_>) {
+    fn emit_meta(&mut self, call: &Call, out: &mut EventSink<'_>) {
         let is_new = self.newest.is_none() && self.model.is_none();
         if !is_new && self.model == call.model {
             return;

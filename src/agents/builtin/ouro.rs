@@ -26,7 +26,7 @@ mod tree;
 
 use decode::image;
 use formats::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
-use model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
+use model::event::{Event, EventSink, Key, Meta, NewItem, Node, Part, Place};
 use model::{Kind, Role};
 use std::path::Path;
 use trace::Trace;
@@ -84,7 +84,7 @@ struct OuroDecoder {
 }
 
 impl Decoder for OuroDecoder {
-    fn read_line(&mut self, element: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, element: &str, out: &mut EventSink<'_>) {
         if element.starts_with('{') {
             return self.trace.read(element, out);
         }
@@ -105,7 +105,7 @@ impl Decoder for OuroDecoder {
         }
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         begin(0, out);
         match tree::read(&tree::with_todays_breaks(document)) {
             Ok(session) => self.session(&session, out),
@@ -122,7 +122,7 @@ impl Decoder for OuroDecoder {
 }
 
 impl OuroDecoder {
-    fn session(&mut self, session: &Tree<'_>, out: &mut Sink<'_>) {
+    fn session(&mut self, session: &Tree<'_>, out: &mut EventSink<'_>) {
         let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
             return out.unreadable("no id or no messages");
         };
@@ -140,11 +140,11 @@ impl OuroDecoder {
 }
 
 /// Begins the message of this number.
-fn begin(line: u64, out: &mut Sink<'_>) {
+fn begin(line: u64, out: &mut EventSink<'_>) {
     out.begin(Place::of_line(line));
 }
 
-fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {
+fn message(message: &Tree<'_>, line: u64, out: &mut EventSink<'_>) {
     if *message == Tree::Alias {
         return out.skip("alias");
     }
@@ -187,7 +187,7 @@ fn begins(message: &Tree<'_>, text: &str) -> bool {
 }
 
 /// Returns a message as one item.
-fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> NewItem {
+fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut EventSink<'_>) -> NewItem {
     let item = out
         .item(role, kind)
         .tool(message.text("name").filter(|_| kind == Kind::ToolResult))
@@ -201,7 +201,7 @@ fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> NewI
 }
 
 /// Returns the model's text and its calls.
-fn output(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn output(message: &Tree<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     if texts(message).any(|text| text != Some("")) {
         items.push(whole(message, Role::Assistant, Kind::Text, out));

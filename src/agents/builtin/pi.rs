@@ -40,8 +40,8 @@ use formats::{
     Base, CachePlacement, Claim, Decoder, Format, Root, Standing, WITH_CACHE, decoder, head, names,
 };
 use model::event::{
-    Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
-    Usage,
+    Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
+    RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use record::{Block, Message, Numbers, Record};
@@ -142,7 +142,7 @@ struct PiDecoder {
 }
 
 impl Decoder for PiDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -187,7 +187,7 @@ impl Decoder for PiDecoder {
 
 impl PiDecoder {
     /// Another content takes the place of an entry's, or none does.
-    fn edit(&self, record: &Record<'_>, node: Node, out: &mut Sink<'_>) {
+    fn edit(&self, record: &Record<'_>, node: Node, out: &mut EventSink<'_>) {
         out.node(node);
         let Some(target) = record.target_id.key() else {
             return;
@@ -211,7 +211,7 @@ impl PiDecoder {
     }
 
     /// Each entry hangs below the one before it, unless the user went back: then all since leaves.
-    fn branch(&mut self, node: &Node, out: &mut Sink<'_>) {
+    fn branch(&mut self, node: &Node, out: &mut EventSink<'_>) {
         if let (Some(last), Parent::Key(key)) = (self.last, node.parent)
             && key != last
         {
@@ -226,7 +226,7 @@ impl PiDecoder {
         record: &Record<'_>,
         message: &Message<'_>,
         mut node: Node,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let role = match message.role.or_empty() {
             "user" => Some(Role::User),
@@ -279,7 +279,7 @@ impl PiDecoder {
         self.before = None;
     }
 
-    fn compaction(&mut self, record: &Record<'_>, mut node: Node, out: &mut Sink<'_>) {
+    fn compaction(&mut self, record: &Record<'_>, mut node: Node, out: &mut EventSink<'_>) {
         self.branch(&node, out);
         let index = || Some(Key::of_number("pi", record.first_kept_entry_index.0?));
         let first = record.first_kept_entry_id.key().or_else(index);
@@ -290,7 +290,7 @@ impl PiDecoder {
         out.reset(Reset {
             key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
             before: record.tokens_before.0,
-            ..Reset::new(LeaveReason::Compaction, cause, Kept::from(first))
+            ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::from(first))
         });
         self.before = record.tokens_before.0.filter(|tokens| *tokens > 0);
         // The kept messages may begin before the previous summary, which is never kept.
@@ -306,7 +306,7 @@ impl PiDecoder {
 }
 
 /// Emits what the harness put in.
-fn inject(mut node: Node, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) {
+fn inject(mut node: Node, kind: Kind, content: &Content<'_>, out: &mut EventSink<'_>) {
     node.part = Part::Injected;
     node.items
         .extend(one_item(Role::Container, kind, content, out));
@@ -314,7 +314,12 @@ fn inject(mut node: Node, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>)
 }
 
 /// Returns a whole content as one item; none where it is empty.
-fn one_item(role: Role, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
+fn one_item(
+    role: Role,
+    kind: Kind,
+    content: &Content<'_>,
+    out: &mut EventSink<'_>,
+) -> Option<NewItem> {
     (!content.0.is_empty()).then(|| add_content(out.item(role, kind), content).done())
 }
 
@@ -325,7 +330,7 @@ fn assistant(
     message: &Message<'_>,
     mut node: Node,
     before: Option<u64>,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Run {
     let numbers = message.usage.unwrap_or_default();
     let request = request_of(record, out.place(), numbers);
@@ -362,7 +367,7 @@ fn assistant(
 }
 
 /// Returns a piece of the model's output; `None`: of an unknown type.
-fn output_item(block: &Block<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
+fn output_item(block: &Block<'_>, out: &mut EventSink<'_>) -> Option<NewItem> {
     let item = match block.kind.or_empty() {
         // Bare text has no type.
         "" => out

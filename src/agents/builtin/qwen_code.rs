@@ -42,7 +42,8 @@ use formats::settings::Layers;
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use formats::{THOUGHTS, about_agent, names};
 use model::event::{
-    Cause, Conversation, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Reset, Sink,
+    Cause, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part, Reset,
+    RetainedItems,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
@@ -153,7 +154,7 @@ struct Branch {
 }
 
 impl Decoder for QwenCodeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
         let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
@@ -172,7 +173,7 @@ impl Decoder for QwenCodeDecoder {
         self.of_subagent = head.id.as_ref().map(|_| head.parent.is_some());
     }
 
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         if let Some(record) = lenient::object(line, out) {
             self.record(&record, out);
         }
@@ -180,7 +181,7 @@ impl Decoder for QwenCodeDecoder {
 }
 
 impl QwenCodeDecoder {
-    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn record(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let conversation = self.conversation(record);
         out.set_conversation(conversation);
         out.set_time(record.timestamp.time());
@@ -219,7 +220,7 @@ impl QwenCodeDecoder {
 impl Branch {
     /// Emits what a record contains about its session, where that is new. `about`: what is known of a sub-agent
     /// besides.
-    fn meta(&mut self, record: &Record<'_>, about: Option<&Meta>, out: &mut Sink<'_>) {
+    fn meta(&mut self, record: &Record<'_>, about: Option<&Meta>, out: &mut EventSink<'_>) {
         let Meta {
             title,
             parent,
@@ -249,7 +250,7 @@ impl Branch {
     /// Finds a record's place in the tree and returns its node. Each hangs below the one before it,
     /// unless the user went back: then all since leaves. Returns also whether it adds to a record that
     /// is there.
-    fn hang(&mut self, uuid: &str, parent: Option<&str>, out: &mut Sink<'_>) -> (Node, bool) {
+    fn hang(&mut self, uuid: &str, parent: Option<&str>, out: &mut EventSink<'_>) -> (Node, bool) {
         let own = Key::of(uuid);
         let again = !self.seen.insert(own);
         let below = |id: Key| self.newest.get(&id).copied().unwrap_or(id);
@@ -286,7 +287,7 @@ impl Branch {
         record: &Record<'_>,
         subtype: Option<&str>,
         mut node: Node,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         self.request = None;
         self.commanded = false;
@@ -322,7 +323,7 @@ impl Branch {
         again: bool,
         uuid: &str,
         mut node: Node,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         self.commanded = false;
         self.unanswered = None;
@@ -346,7 +347,7 @@ impl Branch {
         }
     }
 
-    fn result(&mut self, record: &Record<'_>, mut node: Node, out: &mut Sink<'_>) {
+    fn result(&mut self, record: &Record<'_>, mut node: Node, out: &mut EventSink<'_>) {
         self.request = None;
         self.unanswered = None;
         let Some(message) = record.message.as_ref() else {
@@ -366,7 +367,7 @@ impl Branch {
         subtype: &str,
         uuid: &str,
         mut node: Node,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let is_read = matches!(
             subtype,
@@ -403,7 +404,7 @@ impl Branch {
 
     /// Takes in a command of the user. If it has an answer of its own, it was recorded as a message that the model
     /// never gets.
-    fn command(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn command(&mut self, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         let command = payload.raw_command.or_empty();
         match payload.phase.get() {
             Some("result") if payload.sent_to_model != Some(true) => {
@@ -422,7 +423,7 @@ impl Branch {
         payload: &Payload<'_>,
         uuid: &str,
         mut node: Node,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let none = Sizes::default();
         let sizes = payload.info.as_ref().unwrap_or(&none);
@@ -447,7 +448,11 @@ impl Branch {
             key: Some(Key::of_parts(&["reset", uuid])),
             before: sizes.original_token_count.0.filter(|size| *size > 0),
             after: sizes.new_token_count.0.filter(|size| *size > 0),
-            ..Reset::new(LeaveReason::Compaction, cause, Kept::Nodes(kept.clone()))
+            ..Reset::new(
+                LeaveReason::Compaction,
+                cause,
+                RetainedItems::Nodes(kept.clone()),
+            )
         });
         self.left_to_send = kept;
         node.parent = Parent::Previous;
@@ -458,7 +463,12 @@ impl Branch {
     }
 
     /// Returns the items of a whole history, whose first content is by `first`. What follows a summary answers it.
-    fn history(&self, contents: &[Content<'_>], first: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn history(
+        &self,
+        contents: &[Content<'_>],
+        first: Author,
+        out: &mut EventSink<'_>,
+    ) -> Vec<NewItem> {
         let is_summary = first != Author::User;
         let mut all = Vec::new();
         for (nth, content) in contents.iter().enumerate() {

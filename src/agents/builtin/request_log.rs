@@ -42,7 +42,7 @@ use decode::time::time_before;
 use envelope::{Bodies, Exchange};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
 use model::Kind;
-use model::event::{Billed, Key, Sink, Usage};
+use model::event::{BilledUsage, EventSink, Key, Usage};
 use std::path::Path;
 use threads::{Names, Threads};
 
@@ -80,7 +80,7 @@ struct RequestLogDecoder {
 }
 
 impl Decoder for RequestLogDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let (before, json) = json_of(line);
         let lost = Lost::default();
         let bodies = match Bodies::of(json, &lost) {
@@ -103,7 +103,7 @@ impl Decoder for RequestLogDecoder {
 }
 
 impl RequestLogDecoder {
-    fn exchange(&mut self, line: &str, mut exchange: Exchange<'_>, out: &mut Sink<'_>) {
+    fn exchange(&mut self, line: &str, mut exchange: Exchange<'_>, out: &mut EventSink<'_>) {
         let names = Names {
             session: exchange.session.as_deref(),
             trace: exchange.trace.as_deref(),
@@ -145,7 +145,7 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
         (output.map(|output| output.saturating_sub(reasoning)), None)
     };
     let model = response.model.as_deref().or(requested);
-    let billed = Billed::new(prompt, numbers.output.unwrap_or(0))
+    let billed = BilledUsage::new(prompt, numbers.output.unwrap_or(0))
         .with_cache(cached, numbers.cache_write.unwrap_or(0))
         .with_reasoning(reasoning);
     Some(Usage {

@@ -30,7 +30,7 @@ use formats::{
     Base, CachePlacement, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE,
     decoder, head,
 };
-use model::event::{Cause, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
+use model::event::{Cause, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems};
 use model::{Kind, LeaveReason, Role};
 use std::path::Path;
 use ui::Ui;
@@ -175,7 +175,7 @@ struct TaskDecoder {
 }
 
 impl Decoder for TaskDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let (text, lost) = (decode::text(document), Lost::default());
         let is_list = text.trim_start().starts_with('[');
         let read = if is_list {
@@ -197,7 +197,7 @@ impl Decoder for TaskDecoder {
         }
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         let messages: Vec<Raw<'_>> = match serde_json::from_str(document) {
             Ok(messages) => messages,
             Err(error) => return out.unreadable(error.to_string()),
@@ -238,7 +238,7 @@ impl Seen {
 }
 
 impl TaskDecoder {
-    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+    fn message(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
         let (index, at) = (self.seen.len() as u64, message.ts);
         out.set_time(at.and_then(Millis::time));
         self.truncate(index, at, out);
@@ -264,7 +264,7 @@ impl TaskDecoder {
         self.seen.push(seen);
     }
 
-    fn response(&mut self, message: &Message<'_>, key: Key, index: u64, out: &mut Sink<'_>) {
+    fn response(&mut self, message: &Message<'_>, key: Key, index: u64, out: &mut EventSink<'_>) {
         let model = message.model.get().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
         let request = key.under("task response");
@@ -284,7 +284,7 @@ impl TaskDecoder {
     }
 
     /// A summary takes the place of the messages before it.
-    fn condense(&mut self, message: &Message<'_>, key: Option<Key>, out: &mut Sink<'_>) {
+    fn condense(&mut self, message: &Message<'_>, key: Option<Key>, out: &mut EventSink<'_>) {
         let condensed = self.ui.condensed(message.ts);
         if let Some((summary, condensed)) = key.zip(condensed) {
             out.own_cost(Some(summary), condensed.cost.0);
@@ -294,7 +294,11 @@ impl TaskDecoder {
         let kept = kept.map(|seen| seen.key).collect();
         out.reset(Reset {
             before: condensed.map(|one| one.before).filter(|n| *n > 0),
-            ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept))
+            ..Reset::new(
+                LeaveReason::Compaction,
+                Cause::Unlogged,
+                RetainedItems::Nodes(kept),
+            )
         });
         let texts = message
             .content
@@ -307,7 +311,7 @@ impl TaskDecoder {
     }
 
     /// Applies the truncations before the message at this index and time.
-    fn truncate(&mut self, index: u64, at: Option<Millis>, out: &mut Sink<'_>) {
+    fn truncate(&mut self, index: u64, at: Option<Millis>, out: &mut EventSink<'_>) {
         while let Some(cut) = self.ui.truncated(index, at) {
             let kept = (0..)
                 .zip(&self.seen)
@@ -315,7 +319,11 @@ impl TaskDecoder {
             let kept = kept.map(|(_, seen)| seen.key).collect();
             out.reset(Reset {
                 before: cut.before.filter(|n| *n > 0),
-                ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nodes(kept))
+                ..Reset::new(
+                    LeaveReason::Compaction,
+                    Cause::Unlogged,
+                    RetainedItems::Nodes(kept),
+                )
             });
         }
     }

@@ -30,7 +30,7 @@ use decode::lenient::{self, Lost, Text};
 use decode::prompts::{Losses::BySize, Prompt, PromptHistory, Threads, mark_turns};
 use formats::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use model::LeaveReason;
-use model::event::{Cause, Kept, Key, Meta, Place, Reset, Sink, Usage};
+use model::event::{Cause, EventSink, Key, Meta, Place, Reset, RetainedItems, Usage};
 use std::collections::HashSet;
 use std::path::Path;
 use wire::{Line, Model};
@@ -82,7 +82,7 @@ struct VscodeGatewayDecoder {
 }
 
 impl Decoder for VscodeGatewayDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let lost = Lost::default();
         match lenient::parse(line, &lost) {
             Ok(line) => self.line(&line, &lost, out),
@@ -92,7 +92,7 @@ impl Decoder for VscodeGatewayDecoder {
         lost.report(out);
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         *self = VscodeGatewayDecoder::default();
         out.begin(Place::of_line(1));
         self.read_line(document, out);
@@ -100,7 +100,7 @@ impl Decoder for VscodeGatewayDecoder {
 }
 
 impl VscodeGatewayDecoder {
-    fn line(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
+    fn line(&mut self, line: &Line<'_>, lost: &Lost, out: &mut EventSink<'_>) {
         out.set_time(line.ts.time().or(line.timestamp.time()));
         match line.kind.get() {
             Some("request.index") => match lenient::value(line.entry, "entry", out) {
@@ -120,7 +120,7 @@ impl VscodeGatewayDecoder {
     }
 
     /// Emits a request's numbers, estimated and actual.
-    fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, out: &mut Sink<'_>) {
+    fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, out: &mut EventSink<'_>) {
         out.set_time(line.ts.time());
         let conversation = line.conversation_id.or_empty();
         let model: Text<'_> = lenient::value(line.model, "model", out);
@@ -140,7 +140,11 @@ impl VscodeGatewayDecoder {
                 let chat = line.chat_id.get();
                 out.reset(Reset {
                     key: chat.map(|id| Key::of_parts(&["summarization", id])),
-                    ..Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing)
+                    ..Reset::new(
+                        LeaveReason::Compaction,
+                        Cause::Automatic,
+                        RetainedItems::Nothing,
+                    )
                 });
                 thread.conversation = PromptHistory::new(BySize);
             }
@@ -159,7 +163,7 @@ impl VscodeGatewayDecoder {
     }
 
     /// Takes in a whole request, and the numbers of its response.
-    fn request(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
+    fn request(&mut self, line: &Line<'_>, lost: &Lost, out: &mut EventSink<'_>) {
         out.set_time(line.ts.time());
         let conversation = Key::of(line.conversation_id.or_empty());
         let key = request_of(line, out);
@@ -191,7 +195,7 @@ impl VscodeGatewayDecoder {
     }
 
     /// Takes in a request, captured before it was sent.
-    fn capture(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
+    fn capture(&mut self, line: &Line<'_>, lost: &Lost, out: &mut EventSink<'_>) {
         out.set_time(line.timestamp.time());
         let model: Model<'_> = lenient::value(line.model, "model", out);
         let meta = Meta {
@@ -219,7 +223,7 @@ enum Wrapped {
     No,
 }
 
-fn request_of(line: &Line<'_>, out: &Sink<'_>) -> Key {
+fn request_of(line: &Line<'_>, out: &EventSink<'_>) -> Key {
     match line.chat_id.get() {
         Some(id) => Key::of_parts(&["vscode-gateway", id]),
         None => Key::of_number("vscode-gateway", out.place().id()),

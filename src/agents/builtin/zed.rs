@@ -21,7 +21,8 @@ use decode::rows::{self, Line};
 use formats::database::{DatabaseSpec, Schema};
 use formats::{ANTHROPIC, Base, CachePlacement, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
+    Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashMap;
@@ -172,7 +173,7 @@ struct ZedDecoder {
 }
 
 impl Decoder for ZedDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         match rows::read(line, &mut self.meta, out) {
             Some(Line::Session(header)) => self.header(&header, out),
             Some(Line::Row(row)) => self.row(&row, out),
@@ -180,13 +181,13 @@ impl Decoder for ZedDecoder {
         }
     }
 
-    fn read_end(&mut self, out: &mut Sink<'_>) {
+    fn read_end(&mut self, out: &mut EventSink<'_>) {
         self.end_turn(out);
     }
 }
 
 impl ZedDecoder {
-    fn header(&mut self, header: &Header<'_>, out: &mut Sink<'_>) {
+    fn header(&mut self, header: &Header<'_>, out: &mut EventSink<'_>) {
         let lost = lenient::Lost::default();
         let billed = header.sums.unwrap_or_default().billed();
         if billed.prompt() > 0 {
@@ -202,7 +203,7 @@ impl ZedDecoder {
         lost.report(out);
     }
 
-    fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+    fn row(&mut self, row: &Row<'_>, out: &mut EventSink<'_>) {
         let key = Key::of_number("zed", out.place().line());
         if let Some(message) = &row.user {
             self.end_turn(out);
@@ -231,7 +232,7 @@ impl ZedDecoder {
                 left = left.saturating_sub(*bytes);
                 had > 0
             });
-            let kept = Kept::Nodes(kept.map(|(key, _)| *key).collect());
+            let kept = RetainedItems::Nodes(kept.map(|(key, _)| *key).collect());
             out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
             let item = out.text(Role::Container, Kind::Summary, summary.text.or_empty());
             out.node(Node::new(Some(key), Part::Injected, vec![item]));
@@ -244,7 +245,7 @@ impl ZedDecoder {
     }
 
     /// Reports the last request of the turn.
-    fn end_turn(&mut self, out: &mut Sink<'_>) {
+    fn end_turn(&mut self, out: &mut EventSink<'_>) {
         let turn = self.turn.and_then(|turn| self.usage.get(&turn));
         let numbers = turn.copied().unwrap_or_default();
         let prompt = numbers.billed().prompt();
@@ -264,7 +265,12 @@ impl ZedDecoder {
     }
 
     /// Returns the items of a message's content; `role` is that of its texts.
-    fn items(&mut self, message: &Message<'_>, role: Role, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn items(
+        &mut self,
+        message: &Message<'_>,
+        role: Role,
+        out: &mut EventSink<'_>,
+    ) -> Vec<NewItem> {
         let mut items = Vec::new();
         for piece in &message.content {
             if let Some(text) = piece.text.get() {
@@ -289,7 +295,7 @@ impl ZedDecoder {
     }
 
     /// Returns the results of the calls in a response.
-    fn results(&mut self, message: &Message<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn results(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
         let lost = lenient::Lost::default();
         let results = message.results.map_or("{}", Raw::get);
@@ -306,8 +312,8 @@ impl ZedDecoder {
 }
 
 impl Numbers {
-    fn billed(self) -> Billed {
-        Billed::new(self.input.or_zero(), self.output.or_zero())
+    fn billed(self) -> BilledUsage {
+        BilledUsage::new(self.input.or_zero(), self.output.or_zero())
             .with_cache(self.read.or_zero(), self.written.or_zero())
     }
 }

@@ -11,8 +11,8 @@ use decode::time::Time;
 use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{
-    Billed, Cause, Conversation, Event, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
-    Sink, Usage,
+    BilledUsage, Cause, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part,
+    Place, Reset, RetainedItems, Usage,
 };
 use model::window::matches;
 use model::{Kind, LeaveReason};
@@ -46,7 +46,7 @@ struct Session {
 }
 
 impl Decoder for CustomDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let value = match lenient::raw_object(line) {
             Ok(value) => value,
             Err(why) => return out.unreadable(why),
@@ -57,7 +57,7 @@ impl Decoder for CustomDecoder {
         lost.report(out);
     }
 
-    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+    fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         match serde_json::from_str(document) {
             Ok(value) => self.document(value, out),
             Err(error) => out.unreadable(error.to_string()),
@@ -100,7 +100,7 @@ impl CustomDecoder {
         }
     }
 
-    fn document(&mut self, value: Raw<'_>, out: &mut Sink<'_>) {
+    fn document(&mut self, value: Raw<'_>, out: &mut EventSink<'_>) {
         let list = match &self.mapping.messages {
             Some(pointer) => pointer.find(value),
             None => Some(value),
@@ -133,7 +133,7 @@ struct Reader<'r> {
 
 impl Reader<'_> {
     /// A line of a log, or a record of a document's list.
-    fn line(&mut self, value: Raw<'_>, out: &mut Sink<'_>) {
+    fn line(&mut self, value: Raw<'_>, out: &mut EventSink<'_>) {
         let mapping = self.mapping;
         let is_line = mapping.shape == Written::Lines;
         out.set_time(self.time(value));
@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 
     /// Emits the facts about the session, where they have changed. What a record leaves out stays.
-    fn facts(&mut self, of: Option<&'static SessionKeys>, value: Raw<'_>, out: &mut Sink<'_>) {
+    fn facts(&mut self, of: Option<&'static SessionKeys>, value: Raw<'_>, out: &mut EventSink<'_>) {
         let (lost, record) = (self.lost, &self.mapping.record);
         let text = |places: &'static Pointers| places.text(value, lost).map(Box::from);
         let id = |places: &'static Pointers| places.id(value, lost).map(Box::from);
@@ -194,7 +194,7 @@ impl Reader<'_> {
     }
 
     /// A record that is a message, a report of usage, or both.
-    fn record(&mut self, value: Raw<'_>, out: &mut Sink<'_>) {
+    fn record(&mut self, value: Raw<'_>, out: &mut EventSink<'_>) {
         let mapping = self.mapping;
         let id = mapping.record.id.id(value, self.lost);
         let key = |id: &str| key_of(&[&mapping.id, id], id);
@@ -241,7 +241,7 @@ impl Reader<'_> {
         id: Option<&str>,
         node: Node,
         usage: Option<Usage>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let mapping = self.mapping;
         if message.is_output() {
@@ -306,7 +306,7 @@ impl Reader<'_> {
     }
 
     /// The user begins anew.
-    fn clear(&mut self, word: &str, out: &mut Sink<'_>) {
+    fn clear(&mut self, word: &str, out: &mut EventSink<'_>) {
         if self.session.has_begun {
             self.reset(None, LeaveReason::Clear, word, out);
             self.session.has_begun = false;
@@ -316,19 +316,19 @@ impl Reader<'_> {
     }
 
     /// All that is in the context leaves, if there is anything.
-    fn reset(&mut self, key: Option<Key>, gone: LeaveReason, word: &str, out: &mut Sink<'_>) {
+    fn reset(&mut self, key: Option<Key>, gone: LeaveReason, word: &str, out: &mut EventSink<'_>) {
         if self.session.has_begun {
             let cause = self.mapping.causes.get(word);
             let cause = cause.map_or(Cause::Unlogged, |cause| Cause::named(cause));
             out.reset(Reset {
                 key,
-                ..Reset::new(gone, cause, Kept::Nothing)
+                ..Reset::new(gone, cause, RetainedItems::Nothing)
             });
         }
     }
 
     /// The items of these parts. The names of tools that are called are remembered.
-    fn items(&mut self, blocks: Vec<Block<'_>>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn items(&mut self, blocks: Vec<Block<'_>>, out: &mut EventSink<'_>) -> Vec<NewItem> {
         let tools = &mut self.session.tools;
         let items = blocks.into_iter().map(|mut block| {
             let call = block.call.as_deref();
@@ -343,7 +343,7 @@ impl Reader<'_> {
     }
 
     /// A request that carries its whole history, and its response.
-    fn request(&mut self, list: Raw<'_>, value: Raw<'_>, out: &mut Sink<'_>) {
+    fn request(&mut self, list: Raw<'_>, value: Raw<'_>, out: &mut EventSink<'_>) {
         let mapping = self.mapping;
         let mut sent = Vec::new();
         if scan::each_element(list.get(), &mut |one| sent.push(one)).is_err() {
@@ -363,7 +363,7 @@ impl Reader<'_> {
     }
 
     /// The parts of these messages.
-    fn blocks<'v>(&self, messages: Vec<Raw<'v>>, out: &mut Sink<'_>) -> Vec<Block<'v>> {
+    fn blocks<'v>(&self, messages: Vec<Raw<'v>>, out: &mut EventSink<'_>) -> Vec<Block<'v>> {
         let mut blocks = Vec::new();
         for message in messages {
             match Message::read(self.mapping, message, self.lost) {
@@ -375,7 +375,7 @@ impl Reader<'_> {
     }
 
     /// Emits the numbers of a request.
-    fn report(&self, request: Option<Key>, usage: Option<Usage>, out: &mut Sink<'_>) {
+    fn report(&self, request: Option<Key>, usage: Option<Usage>, out: &mut EventSink<'_>) {
         if let Some(usage) = usage {
             let request = request.unwrap_or_else(|| request_of(self.mapping, None, out));
             out.usage(Usage { request, ..usage });
@@ -432,7 +432,7 @@ impl Reader<'_> {
                 ..Usage::estimated(request, prompt)
             });
         }
-        let billed = Billed::new(input, output.unwrap_or(0))
+        let billed = BilledUsage::new(input, output.unwrap_or(0))
             .with_cache(read.min(prompt), written)
             .with_reasoning(reasoning.unwrap_or(0));
         Some(Usage {
@@ -445,7 +445,7 @@ impl Reader<'_> {
 }
 
 /// Returns the request that a record of this id answers.
-fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
+fn request_of(mapping: &Mapping, id: Option<&str>, out: &EventSink<'_>) -> Key {
     let time = out.time().map(|time| time.to_string()).unwrap_or_default();
     match id {
         Some(id) => key_of(&[&mapping.id, "request", id, &time], id),

@@ -1,7 +1,7 @@
 //! Logs by mappings.
 
 use super::*;
-use model::event::{ByLength, Conversation, Entry, Event, Place, Sink};
+use model::event::{ByLength, Conversation, Entry, Event, EventSink, Place};
 use model::session::Session;
 use model::{Kind, Role};
 use proptest::prelude::*;
@@ -89,7 +89,7 @@ fn read(format: &Format, log: &str) -> Session {
 }
 
 fn entries(format: &Format, log: &str) -> Vec<Entry> {
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let mut decoder = format.decoder();
     let mut offset = 0;
     for (line, text) in (1..).zip(log.split_inclusive('\n')) {
@@ -436,12 +436,12 @@ fn a_document_is_a_list_of_records() {
         "{{\n\"session\":\"s9\",\"model\":\"m\",\n\"log\":[{}]}}",
         records.join(",\n")
     );
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     format.decoder().read_document(&document, &mut out);
     // Given around its list first, it says the same.
     assert_eq!(format.list, Some(List::Json("log")));
     let mut decoder = format.decoder();
-    let mut apart = Sink::new(&ByLength);
+    let mut apart = EventSink::new(&ByLength);
     let around = document.replace(&records.join(",\n"), "");
     decoder.read_document(&around, &mut apart);
     for (line, record) in (1..).zip(&records) {

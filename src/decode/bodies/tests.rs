@@ -26,7 +26,7 @@ fn read(json: &str, usual: Role) -> (Vec<String>, usize) {
         )
     };
     let shown = blocks.iter().map(shown).collect();
-    let mut out = model::event::Sink::new(&model::event::ByLength);
+    let mut out = model::event::EventSink::new(&model::event::ByLength);
     lost.report(&mut out);
     (shown, out.entries.len())
 }

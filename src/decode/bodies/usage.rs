@@ -1,7 +1,7 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
 use crate::lenient::{At, Count, Field, Mend, Raw, Record, Text, UsageParts, record};
-use model::event::{Billed, Key, Surcharges, Usage};
+use model::event::{BilledUsage, Key, Surcharges, Usage};
 
 /// The numbers that were reported for a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Numbers {
     /// older than that rule: where more was cached than that, it does not.
     pub fn usage(&self, request: Key, model: Option<&str>) -> Option<Usage> {
         let input = self.input().filter(|input| *input > 0)?;
-        let billed = Billed::new(input, self.output.unwrap_or(0))
+        let billed = BilledUsage::new(input, self.output.unwrap_or(0))
             .with_cache(self.cache_read.unwrap_or(0), self.cache_write.unwrap_or(0))
             .with_reasoning(self.reasoning.unwrap_or(0))
             .with_surcharges(self.surcharges);

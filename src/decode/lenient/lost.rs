@@ -1,6 +1,6 @@
 //! Keeps the fields of a record that could not be read.
 
-use model::event::{Event, Sink};
+use model::event::{Event, EventSink};
 use std::cell::{Cell, RefCell};
 
 /// The fields that could not be read.
@@ -70,7 +70,7 @@ impl Lost {
     }
 
     /// Reports the losses as events of the current record.
-    pub fn report(&self, out: &mut Sink<'_>) {
+    pub fn report(&self, out: &mut EventSink<'_>) {
         for name in self.names.borrow().iter() {
             out.emit(Event::Lost(name));
         }

@@ -16,7 +16,7 @@ use super::lost::Lost;
 use super::mend::Mended;
 use super::scan::{NotJson, Raw, Scanner, VisitField, string};
 use super::{Count, Dollars, MAX_WINDOW, Pieces, Report, Reported, Text, Texts, Window};
-use model::event::Sink;
+use model::event::EventSink;
 use serde::de::IgnoredAny;
 
 /// The deepest nesting that is read. No agent nests half as deep; a forged log may.
@@ -240,7 +240,7 @@ pub trait Record<'a>: Default {
 
 /// Reads a line that holds one JSON object. Otherwise reports it as unreadable, with the reason.
 /// Fields that are lost are reported as [`Event::Lost`](model::event::Event::Lost).
-pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T> {
+pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut EventSink<'_>) -> Option<T> {
     let lost = Lost::default();
     match parse(line, &lost) {
         Ok(record) => {
@@ -309,7 +309,7 @@ fn why_not(json: &str) -> Box<str> {
 pub fn value<'a, T: Field<'a> + Default>(
     raw: Option<Raw<'a>>,
     name: &'static str,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> T {
     let lost = Lost::default();
     let value = raw
@@ -398,7 +398,7 @@ pub struct Unsure<'a, T> {
 
 impl<T> Unsure<'_, T> {
     /// Returns the value. Its losses are reported.
-    pub fn get(&self, out: &mut Sink<'_>) -> &T {
+    pub fn get(&self, out: &mut EventSink<'_>) -> &T {
         self.lost.report(out);
         &self.value
     }
@@ -592,7 +592,7 @@ mod tests {
     }
 
     fn read(line: &str) -> (Option<Sample<'_>>, Vec<Event>) {
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         let sample = object(line, &mut out);
         (sample, out.entries.into_iter().map(|e| e.event).collect())
     }

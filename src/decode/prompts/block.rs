@@ -1,7 +1,7 @@
 //! The parts of a prompt or an answer, whatever the dialect: texts, thoughts, tool calls, results.
 
 use crate::lenient::{self, Raw};
-use model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
+use model::event::{ELIDED, EventSink, ItemBuilder, NewItem, Part, split_elided};
 use model::{Kind, Role};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -238,7 +238,7 @@ impl<'a> Block<'a> {
     }
 
     /// Its item.
-    pub fn item(&self, out: &mut Sink<'_>) -> NewItem {
+    pub fn item(&self, out: &mut EventSink<'_>) -> NewItem {
         let item = out
             .item(self.role, self.kind)
             .tool(self.tool.as_deref())

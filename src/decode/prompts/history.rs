@@ -6,7 +6,7 @@ mod losses;
 use super::block::{Block, Content};
 use super::held::{Held, HeldContent, Mark};
 pub use losses::Losses;
-use model::event::{Event, Key, Node, Parent, Part, Sink, Usage};
+use model::event::{Event, EventSink, Key, Node, Parent, Part, Usage};
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -151,7 +151,7 @@ impl PromptHistory {
     }
 
     /// Takes in a request.
-    pub fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut Sink<'_>) {
+    pub fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut EventSink<'_>) {
         let Prompt { blocks, step, .. } = *prompt;
         let kept = prompt.kept.min(self.live.len());
         let new = self.match_blocks(kept, blocks);
@@ -214,7 +214,7 @@ impl PromptHistory {
     }
 
     /// Takes in the first blocks of a request of which more may follow: nothing leaves.
-    pub fn add_request_part(&mut self, blocks: &[Block<'_>], out: &mut Sink<'_>) {
+    pub fn add_request_part(&mut self, blocks: &[Block<'_>], out: &mut EventSink<'_>) {
         let prompt = Prompt::of(blocks);
         let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
         self.emit_front(&front, out);
@@ -246,7 +246,7 @@ impl PromptHistory {
         request: Key,
         blocks: &[Block<'_>],
         usage: impl IntoIterator<Item = Usage>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let key = start_key(request);
         if self.live.iter().all(|held| held.key != key) {
@@ -255,7 +255,7 @@ impl PromptHistory {
         usage.into_iter().for_each(|usage| out.usage(usage));
     }
 
-    fn add_output(&mut self, request: Key, blocks: &[Block<'_>], out: &mut Sink<'_>) {
+    fn add_output(&mut self, request: Key, blocks: &[Block<'_>], out: &mut EventSink<'_>) {
         let start = Held {
             key: start_key(request),
             content: HeldContent::Start {
@@ -297,7 +297,7 @@ impl PromptHistory {
         &mut self,
         request: Key,
         usage: impl IntoIterator<Item = Usage>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let key = Key::of_number("late", request.get());
         out.node(Node {
@@ -355,7 +355,7 @@ impl PromptHistory {
         held.collect()
     }
 
-    fn emit_front(&mut self, front: &[((Key, u64), &Block<'_>)], out: &mut Sink<'_>) {
+    fn emit_front(&mut self, front: &[((Key, u64), &Block<'_>)], out: &mut EventSink<'_>) {
         for (named, block) in front {
             if !self.front.contains(named) || self.emptied.contains(&named.0) {
                 let held = Held::of(block, named.0, None);
@@ -364,7 +364,7 @@ impl PromptHistory {
         }
     }
 
-    fn emit_block(&mut self, held: &Held, block: &Block<'_>, out: &mut Sink<'_>) {
+    fn emit_block(&mut self, held: &Held, block: &Block<'_>, out: &mut EventSink<'_>) {
         self.emitted.insert(held.key);
         self.emptied.remove(&held.key);
         let part = block.part();
@@ -384,13 +384,13 @@ impl PromptHistory {
     }
 
     /// Emits where a response starts; once more, when its output has been shown.
-    fn emit_start(&mut self, held: &Held, out: &mut Sink<'_>) {
+    fn emit_start(&mut self, held: &Held, out: &mut EventSink<'_>) {
         self.emitted.insert(held.key);
         out.node(Node::output(Some(held.key), held.request, Vec::new()));
     }
 
     /// Notes which earlier responses have their output shown now: nothing takes its place any more.
-    fn settle_starts(&mut self, out: &mut Sink<'_>) {
+    fn settle_starts(&mut self, out: &mut EventSink<'_>) {
         for ix in 0..self.live.len() {
             let (start, rest) = (&self.live[ix], &self.live[ix + 1..]);
             if start.content != (HeldContent::Start { shown: false }) {

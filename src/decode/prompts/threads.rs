@@ -1,7 +1,7 @@
 //! The conversations of a file whose requests name theirs.
 
 use super::history::{Losses, PromptHistory};
-use model::event::{Conversation, Key, Meta, Sink};
+use model::event::{Conversation, EventSink, Key, Meta};
 use std::collections::HashMap;
 
 /// The conversations of a file. The one that comes first is the file's own.
@@ -35,7 +35,7 @@ impl Threads {
         conversation: Key,
         losses: Losses,
         meta: Meta,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> &mut Thread {
         out.set_conversation(self.conversation(conversation));
         let thread = self.threads.entry(conversation);

@@ -1,14 +1,14 @@
 //! Records in lines. A line is a record, unless two were written at the same time, or one after another that was cut off.
 
 use decode::damage::Records;
-use model::event::{Entry, Event, Sink};
+use model::event::{Entry, Event, EventSink};
 
 /// Decodes the records of a line, which has begun in `out`. What is whole is read, what is not is counted. Only a line that
 /// the decoder cannot read is looked at again.
 pub(crate) fn each_record(
     line: &[u8],
-    out: &mut Sink<'_>,
-    decode: &mut dyn FnMut(&[u8], &mut Sink<'_>),
+    out: &mut EventSink<'_>,
+    decode: &mut dyn FnMut(&[u8], &mut EventSink<'_>),
 ) {
     let before = out.entries.len();
     decode(line, out);

@@ -10,7 +10,7 @@ use crate::log::{LogFile, Reading, Recent};
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::{Bytes, CHUNK, Open};
 use model::LeaveReason;
-use model::event::{Conversation, Entry, Event, Measure, Meta, Sink, Unmeasured};
+use model::event::{Conversation, Entry, Event, EventSink, Measure, Meta, Unmeasured};
 use model::prompt::prompt_of;
 use model::session::Coverage;
 use model::window::Rules;
@@ -134,7 +134,7 @@ pub fn tail(
             skip_to_end(&mut decoder, head.iter().flatten());
         }
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         decoder.read_state(&mut out);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             // Before the first newline there is the end of a line, or nothing.
@@ -198,7 +198,7 @@ fn prepend(file: &mut Bytes, start: u64, len: u64, held: &mut Vec<u8>) -> io::Re
 /// Returns the facts about the session in the first lines, its first prompt among them.
 fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
-    let mut out = Sink::for_names();
+    let mut out = EventSink::for_names();
     file.seek(SeekFrom::Start(0))?;
     let mut source = file.take(0);
     let mut lines = Lines::at(0, 1, HEAD_BYTES);
@@ -410,7 +410,7 @@ fn line_start(file: &mut Bytes, at: u64, before: &[u8]) -> io::Result<u64> {
 /// occur in any text.
 fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
     let mut decoder = log.format.decoder();
-    let mut out = Sink::new(&Unmeasured);
+    let mut out = EventSink::new(&Unmeasured);
     file.seek(SeekFrom::Start(line))?;
     let mut lines = Lines::at(line, 0, CHUNK as u64);
     let deliver: &mut OnLine<'_> = &mut |place, line| {

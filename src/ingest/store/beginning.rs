@@ -5,7 +5,7 @@ use crate::conversations::{Conversations, decode};
 use crate::lines::{Lines, OnLine};
 use crate::log::LogFile;
 use crate::source::Bytes;
-use model::event::{Conversation, Measure, Sink};
+use model::event::{Conversation, EventSink, Measure};
 use model::session::Coverage;
 use model::window::Rules;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -48,7 +48,7 @@ fn read(
     rules: &Arc<Rules>,
 ) -> io::Result<Option<u64>> {
     let mut decoder = log.decoder();
-    let mut out = Sink::new(measure);
+    let mut out = EventSink::new(measure);
     let mut conversations = Conversations::new(&log.facts, rules, Coverage::Whole).finally();
     file.seek(SeekFrom::Start(0))?;
     let deliver: &mut OnLine<'_> = &mut |place, line| {

@@ -19,7 +19,7 @@ use crate::text::{self, Pieces};
 use decode::text;
 use formats::{Decoder, Format, List};
 use list::Elements;
-use model::event::{Entry, Measure, Place, Sink};
+use model::event::{Entry, EventSink, Measure, Place};
 use model::session::Coverage;
 use model::text::TextRequest;
 use model::window::Rules;
@@ -44,7 +44,7 @@ impl Document {
         Document { source }
     }
 
-    fn decode(&self, log: &LogFile, out: &mut Sink<'_>) -> io::Result<()> {
+    fn decode(&self, log: &LogFile, out: &mut EventSink<'_>) -> io::Result<()> {
         let (mut file, stamp) = self.source.open()?;
         decode_from(log, 0, &bytes(&mut file, stamp.bytes())?, out);
         Ok(())
@@ -82,7 +82,7 @@ impl Store for Document {
     }
 
     fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
-        let mut out = Sink::for_usage();
+        let mut out = EventSink::for_usage();
         self.decode(log, &mut out)?;
         out.entries.into_iter().for_each(give);
         Ok(())
@@ -94,7 +94,7 @@ impl Store for Document {
         measure: &dyn Measure,
         give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         self.decode(log, &mut out)?;
         let _ = give(out.entries);
         Ok(())
@@ -205,7 +205,7 @@ impl DocumentCursor {
         if self.is_final {
             conversations = conversations.finally();
         }
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         self.states = self.log.states();
         let mut decoder = self.log.format.decoder();
         self.states.give(decoder.as_mut(), &mut out);
@@ -252,7 +252,7 @@ impl DocumentCursor {
         if elements.end.is_none() {
             return Ok(Continued::Incomplete);
         }
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         let around = [&before, elements.after(&rest)].concat();
         let mut decoder = self.log.format.decoder();
         // If one of them changes right now, the next reading notices.
@@ -337,7 +337,7 @@ impl Checkpoint {
     /// Reads these elements; `rest` are the bytes of the document from here on.
     fn go_on(mut self, rest: &[u8], elements: &Elements, measure: &dyn Measure) -> Contents {
         let len = self.start + self.len + rest.len();
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         let (early, late) = elements
             .ranges
             .split_at(elements.ranges.len().saturating_sub(MUTABLE_TAIL));
@@ -360,7 +360,7 @@ impl Checkpoint {
         }
     }
 
-    fn read(&mut self, element: &[u8], out: &mut Sink<'_>) {
+    fn read(&mut self, element: &[u8], out: &mut EventSink<'_>) {
         self.elements += 1;
         out.begin(place(self.elements));
         self.decoder.read_line(&text(element), out);
@@ -386,14 +386,14 @@ impl Checkpoint {
 }
 
 /// Decodes a document whose list begins after this many elements.
-pub(super) fn decode_from(log: &LogFile, before: usize, document: &[u8], out: &mut Sink<'_>) {
+pub(super) fn decode_from(log: &LogFile, before: usize, document: &[u8], out: &mut EventSink<'_>) {
     let mut decoder = log.format.decoder();
     log.states().give(decoder.as_mut(), out);
     decode_with(decoder, log.format, (before, document), out);
 }
 
 /// Decodes a document from its beginning.
-pub fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
+pub fn decode(format: &Format, document: &[u8], out: &mut EventSink<'_>) {
     decode_with(format.decoder(), format, (0, document), out);
 }
 
@@ -401,7 +401,7 @@ fn decode_with(
     mut decoder: Box<dyn Decoder>,
     format: &Format,
     (before, document): (usize, &[u8]),
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) {
     let Some(parts) = Parts::of(format, document) else {
         decoder.read_document(&text(document), out);

@@ -7,7 +7,7 @@ use crate::log::{Cursor, End, News};
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::{KeptOpen, Open};
 use formats::StateUpdate;
-use model::event::{Measure, Sink};
+use model::event::{EventSink, Measure};
 use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
@@ -42,7 +42,7 @@ impl Cursor for LineCursor {
         end: End,
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
             return Ok(News::Restart);
         }

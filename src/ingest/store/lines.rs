@@ -7,7 +7,7 @@ use crate::lines::position::Position;
 use crate::log::{Cursor, LogFile, OnEntry, Reading, Recent, Store};
 use crate::source::{Open, Stamp, head};
 use crate::text::{self, Pieces};
-use model::event::{Measure, Sink, Unmeasured};
+use model::event::{EventSink, Measure, Unmeasured};
 use model::text::TextRequest;
 use model::window::Rules;
 use std::io;
@@ -50,7 +50,7 @@ impl Store for LineLog {
         let (bytes, _) = self.source.open()?;
         let mut decoder = log.format.decoder();
         log.states()
-            .give(decoder.as_mut(), &mut Sink::new(&Unmeasured));
+            .give(decoder.as_mut(), &mut EventSink::new(&Unmeasured));
         text::in_line(bytes, decoder, wanted, wanted.place.offset())
     }
 

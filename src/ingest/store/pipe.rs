@@ -12,7 +12,7 @@ use crate::sync::lock;
 use crate::text::Pieces;
 use formats::{Decoder, Format, StoreKind, facts};
 use jiff::Timestamp;
-use model::event::{Measure, Sink};
+use model::event::{EventSink, Measure};
 use model::session::Coverage;
 use model::sessions::{FileFacts, Update};
 use model::text::TextRequest;
@@ -163,7 +163,7 @@ impl Cursor for PipedLines {
         _: End,
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         let mut is_paused = false;
         loop {
             let deliver: &mut OnLine<'_> = &mut |place, line| {
@@ -194,7 +194,7 @@ impl Cursor for PipedDocument {
         _: End,
         _: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         let document = document::bytes(&mut self.source, 0)?;
         if !document.is_empty() {
             document::decode(self.format, &document, &mut out);

@@ -10,7 +10,7 @@ use crate::sidecar::DecoderWithSidecar;
 use crate::source::Stamp;
 use crate::text::{self, Pieces};
 use formats::StateUpdate;
-use model::event::{Measure, Place, Sink};
+use model::event::{EventSink, Measure, Place};
 use model::session::Coverage;
 use model::text::TextRequest;
 use model::window::Rules;
@@ -172,7 +172,7 @@ impl RowCursor {
         header: Option<Option<String>>,
         mut rows: Rows,
         end: End,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         if let Some(header) = header {
             if let Some(line) = header.as_deref().filter(|_| header != self.header) {
@@ -193,7 +193,7 @@ impl RowCursor {
     }
 
     /// Decodes rows that were read, and returns whether to pause.
-    fn decode_rows(&mut self, out: &mut Sink<'_>, pause: &mut dyn FnMut(u64) -> bool) -> bool {
+    fn decode_rows(&mut self, out: &mut EventSink<'_>, pause: &mut dyn FnMut(u64) -> bool) -> bool {
         while let Some(line) = self.read.pop_front() {
             self.decoded += 1;
             let place = Place::of_line(self.decoded);
@@ -215,7 +215,7 @@ impl RowCursor {
         false
     }
 
-    fn decode(&mut self, place: Place, line: &str, out: &mut Sink<'_>) {
+    fn decode(&mut self, place: Place, line: &str, out: &mut EventSink<'_>) {
         let line = lines::Line::Bytes(line.as_bytes());
         decode(self.decoder.decoder.as_mut(), place, line, out);
     }
@@ -273,7 +273,7 @@ impl Cursor for RowCursor {
         end: End,
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
             return Ok(News::Restart);
         }

@@ -10,7 +10,7 @@ use crate::testing::TOY;
 use crate::text::{self, Pieces};
 use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Claim;
-use model::event::{ByLength, Measure, Place, Sink};
+use model::event::{ByLength, EventSink, Measure, Place};
 use model::replay::Timeline;
 use model::session::{Coverage, Session};
 use model::sessions::{FileFacts, FileId};
@@ -104,7 +104,7 @@ impl Cursor for Rows {
         if !table.rows.starts_with(&self.seen) {
             return Ok(News::Restart);
         }
-        let mut out = Sink::new(measure);
+        let mut out = EventSink::new(measure);
         for row in &table.rows[self.seen.len()..] {
             let place = place(self.seen.len());
             out.begin(place);

@@ -9,7 +9,7 @@ use crate::source::{Open, Stamp};
 use crate::sync::lock;
 use crate::text::Pieces;
 use formats::TreeSpec;
-use model::event::{Conversation, Entry, Measure, Sink};
+use model::event::{Conversation, Entry, EventSink, Measure};
 use model::prompt::prompt_of;
 use model::session::Coverage;
 use model::text::TextRequest;
@@ -62,7 +62,7 @@ impl TreeLog {
             messages: 0..FIRST_MESSAGES,
             ..Extract::from(files, 0)
         };
-        let mut out = Sink::for_names();
+        let mut out = EventSink::for_names();
         self.decode(log, (files, &extract), &mut out)?;
         Ok(prompt_of(&out.entries))
     }
@@ -72,7 +72,7 @@ impl TreeLog {
         &self,
         log: &LogFile,
         (files, extract): (&Files, &Extract),
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> io::Result<()> {
         let document = self.tree.document(files, extract)?;
         document::decode_from(log, extract.messages.start, &document, out);
@@ -123,7 +123,7 @@ impl Store for TreeLog {
                 _ => Coverage::Tail,
             };
             let mut conversations = Conversations::new(&log.facts, rules, coverage).finally();
-            let mut out = Sink::new(measure);
+            let mut out = EventSink::new(measure);
             self.decode(log, (&files, &Extract::from(&files, first)), &mut out)?;
             conversations.take_in(out.entries)?;
             let main = conversations.conversation(Conversation::Main);
@@ -143,7 +143,7 @@ impl Store for TreeLog {
             longest_part: self.spec.usage_part_bytes,
             ..Extract::from(&files, 0)
         };
-        let mut out = Sink::for_usage();
+        let mut out = EventSink::for_usage();
         self.decode(log, (&files, &extract), &mut out)?;
         out.entries.into_iter().for_each(give);
         Ok(())

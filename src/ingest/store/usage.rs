@@ -5,7 +5,7 @@ use crate::lines::records::{each_record, is_cut_off};
 use crate::lines::{Line, Lines, OnLine};
 use crate::log::{LogFile, OnEntry};
 use crate::source::Open;
-use model::event::Sink;
+use model::event::EventSink;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
     let (mut file, stamp) = source.open()?;
     let mut decoder = log.format.decoder();
-    let mut out = Sink::for_usage();
+    let mut out = EventSink::for_usage();
     log.states().give(decoder.as_mut(), &mut out);
     let marks = Marks::new(log.format.usage_marks);
     let mut lines = Lines::at(0, 1, stamp.bytes());

@@ -2,7 +2,7 @@
 #![allow(clippy::panic)]
 
 use jiff::Timestamp;
-use model::event::{Billed, Conversation, Entry, Event, Key};
+use model::event::{BilledUsage, Conversation, Entry, Event, Key};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cost of each response, the responses without any, and how often the context was compacted.
@@ -20,7 +20,7 @@ pub struct UsageFacts {
 /// The cost of a response.
 #[derive(Debug, Default, PartialEq)]
 struct Paid {
-    billed: Billed,
+    billed: BilledUsage,
     is_sum: bool,
     is_inherited: bool,
     /// The prompts of its reports: they show how the provider counts.
@@ -88,7 +88,7 @@ impl UsageFacts {
         }
     }
 
-    fn bill(&mut self, request: Key, billed: Billed, is_sum: bool) -> &mut Paid {
+    fn bill(&mut self, request: Key, billed: BilledUsage, is_sum: bool) -> &mut Paid {
         let paid = self.billed.entry(request).or_default();
         paid.billed = if is_sum {
             paid.billed.max(billed)

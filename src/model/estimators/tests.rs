@@ -2,8 +2,8 @@
 
 use super::super::context::Basis;
 use super::super::event::{
-    Billed, Cause, Conversation, Entry, Event, Kept, Key, NewItem, Node, Parent, Part, Place,
-    Reset, Size, Usage, count,
+    BilledUsage, Cause, Conversation, Entry, Event, Key, NewItem, Node, Parent, Part, Place, Reset,
+    RetainedItems, Size, Usage, count,
 };
 use super::super::session::Session;
 use super::super::window::Rules;
@@ -110,7 +110,7 @@ impl Talk {
             output,
             reasoning: None,
             source: Source::Reported,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         })));
@@ -175,7 +175,11 @@ fn after_a_reset_the_sums_begin_again() {
     let mut talk = Talk::new();
     talk.item(Role::User, Kind::Text, 50);
     talk.response(1, "m-1", 9_000, 150);
-    let reset = Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing);
+    let reset = Reset::new(
+        LeaveReason::Compaction,
+        Cause::Automatic,
+        RetainedItems::Nothing,
+    );
     talk.tell(Event::Reset(Box::new(reset)));
     talk.item(Role::Container, Kind::Summary, 80);
     talk.response(2, "m-1", 2_000, 10);
@@ -259,7 +263,11 @@ fn a_compaction_is_a_decision_too() {
     talk.item(Role::Tool, Kind::ToolResult, 29_800);
     let reset = Reset {
         before: Some(185_900),
-        ..Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing)
+        ..Reset::new(
+            LeaveReason::Compaction,
+            Cause::Automatic,
+            RetainedItems::Nothing,
+        )
     };
     talk.tell(Event::Reset(Box::new(reset)));
     talk.response(3, "m-1", 8_000, 100);
@@ -278,7 +286,11 @@ fn a_compaction_is_a_decision_too() {
     // One that the user asked for is none.
     let mut talk = Talk::new();
     talk.response(1, "m-1", 150_000, 100);
-    let reset = Reset::new(LeaveReason::Compaction, Cause::Manual, Kept::Nothing);
+    let reset = Reset::new(
+        LeaveReason::Compaction,
+        Cause::Manual,
+        RetainedItems::Nothing,
+    );
     talk.tell(Event::Reset(Box::new(reset)));
     assert!(trial(&talk.0).decisions.is_empty());
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Billed {
+pub struct BilledUsage {
     /// Input, with or without the cached part as the provider counts.
     pub input: u64,
     /// Input that was written to a cache.
@@ -22,18 +22,18 @@ pub struct Billed {
     pub surcharges: Surcharges,
 }
 
-impl Billed {
+impl BilledUsage {
     /// Returns a usage of this input and output, in tokens.
-    pub fn new(input: u64, output: u64) -> Billed {
-        Billed {
+    pub fn new(input: u64, output: u64) -> BilledUsage {
+        BilledUsage {
             input,
             output,
-            ..Billed::default()
+            ..BilledUsage::default()
         }
     }
 
     /// Returns the usage with these numbers, in the order of the fields.
-    pub fn of_counts(counts: [u64; 6], surcharges: Surcharges) -> Billed {
+    pub fn of_counts(counts: [u64; 6], surcharges: Surcharges) -> BilledUsage {
         let [
             input,
             cache_creation,
@@ -42,7 +42,7 @@ impl Billed {
             output,
             reasoning,
         ] = counts;
-        Billed {
+        BilledUsage {
             input,
             cache_creation,
             cache_creation_hour,
@@ -67,8 +67,8 @@ impl Billed {
 
     /// Returns this usage with the tokens of the input that were read from a cache and written to it.
     #[must_use]
-    pub fn with_cache(self, read: u64, creation: u64) -> Billed {
-        Billed {
+    pub fn with_cache(self, read: u64, creation: u64) -> BilledUsage {
+        BilledUsage {
             cache_read: read,
             cache_creation: creation,
             ..self
@@ -77,8 +77,8 @@ impl Billed {
 
     /// Returns this usage with the tokens of `cache_creation` that are kept for an hour.
     #[must_use]
-    pub fn with_hour(self, creation: u64) -> Billed {
-        Billed {
+    pub fn with_hour(self, creation: u64) -> BilledUsage {
+        BilledUsage {
             cache_creation_hour: creation,
             ..self
         }
@@ -86,31 +86,31 @@ impl Billed {
 
     /// Returns this usage with tokens of reasoning.
     #[must_use]
-    pub fn with_reasoning(self, reasoning: u64) -> Billed {
-        Billed { reasoning, ..self }
+    pub fn with_reasoning(self, reasoning: u64) -> BilledUsage {
+        BilledUsage { reasoning, ..self }
     }
 
     /// Returns this usage with other circumstances that change its price.
     #[must_use]
-    pub fn with_surcharges(self, surcharges: Surcharges) -> Billed {
-        Billed { surcharges, ..self }
+    pub fn with_surcharges(self, surcharges: Surcharges) -> BilledUsage {
+        BilledUsage { surcharges, ..self }
     }
 
     /// Returns the sum of each number.
     #[must_use]
-    pub fn plus(self, other: Billed) -> Billed {
+    pub fn plus(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::saturating_add)
     }
 
     /// Subtracts each number of `other`. No result is below 0.
     #[must_use]
-    pub fn saturating_sub(self, other: Billed) -> Billed {
+    pub fn saturating_sub(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::saturating_sub)
     }
 
     /// Subtracts each number of `other`. Returns `None` where one of them is larger.
-    pub fn checked_sub(self, other: Billed) -> Option<Billed> {
-        Some(Billed {
+    pub fn checked_sub(self, other: BilledUsage) -> Option<BilledUsage> {
+        Some(BilledUsage {
             input: self.input.checked_sub(other.input)?,
             cache_creation: self.cache_creation.checked_sub(other.cache_creation)?,
             cache_creation_hour: self
@@ -131,16 +131,16 @@ impl Billed {
 
     /// Returns the larger of each number.
     #[must_use]
-    pub fn max(self, other: Billed) -> Billed {
+    pub fn max(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::max)
     }
 
     /// Returns the cost of a response by two of its lines, of which this one is the earlier. The input is from the
     /// later line, since some endpoints begin with an estimate of it; the output only rises while it streams.
     #[must_use]
-    pub fn followed_by(self, later: Billed) -> Billed {
+    pub fn followed_by(self, later: BilledUsage) -> BilledUsage {
         let input = if later.prompt() > 0 { later } else { self };
-        Billed {
+        BilledUsage {
             output: self.output.max(later.output),
             reasoning: self.reasoning.max(later.reasoning),
             surcharges: self.surcharges.and(later.surcharges),
@@ -148,8 +148,8 @@ impl Billed {
         }
     }
 
-    fn with(self, other: Billed, one: fn(u64, u64) -> u64) -> Billed {
-        Billed {
+    fn with(self, other: BilledUsage, one: fn(u64, u64) -> u64) -> BilledUsage {
+        BilledUsage {
             input: one(self.input, other.input),
             cache_creation: one(self.cache_creation, other.cache_creation),
             cache_creation_hour: one(self.cache_creation_hour, other.cache_creation_hour),

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 /// The texts of the items of a record, by their hashes: an item may be emitted in several conversations.
 #[derive(Default)]
-pub(super) struct Finished {
+pub(super) struct CapturedTexts {
     texts: HashMap<u64, String>,
     /// True if any of them was emitted.
     is_emitted: bool,
 }
 
-impl Finished {
+impl CapturedTexts {
     pub(super) fn add(&mut self, hash: u64, text: String) {
         self.texts.insert(hash, text);
     }
@@ -47,18 +47,18 @@ impl Capture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{ByLength, Conversation, Event, NewItem, Node, Sink};
+    use crate::event::{ByLength, Conversation, Event, EventSink, NewItem, Node};
     use crate::{Kind, Role};
 
-    fn picture(out: &mut Sink<'_>) -> NewItem {
+    fn picture(out: &mut EventSink<'_>) -> NewItem {
         let item = out.item(Role::User, Kind::Text).text("Look:");
         item.fixed(85, "[image]").fixed(10, "").text("Well?").done()
     }
 
     #[test]
     fn the_label_of_an_image_is_in_its_place() {
-        let hash = picture(&mut Sink::new(&ByLength)).hash;
-        let mut out = Sink::capturing(&ByLength, Place::default(), hash);
+        let hash = picture(&mut EventSink::new(&ByLength)).hash;
+        let mut out = EventSink::capturing(&ByLength, Place::default(), hash);
         let node = Node {
             items: vec![picture(&mut out)],
             ..Node::default()

@@ -18,12 +18,12 @@ pub struct Reset {
     /// The size after, as the agent logs it. Not always comparable with a prompt.
     pub after: Option<u64>,
     /// The items that stay, verbatim.
-    pub kept: Kept,
+    pub kept: RetainedItems,
 }
 
 impl Reset {
     /// Returns a reset without an id and without sizes.
-    pub fn new(gone: LeaveReason, cause: Cause, kept: Kept) -> Reset {
+    pub fn new(gone: LeaveReason, cause: Cause, kept: RetainedItems) -> Reset {
         Reset {
             key: None,
             gone,
@@ -123,7 +123,7 @@ impl CauseSource {
 
 /// The items that a reset leaves in the context.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Kept {
+pub enum RetainedItems {
     /// Nothing.
     #[default]
     Nothing,
@@ -139,8 +139,11 @@ pub enum Kept {
 }
 
 /// All items from this node on leave; without such a node, nothing does.
-impl From<Option<Key>> for Kept {
-    fn from(first: Option<Key>) -> Kept {
-        first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None })
+impl From<Option<Key>> for RetainedItems {
+    fn from(first: Option<Key>) -> RetainedItems {
+        first.map_or(RetainedItems::Nothing, |first| RetainedItems::Range {
+            first,
+            last: None,
+        })
     }
 }

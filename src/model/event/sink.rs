@@ -1,9 +1,9 @@
 //! Collects the output of decoders: events, and items built from their parts.
 
-use super::capture::{Capture, Finished};
+use super::capture::{Capture, CapturedTexts};
 use super::{
-    Billed, Conversation, CostOf, Entry, Event, Key, Measure, Meta, NewItem, Node, Place, Reset,
-    Size, Unmeasured, Usage, count, name,
+    BilledUsage, Conversation, CostOf, Entry, Event, Key, Measure, Meta, NewItem, Node, Place,
+    Reset, Size, Unmeasured, Usage, count, name,
 };
 use crate::{Kind, Role};
 use jiff::Timestamp;
@@ -14,17 +14,17 @@ pub const PREVIEW_BYTES: usize = 120;
 
 /// Collects what a decoder emits. It holds the conversation, the place and the time of the record that is
 /// being read, so that a decoder sets them once.
-pub struct Sink<'m> {
+pub struct EventSink<'m> {
     measure: &'m dyn Measure,
     /// The events, in order.
     pub entries: Vec<Entry>,
-    wanted: Wanted,
+    wanted: EntryKinds,
     /// Set while the text of one item is being looked for.
     capture: Option<Capture>,
     /// True if `measure` takes the texts of all items.
     takes_texts: bool,
     /// The texts of items that are not emitted yet, if they are wanted.
-    finished: Finished,
+    finished: CapturedTexts,
     conversation: Conversation,
     place: Place,
     at: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub struct Sink<'m> {
 
 /// The kinds of entries that a sink collects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum EntryKinds {
     /// Everything.
     All,
     /// Facts and prompts.
@@ -47,16 +47,16 @@ enum Wanted {
     Usage,
 }
 
-impl<'m> Sink<'m> {
+impl<'m> EventSink<'m> {
     /// Returns a sink that measures items with `measure`.
-    pub fn new(measure: &'m dyn Measure) -> Sink<'m> {
-        Sink {
+    pub fn new(measure: &'m dyn Measure) -> EventSink<'m> {
+        EventSink {
             measure,
             entries: Vec::new(),
-            wanted: Wanted::All,
+            wanted: EntryKinds::All,
             capture: None,
             takes_texts: measure.takes_texts(),
-            finished: Finished::default(),
+            finished: CapturedTexts::default(),
             conversation: Conversation::Main,
             place: Place::default(),
             at: None,
@@ -67,35 +67,35 @@ impl<'m> Sink<'m> {
     }
 
     /// Returns a sink that keeps of what is emitted only what [concerns usage](Event::of_usage).
-    pub fn for_usage() -> Sink<'static> {
-        Sink {
-            wanted: Wanted::Usage,
-            ..Sink::new(&Unmeasured)
+    pub fn for_usage() -> EventSink<'static> {
+        EventSink {
+            wanted: EntryKinds::Usage,
+            ..EventSink::new(&Unmeasured)
         }
     }
 
     /// Returns a sink for what a session is called and what is known of it: of items only the user's have content.
-    pub fn for_names() -> Sink<'static> {
-        Sink {
-            wanted: Wanted::Names,
-            ..Sink::new(&Unmeasured)
+    pub fn for_names() -> EventSink<'static> {
+        EventSink {
+            wanted: EntryKinds::Names,
+            ..EventSink::new(&Unmeasured)
         }
     }
 
     /// Returns a sink that keeps the text of one item: the one with this hash at this place.
-    pub fn capturing(measure: &'m dyn Measure, place: Place, hash: u64) -> Sink<'m> {
-        Sink {
+    pub fn capturing(measure: &'m dyn Measure, place: Place, hash: u64) -> EventSink<'m> {
+        EventSink {
             capture: Some(Capture {
                 place,
                 hash,
                 text: None,
             }),
             place,
-            ..Sink::new(measure)
+            ..EventSink::new(measure)
         }
     }
 
-    /// Returns the text that [`Sink::capturing`] asked for: its parts with a newline between them, and marks
+    /// Returns the text that [`EventSink::capturing`] asked for: its parts with a newline between them, and marks
     /// ([`ELIDED`]) where the reader cut them. `None`: there is no such item.
     pub fn captured(&mut self) -> Option<String> {
         self.capture.as_mut()?.text.take()
@@ -138,7 +138,7 @@ impl<'m> Sink<'m> {
 
     /// Emits an event of the record that is being read.
     pub fn emit(&mut self, event: Event) {
-        if self.wanted == Wanted::Usage {
+        if self.wanted == EntryKinds::Usage {
             if let Some(event) = event.of_usage() {
                 self.add(event);
             }
@@ -193,7 +193,7 @@ impl<'m> Sink<'m> {
         self.lacks_prompt = true;
     }
 
-    /// Emits a usage report; only the cost, where [the prompt is not known](Sink::without_prompt).
+    /// Emits a usage report; only the cost, where [the prompt is not known](EventSink::without_prompt).
     pub fn usage(&mut self, usage: Usage) {
         self.emit(if self.lacks_prompt {
             Event::Billed {
@@ -208,21 +208,21 @@ impl<'m> Sink<'m> {
     }
 
     /// Emits the cost of a response outside the conversation.
-    pub fn billed(&mut self, request: Key, billed: Billed) {
+    pub fn billed(&mut self, request: Key, billed: BilledUsage) {
         self.cost(request, billed, CostOf::Response);
     }
 
     /// Emits the cost of several requests as one.
-    pub fn billed_sum(&mut self, request: Key, billed: Billed) {
+    pub fn billed_sum(&mut self, request: Key, billed: BilledUsage) {
         self.cost(request, billed, CostOf::Several);
     }
 
     /// Emits what the cost of all requests so far has beside the costs that were emitted.
-    pub fn billed_rest(&mut self, request: Key, billed: Billed) {
+    pub fn billed_rest(&mut self, request: Key, billed: BilledUsage) {
         self.cost(request, billed, CostOf::AllSoFar);
     }
 
-    fn cost(&mut self, request: Key, billed: Billed, of: CostOf) {
+    fn cost(&mut self, request: Key, billed: BilledUsage, of: CostOf) {
         self.emit(Event::Billed {
             request,
             billed,
@@ -320,7 +320,7 @@ impl<'m> Sink<'m> {
 
 /// Builds one item from its parts; [`ItemBuilder::done`] finishes it.
 pub struct ItemBuilder<'s, 'm> {
-    sink: &'s mut Sink<'m>,
+    sink: &'s mut EventSink<'m>,
     item: NewItem,
     text: Option<String>,
 }
@@ -330,7 +330,7 @@ impl ItemBuilder<'_, '_> {
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {
         let wanted = self.sink.wanted;
-        if wanted == Wanted::Names && self.item.role != Role::User {
+        if wanted == EntryKinds::Names && self.item.role != Role::User {
             return self;
         }
         let (shown, cut) = split_elided(text);
@@ -344,7 +344,7 @@ impl ItemBuilder<'_, '_> {
         if !said.is_empty() || self.item.hash == 0 {
             self.fingerprint(said, cut);
         }
-        if wanted != Wanted::Usage {
+        if wanted != EntryKinds::Usage {
             fold_preview(&mut self.sink.preview, shown);
         }
         self.keep(text);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::{
-    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, Node, Parent, Part, Place, Reset,
-    Usage,
+    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Parent, Part, Place, Reset,
+    RetainedItems, Usage,
 };
 use crate::session::Session;
 use crate::{LeaveReason, Source};
@@ -275,7 +275,7 @@ impl Log {
             output: None,
             reasoning: None,
             source: Source::Reported,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         })));
@@ -288,7 +288,7 @@ impl Log {
             cause: Cause::Automatic,
             before: Some(before),
             after: None,
-            kept: Kept::Nothing,
+            kept: RetainedItems::Nothing,
         })));
     }
 

@@ -1,7 +1,7 @@
 //! One call to the model, in little memory: a session may have a million.
 
 use super::RequestIx;
-use crate::event::{Billed, Key, Place, Surcharges, Usage, count};
+use crate::event::{BilledUsage, Key, Place, Surcharges, Usage, count};
 use crate::expected::Expected;
 use crate::small::{MaybeCount, MaybeIx, MaybeTime, short};
 use jiff::{SignedDuration, Timestamp};
@@ -21,7 +21,7 @@ pub struct Request {
     cached: u32,
     output: MaybeCount,
     reasoning: MaybeCount,
-    /// See [`Billed::counts`].
+    /// See [`BilledUsage::counts`].
     billed: [u32; 6],
     /// The numbers of [`Expected`], in its order.
     predicted: Option<[u32; 3]>,
@@ -126,8 +126,8 @@ impl Request {
     }
 
     /// Returns its usage in the provider's own terms.
-    pub fn billed(&self) -> Billed {
-        Billed::of_counts(self.billed.map(u64::from), self.surcharges)
+    pub fn billed(&self) -> BilledUsage {
+        BilledUsage::of_counts(self.billed.map(u64::from), self.surcharges)
     }
 
     /// Returns the circumstances besides its tokens that change its price.
@@ -194,7 +194,7 @@ impl Request {
         self.previous.get()
     }
 
-    pub(crate) fn set_billed(&mut self, billed: Billed) {
+    pub(crate) fn set_billed(&mut self, billed: BilledUsage) {
         self.billed = billed.counts().map(count);
         self.surcharges = billed.surcharges;
     }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::event::{
-    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, Node, Part, Place, Reset, Usage,
+    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Reset,
+    RetainedItems, Usage,
 };
 use crate::session::Coverage;
 use crate::testing::new_item;
@@ -56,7 +57,7 @@ impl Log {
     }
 
     /// Somebody types; the answer to that comes `lasts` seconds later.
-    fn asks(self, seconds: i64, lasts: i64, prompt: u64, billed: Billed) -> Log {
+    fn asks(self, seconds: i64, lasts: i64, prompt: u64, billed: BilledUsage) -> Log {
         let line = self.1;
         let text = vec![new_item(Role::User, Kind::Text, 100)];
         let said = Node::new(Some(Key::of_number("said", line)), Part::Input, text);
@@ -64,7 +65,7 @@ impl Log {
         log.answers(seconds + lasts, prompt, billed)
     }
 
-    fn answers(self, seconds: i64, prompt: u64, billed: Billed) -> Log {
+    fn answers(self, seconds: i64, prompt: u64, billed: BilledUsage) -> Log {
         let usage = Usage {
             cached: billed.cache_read,
             billed,
@@ -79,8 +80,8 @@ impl Log {
 }
 
 /// Read from the cache, and written to it for five minutes.
-fn five(read: u64, written: u64) -> Billed {
-    Billed::new(3, 100).with_cache(read, written)
+fn five(read: u64, written: u64) -> BilledUsage {
+    BilledUsage::new(3, 100).with_cache(read, written)
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn what_is_written_for_an_hour_is_kept_for_one() {
 
 #[test]
 fn nothing_is_known_where_nothing_was_ever_cached_or_promised() {
-    let log = Log::of("five").asks(0, 5, 9_000, Billed::new(9_000, 10));
+    let log = Log::of("five").asks(0, 5, 9_000, BilledUsage::new(9_000, 10));
     assert_eq!(log.state(1), None);
     let log = Log::of("other").asks(0, 5, 9_000, five(8_000, 0));
     assert_eq!(log.state(1), None);
@@ -147,7 +148,11 @@ fn records_without_times_show_no_clock() {
 #[test]
 fn a_compaction_and_another_model_are_cold() {
     let log = || Log::of("five").asks(0, 5, 50_000, five(0, 50_000));
-    let reset = Reset::new(LeaveReason::Compaction, Cause::Manual, Kept::Nothing);
+    let reset = Reset::new(
+        LeaveReason::Compaction,
+        Cause::Manual,
+        RetainedItems::Nothing,
+    );
     let compacted = log().event(60, Event::Reset(Box::new(reset)));
     let cold = CacheState::Cold(at(60), Lost::Compacted);
     assert_eq!(compacted.state(61), Some(cold));

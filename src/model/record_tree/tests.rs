@@ -72,7 +72,10 @@ fn apply(tree: &mut RecordTree, change: &Change) -> Option<BranchChange> {
         Change::Leaf(key) => tree.set_leaf(of(tree, *key), true),
         Change::Cut(position) => Some(tree.cut(*position)),
         Change::Reset(kept) => {
-            let (key, kept) = (Key::new(tree.nodes.len() as u64), Kept::Nodes(keys(kept)));
+            let (key, kept) = (
+                Key::new(tree.nodes.len() as u64),
+                RetainedItems::Nodes(keys(kept)),
+            );
             Some(tree.reset(Some(key), &kept))
         }
         Change::Retain(kept) => {

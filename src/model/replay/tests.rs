@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::{
-    Billed, ByLength, Cause, Conversation, Entry, Event, Kept, Key, Meta, Node, Part, Reset, Sink,
-    Usage,
+    BilledUsage, ByLength, Cause, Conversation, Entry, Event, EventSink, Key, Meta, Node, Part,
+    Reset, RetainedItems, Usage,
 };
 use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::properties::{events, session};
@@ -240,7 +240,7 @@ fn usage(request: u64, prompt: u64, source: Source) -> Event {
         output: None,
         reasoning: None,
         source,
-        billed: Billed::default(),
+        billed: BilledUsage::default(),
         is_whole: false,
         is_inherited: false,
     }))
@@ -253,7 +253,7 @@ fn reset() -> Event {
         cause: Cause::Automatic,
         before: None,
         after: None,
-        kept: Kept::Nothing,
+        kept: RetainedItems::Nothing,
     }))
 }
 
@@ -289,7 +289,7 @@ fn the_agent_s_number_stands_beside_ours_while_it_holds() {
 
 /// A reminder that comes as such a part.
 fn node(key: u64, part: Part) -> Event {
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let item = out.item(Role::Container, Kind::Reminder);
     Event::Node(Box::new(Node {
         key: Some(Key::new(key)),

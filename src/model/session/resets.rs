@@ -54,13 +54,17 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, Kept, Key};
+    use crate::event::{Event, Key, RetainedItems};
     use crate::testing::Log;
     use crate::{Kind, LeaveReason, Role};
 
     /// A compaction whose cause the log does not have.
     fn compacted(log: Log, before: Option<u64>) -> Log {
-        let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
+        let reset = Reset::new(
+            LeaveReason::Compaction,
+            Cause::Unlogged,
+            RetainedItems::Nothing,
+        );
         log.event(Event::Reset(Box::new(Reset { before, ..reset })))
     }
 
@@ -81,7 +85,11 @@ mod tests {
                 .result("r", "Read", 2_000)
                 .result("again", "Read", again);
             let first = Some(Key::of("again"));
-            let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::from(first));
+            let reset = Reset::new(
+                LeaveReason::Compaction,
+                Cause::Unlogged,
+                RetainedItems::from(first),
+            );
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].before
         };
@@ -110,7 +118,11 @@ mod tests {
         let trigger = |cause: Option<Cause>| {
             let log = Log::of("tested").model("m").report(8_000);
             let log = log.result("r", "Read", 20_000).report(30_000);
-            let reset = Reset::new(LeaveReason::Compaction, Cause::Automatic, Kept::Nothing);
+            let reset = Reset::new(
+                LeaveReason::Compaction,
+                Cause::Automatic,
+                RetainedItems::Nothing,
+            );
             let log = log.event(Event::Reset(Box::new(reset)));
             let log = match cause {
                 Some(cause) => log.event(Event::ResetCause(cause)),

@@ -2,7 +2,7 @@
 //! earlier records.
 
 use super::Session;
-use crate::event::{Cause, Kept, Reset};
+use crate::event::{Cause, Reset, RetainedItems};
 use crate::history::{Coverage, PastReset};
 use crate::state::Summary;
 use crate::{LeaveReason, Source};
@@ -60,7 +60,11 @@ impl Session {
                 dropped[item.role().index()] += former.tokens(ix).0;
             }
         }
-        let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
+        let reset = Reset::new(
+            LeaveReason::Compaction,
+            Cause::Unlogged,
+            RetainedItems::Nothing,
+        );
         let before = former.before_reset(&reset, summary.place, at);
         (dropped != [0; 5]).then(|| PastReset {
             after: Some(self.calibrated_context().used),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Facts that were named since the part of the log that was not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct NamedFacts {
     model: bool,
     window: bool,
     trigger: bool,
@@ -22,7 +22,7 @@ impl State {
     /// Skips to the end of the log: records from here on are its end, and those between it and the ones that were read
     /// so far are not read.
     pub(crate) fn skip_to_end(&mut self) {
-        self.named = Named::default();
+        self.named = NamedFacts::default();
     }
 
     /// Sets what it [began](State::beginning) with: its log is read from a later record on.

@@ -1,14 +1,14 @@
 //! Applies usage reports and the agent's own numbers to the state.
 
 use super::State;
-use crate::agent_estimate::Logged;
+use crate::agent_estimate::LoggedEstimate;
 use crate::event::{Place, Usage};
 use crate::history::{Circumstances, Request};
 use jiff::Timestamp;
 
 /// The order of a report among those of its request: the first one, or a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reported {
+pub(crate) enum ReportOrder {
     First,
     Again,
 }
@@ -20,7 +20,7 @@ impl State {
         usage: &Usage,
         place: Place,
         at: Option<Timestamp>,
-    ) -> Reported {
+    ) -> ReportOrder {
         if self.begins_midway {
             let usual = self.rules.usual_prefix(self.agent, self.model(), 0);
             let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
@@ -30,7 +30,7 @@ impl State {
         if let Some(ix) = self.attribution.request_of(usage.request) {
             self.attribution
                 .merge_report(ix, usage, place, tree, coverage);
-            return Reported::Again;
+            return ReportOrder::Again;
         }
         let agent_estimate = self.agent_estimate;
         let sent = self.cache_clock.sent(usage, at);
@@ -51,7 +51,7 @@ impl State {
         {
             self.refers_back = false;
         }
-        Reported::First
+        ReportOrder::First
     }
 
     /// Takes back what items have of the agent's own number: another one came. Returns the tokens of all items in the
@@ -64,7 +64,7 @@ impl State {
 
     /// Takes in the agent's own number for its context, where ours is `used` tokens, `logged` of them in items.
     pub(crate) fn note_agent_estimate(&mut self, usage: &Usage, used: u64, logged: u64) {
-        self.agent_estimate = Some(Logged::new(usage, used, logged, &self.attribution));
+        self.agent_estimate = Some(LoggedEstimate::new(usage, used, logged, &self.attribution));
         self.attribution.set_size_after_reset(usage.prompt);
         self.attribution.share_agents(usage.prompt, &self.tree);
     }

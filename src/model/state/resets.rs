@@ -1,7 +1,7 @@
 //! Compactions, clears, and histories that the agent has rewritten.
 
 use super::State;
-use crate::event::{Cause, CauseSource, Kept, Key, Place, Reset};
+use crate::event::{Cause, CauseSource, Key, Place, Reset, RetainedItems};
 use crate::history::{ItemIx, PastReset};
 use crate::hooked::{HookedCompaction, find};
 use crate::record_tree::BranchChange;
@@ -54,8 +54,8 @@ impl State {
 
     /// Returns the tokens of what a reset keeps that its agent wrote once more just before it: no request has sent any
     /// of it, the context holds all of it already, and it is not what a user may say twice.
-    pub(crate) fn written_again(&self, kept: &Kept) -> u64 {
-        let Kept::Range { first, last: None } = kept else {
+    pub(crate) fn written_again(&self, kept: &RetainedItems) -> u64 {
+        let RetainedItems::Range { first, last: None } = kept else {
             return 0;
         };
         let Some(first) = self.tree.find(*first) else {

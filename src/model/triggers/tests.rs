@@ -1,6 +1,6 @@
 use super::*;
 use crate::Kind;
-use crate::event::{Billed, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage};
+use crate::event::{BilledUsage, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage};
 use crate::forecast::NoForecast;
 use crate::session::Coverage;
 use crate::testing::new_item;
@@ -62,7 +62,9 @@ fn session(prompt: u64, meta: Meta, items: Vec<crate::event::NewItem>) -> Sessio
     session.coverage = Coverage::Whole;
     let node = Node::new(Some(Key::of("said")), Part::Input, items);
     let usage = Usage {
-        billed: Billed::new(3, 10).with_cache(0, prompt).with_hour(prompt),
+        billed: BilledUsage::new(3, 10)
+            .with_cache(0, prompt)
+            .with_hour(prompt),
         output: Some(10),
         ..Usage::reported(Key::of("request"), prompt)
     };

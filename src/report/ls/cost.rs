@@ -1,14 +1,14 @@
 //! Defines the cost of a response.
 
 use jiff::Timestamp;
-use model::event::{Billed, Conversation};
+use model::event::{BilledUsage, Conversation};
 use model::token_usage::CachePlacement;
 use std::cmp::Ordering;
 
 /// The cost of a response, or of several as one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cost {
-    pub(crate) billed: Billed,
+    pub(crate) billed: BilledUsage,
     /// The way in which the provider counts cached input.
     pub(crate) cached: CachePlacement,
     /// True if it is the sum of several requests.

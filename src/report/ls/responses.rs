@@ -266,7 +266,7 @@ fn index_of<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::Billed;
+    use model::event::BilledUsage;
 
     impl Responses {
         /// Creates these responses, by these models.
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn what_is_kept_of_responses_is_all_of_them() {
         let cost = |conversation, model| Cost {
-            billed: Billed::new(5_000_000_000, 7),
+            billed: BilledUsage::new(5_000_000_000, 7),
             cached: CachePlacement::Beside,
             is_sum: true,
             lacks_input: false,

@@ -2,7 +2,7 @@
 
 use super::cost::Cost;
 use jiff::Timestamp;
-use model::event::{Billed, Conversation, Key, Surcharges};
+use model::event::{BilledUsage, Conversation, Key, Surcharges};
 use model::token_usage::CachePlacement;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ impl Row {
     pub(super) fn cost(&self, conversation: Conversation) -> Cost {
         let is = |flag| self.flags & flag != 0;
         Cost {
-            billed: Billed::of_counts(self.counts.map(Count::get), self.surcharges),
+            billed: BilledUsage::of_counts(self.counts.map(Count::get), self.surcharges),
             cached: if is(HOLDS_CACHED) {
                 CachePlacement::Within
             } else {
@@ -147,7 +147,7 @@ mod tests {
             model in prop::option::of(0..u32::MAX),
         ) {
             let cost = Cost {
-                billed: Billed::of_counts(
+                billed: BilledUsage::of_counts(
                     counts.map(|n| n >> wide),
                     if flags[0] { Surcharge::Fast.into() } else { Surcharges::NONE },
                 ),
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn what_no_row_can_hold_is_the_most_or_not_known() {
         let cost = Cost {
-            billed: Billed::new(u64::MAX, (1 << 40) - 1),
+            billed: BilledUsage::new(u64::MAX, (1 << 40) - 1),
             cached: CachePlacement::Within,
             is_sum: false,
             lacks_input: false,
@@ -179,7 +179,7 @@ mod tests {
             conversation: Conversation::Main,
         };
         let kept = Row::new(Key::of("a"), &cost, 0).cost(Conversation::Main);
-        assert_eq!(kept.billed, Billed::new((1 << 40) - 1, (1 << 40) - 1));
+        assert_eq!(kept.billed, BilledUsage::new((1 << 40) - 1, (1 << 40) - 1));
         assert_eq!(kept.at, None);
     }
 }

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
-use model::event::{Billed, Conversation, Key};
+use model::event::{BilledUsage, Conversation, Key};
 use model::project::Projects;
 use model::window::Rules;
 use std::collections::BTreeMap;
@@ -282,12 +282,12 @@ impl AgentTotals {
     fn new(of: &Agent) -> AgentTotals {
         let format = of.format;
         let sum = |costs: &mut dyn Iterator<Item = Cost>| {
-            costs.fold(Billed::default(), |sum, cost| sum.plus(cost.billed))
+            costs.fold(BilledUsage::default(), |sum, cost| sum.plus(cost.billed))
         };
         let all = || of.rows.iter().map(|row| row.cost(Conversation::Main));
         let costs = sum(&mut all());
         let summed = sum(&mut all().filter(|cost| cost.is_sum));
-        let terms = |billed: &Billed| -> Vec<(&'static str, u64)> {
+        let terms = |billed: &BilledUsage| -> Vec<(&'static str, u64)> {
             let terms = format.terms.iter();
             terms.map(|(name, read)| (*name, read(billed))).collect()
         };
@@ -345,7 +345,7 @@ mod tests {
 
     fn cost(input: u64, at: &str, model: Option<u32>) -> Cost {
         Cost {
-            billed: Billed::new(input, 10),
+            billed: BilledUsage::new(input, 10),
             cached: CachePlacement::Within,
             is_sum: false,
             lacks_input: false,

@@ -18,7 +18,7 @@ use crate::theme::{Theme, Themes};
 use model::alerts::{Alerts, Channel};
 use model::event::is_unsafe_to_show;
 use model::event::{
-    Billed, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage,
+    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage,
 };
 use model::running::Running;
 use model::sessions::{FileFacts, FileId, Sessions, Update};

@@ -8,8 +8,8 @@ use crate::theme::Theme;
 use crate::views;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{
-    Billed, Cause, Conversation, Entry, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset,
-    Size, Usage, count,
+    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
+    RetainedItems, Size, Usage, count,
 };
 use model::session::Coverage;
 use model::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
@@ -201,7 +201,7 @@ impl Log {
                 output: Some(output),
                 reasoning: None,
                 source: Source::Reported,
-                billed: Billed::default(),
+                billed: BilledUsage::default(),
                 is_whole: false,
                 is_inherited: false,
             })))
@@ -214,7 +214,7 @@ impl Log {
             cause: Cause::Automatic,
             before: Some(before),
             after,
-            kept: Kept::Nothing,
+            kept: RetainedItems::Nothing,
         })))
     }
 

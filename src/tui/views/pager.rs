@@ -228,7 +228,7 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
 mod tests {
     use super::*;
     use crate::theme::Theme;
-    use model::event::{ByLength, Conversation, Entry, Event, Node, Part, Place, Sink};
+    use model::event::{ByLength, Conversation, Entry, Event, EventSink, Node, Part, Place};
     use model::session::Session;
     use model::sessions::{FileId, SessionKey};
     use model::text::{Text, TextPage, TextRequest};
@@ -240,7 +240,7 @@ mod tests {
     /// A session with a tool result of this text.
     fn session(said: &str) -> Session {
         let mut session = Session::new("codex", Arc::default());
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         let item = out.item(Role::Tool, Kind::ToolResult).tool(Some("Read"));
         let node = Node {
             part: Part::Result,

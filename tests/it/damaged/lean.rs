@@ -4,13 +4,13 @@ use super::logs::{Log, logs};
 use crate::fuzzed::targets::damage::fields::fields;
 use crate::fuzzed::targets::damage::values::TYPES;
 use ctxgauge::ingest::usage_facts::UsageFacts;
-use ctxgauge::model::event::Sink;
+use ctxgauge::model::event::EventSink;
 use memchr::memmem;
 use std::collections::HashSet;
 
 /// What a reading for usage gives, where one line is another text.
 fn usage(log: &Log, changed: usize, text: &str) -> UsageFacts {
-    let mut out = Sink::for_usage();
+    let mut out = EventSink::for_usage();
     let mut decoder = log.format.decoder();
     let marks = log.format.usage_marks;
     for (place, text) in log.lines(changed, text) {

@@ -4,7 +4,7 @@ use crate::fuzzed::targets::seeds::project;
 use crate::fuzzed::targets::sessions::read_document;
 use ctxgauge::agents;
 use ctxgauge::formats::Format;
-use ctxgauge::model::event::{ByLength, Entry, Place, Sink};
+use ctxgauge::model::event::{ByLength, Entry, EventSink, Place};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl Log {
         if self.is_document {
             return read_document(self.format, text.as_bytes());
         }
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         let mut decoder = self.format.decoder();
         for (place, text) in self.lines(changed, text) {
             if !text.trim().is_empty() {

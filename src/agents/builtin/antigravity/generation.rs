@@ -23,7 +23,7 @@ use formats::database::{DatabaseSpec, Schema};
 use formats::names;
 use formats::{SidecarDatabase, SidecarRecord};
 use jiff::Timestamp;
-use model::event::{Billed, ByLength, Key, Meta, Sink, Usage};
+use model::event::{BilledUsage, ByLength, EventSink, Key, Meta, Usage};
 use std::path::{Path, PathBuf};
 
 pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
@@ -43,7 +43,7 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
     },
     read: |line| {
         let line = decode::text(line);
-        let row: Row<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
+        let row: Row<'_> = lenient::object(&line, &mut EventSink::new(&ByLength))?;
         let (usage, keys, _) = self::read(row.generation.get()?)??;
         Some(SidecarRecord {
             session: "".into(),
@@ -136,7 +136,7 @@ pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
         .and_then(|seconds| i64::try_from(seconds).ok());
     let nanos = i32::try_from(ended.number(2).unwrap_or(0)).unwrap_or(0);
     let at = seconds.and_then(|seconds| Timestamp::new(seconds, nanos).ok());
-    let billed = Billed::new(prompt, visible)
+    let billed = BilledUsage::new(prompt, visible)
         .with_cache(read, written)
         .with_reasoning(thinking);
     let usage = Usage {

@@ -96,7 +96,7 @@ fn the_folder_is_in_one_of_two_places() {
 #[test]
 fn what_the_user_typed_is_in_tags() {
     let items = |content: &str| {
-        let mut out = Sink::new(&model::event::ByLength);
+        let mut out = EventSink::new(&model::event::ByLength);
         let items = input(content, &mut out);
         items.iter().map(|item| item.role).collect::<Vec<_>>()
     };

@@ -8,7 +8,7 @@ use super::Record;
 use decode::anthropic::{ToolNames, user_items};
 use decode::lenient::scan::{each_element, each_field, string};
 use decode::lenient::{self, At, Field, Raw, Text, record};
-use model::event::{NewItem, Node, Part, Sink};
+use model::event::{EventSink, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::borrow::Cow;
 
@@ -89,7 +89,7 @@ impl Record<'_> {
 const REMINDER: u64 = 120;
 
 /// Reads an attachment into `node`. Returns whether it is in the context.
-pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) -> bool {
+pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) -> bool {
     let Some(attachment) = &record.attachment else {
         return false;
     };
@@ -181,7 +181,7 @@ fn from_fields(
     attachment: &Attachment<'_>,
     role: Role,
     item_kind: Kind,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> NewItem {
     let kind = attachment.kind.or_empty();
     let filename = attachment.filename.0.clone();
@@ -246,7 +246,12 @@ fn is_list(value: Raw<'_>) -> bool {
 }
 
 /// Returns the text typed while a turn ran: this is its only copy.
-fn queued(attachment: &Attachment<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn queued(
+    attachment: &Attachment<'_>,
+    role: Role,
+    kind: Kind,
+    out: &mut EventSink<'_>,
+) -> Vec<NewItem> {
     let prompt = lenient::value(attachment.prompt, "prompt", out);
     user_items(&prompt, role, kind, &ToolNames::default(), out)
 }
@@ -258,7 +263,7 @@ fn is_typed(record: &Record<'_>, attachment: &Attachment<'_>) -> bool {
 
 /// Returns the system prompt and the tool definitions of a `prompt_snapshot`. It repeats what the request before held:
 /// it is written at a cold start, once more with the tools when the response is there, and again after a compaction.
-pub(super) fn snapshot(record: &Record<'_>, out: &mut Sink<'_>) -> Option<Vec<NewItem>> {
+pub(super) fn snapshot(record: &Record<'_>, out: &mut EventSink<'_>) -> Option<Vec<NewItem>> {
     let attachment = record.attachment.as_ref().filter(|_| is_snapshot(record))?;
     Some(front(&attachment.system_prompt, &attachment.tools, out))
 }
@@ -270,7 +275,11 @@ pub(super) fn is_snapshot(record: &Record<'_>) -> bool {
 }
 
 /// Returns the items of a system prompt and of each tool's definition.
-pub(super) fn front(prompt: &Strings<'_>, tools: &[Raw<'_>], out: &mut Sink<'_>) -> Vec<NewItem> {
+pub(super) fn front(
+    prompt: &Strings<'_>,
+    tools: &[Raw<'_>],
+    out: &mut EventSink<'_>,
+) -> Vec<NewItem> {
     let mut items = Vec::new();
     let Strings(prompt) = prompt;
     if !prompt.is_empty() {

@@ -6,7 +6,7 @@
 
 use super::wire::ContextManagement;
 use model::Kind;
-use model::event::{Event, Key, NewItem, Sink};
+use model::event::{Event, EventSink, Key, NewItem};
 
 /// The tools whose results are left out: Claude Code's own, but for those that keep state.
 const CLEARABLE: [&str; 12] = [
@@ -49,7 +49,7 @@ impl Clearing {
     }
 
     /// Emits what an answer says of the prompt that it is to.
-    pub(super) fn answer(&mut self, management: &ContextManagement<'_>, out: &mut Sink<'_>) {
+    pub(super) fn answer(&mut self, management: &ContextManagement<'_>, out: &mut EventSink<'_>) {
         let edits = &management.applied_edits;
         let is_cleared = edits
             .iter()

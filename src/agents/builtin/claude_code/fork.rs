@@ -5,7 +5,7 @@
 use super::wire::Record;
 use decode::lenient::{self, Lost};
 use formats::{ChainSpec, End, StoreKind};
-use model::event::{Event, Key, Parent, Sink};
+use model::event::{Event, EventSink, Key, Parent};
 use std::path::{Path, PathBuf};
 
 /// The type of the record.
@@ -72,7 +72,7 @@ impl Fork {
     }
 
     /// Returns the parent of an own record that names none: the first one continues what is inherited.
-    pub(super) fn parent(&mut self, out: &mut Sink<'_>) -> Parent {
+    pub(super) fn parent(&mut self, out: &mut EventSink<'_>) -> Parent {
         if std::mem::replace(&mut self.has_begun, true) {
             return Parent::Root;
         }

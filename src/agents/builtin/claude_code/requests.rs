@@ -15,7 +15,7 @@
 use super::canonical::{self, Growing};
 use super::wire::{Params, Record};
 use decode::lenient::{Raw, Text};
-use model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Part, Sink};
+use model::event::{Event, EventSink, ItemKey, Key, NewItem, Node, Part, RetainedItems};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -241,7 +241,7 @@ impl Requests {
         &mut self,
         record: &Record<'_>,
         items: Vec<NewItem>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         self.is_on = true;
         if items.is_empty() {
@@ -262,7 +262,7 @@ impl Requests {
     }
 
     /// Takes in a message of the next request. What no record of the conversation shows is emitted.
-    pub(super) fn add_message(&mut self, hash: Key, items: Vec<NewItem>, out: &mut Sink<'_>) {
+    pub(super) fn add_message(&mut self, hash: Key, items: Vec<NewItem>, out: &mut EventSink<'_>) {
         self.is_on = true;
         if self.messages.contains_key(&hash) {
             return;
@@ -309,7 +309,7 @@ impl Requests {
     }
 
     /// Takes in a request: what the conversation's records show otherwise is corrected.
-    pub(super) fn add_request(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    pub(super) fn add_request(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         self.is_on = true;
         let Some(id) = record.id.key() else {
             return;
@@ -338,7 +338,7 @@ impl Requests {
     }
 
     /// A request was recorded with other content than it held: its messages are not known.
-    fn pass_over(&mut self, messages: &[Key], new: Vec<ItemKey>, out: &mut Sink<'_>) {
+    fn pass_over(&mut self, messages: &[Key], new: Vec<ItemKey>, out: &mut EventSink<'_>) {
         let held: HashSet<Key> = self.held.iter().map(|(hash, _)| *hash).collect();
         for hash in messages.iter().filter(|hash| !held.contains(hash)) {
             if let Some(Message::Blob(known)) = self.messages.remove(hash) {
@@ -391,7 +391,7 @@ impl Requests {
         messages: Vec<Key>,
         added: &mut Vec<ItemKey>,
         missing: &mut Vec<ItemKey>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> bool {
         let old = self.held.iter().map(|(hash, _)| hash);
         let same = old.zip(&messages).take_while(|(a, b)| a == b).count();
@@ -454,10 +454,10 @@ impl Requests {
     }
 
     /// Takes in a compaction: only what it keeps stays, and nothing that was recorded holds any more.
-    pub(super) fn compact(&mut self, kept: &Kept) {
+    pub(super) fn compact(&mut self, kept: &RetainedItems) {
         let kept: HashSet<Key> = match kept {
-            Kept::Nodes(keys) => keys.iter().copied().collect(),
-            Kept::Nothing | Kept::Range { .. } => HashSet::new(),
+            RetainedItems::Nodes(keys) => keys.iter().copied().collect(),
+            RetainedItems::Nothing | RetainedItems::Range { .. } => HashSet::new(),
         };
         let held = self.held.drain(..).flat_map(|(_, items)| items);
         let all = held.chain(self.waiting.drain()).chain(self.loose.drain());
@@ -483,7 +483,7 @@ fn is_content(field: &Text<'_>) -> bool {
 /// Returns the node of items that no record of the conversation shows. The user's words have records, so what has none
 /// is the harness's, unless the log was not read from its beginning. The harness writes text: a picture is one that the
 /// user attached.
-fn beside(node: Key, mut items: Vec<NewItem>, out: &Sink<'_>) -> Node {
+fn beside(node: Key, mut items: Vec<NewItem>, out: &EventSink<'_>) -> Node {
     if out.place().line() > 0 {
         let is_written = |item: &&mut NewItem| item.role == Role::User && item.size.fixed == 0;
         for item in items.iter_mut().filter(is_written) {

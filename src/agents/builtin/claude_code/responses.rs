@@ -8,7 +8,7 @@
 
 use decode::lenient::Text;
 use formats::is_uuid;
-use model::event::{Billed, Key};
+use model::event::{BilledUsage, Key};
 use std::cell::LazyCell;
 use std::collections::VecDeque;
 
@@ -47,7 +47,7 @@ struct Line {
 
 impl Responses {
     /// Returns the key of the response that a line belongs to; `None`: the line has no id. `usage` is the line's.
-    pub(super) fn key_of(&mut self, ids: &Ids<'_>, usage: Option<Billed>) -> Option<Key> {
+    pub(super) fn key_of(&mut self, ids: &Ids<'_>, usage: Option<BilledUsage>) -> Option<Key> {
         let record = ids.record.key();
         let line = Line::new(ids, usage.unwrap_or_default());
         let parent = LazyCell::new(|| ids.parent.key());
@@ -84,7 +84,7 @@ impl Responses {
 
     /// Returns true if a line's usage is a report: not zero, and no estimate that the response's last line replaces,
     /// such as that of its beginning in a log whose earlier responses began with one.
-    pub(super) fn is_report(&self, usage: &Billed) -> bool {
+    pub(super) fn is_report(&self, usage: &BilledUsage) -> bool {
         usage.prompt() > 0 && !(self.begin_with_estimates && usage.output == 0)
     }
 }
@@ -116,7 +116,7 @@ impl Ids<'_> {
 }
 
 impl Line {
-    fn new(ids: &Ids<'_>, usage: Billed) -> Line {
+    fn new(ids: &Ids<'_>, usage: BilledUsage) -> Line {
         Line {
             message: ids.message().map(Key::of),
             request: ids.request().map(Key::of),
@@ -167,7 +167,7 @@ mod tests {
             };
             let prompt = prompt
                 .get()
-                .map(|prompt| Billed::new(prompt.parse().unwrap(), 1));
+                .map(|prompt| BilledUsage::new(prompt.parse().unwrap(), 1));
             responses.key_of(&ids, prompt).unwrap()
         };
         lines.iter().map(key_of).collect()

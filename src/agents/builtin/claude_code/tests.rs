@@ -137,7 +137,7 @@ fn a_snapshot_of_what_a_request_has_shown_is_not_measured() {
     let snapshot = r#"{"parentUuid":null,"isSidechain":false,"type":"attachment","attachment":{"type":"prompt_snapshot","systemPrompt":["You tend the shop."]},"uuid":"u1","sessionId":"5e55","version":"2.1.300"}"#;
     let measured = |lines: &[&str]| {
         let counting = Counting(Cell::new(0));
-        let mut out = Sink::new(&counting);
+        let mut out = EventSink::new(&counting);
         let mut decoder = CLAUDE_CODE.decoder();
         lines
             .iter()

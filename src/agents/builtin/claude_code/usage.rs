@@ -9,7 +9,7 @@ use super::{ClaudeCodeDecoder, Side};
 use decode::lenient::{self, Dollars, Lost, Raw, Text, record};
 use memchr::memmem;
 use model::LeaveReason;
-use model::event::{Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
+use model::event::{Cause, CostOf, Event, EventSink, Key, Meta, Node, Reset, RetainedItems, Usage};
 
 /// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction, of how
 /// a request was made.
@@ -50,7 +50,7 @@ record! {
 
 impl ClaudeCodeDecoder {
     /// Reads a line for what concerns usage. `None`: it is damaged, or only all of the record shows that.
-    pub(super) fn spend(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn spend(&mut self, line: &str, out: &mut EventSink<'_>) -> Option<()> {
         let lost = Lost::default();
         let line = lenient::parse::<Line<'_>>(line, &lost).ok()?;
         lost.report(out);
@@ -77,7 +77,11 @@ impl ClaudeCodeDecoder {
             "system" if line.subtype.get() == Some("compact_boundary") => {
                 out.reset(Reset {
                     key: line.uuid.key(),
-                    ..Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing)
+                    ..Reset::new(
+                        LeaveReason::Compaction,
+                        Cause::Unlogged,
+                        RetainedItems::Nothing,
+                    )
                 });
             }
             _ => {}
@@ -92,7 +96,7 @@ impl Line<'_> {
         requests: &Requests,
         responses: &mut Responses,
         chosen: &mut Chosen,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> Option<()> {
         // One without an id counts if it has content.
         self.uuid.get()?;
@@ -136,7 +140,11 @@ pub(super) fn is_synthetic(model: Option<&str>, is_error: Option<bool>) -> bool 
 
 /// Bills the iterations of a response that its usage does not contain: they have a model of their own, or wrote a
 /// summary. Attempts that another model took over are not paid for (ccusage issues 1115 and 1423).
-pub(super) fn bill_iterations(request: Key, usage: Option<&ResponseUsage<'_>>, out: &mut Sink<'_>) {
+pub(super) fn bill_iterations(
+    request: Key,
+    usage: Option<&ResponseUsage<'_>>,
+    out: &mut EventSink<'_>,
+) {
     let iterations = usage.iter().flat_map(|usage| usage.billed_apart());
     for (n, iteration) in iterations {
         out.emit(Event::Billed {
@@ -149,7 +157,11 @@ pub(super) fn bill_iterations(request: Key, usage: Option<&ResponseUsage<'_>>, o
 }
 
 /// Bills a sub-agent's response that its parent's log repeats: the sub-agent's own log may be gone.
-pub(super) fn bill_progress(data: Option<Raw<'_>>, responses: &mut Responses, out: &mut Sink<'_>) {
+pub(super) fn bill_progress(
+    data: Option<Raw<'_>>,
+    responses: &mut Responses,
+    out: &mut EventSink<'_>,
+) {
     let data = data.map_or("", Raw::get);
     // Few of these records hold a response.
     if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {

@@ -3,7 +3,7 @@
 use super::attachment::{Attachment, Rendered, Strings};
 use decode::anthropic::Content;
 use decode::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, Written, record};
-use model::event::{Billed, Kept, Key, Surcharge, Surcharges};
+use model::event::{BilledUsage, Key, RetainedItems, Surcharge, Surcharges};
 
 record! {
     /// A line. Fields that are not named here, such as the long `toolUseResult`, are skipped unread.
@@ -227,8 +227,8 @@ impl ResponseUsage<'_> {
         self.cache_creation_input_tokens.or_zero().max(parts)
     }
 
-    pub(super) fn billed(&self) -> Billed {
-        Billed::new(self.input_tokens.or_zero(), self.output_tokens.or_zero())
+    pub(super) fn billed(&self) -> BilledUsage {
+        BilledUsage::new(self.input_tokens.or_zero(), self.output_tokens.or_zero())
             .with_cache(
                 self.cache_read_input_tokens.or_zero(),
                 self.cache_creation(),
@@ -336,15 +336,15 @@ pub(super) fn model_name(model: &str, is_long: bool) -> Box<str> {
 
 impl CompactMetadata<'_> {
     /// Returns the part of the context that the compaction keeps.
-    pub(super) fn kept(&self) -> Kept {
+    pub(super) fn kept(&self) -> RetainedItems {
         let messages = &self.preserved_messages;
         if let Some(ids) = messages.all_uuids.as_ref().or(messages.uuids.as_ref()) {
-            return Kept::Nodes(keys(ids));
+            return RetainedItems::Nodes(keys(ids));
         }
         let last = self.preserved_segment.tail_uuid.key();
         match self.preserved_segment.head_uuid.key() {
-            Some(first) => Kept::Range { first, last },
-            None => Kept::Nothing,
+            Some(first) => RetainedItems::Range { first, last },
+            None => RetainedItems::Nothing,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{AROUND, counted};
 use decode::anthropic::{self, Block, Content, ToolNames};
 use decode::image;
 use decode::lenient::{self, Raw, Text};
-use model::event::{NewItem, Sink};
+use model::event::{EventSink, NewItem};
 use model::{Kind, Role};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(super) fn items(
     content: &Content<'_>,
     tools: &ToolNames,
     counts_whole: bool,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> (Vec<NewItem>, u64) {
     let mut cut = 0;
     let items = content.0.iter().map(|block| {
@@ -49,7 +49,7 @@ fn result(
     block: &Block<'_>,
     tools: &ToolNames,
     counts_whole: bool,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> (NewItem, u64) {
     let call = block.tool_use_id.get();
     let tool = tools.get(call).or(block.name.get());
@@ -80,7 +80,7 @@ fn result(
 }
 
 /// Adds the text that the user typed, without the tags around it.
-fn typed(text: &str, out: &mut Sink<'_>) -> NewItem {
+fn typed(text: &str, out: &mut EventSink<'_>) -> NewItem {
     let inside = text.strip_prefix("<user_input mode=\"");
     let inside = inside.and_then(|rest| rest.strip_suffix("</user_input>")?.split_once("\">"));
     let text = inside.map_or(text, |(_, inside)| inside);

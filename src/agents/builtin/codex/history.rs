@@ -5,7 +5,7 @@ use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{Compacted, Item, ItemMetadata};
 use decode::lenient::{self, Raw};
-use model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
+use model::event::{Cause, EventSink, Key, NewItem, Node, Part, Reset, RetainedItems};
 use model::{Kind, LeaveReason, Role, version};
 
 /// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
@@ -24,7 +24,7 @@ impl CodexDecoder {
         item: &Item<'_>,
         metadata: &ItemMetadata<'_>,
         json: &str,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> Option<()> {
         if metadata.compaction_output {
             self.is_compacting = true;
@@ -88,7 +88,7 @@ impl CodexDecoder {
         Some(())
     }
 
-    pub(super) fn compacted(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn compacted(&mut self, payload: Raw<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let compacted: Compacted<'_> = lenient::value(Some(payload), "payload", out);
         let message = compacted.message.or_empty();
         let history = compacted.replacement_history.as_deref();
@@ -116,7 +116,7 @@ impl CodexDecoder {
         out.reset(Reset::new(
             LeaveReason::Compaction,
             cause,
-            Kept::Nodes(kept),
+            RetainedItems::Nodes(kept),
         ));
         let settings = &compacted.resume_metadata.previous_turn_settings;
         self.compacted_for = settings.comp_hash.boxed();
@@ -138,7 +138,7 @@ impl CodexDecoder {
         history: &[Item<'_>],
         stays: usize,
         message: &str,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> Vec<Node> {
         self.user_messages.clear();
         self.opening.clear();

@@ -5,7 +5,7 @@ use super::{fragment, own};
 use decode::image;
 use decode::lenient::scan::each_element;
 use decode::lenient::{self, Raw, Text, record, tool_count};
-use model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
+use model::event::{ELIDED, EventSink, ItemBuilder, NewItem, Part, split_elided};
 use model::{Kind, Role};
 
 record! {
@@ -63,7 +63,7 @@ pub(super) struct ItemContext<'s> {
 pub(super) fn piece(
     item: &Item<'_>,
     context: ItemContext<'_>,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Option<Piece> {
     let mut piece = content(item, context, out)?;
     if let (Some(counted), [first, rest @ ..]) =
@@ -77,7 +77,7 @@ pub(super) fn piece(
     Some(piece)
 }
 
-fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Option<Piece> {
+fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -> Option<Piece> {
     let call = item.call_id.get();
     match item.kind.or_empty() {
         "message" => message(item, context, out),
@@ -125,7 +125,7 @@ fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Opt
 }
 
 /// Returns the definitions of tools: those of a server each by itself, all others together.
-fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let (mut of_servers, mut others) = (Vec::new(), Vec::new());
     let list = item.tools.map_or("", Raw::get);
     let read = each_element(list, &mut |element| {
@@ -136,7 +136,7 @@ fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut Sink<'_>) -> Vec<New
         }
     });
     let call = item.call_id.get();
-    let of_others = |text: &str, tools: usize, out: &mut Sink<'_>| {
+    let of_others = |text: &str, tools: usize, out: &mut EventSink<'_>| {
         let list = out.item(Role::Container, Kind::ToolList).tool(tool);
         list.call(call).tools(tools).text(text).done()
     };
@@ -174,7 +174,7 @@ fn name_in(space: &str, name: &str) -> String {
     }
 }
 
-fn message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Option<Piece> {
+fn message(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -> Option<Piece> {
     let parts = &item.content.0;
     match item.role.or_empty() {
         "assistant" => {
@@ -202,7 +202,7 @@ fn message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Opt
 
 /// Adds a user message. It may contain texts that the harness put in, each of which is an item; what the user wrote is
 /// one item, with the images.
-fn user_message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Piece {
+fn user_message(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -> Piece {
     let mut items = Vec::new();
     let mut typed = Vec::new();
     for (nth, part) in item.content.0.iter().enumerate() {
@@ -244,7 +244,7 @@ fn user_message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -
 
 /// Reasoning goes back encrypted, or as plain text with models that show it. The summary is for
 /// people alone.
-fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
+fn reasoning(item: &Item<'_>, out: &mut EventSink<'_>) -> NewItem {
     let thinking = out
         .item(Role::Assistant, Kind::Thinking)
         .opaque(full_len(item.encrypted_content.or_empty()));
@@ -256,7 +256,7 @@ fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
 }
 
 /// Adds a message of another agent: the task of a sub-agent's turn, or a result that comes back.
-fn between_agents(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Piece {
+fn between_agents(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -> Piece {
     let (part, message) = if context.opens {
         (Part::Input, out.item(Role::User, Kind::Text))
     } else {

@@ -13,7 +13,7 @@ use super::wire::{
 use decode::lenient::{self, Lost, Raw, Text, Window, Written};
 use formats::Decoder;
 use jiff::Timestamp;
-use model::event::{Cause, Event, Key, Meta, Place, Sink, Usage};
+use model::event::{Cause, Event, EventSink, Key, Meta, Place, Usage};
 use std::collections::HashMap;
 
 /// Decodes one rollout.
@@ -55,7 +55,7 @@ pub(super) struct CodexDecoder {
 }
 
 impl Decoder for CodexDecoder {
-    fn read_line(&mut self, text: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, text: &str, out: &mut EventSink<'_>) {
         let opening = Opening::of(text.as_bytes()).unwrap_or_default();
         if opening.kind != b"compacted" {
             self.emit_unclear(out);
@@ -76,14 +76,14 @@ impl Decoder for CodexDecoder {
         }
     }
 
-    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+    fn read_usage(&mut self, line: &[u8], out: &mut EventSink<'_>) {
         self.spend(line, out);
     }
 }
 
 impl CodexDecoder {
     /// Reads a line of type `response_item`; `None`: it is damaged, or has no payload.
-    fn item_line(&mut self, text: &str, out: &mut Sink<'_>) -> Option<()> {
+    fn item_line(&mut self, text: &str, out: &mut EventSink<'_>) -> Option<()> {
         let lost = Lost::default();
         let line = lenient::parse::<ItemLine<'_>>(text, &lost).ok()?;
         let Written { raw, value: item } = line.payload.as_ref()?;
@@ -98,7 +98,7 @@ impl CodexDecoder {
     }
 
     /// Reads a line of type `event_msg`; `None` as above.
-    fn event_line(&mut self, text: &str, out: &mut Sink<'_>) -> Option<()> {
+    fn event_line(&mut self, text: &str, out: &mut EventSink<'_>) -> Option<()> {
         let lost = Lost::default();
         let line = lenient::parse::<EventLine<'_>>(text, &lost).ok()?;
         let event = line.payload.as_ref()?;
@@ -111,7 +111,7 @@ impl CodexDecoder {
     }
 
     /// Reads a line of any type.
-    fn any_line(&mut self, text: &str, out: &mut Sink<'_>) {
+    fn any_line(&mut self, text: &str, out: &mut EventSink<'_>) {
         let Some(line) = lenient::object::<Line<'_>>(text, out) else {
             return;
         };
@@ -122,7 +122,7 @@ impl CodexDecoder {
         }
     }
 
-    fn begin(&mut self, time: &Text<'_>, ordinal: Ordinal, out: &mut Sink<'_>) {
+    fn begin(&mut self, time: &Text<'_>, ordinal: Ordinal, out: &mut EventSink<'_>) {
         out.set_time(time.time());
         self.ordinal = ordinal.0;
         self.thread.reads(self.ordinal, out.time());
@@ -131,7 +131,7 @@ impl CodexDecoder {
         }
     }
 
-    fn line(&mut self, line: &Line<'_>, payload: Raw<'_>, out: &mut Sink<'_>) {
+    fn line(&mut self, line: &Line<'_>, payload: Raw<'_>, out: &mut EventSink<'_>) {
         let kind = line.kind.or_empty();
         let mut subtype = "".into();
         let read = match kind {
@@ -162,7 +162,7 @@ impl CodexDecoder {
 
     /// Before September 2025 lines had no payload: the first is the session's, then each is an item of
     /// history or a `{"record_type": "state"}`.
-    fn bare_line(&mut self, line: &Line<'_>, text: &str, out: &mut Sink<'_>) {
+    fn bare_line(&mut self, line: &Line<'_>, text: &str, out: &mut EventSink<'_>) {
         let (kind, record_type) = (line.kind.or_empty(), line.record_type.or_empty());
         if kind.is_empty() && record_type.is_empty() && line.id.get().is_some() {
             if self.thread.id.is_some() || out.place().line() == 0 {
@@ -187,7 +187,7 @@ impl CodexDecoder {
         }
     }
 
-    fn turn_context(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
+    fn turn_context(&mut self, payload: Raw<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
         self.open.awaits_none();
@@ -201,7 +201,7 @@ impl CodexDecoder {
         self.settings(&context, out)
     }
 
-    fn settings(&mut self, context: &TurnContext<'_>, out: &mut Sink<'_>) -> Option<()> {
+    fn settings(&mut self, context: &TurnContext<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let meta = Meta {
             model: context.model.boxed(),
             cwd: context.cwd.boxed(),
@@ -215,14 +215,14 @@ impl CodexDecoder {
     }
 
     /// Emits the facts that have changed; `None`: none has.
-    fn emit_changes(&mut self, meta: Meta, out: &mut Sink<'_>) -> Option<()> {
+    fn emit_changes(&mut self, meta: Meta, out: &mut EventSink<'_>) -> Option<()> {
         let changes = meta.changes(&mut self.meta);
         let is_new = changes != Meta::default();
         out.meta(changes);
         is_new.then_some(())
     }
 
-    pub(super) fn event(&mut self, event: &EventMsg<'_>, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn event(&mut self, event: &EventMsg<'_>, out: &mut EventSink<'_>) -> Option<()> {
         match event.kind.or_empty() {
             "token_count" => {
                 let info = event.info.as_ref()?;
@@ -269,7 +269,7 @@ impl CodexDecoder {
     }
 
     /// Reads a window. In a log it is 95 % of the model's: what Codex uses of it.
-    fn window(&mut self, window: Window, out: &mut Sink<'_>) {
+    fn window(&mut self, window: Window, out: &mut EventSink<'_>) {
         self.emit_changes(Meta::of_window(window.0), out);
     }
 }

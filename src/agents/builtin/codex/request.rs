@@ -11,7 +11,7 @@ use super::reader::CodexDecoder;
 use super::usage::{Cost, Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
 use decode::lenient::{self, Raw, Text};
-use model::event::{Conversation, Event, Key, Sink, Usage};
+use model::event::{Conversation, Event, EventSink, Key, Usage};
 
 /// The first part of a request's key.
 const AGENT: &[u8] = b"codex";
@@ -57,7 +57,7 @@ impl CodexDecoder {
     }
 
     /// Reads a `token_usage_record`.
-    pub(super) fn usage_record(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn usage_record(&mut self, payload: Raw<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let record: UsageRecord<'_> = lenient::value(Some(payload), "payload", out);
         let usage = record.usage?;
         if !usage.is_some() {
@@ -98,7 +98,7 @@ impl CodexDecoder {
         &mut self,
         report: Report,
         tier: &Text<'_>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> Option<()> {
         let (last, billed) = match report {
             Report::Nothing => return None,
@@ -154,7 +154,7 @@ impl CodexDecoder {
     }
 
     /// Passes on the report of a response of which no line shows the output: it wrote no summary.
-    pub(super) fn emit_unclear(&mut self, out: &mut Sink<'_>) {
+    pub(super) fn emit_unclear(&mut self, out: &mut EventSink<'_>) {
         if let Some((place, at, usage)) = self.unclear.take() {
             let now = out.place();
             out.push(Conversation::Main, place, at, Event::Usage(Box::new(usage)));
@@ -167,7 +167,7 @@ impl CodexDecoder {
         self.thread.id.is_some() && !self.thread.is_repeating() && !self.has_output
     }
 
-    fn emit_usage(&mut self, request: Key, usage: TokenUsage, cost: Cost, out: &mut Sink<'_>) {
+    fn emit_usage(&mut self, request: Key, usage: TokenUsage, cost: Cost, out: &mut EventSink<'_>) {
         out.usage(self.usage(request, usage, cost));
     }
 

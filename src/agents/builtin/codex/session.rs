@@ -4,11 +4,11 @@ use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{SessionMeta, Subagent};
 use decode::lenient::{self, Raw, Text};
-use model::event::{Event, Meta, NewItem, Node, Part, Sink};
+use model::event::{Event, EventSink, Meta, NewItem, Node, Part};
 use model::{Kind, Role};
 
 impl CodexDecoder {
-    pub(super) fn session_meta(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn session_meta(&mut self, payload: Raw<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let meta: SessionMeta<'_> = lenient::value(Some(payload), "payload", out);
         let id = meta.id.or_empty();
         self.price.tier(&meta.service_tier);
@@ -60,7 +60,7 @@ impl CodexDecoder {
 }
 
 /// Returns the system prompt and the tools in a session's first line.
-fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn prefix(meta: &SessionMeta<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     if let Some(text) = meta.base_instructions.get() {
         items.push(out.text(Role::Container, Kind::Prompt, text));

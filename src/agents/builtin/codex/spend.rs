@@ -8,12 +8,12 @@ use decode::{damage, text};
 use formats::Decoder;
 use memchr::memmem::Finder;
 use model::LeaveReason;
-use model::event::{Cause, Kept, Reset, Sink};
+use model::event::{Cause, EventSink, Reset, RetainedItems};
 use std::sync::LazyLock;
 
 impl CodexDecoder {
     /// Reads a line for what concerns usage.
-    pub(super) fn spend(&mut self, line: &[u8], out: &mut Sink<'_>) {
+    pub(super) fn spend(&mut self, line: &[u8], out: &mut EventSink<'_>) {
         let opening = Opening::of(line).unwrap_or_default();
         if opening.kind != b"compacted" {
             self.emit_unclear(out);
@@ -24,7 +24,11 @@ impl CodexDecoder {
             (b"event_msg", kind) if is_irrelevant(kind) => {}
             (b"compacted", _) => {
                 self.compacts();
-                let reset = Reset::new(LeaveReason::Compaction, Cause::Unlogged, Kept::Nothing);
+                let reset = Reset::new(
+                    LeaveReason::Compaction,
+                    Cause::Unlogged,
+                    RetainedItems::Nothing,
+                );
                 out.reset(reset);
             }
             (b"response_item", kind) if is_result(kind) => self.turns.result(),
@@ -53,7 +57,7 @@ impl CodexDecoder {
     }
 
     /// Reads a `token_count`; `None`: the line is damaged, or none.
-    fn count(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
+    fn count(&mut self, line: &str, out: &mut EventSink<'_>) -> Option<()> {
         let line = lenient::parse::<EventLine<'_>>(line, &Lost::default()).ok()?;
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;

@@ -2,7 +2,7 @@
 
 use super::*;
 use model::Role;
-use model::event::{ByLength, ELIDED, Entry, Event, Key, Place, Sink};
+use model::event::{ByLength, ELIDED, Entry, Event, EventSink, Key, Place};
 use model::session::Session;
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ fn fixture(name: &str) -> Vec<u8> {
 
 fn decode(log: &[u8]) -> Vec<Entry> {
     let mut decoder = CODEX.decoder();
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let mut offset = 0;
     for (number, line) in (1..).zip(log.split(|byte| *byte == b'\n')) {
         let len = line.len() as u64;

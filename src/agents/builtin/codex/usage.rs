@@ -4,13 +4,13 @@
 //! whose input is the context. Dividing the total by the window is the classic error.
 
 use super::wire::TokenUsage;
-use model::event::Billed;
+use model::event::BilledUsage;
 
 /// The content of a `token_count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
     /// A call that was not reported before, and what it cost.
-    Call(TokenUsage, Billed),
+    Call(TokenUsage, BilledUsage),
     /// The call of the newest `token_usage_record`.
     Recorded(TokenUsage),
     /// Codex's own estimate of what is in the context, after a compaction.
@@ -91,10 +91,10 @@ impl Meter {
 }
 
 /// Returns the cost of a call.
-pub(super) fn billed(usage: TokenUsage) -> Billed {
+pub(super) fn billed(usage: TokenUsage) -> BilledUsage {
     let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
     let read = usage.cached.or_zero().min(input);
-    Billed::new(input, output)
+    BilledUsage::new(input, output)
         .with_cache(read, usage.cache_write.or_zero().min(input - read))
         .with_reasoning(usage.reasoning.or_zero().min(output))
 }
@@ -102,13 +102,13 @@ pub(super) fn billed(usage: TokenUsage) -> Billed {
 /// The cost of a response to its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
-    pub billed: Billed,
+    pub billed: BilledUsage,
     /// True if it is another thread's, which paid for it.
     pub is_inherited: bool,
 }
 
 impl Cost {
-    pub fn new(billed: Billed, is_inherited: bool) -> Cost {
+    pub fn new(billed: BilledUsage, is_inherited: bool) -> Cost {
         let own = (!is_inherited).then_some(billed);
         Cost {
             billed: own.unwrap_or_default(),

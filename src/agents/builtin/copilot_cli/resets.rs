@@ -2,11 +2,11 @@
 
 use super::events::Data;
 use super::{CopilotCliDecoder, Thread, report_size};
-use model::event::{Cause, Kept, Part, Reset, Sink};
+use model::event::{Cause, EventSink, Part, Reset, RetainedItems};
 use model::{Kind, LeaveReason, Role};
 
 impl CopilotCliDecoder {
-    pub(super) fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    pub(super) fn compaction(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         self.window(data.token_limit, out);
         self.compaction_calls(data, out);
         let thread = self.thread(out.conversation());
@@ -38,7 +38,7 @@ impl CopilotCliDecoder {
         }
     }
 
-    pub(super) fn clear(&mut self, out: &mut Sink<'_>) {
+    pub(super) fn clear(&mut self, out: &mut EventSink<'_>) {
         let thread = self.thread(out.conversation());
         thread.messages.clear();
         thread.summarised = None;
@@ -49,7 +49,7 @@ impl CopilotCliDecoder {
         ));
     }
 
-    pub(super) fn truncation(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    pub(super) fn truncation(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let removed = data.messages_removed_during_truncation.or_zero();
         self.window(data.token_limit, out);
         if removed == 0 {
@@ -70,7 +70,7 @@ impl CopilotCliDecoder {
 }
 
 impl Thread {
-    fn kept(&self) -> Kept {
-        Kept::Nodes(self.system.iter().chain(&self.messages).copied().collect())
+    fn kept(&self) -> RetainedItems {
+        RetainedItems::Nodes(self.system.iter().chain(&self.messages).copied().collect())
     }
 }

@@ -17,7 +17,7 @@ use decode::time::time_or_civil;
 use formats::database::{DatabaseSpec, Schema};
 use formats::{SidecarDatabase, SidecarRecord};
 use jiff::{SignedDuration, Timestamp};
-use model::event::{ByLength, Conversation, Key, Sink, Usage};
+use model::event::{ByLength, Conversation, EventSink, Key, Usage};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -65,7 +65,7 @@ record! {
 /// Reads a row; `None`: it is of no message.
 fn read(line: &[u8]) -> Option<SidecarRecord> {
     let line = decode::text(line);
-    let row: Row<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
+    let row: Row<'_> = lenient::object(&line, &mut EventSink::new(&ByLength))?;
     let session = row.session.boxed()?;
     let is_compaction = row.initiator.get() == Some("compaction");
     // Of its writer, or of SQLite's `datetime('now')`.

@@ -16,7 +16,7 @@ use super::rows::DATABASE;
 use super::{response_key, turn_key};
 use decode::lenient::{self, Count, Reported, Text, Window, record};
 use formats::{SidecarRecord, SidecarSpec};
-use model::event::{Billed, ByLength, Key, Sink, Usage};
+use model::event::{BilledUsage, ByLength, EventSink, Key, Usage};
 use std::path::Path;
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
@@ -70,7 +70,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     // Most lines are of tools, and of metrics.
     memchr::memmem::find(line, b"\"gen_ai.conversation.id\"")?;
     let line = String::from_utf8_lossy(line);
-    let span: Span<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
+    let span: Span<'_> = lenient::object(&line, &mut EventSink::new(&ByLength))?;
     let attributes = &span.attributes;
     let is_chat =
         attributes.operation.get() == Some("chat") || span.name.or_empty().starts_with("chat ");
@@ -106,7 +106,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
             cached: cache_read.or_zero().min(prompt),
             output: output.0,
             reasoning: reasoning.0,
-            billed: Billed::new(prompt, output.or_zero())
+            billed: BilledUsage::new(prompt, output.or_zero())
                 .with_cache(
                     cache_read.or_zero(),
                     cache_creation.or_zero().max(cache_write.or_zero()),

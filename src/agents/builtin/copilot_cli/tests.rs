@@ -47,7 +47,7 @@ fn prompts(asides: &[SidecarRecord], response: Option<&str>) -> Vec<u64> {
 fn prompts_of(asides: &[SidecarRecord], log: &[String]) -> Vec<u64> {
     let mut decoder = CopilotCliDecoder::default();
     decoder.read_sidecar(asides);
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     for line in log {
         decoder.read_line(line, &mut out);
     }
@@ -197,7 +197,7 @@ fn a_session_without_usage_has_its_outputs_and_then_its_sums() {
 /// The costs that lines have beside usage reports: input, output, and whether it is a sum.
 fn costs(log: &[String]) -> Vec<(u64, u64, bool)> {
     let mut decoder = CopilotCliDecoder::default();
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     for (nth, line) in log.iter().enumerate() {
         let nth = nth as u64;
         out.begin(Place::new(nth, nth * 1_000, line.len() as u64));

@@ -10,12 +10,12 @@ use super::events::{Data, Metrics, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
 use decode::lenient::scan::each_field;
 use decode::lenient::{Lost, Raw, Window, parse};
-use model::event::{Billed, Key, Sink, Usage};
+use model::event::{BilledUsage, EventSink, Key, Usage};
 use std::collections::BTreeMap;
 
 impl CopilotCliDecoder {
     /// Keeps a request's numbers until its response is written.
-    pub(super) fn usage_record(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    pub(super) fn usage_record(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let numbers = &data.usage;
         self.window(numbers.max_prompt_tokens, out);
         let response = numbers.api_call_id.get().map(response_key);
@@ -29,7 +29,7 @@ impl CopilotCliDecoder {
 
     /// Reports the usage of a response, as its record has it. Numbers beside the log are searched only if there is no
     /// record: those found for a record without a prompt would be another request's.
-    pub(super) fn report(&mut self, data: &Data<'_>, request: Key, out: &mut Sink<'_>) {
+    pub(super) fn report(&mut self, data: &Data<'_>, request: Key, out: &mut EventSink<'_>) {
         let response = data.api_call_id.get().map(response_key);
         let record = self.unanswered.take();
         let record = record.filter(|(of, _)| of.is_none() || *of == response);
@@ -52,14 +52,14 @@ impl CopilotCliDecoder {
             self.bill(usage.billed);
             out.usage(Usage { request, ..usage });
         } else if let Some(output) = data.output_tokens.0.filter(|output| *output > 0) {
-            let billed = Billed::new(0, output);
+            let billed = BilledUsage::new(0, output);
             self.bill(billed);
             out.billed(request, billed);
         }
     }
 
     /// Adds the cost of a compaction to the totals. Its calls are no part of the conversation.
-    pub(super) fn compaction_calls(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    pub(super) fn compaction_calls(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let request = Key::of_number("copilot compaction", out.place().id());
         let Some(usage) = data.compaction_tokens_used.usage(request) else {
             return;
@@ -69,15 +69,15 @@ impl CopilotCliDecoder {
     }
 
     /// Notes a cost that is emitted.
-    fn bill(&mut self, billed: Billed) {
+    fn bill(&mut self, billed: BilledUsage) {
         self.billed = self.billed.plus(billed);
         self.billed_since_end = self.billed_since_end.plus(billed);
     }
 
     /// Emits the cost of all requests of a run, or of all runs so far, less the part that earlier records have.
-    pub(super) fn sums(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+    pub(super) fn sums(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let lost = Lost::default();
-        let mut sums: BTreeMap<Box<str>, Billed> = BTreeMap::new();
+        let mut sums: BTreeMap<Box<str>, BilledUsage> = BTreeMap::new();
         let metrics = data.model_metrics.map_or("{}", Raw::get);
         let read = each_field(metrics, &mut |model, json| match parse::<Metrics<'_>>(
             json.get(),
@@ -104,17 +104,17 @@ impl CopilotCliDecoder {
             self.billed
         };
         let rest = sum.saturating_sub(before);
-        if rest != Billed::default() {
+        if rest != BilledUsage::default() {
             self.bill(rest);
             out.billed_rest(Key::of_number("copilot sums", out.place().id()), rest);
         }
         self.sums_at_end = sums;
-        self.billed_since_end = Billed::default();
+        self.billed_since_end = BilledUsage::default();
     }
 
     /// Returns true if the sums are those of the newest run alone, as some builds write them. Then one of them has
     /// fallen, or the output is nearer to the output since the run before than to that of all runs.
-    fn began_again(&self, sums: &BTreeMap<Box<str>, Billed>) -> bool {
+    fn began_again(&self, sums: &BTreeMap<Box<str>, BilledUsage>) -> bool {
         let has_fallen = self.sums_at_end.iter().any(|(model, before)| {
             let now = sums.get(model);
             now.is_none_or(|now| now.checked_sub(*before).is_none())
@@ -126,8 +126,10 @@ impl CopilotCliDecoder {
     }
 }
 
-fn total(sums: &BTreeMap<Box<str>, Billed>) -> Billed {
-    sums.values().copied().fold(Billed::default(), Billed::plus)
+fn total(sums: &BTreeMap<Box<str>, BilledUsage>) -> BilledUsage {
+    sums.values()
+        .copied()
+        .fold(BilledUsage::default(), BilledUsage::plus)
 }
 
 impl Numbers<'_> {
@@ -142,9 +144,9 @@ impl Numbers<'_> {
         })
     }
 
-    fn billed(&self) -> Billed {
+    fn billed(&self) -> BilledUsage {
         let input = self.input_tokens.or_zero();
-        Billed::new(input, self.output_tokens.or_zero())
+        BilledUsage::new(input, self.output_tokens.or_zero())
             .with_cache(
                 self.cache_read_tokens.or_zero().min(input),
                 self.cache_write_tokens.or_zero(),

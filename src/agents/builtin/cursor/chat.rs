@@ -18,7 +18,7 @@ use decode::anthropic::ToolNames;
 use decode::lenient::{self, Pieces, Raw, Text, record};
 use decode::protobuf::{Message as Fields, Value, from_hex};
 use formats::database::{DatabaseSpec, Schema};
-use model::event::{Key, Meta, NewItem, Node, Part, Sink, Usage};
+use model::event::{EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 
 /// The text of the chat's own row.
@@ -108,7 +108,7 @@ pub(super) struct Root {
 
 impl Root {
     /// Reads a root and what is known of its chat.
-    pub(super) fn read(&mut self, hex: &str, about: &About<'_>, out: &mut Sink<'_>) {
+    pub(super) fn read(&mut self, hex: &str, about: &About<'_>, out: &mut EventSink<'_>) {
         let bytes = from_hex(hex).unwrap_or_default();
         let root = Fields(&bytes);
         let (size, window) = sizes(root).unzip();
@@ -127,7 +127,7 @@ impl Root {
     }
 
     /// Reports the size, after the messages that it includes.
-    pub(super) fn end(&mut self, out: &mut Sink<'_>) {
+    pub(super) fn end(&mut self, out: &mut EventSink<'_>) {
         if let Some(size) = self.size.take() {
             out.usage(size);
         }
@@ -151,7 +151,7 @@ fn sizes(root: Fields<'_>) -> Option<(u64, u64)> {
 }
 
 /// Writes a message.
-pub(super) fn add(id: &str, message: &Message<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) {
+pub(super) fn add(id: &str, message: &Message<'_>, tools: &mut ToolNames, out: &mut EventSink<'_>) {
     let (part, items) = match message.role.or_empty() {
         "system" => (Part::Injected, texts(message, Role::Container, out)),
         "user" => {
@@ -174,7 +174,7 @@ pub(super) fn add(id: &str, message: &Message<'_>, tools: &mut ToolNames, out: &
     out.node(Node::new(Some(Key::of_parts(&["cursor", id])), part, items));
 }
 
-fn texts(message: &Message<'_>, role: Role, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn texts(message: &Message<'_>, role: Role, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     for block in &message.content.0 {
         let text = block.text.or_empty();
@@ -207,7 +207,7 @@ fn texts(message: &Message<'_>, role: Role, out: &mut Sink<'_>) -> Vec<NewItem> 
     items
 }
 
-fn output(message: &Message<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn output(message: &Message<'_>, tools: &mut ToolNames, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     for block in &message.content.0 {
         items.push(match block.kind.or_empty() {
@@ -224,7 +224,7 @@ fn output(message: &Message<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> V
     items
 }
 
-fn results(message: &Message<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn results(message: &Message<'_>, tools: &ToolNames, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     for block in &message.content.0 {
         let call = block.call.get();

@@ -4,7 +4,7 @@ use super::record::{Record, media, own_tokens};
 use super::{NOTES, SNAPSHOT};
 use decode::genai::{Call, Parts, Response};
 use decode::lenient::{self, utf16_length};
-use model::event::{ItemBuilder, Key, NewItem, Sink};
+use model::event::{EventSink, ItemBuilder, Key, NewItem};
 use model::{Kind, Role};
 use std::collections::HashSet;
 
@@ -170,7 +170,7 @@ pub(super) fn is_summary(bits: &[Bit<'_, '_>]) -> bool {
 pub(super) fn of_one_step(
     bits: &[Bit<'_, '_>],
     class: (Role, Kind),
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Vec<NewItem> {
     let texts = bits.iter().filter_map(|bit| match bit {
         Bit::Said { part, .. } => text_of(part),
@@ -204,7 +204,7 @@ const HOOK_END: &str = "</hook_context>";
 pub(super) fn item(
     bits: &[Bit<'_, '_>],
     said: (Role, Kind),
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Option<NewItem> {
     let own_bytes = bits.iter().map(own_bytes).sum();
     let item = match bits.first()? {
@@ -288,7 +288,7 @@ fn result<'s, 'm>(
     response: &Response<'_>,
     call: Option<&Call<'_>>,
     beside: &[&Parts<'_>],
-    out: &'s mut Sink<'m>,
+    out: &'s mut EventSink<'m>,
 ) -> ItemBuilder<'s, 'm> {
     let name = response.name.get();
     let name = name.or(call.and_then(|call| call.name.get()));

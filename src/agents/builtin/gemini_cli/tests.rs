@@ -20,7 +20,7 @@ fn session(log: &str) -> Session {
 }
 
 fn document(log: &str) -> Session {
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     GeminiCliDecoder::default().read_document(log, &mut out);
     fold(out.entries)
 }
@@ -341,7 +341,7 @@ fn the_project_is_beside_the_chats() {
     assert_eq!(states("/h/.gemini/tmp/shop/chats/session-1.jsonl"), [root]);
     assert_eq!(states("/h/.gemini/tmp/shop/chats/s1/a.jsonl"), [root]);
     assert!(states("/h/session-1.jsonl").is_empty());
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let mut decoder = GeminiCliDecoder::default();
     decoder.read_state(b"/home/dev/shop\n", &mut out);
     assert_eq!(fold(out.entries).project(), "shop");

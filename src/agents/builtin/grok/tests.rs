@@ -12,7 +12,7 @@ fn prompts(unified: &str, from: u64) -> Vec<(u64, Option<u64>)> {
     let records: Vec<SidecarRecord> = lines.filter_map(usage::SIDECAR.read).collect();
     let mut decoder = GrokDecoder::default();
     decoder.read_sidecar(&records);
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     for (line, text) in (1..).zip(LOG.lines()).filter(|(line, _)| *line >= from) {
         out.begin(model::event::Place::new(
             if from == 1 { line } else { 0 },

@@ -3,7 +3,7 @@
 use super::About;
 use decode::lenient::{self, Count, Text, record};
 use formats::{SidecarRecord, SidecarSpec};
-use model::event::{Billed, ByLength, Key, NewItem, Node, Sink, Usage};
+use model::event::{BilledUsage, ByLength, EventSink, Key, NewItem, Node, Usage};
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
     env: None,
@@ -37,13 +37,13 @@ record! {
 fn read(line: &[u8]) -> Option<SidecarRecord> {
     memchr::memmem::find(line, b"\"shell.turn.inference_done\"")?;
     let line = String::from_utf8_lossy(line);
-    let record: Record<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
+    let record: Record<'_> = lenient::object(&line, &mut EventSink::new(&ByLength))?;
     let session = record.session.boxed()?;
     let numbers = record.numbers;
     let prompt = numbers.prompt.or_zero();
     let request = Key::of_parts(&["grok", &session, record.at.or_empty(), &prompt.to_string()]);
     let is_done = record.message.get() == Some("shell.turn.inference_done");
-    let billed = Billed::new(prompt, numbers.output.or_zero())
+    let billed = BilledUsage::new(prompt, numbers.output.or_zero())
         .with_cache(numbers.cached.or_zero().min(prompt), 0)
         .with_reasoning(numbers.reasoning.or_zero());
     is_done.then_some(SidecarRecord {
@@ -81,7 +81,7 @@ impl Requests {
     }
 
     /// Emits a part of a response.
-    pub(super) fn output(&mut self, about: About, items: Vec<NewItem>, out: &mut Sink<'_>) {
+    pub(super) fn output(&mut self, about: About, items: Vec<NewItem>, out: &mut EventSink<'_>) {
         if !std::mem::replace(&mut self.has_begun, true) && out.place().line() > 0 {
             self.next = Some(0);
         }
@@ -95,7 +95,7 @@ impl Requests {
     }
 
     /// Emits the numbers of the response that is being read, whose prompt and output are this together.
-    pub(super) fn total(&mut self, total: Option<u64>, out: &mut Sink<'_>) {
+    pub(super) fn total(&mut self, total: Option<u64>, out: &mut EventSink<'_>) {
         let (Some(total), Some((request, false))) = (total, self.open) else {
             return;
         };
@@ -119,14 +119,14 @@ impl Requests {
     }
 
     /// The response is complete.
-    pub(super) fn end(&mut self, out: &mut Sink<'_>) {
+    pub(super) fn end(&mut self, out: &mut EventSink<'_>) {
         self.settle(out);
         self.open = None;
     }
 
     /// Emits the numbers of the response that is being read, if they are there: those of the next request.
     /// They are written when it has ended.
-    pub(super) fn settle(&mut self, out: &mut Sink<'_>) {
+    pub(super) fn settle(&mut self, out: &mut EventSink<'_>) {
         if let (Some((_, false)), Some(next)) = (self.open, self.next)
             && next < self.usages.len()
         {
@@ -134,7 +134,7 @@ impl Requests {
         }
     }
 
-    fn emit(&mut self, at: usize, out: &mut Sink<'_>) {
+    fn emit(&mut self, at: usize, out: &mut EventSink<'_>) {
         self.next = Some(at + 1);
         if let (Some((request, emitted)), Some(usage)) = (&mut self.open, self.usages.get(at)) {
             *emitted = true;

@@ -4,7 +4,7 @@ use super::{Call, Header, HermesDecoder, Row, time};
 use decode::lenient::{self, Count, Reported, Text, record};
 use formats::head;
 use memchr::memmem;
-use model::event::{Conversation, Meta, Sink};
+use model::event::{Conversation, EventSink, Meta};
 
 /// Returns true if a file begins with an exported session. Its prompt may be longer than `head`.
 pub(super) fn recognise(head: &[u8]) -> bool {
@@ -16,7 +16,7 @@ pub(super) fn recognise(head: &[u8]) -> bool {
 }
 
 /// Returns true if a line is an exported session, not a row of a database, which begins with its number and role.
-pub(super) fn is_session(line: &str, out: &Sink<'_>) -> bool {
+pub(super) fn is_session(line: &str, out: &EventSink<'_>) -> bool {
     let beginning = &line.as_bytes()[..line.len().min(48)];
     out.place().line() > 0 && memmem::find(beginning, b"\"role\":").is_none()
 }
@@ -57,7 +57,7 @@ record! {
 
 impl HermesDecoder {
     /// Reads an exported session. Those after the first one are conversations of their own.
-    pub(super) fn exported(&mut self, line: &str, out: &mut Sink<'_>) {
+    pub(super) fn exported(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(session) = lenient::object::<Session<'_>>(line, out) else {
             return;
         };

@@ -5,7 +5,8 @@ use super::wire::{Content, Message, Operation, Record, Usage as Numbers};
 use decode::image;
 use decode::lenient::{self, Raw, Text};
 use model::event::{
-    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+    BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset,
+    RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -97,7 +98,7 @@ impl Thread {
         }
     }
 
-    pub(super) fn event(&mut self, event: Key, record: &Record<'_>, out: &mut Sink<'_>) {
+    pub(super) fn event(&mut self, event: Key, record: &Record<'_>, out: &mut EventSink<'_>) {
         self.event = event;
         match record.kind.or_empty() {
             "THREAD_CREATED" | "BRANCH_CREATED" | "THREAD_UPDATED" | "BRANCH_METADATA_UPDATED" => {
@@ -196,7 +197,7 @@ impl Thread {
         call
     }
 
-    fn text(&mut self, id: &str, author: Author, text: &str, out: &mut Sink<'_>) {
+    fn text(&mut self, id: &str, author: Author, text: &str, out: &mut EventSink<'_>) {
         if self.copied.contains(&Key::of(id)) {
             return out.skip("repeated text");
         }
@@ -205,7 +206,7 @@ impl Thread {
     }
 
     /// Takes in a copy of a message for whoever shows it; the message itself where no other event had it.
-    fn user_message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn user_message(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let id = record.message_id.or_empty();
         if self.messages.contains_key(&Key::of(id)) {
             return out.skip("USER_MESSAGE");
@@ -220,7 +221,7 @@ impl Thread {
     }
 
     /// Takes in a message of a saved history, which is one after another: of the model, what one call answered.
-    pub(super) fn message(&mut self, event: Key, message: &Message<'_>, out: &mut Sink<'_>) {
+    pub(super) fn message(&mut self, event: Key, message: &Message<'_>, out: &mut EventSink<'_>) {
         self.event = event;
         self.open = None;
         let author = Author::of_role(message.role.or_empty());
@@ -231,7 +232,13 @@ impl Thread {
         }
     }
 
-    fn content(&mut self, id: &str, author: Author, content: &Content<'_>, out: &mut Sink<'_>) {
+    fn content(
+        &mut self,
+        id: &str,
+        author: Author,
+        content: &Content<'_>,
+        out: &mut EventSink<'_>,
+    ) {
         match content.kind.or_empty() {
             "text" | "" if content.text.or_empty().trim().is_empty() => {}
             "text" | "" => self.text(id, author, content.text.or_empty(), out),
@@ -286,7 +293,7 @@ impl Thread {
     }
 
     /// Emits a call's arguments, which newer builds write twice.
-    fn arguments(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn arguments(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let call = self.call(record);
         if record.args_json.get().is_none() || std::mem::replace(&mut call.has_arguments, true) {
             return;
@@ -302,7 +309,7 @@ impl Thread {
         self.add(message, Author::Assistant, item, out);
     }
 
-    fn result(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let call = self.call(record);
         let name = call.name.clone();
         let harness = record.harness.get().or(call.harness.as_deref());
@@ -337,7 +344,7 @@ impl Thread {
 
     /// Emits the functions that a container shows: their schemas are in the context while the turn lasts. The log has
     /// their names alone, so the next report settles their size.
-    fn expanded(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn expanded(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         self.containers.extend(record.container_name.boxed());
         let unlocked: Vec<&str> = record.unlocked_functions.iter().collect();
         let item = out
@@ -351,7 +358,7 @@ impl Thread {
         self.add("", Author::Harness, item, out);
     }
 
-    fn turn_ended(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn turn_ended(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         if let Some(numbers) = &record.usage {
             let chat = |call: &&Operation<'_>| is_chat(call.family.get());
             match numbers.operations.iter().rfind(chat) {
@@ -375,7 +382,7 @@ impl Thread {
         operation: Option<&str>,
         model: Option<&str>,
         numbers: &Numbers<'_>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let Some(prompt) = numbers.input_token_count.0.filter(|prompt| *prompt > 0) else {
             return out.meta(Meta::of_model(model.map(Into::into)));
@@ -396,12 +403,17 @@ impl Thread {
     }
 
     /// Emits the numbers of a call outside the conversation: embeddings, speech, images.
-    fn other_usage(&mut self, operation: Option<&str>, numbers: &Numbers<'_>, out: &mut Sink<'_>) {
+    fn other_usage(
+        &mut self,
+        operation: Option<&str>,
+        numbers: &Numbers<'_>,
+        out: &mut EventSink<'_>,
+    ) {
         let request = operation.map_or(self.event, |id| Key::of_parts(&["operation", id]));
         out.billed(request, billed(numbers));
     }
 
-    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn compaction(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let gone = record.compacted_message_ids.iter().filter_map(Text::key);
         let gone: HashSet<Key> = gone.collect();
         let kept = self
@@ -418,13 +430,13 @@ impl Thread {
         let id = record.compaction_id.get();
         out.reset(Reset {
             key: id.map(|id| Key::of_parts(&["compaction", id])),
-            ..Reset::new(LeaveReason::Compaction, cause, Kept::Nodes(kept))
+            ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::Nodes(kept))
         });
         self.replacements(record, out);
     }
 
     /// Messages that take the place of others: summaries, where they are not a person's.
-    fn replacements(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn replacements(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         for message in &record.replacements {
             let (role, kind, author) = match message.role.or_empty() {
                 "user" => (Role::User, Kind::Text, Author::Steering),
@@ -441,12 +453,12 @@ impl Thread {
         }
     }
 
-    fn output(&mut self, record: &Record<'_>, item: NewItem, out: &mut Sink<'_>) {
+    fn output(&mut self, record: &Record<'_>, item: NewItem, out: &mut EventSink<'_>) {
         self.add(record.message_id.or_empty(), Author::Assistant, item, out);
     }
 
     /// Adds an item to a message.
-    fn add(&mut self, message: &str, author: Author, item: NewItem, out: &mut Sink<'_>) {
+    fn add(&mut self, message: &str, author: Author, item: NewItem, out: &mut EventSink<'_>) {
         self.nodes += 1;
         let key = Key::of_number("hpd node", self.nodes);
         self.messages.entry(Key::of(message)).or_default().push(key);
@@ -489,15 +501,15 @@ fn is_chat(family: Option<&str>) -> bool {
     matches!(family, None | Some("Chat"))
 }
 
-fn billed(numbers: &Numbers<'_>) -> Billed {
+fn billed(numbers: &Numbers<'_>) -> BilledUsage {
     let (input, output) = (numbers.input_token_count, numbers.output_token_count);
-    Billed::new(input.or_zero(), output.or_zero())
+    BilledUsage::new(input.or_zero(), output.or_zero())
         .with_cache(numbers.cached_input_token_count.or_zero(), 0)
         .with_reasoning(numbers.reasoning_token_count.or_zero())
 }
 
 /// Begins an item of an author's message.
-fn item_of<'s, 'm>(author: Author, out: &'s mut Sink<'m>) -> ItemBuilder<'s, 'm> {
+fn item_of<'s, 'm>(author: Author, out: &'s mut EventSink<'m>) -> ItemBuilder<'s, 'm> {
     let (role, kind) = match author {
         Author::User | Author::Steering => (Role::User, Kind::Text),
         Author::Assistant => (Role::Assistant, Kind::Text),

@@ -8,7 +8,9 @@ use super::message::{
 };
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Raw, Text, Window, record};
-use model::event::{Cause, Conversation, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
+use model::event::{
+    Cause, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems,
+};
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashMap;
 
@@ -66,7 +68,7 @@ struct Step {
 
 impl Cli {
     /// Reads an event.
-    pub(super) fn read(&mut self, event: &WireEvent<'_>, out: &mut Sink<'_>) {
+    pub(super) fn read(&mut self, event: &WireEvent<'_>, out: &mut EventSink<'_>) {
         // Some events have no payload.
         let payload: Payload<'_> = lenient::value(event.payload, "payload", out);
         if event.kind.get() == Some("SubagentEvent") {
@@ -76,7 +78,7 @@ impl Cli {
         conversation.read(event, &payload, out);
     }
 
-    fn of_subagent(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn of_subagent(&mut self, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         let event: Option<WireEvent<'_>> = lenient::value(payload.event, "event", out);
         let id = payload.agent_id.get().or(payload.parent_tool_call_id.get());
         let (Some(event), Some(id)) = (event, id) else {
@@ -97,7 +99,7 @@ impl Cli {
 }
 
 impl ConversationState {
-    fn read(&mut self, event: &WireEvent<'_>, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn read(&mut self, event: &WireEvent<'_>, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         match event.kind.or_empty() {
             "TurnBegin" => {
                 self.step = None;
@@ -143,7 +145,7 @@ impl ConversationState {
     }
 
     /// Reads a message of the user, which may begin a turn.
-    fn input(&mut self, payload: &Payload<'_>, turn: bool, out: &mut Sink<'_>) {
+    fn input(&mut self, payload: &Payload<'_>, turn: bool, out: &mut EventSink<'_>) {
         let item = one_item(out, Role::User, Kind::Text, &payload.user_input);
         let key = here(out);
         self.history.add(Author::Person, key);
@@ -154,7 +156,7 @@ impl ConversationState {
     }
 
     /// A request is sent: its prompt is all that precedes this.
-    fn begin(&mut self, out: &mut Sink<'_>) {
+    fn begin(&mut self, out: &mut EventSink<'_>) {
         let key = here(out);
         let request = super::request(out);
         self.step = Some(Step {
@@ -164,7 +166,7 @@ impl ConversationState {
         out.node(Node::output(Some(key), Some(request), Vec::new()));
     }
 
-    fn output(&mut self, item: NewItem, out: &mut Sink<'_>) {
+    fn output(&mut self, item: NewItem, out: &mut EventSink<'_>) {
         let key = here(out);
         if let Some(begun) = self.step.as_mut().and_then(|step| step.begun.take()) {
             self.history.add(Author::Model, begun);
@@ -174,7 +176,7 @@ impl ConversationState {
         out.node(Node::output(Some(key), request, vec![item]));
     }
 
-    fn result(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         let call = payload.tool_call_id.get();
         let mut item = out.tool_result(self.tools.get(call), call);
         if let Some(returned) = &payload.return_value {
@@ -186,7 +188,7 @@ impl ConversationState {
         out.node(Node::new(Some(key), Part::Result, vec![item]));
     }
 
-    fn status(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn status(&mut self, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         let meta = Meta::of_window(payload.max_context_tokens.0);
         out.meta(meta.changes(&mut self.meta));
         let step = self.step.as_ref().map(|step| step.request);
@@ -199,7 +201,7 @@ impl ConversationState {
     }
 
     /// The summary itself is not in the log, so its cost is unlogged.
-    fn compaction(&mut self, out: &mut Sink<'_>) {
+    fn compaction(&mut self, out: &mut EventSink<'_>) {
         if !self.history.keep_last_two() {
             return out.skip("CompactionEnd");
         }
@@ -208,7 +210,7 @@ impl ConversationState {
         } else {
             Cause::Automatic
         };
-        let kept = Kept::Nodes(self.history.keys().collect());
+        let kept = RetainedItems::Nodes(self.history.keys().collect());
         out.reset(Reset::new(LeaveReason::Compaction, cause, kept));
         self.history.summarised();
         // The step goes on with another prompt.

@@ -5,7 +5,7 @@ use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Reported, Text, record};
-use model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
+use model::event::{BilledUsage, Event, EventSink, Key, Node, Part, Usage};
 use model::{Kind, Role};
 
 /// The beginning of a message with a summary.
@@ -32,7 +32,7 @@ pub(super) struct Context {
 
 impl Context {
     /// Reads a message of this role.
-    pub(super) fn read(&mut self, role: &str, line: &str, out: &mut Sink<'_>) {
+    pub(super) fn read(&mut self, role: &str, line: &str, out: &mut EventSink<'_>) {
         let Some(message) = lenient::object::<Message<'_>>(line, out) else {
             return;
         };
@@ -66,7 +66,7 @@ impl Context {
         }
     }
 
-    fn assistant(&mut self, message: &Message<'_>, prompt: Option<u64>, out: &mut Sink<'_>) {
+    fn assistant(&mut self, message: &Message<'_>, prompt: Option<u64>, out: &mut EventSink<'_>) {
         let mut items = output_items(&message.content, out);
         for call in &message.tool_calls {
             if let Some(name) = call.name() {
@@ -88,7 +88,7 @@ impl Context {
     }
 
     /// Takes in a number of tokens: of the prompt before the model's message, with the output after it.
-    fn usage(&mut self, count: Option<u64>, open: Option<(Key, u64)>, out: &mut Sink<'_>) {
+    fn usage(&mut self, count: Option<u64>, open: Option<(Key, u64)>, out: &mut EventSink<'_>) {
         match (open, count) {
             (Some((request, prompt)), Some(total)) if total >= prompt => {
                 out.usage(report(request, prompt, Some(total - prompt)));
@@ -105,6 +105,10 @@ impl Context {
 fn report(request: Key, prompt: u64, output: Option<u64>) -> Usage {
     Usage {
         output,
-        ..Usage::billed(request, prompt, Billed::new(prompt, output.unwrap_or(0)))
+        ..Usage::billed(
+            request,
+            prompt,
+            BilledUsage::new(prompt, output.unwrap_or(0)),
+        )
     }
 }

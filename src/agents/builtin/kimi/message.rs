@@ -3,7 +3,7 @@
 use decode::image;
 use decode::lenient::{Count, Pieces, Text, record};
 use jiff::Timestamp;
-use model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
+use model::event::{BilledUsage, EventSink, ItemBuilder, Key, NewItem, Usage};
 use model::{Kind, Role};
 
 /// The beginnings of texts that the harness puts in as the user's.
@@ -61,7 +61,7 @@ impl ToolCall<'_> {
     }
 
     /// Returns the call as an item.
-    pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
+    pub(super) fn item(&self, out: &mut EventSink<'_>) -> NewItem {
         let arguments = self.function.arguments.get();
         let arguments = arguments.or(self.arguments.get());
         out.tool_call(self.name(), self.id.get())
@@ -75,7 +75,7 @@ impl Numbers {
     /// Returns the report, if it is one.
     pub(super) fn usage(self, request: Key, model: Option<Box<str>>) -> Option<Usage> {
         let (read, written) = (self.input_cache_read, self.input_cache_creation);
-        let billed = Billed::new(self.input_other.or_zero(), self.output.or_zero())
+        let billed = BilledUsage::new(self.input_other.or_zero(), self.output.or_zero())
             .with_cache(read.or_zero(), written.or_zero());
         (billed.prompt() > 0).then(|| Usage {
             model,
@@ -113,7 +113,7 @@ pub(super) fn is_note(text: &str) -> bool {
 
 /// Returns a whole content as one item.
 pub(super) fn one_item(
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
     role: Role,
     kind: Kind,
     content: &Content<'_>,
@@ -150,14 +150,14 @@ fn bytes_of(text: &str) -> u64 {
 }
 
 /// Returns the model's output: thoughts and texts, each an item.
-pub(super) fn output_items(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+pub(super) fn output_items(content: &Content<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let parts = content.0.iter();
     parts.map(|part| part.output_item(out)).collect()
 }
 
 impl Part<'_> {
     /// Returns the part as an item of the model's.
-    pub(super) fn output_item(&self, out: &mut Sink<'_>) -> NewItem {
+    pub(super) fn output_item(&self, out: &mut EventSink<'_>) -> NewItem {
         match self.kind.get() {
             Some("think") => out
                 .item(Role::Assistant, Kind::Thinking)

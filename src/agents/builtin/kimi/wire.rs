@@ -9,7 +9,7 @@ use super::message::{
 };
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Count, Raw, Text, record};
-use model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
+use model::event::{Cause, Event, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems};
 use model::{Kind, LeaveReason, Role};
 
 /// The nodes before the conversation: the system prompt, the tools.
@@ -115,7 +115,7 @@ impl Wire {
     }
 
     /// Reads a record of this type.
-    pub(super) fn read(&mut self, kind: &str, line: &str, out: &mut Sink<'_>) {
+    pub(super) fn read(&mut self, kind: &str, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -149,7 +149,7 @@ impl Wire {
 
     /// Emits empty nodes for what precedes the conversation: the tools are logged only after the first
     /// step has begun, whose prompt contains them.
-    fn reserve(&mut self, out: &mut Sink<'_>) {
+    fn reserve(&mut self, out: &mut EventSink<'_>) {
         self.prefix = PREFIX.map(Key::of).to_vec();
         for key in &self.prefix {
             out.node(Node::new(Some(*key), Part::Injected, Vec::new()));
@@ -157,7 +157,7 @@ impl Wire {
     }
 
     /// Returns whether the record contains anything of use.
-    fn config(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+    fn config(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) -> bool {
         let profile = record.profile_name.boxed();
         let meta = Meta {
             cwd: record.cwd.boxed().or(record.disclosed_cwd.boxed()),
@@ -178,7 +178,7 @@ impl Wire {
     }
 
     /// Returns whether there are any.
-    fn tools(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+    fn tools(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) -> bool {
         if let Some(tools) = record.tools {
             let item = out.item(Role::Container, Kind::ToolList);
             let item = lenient::tools(item, tools).done();
@@ -188,7 +188,7 @@ impl Wire {
     }
 
     /// Replaces a part of what precedes the conversation.
-    fn set_prefix(&mut self, key: Key, item: NewItem, out: &mut Sink<'_>) {
+    fn set_prefix(&mut self, key: Key, item: NewItem, out: &mut EventSink<'_>) {
         if !self.prefix.contains(&key) {
             self.prefix.push(key);
         }
@@ -196,7 +196,7 @@ impl Wire {
     }
 
     /// Returns whether the model is another one.
-    fn request(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+    fn request(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) -> bool {
         let of_conversation = matches!(record.kind.get(), None | Some("loop"));
         let model = record.model.boxed().filter(|_| of_conversation);
         let changed = model.is_some() && model != self.model;
@@ -208,7 +208,12 @@ impl Wire {
     }
 
     /// Reports the numbers of a request. Returns whether there are any.
-    fn report(&self, numbers: Option<Numbers>, request: Option<Key>, out: &mut Sink<'_>) -> bool {
+    fn report(
+        &self,
+        numbers: Option<Numbers>,
+        request: Option<Key>,
+        out: &mut EventSink<'_>,
+    ) -> bool {
         let numbers = numbers.zip(request);
         let usage = numbers.and_then(|(of, request)| of.usage(request, self.model.clone()));
         let is_any = usage.is_some();
@@ -218,7 +223,7 @@ impl Wire {
         is_any
     }
 
-    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+    fn message(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
         let steered = std::mem::take(&mut self.steered);
         let key = here(out);
         match message.role.or_empty() {
@@ -249,7 +254,7 @@ impl Wire {
         }
     }
 
-    fn event(&mut self, event: &LoopEvent<'_>, out: &mut Sink<'_>) {
+    fn event(&mut self, event: &LoopEvent<'_>, out: &mut EventSink<'_>) {
         let step = event.step_uuid.get().or(event.uuid.get());
         let request = step.map(request_of);
         let key = here(out);
@@ -296,7 +301,7 @@ impl Wire {
         }
     }
 
-    fn result(&mut self, call: Option<&str>, output: &Content<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, call: Option<&str>, output: &Content<'_>, out: &mut EventSink<'_>) {
         let name = self.tools.get(call);
         let (role, kind) = match name {
             Some("Skill") => (Role::Container, Kind::Skill),
@@ -311,7 +316,7 @@ impl Wire {
         out.node(Node::new(Some(key), Part::Result, vec![item]));
     }
 
-    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn compaction(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let count = |count: Count| count.0.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         match count(record.kept_user_message_count) {
             Some(all) => {
@@ -330,7 +335,7 @@ impl Wire {
         out.reset(Reset::new(
             LeaveReason::Compaction,
             cause,
-            Kept::Nodes(self.keys()),
+            RetainedItems::Nodes(self.keys()),
         ));
         let text = record.context_summary.get().or(record.summary.get());
         let item = text.map(|text| out.text(Role::Container, Kind::Summary, text));
@@ -346,14 +351,14 @@ impl Wire {
         prefix.chain(self.history.keys()).collect()
     }
 
-    fn clear(&mut self, out: &mut Sink<'_>) {
+    fn clear(&mut self, out: &mut EventSink<'_>) {
         self.history = History::default();
-        let kept = Kept::Nodes(self.keys());
+        let kept = RetainedItems::Nodes(self.keys());
         out.reset(Reset::new(LeaveReason::Clear, Cause::named("clear"), kept));
     }
 
     /// Returns whether there was anything to undo.
-    fn undo(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+    fn undo(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) -> bool {
         let count = record.count.0.and_then(|n| usize::try_from(n).ok());
         let undone = self.history.undo(count.unwrap_or(0));
         if !undone && self.lacks_beginning {
@@ -369,7 +374,7 @@ impl Wire {
     }
 
     /// The larger results among the first messages are replaced by a line.
-    fn clear_results(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn clear_results(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let cutoff = usize::try_from(record.cutoff.or_zero()).unwrap_or(usize::MAX);
         if cutoff > self.history.0.len() {
             out.emit(Event::BeginningMissing);
@@ -422,7 +427,7 @@ fn estimate(item: &NewItem) -> u64 {
 
 /// Emits the cost of a call that is no part of the conversation, such as one that wrote a summary: for totals alone.
 /// Returns true if there are numbers.
-fn call_aside(record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+fn call_aside(record: &Record<'_>, out: &mut EventSink<'_>) -> bool {
     let at = out.time().map(|at| at.to_string()).unwrap_or_default();
     let request = Key::of_parts(&["kimi compaction", &at]);
     let usage = record.usage.and_then(|usage| usage.usage(request, None));

@@ -2,7 +2,9 @@
 
 use super::wire::Payload;
 use model::LeaveReason;
-use model::event::{Cause, Conversation, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::event::{
+    Cause, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
+};
 use std::collections::HashSet;
 
 /// A participant that has a context.
@@ -50,7 +52,7 @@ impl Participant {
         }
     }
 
-    pub(super) fn add(&mut self, key: Key, item: NewItem, part: Part, out: &mut Sink<'_>) {
+    pub(super) fn add(&mut self, key: Key, item: NewItem, part: Part, out: &mut EventSink<'_>) {
         self.hold(key, own_tokens(&item));
         out.set_conversation(self.conversation);
         out.node(Node::new(Some(key), part, vec![item]));
@@ -63,7 +65,7 @@ impl Participant {
     }
 
     /// Takes in a compaction on request, of which it reports how much was freed.
-    pub(super) fn compact(&mut self, payload: &Payload<'_>, key: Key, out: &mut Sink<'_>) {
+    pub(super) fn compact(&mut self, payload: &Payload<'_>, key: Key, out: &mut EventSink<'_>) {
         let (before, after) = match &self.compacted {
             Some(compacted) => (compacted.before, Some(compacted.usage.prompt)),
             None => {
@@ -97,7 +99,7 @@ impl Participant {
         gone.count()
     }
 
-    pub(super) fn reset(&mut self, loss: &Loss<'_>, key: Key, out: &mut Sink<'_>) {
+    pub(super) fn reset(&mut self, loss: &Loss<'_>, key: Key, out: &mut EventSink<'_>) {
         self.held.drain(..loss.oldest.min(self.held.len()));
         out.set_conversation(self.conversation);
         out.reset(Reset {
@@ -106,12 +108,12 @@ impl Participant {
             cause: Cause::named(loss.cause),
             before: loss.before,
             after: loss.after,
-            kept: Kept::Nodes(self.held.iter().map(|(key, _)| *key).collect()),
+            kept: RetainedItems::Nodes(self.held.iter().map(|(key, _)| *key).collect()),
         });
     }
 
     /// Emits the count that was held back.
-    pub(super) fn flush(&mut self, out: &mut Sink<'_>) {
+    pub(super) fn flush(&mut self, out: &mut EventSink<'_>) {
         out.set_conversation(self.conversation);
         let compacted = self.compacted.take().into_iter();
         compacted.for_each(|compacted| out.usage(compacted.usage));

@@ -6,7 +6,7 @@ use super::wire::{Envelope, Line, Payload, ToolResult};
 use decode::lenient::{self, Lost, Raw, Text};
 use jiff::Timestamp;
 use model::event::{
-    Conversation, Event, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Sink, Usage,
+    Conversation, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
@@ -64,7 +64,7 @@ fn is_gateway(id: &str) -> bool {
 impl Space {
     /// Takes in a line. What was received is taken in with the next one: it may say that the gateway
     /// rejected it.
-    pub(super) fn line(&mut self, text: &str, out: &mut Sink<'_>) {
+    pub(super) fn line(&mut self, text: &str, out: &mut EventSink<'_>) {
         let lost = Lost::default();
         let line: Line<'_> = match lenient::parse(text, &lost) {
             Ok(line) => line,
@@ -95,7 +95,7 @@ impl Space {
         }
     }
 
-    fn read(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+    fn read(&mut self, line: &Line<'_>, out: &mut EventSink<'_>) {
         out.set_time(line.timestamp.time());
         let Some(envelope) = &line.envelope else {
             return MEW.pass_over(line.event.get().unwrap_or("(no envelope)"), out);
@@ -113,7 +113,7 @@ impl Space {
         }
     }
 
-    fn envelope(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+    fn envelope(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut EventSink<'_>) {
         let (from, kind) = (envelope.from.or_empty(), envelope.kind.or_empty());
         let payload = &envelope.payload;
         let is_new = self.seen.insert(key);
@@ -184,7 +184,7 @@ impl Space {
     }
 
     /// Returns the participant of this name, if it has a context: it begins when it is first seen.
-    fn participant(&mut self, id: &str, out: &mut Sink<'_>) -> Option<&mut Participant> {
+    fn participant(&mut self, id: &str, out: &mut EventSink<'_>) -> Option<&mut Participant> {
         if is_gateway(id) || is_person(id) && !self.agents.contains(id) {
             return None;
         }
@@ -236,7 +236,7 @@ impl Space {
     }
 
     /// Takes in a chat message, which everybody receives.
-    fn chat(&mut self, key: Key, from: &str, text: &str, out: &mut Sink<'_>) {
+    fn chat(&mut self, key: Key, from: &str, text: &str, out: &mut EventSink<'_>) {
         let is_new = self.chats.last().is_none_or(|chat| chat.key != key);
         if is_new && self.early.iter().all(|early| early.key != key) {
             let chat = Chat {
@@ -267,7 +267,7 @@ impl Space {
     }
 
     /// Adds an item to the context of one participant.
-    fn add(&mut self, key: Key, to: &str, item: NewItem, part: Part, out: &mut Sink<'_>) {
+    fn add(&mut self, key: Key, to: &str, item: NewItem, part: Part, out: &mut EventSink<'_>) {
         if let Some(participant) = self.participant(to, out)
             && !participant.received.contains(&key)
         {
@@ -276,7 +276,7 @@ impl Space {
     }
 
     /// A tool is called, by whoever may, or a call is proposed to somebody who may.
-    fn request(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+    fn request(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut EventSink<'_>) {
         let from = envelope.from.or_empty();
         let params = &envelope.payload.params;
         // Whoever fulfils a proposal makes the request for whoever proposed it.
@@ -300,7 +300,7 @@ impl Space {
     }
 
     /// Adds the result of a tool, or the list of a participant's tools.
-    fn result(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut EventSink<'_>) {
         let Some(result) = envelope.payload.result else {
             return;
         };
@@ -336,7 +336,7 @@ impl Space {
     }
 
     /// Takes in a participant's own count of its context.
-    fn status(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+    fn status(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut EventSink<'_>) {
         let payload = &envelope.payload;
         let Some(most) = payload.max_tokens.0.filter(|most| *most > 0) else {
             return;
@@ -380,7 +380,7 @@ impl Space {
         }
     }
 
-    fn forget(&mut self, of: &str, payload: &Payload<'_>, out: &mut Sink<'_>) {
+    fn forget(&mut self, of: &str, payload: &Payload<'_>, out: &mut EventSink<'_>) {
         let Some(participant) = self.participant(of, out) else {
             return;
         };
@@ -403,7 +403,7 @@ impl Space {
 
 impl Chat {
     /// Emits it for a participant that received it before it was known to have a context.
-    fn emit(&self, to: &Participant, out: &mut Sink<'_>) {
+    fn emit(&self, to: &Participant, out: &mut EventSink<'_>) {
         let mut item = self.item.clone();
         let part = if *self.from == *to.id {
             Part::Output
@@ -424,7 +424,7 @@ impl Chat {
 }
 
 /// Returns the parts of a result, if it is an object.
-fn tool_result<'a>(result: Raw<'a>, out: &mut Sink<'_>) -> ToolResult<'a> {
+fn tool_result<'a>(result: Raw<'a>, out: &mut EventSink<'_>) -> ToolResult<'a> {
     let object = Some(result).filter(|result| result.get().starts_with('{'));
     lenient::value(object, "result", out)
 }

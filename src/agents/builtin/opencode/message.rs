@@ -6,7 +6,8 @@ use super::wire::{Info, Part as Piece, State, Tokens, time};
 use decode::lenient;
 use jiff::Timestamp;
 use model::event::{
-    Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    BilledUsage, Cause, Event, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset,
+    RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashSet;
@@ -81,9 +82,9 @@ impl History {
     }
 
     /// Returns the cost of a message's request; nothing if the message is a copy.
-    fn billed(&self, numbers: Tokens, info: &Info<'_>) -> Billed {
+    fn billed(&self, numbers: Tokens, info: &Info<'_>) -> BilledUsage {
         if self.is_copy(info) {
-            Billed::default()
+            BilledUsage::default()
         } else {
             numbers.billed()
         }
@@ -95,7 +96,7 @@ impl History {
         id: &str,
         info: &Info<'_>,
         parts: &[Piece<'_>],
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         self.place = out.place();
         self.prune(info.time.begun(), out);
@@ -124,7 +125,7 @@ impl History {
     }
 
     /// Everything has been read.
-    pub(super) fn end(&mut self, out: &mut Sink<'_>) {
+    pub(super) fn end(&mut self, out: &mut EventSink<'_>) {
         if let Some(newest) = self.pruned.iter().map(|(at, _)| *at).max() {
             out.begin(self.place);
             out.set_time(Some(newest));
@@ -133,7 +134,7 @@ impl History {
     }
 
     /// Takes away the results that were left out before this time; `None`: all.
-    fn prune(&mut self, before: Option<Timestamp>, out: &mut Sink<'_>) {
+    fn prune(&mut self, before: Option<Timestamp>, out: &mut EventSink<'_>) {
         let is_due = |at: &Timestamp| before.is_none_or(|before| *at <= before);
         let due = self.pruned.extract_if(.., |(at, _)| is_due(at));
         let nodes: Vec<Key> = due.map(|(_, result)| result).collect();
@@ -156,7 +157,7 @@ impl History {
         self.is_hidden
     }
 
-    fn user(&mut self, key: Key, parts: &[&Piece<'_>], info: &Info<'_>, out: &mut Sink<'_>) {
+    fn user(&mut self, key: Key, parts: &[&Piece<'_>], info: &Info<'_>, out: &mut EventSink<'_>) {
         let model = info.model();
         let formula = picture_formula(model.as_deref());
         let mut items = Vec::new();
@@ -205,7 +206,13 @@ impl History {
     }
 
     /// Takes in an answer that is a summary: its request is not the conversation's.
-    fn summary(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
+    fn summary(
+        &mut self,
+        id: &str,
+        info: &Info<'_>,
+        parts: &[&Piece<'_>],
+        out: &mut EventSink<'_>,
+    ) {
         let numbers = info.tokens.unwrap_or_default();
         if numbers.prompt() > 0 {
             out.billed(self.request(id, 0), self.billed(numbers, info));
@@ -232,7 +239,7 @@ impl History {
             ..Reset::new(
                 LeaveReason::Compaction,
                 asked.map_or(Cause::Unlogged, |asked| asked.cause),
-                Kept::from(tail),
+                RetainedItems::from(tail),
             )
         });
         // The kept messages may begin before the previous summary, which is never kept.
@@ -253,7 +260,7 @@ impl History {
     }
 
     /// Takes in an answer: one request, or several in the oldest versions.
-    fn answer(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
+    fn answer(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut EventSink<'_>) {
         let step_tokens = |part: &&Piece<'_>| match part.kind.or_empty() {
             "step-finish" => part.tokens.filter(|tokens| tokens.prompt() > 0),
             _ => None,
@@ -287,7 +294,7 @@ impl History {
         info: &Info<'_>,
         numbers: Option<Tokens>,
         step: &mut Step<'_>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let (nth, step) = (
             u64::from(step.nth),
@@ -324,7 +331,7 @@ impl History {
     }
 
     /// Emits what a tool returned.
-    fn result(&mut self, key: Key, part: &Piece<'_>, info: &Info<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, key: Key, part: &Piece<'_>, info: &Info<'_>, out: &mut EventSink<'_>) {
         let (tool, call) = (part.tool.get(), part.call.get());
         let Some(state) = &part.state else { return };
         let Some(text) = result_text(state, info) else {
@@ -360,7 +367,7 @@ impl<'p> Step<'p> {
     }
 
     /// Adds a part.
-    fn add(&mut self, part: &'p Piece<'p>, out: &mut Sink<'_>) {
+    fn add(&mut self, part: &'p Piece<'p>, out: &mut EventSink<'_>) {
         match part.kind.or_empty() {
             "text" => {
                 let text = part.text.or_empty();

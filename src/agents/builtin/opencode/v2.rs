@@ -12,7 +12,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use decode::image::Formula;
 use decode::lenient::{self, Dollars, Pieces, Raw, Text, record};
-use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::event::{
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
+};
 use model::{Kind, LeaveReason, Role};
 
 record! {
@@ -82,7 +84,7 @@ pub(super) fn row(
     data: Raw<'_>,
     history: &mut History,
     known: &mut Meta,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) {
     let data = &lenient::value::<Data<'_>>(Some(data), "data", out);
     let key = Key::of(id);
@@ -120,18 +122,18 @@ pub(super) fn row(
 }
 
 /// Takes in a message that was taken back. The cost of its request counts all the same.
-fn hidden(request: Key, data: &Data<'_>, out: &mut Sink<'_>) {
+fn hidden(request: Key, data: &Data<'_>, out: &mut EventSink<'_>) {
     out.skip("hidden message");
     if let Some(billed) = data.tokens.map(billed).filter(|b| b.prompt() > 0) {
         out.billed(request, billed);
     }
 }
 
-fn one(kind: Kind, text: &Text<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn one(kind: Kind, text: &Text<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
     vec![out.text(Role::Container, kind, text.or_empty())]
 }
 
-fn user(data: &Data<'_>, formula: Formula, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn user(data: &Data<'_>, formula: Formula, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = vec![out.text(Role::User, Kind::Text, data.text.or_empty())];
     for skill in &data.skills {
         if let Some(text) = skill.text.get() {
@@ -160,7 +162,7 @@ fn answer(
     data: &Data<'_>,
     model: Option<Box<str>>,
     formula: Formula,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) {
     let mut items = Vec::new();
     let mut calls = Vec::new();
@@ -202,7 +204,7 @@ fn result(
     content: &Content<'_>,
     call: &Call<'_>,
     formula: Formula,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> Option<NewItem> {
     let is_error = match call.status.or_empty() {
         "completed" => false,
@@ -227,7 +229,7 @@ fn result(
     Some(item.done())
 }
 
-fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
+fn compaction(id: &str, data: &Data<'_>, out: &mut EventSink<'_>) {
     // Before it had a status, it was written when it was complete.
     if !matches!(data.status.get(), None | Some("completed")) {
         return out.skip("compaction that came to nothing");
@@ -235,7 +237,7 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
     let cause = Cause::named(data.reason.or_empty());
     out.reset(Reset {
         key: Some(Key::of_parts(&["reset", id])),
-        ..Reset::new(LeaveReason::Compaction, cause, Kept::Nothing)
+        ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::Nothing)
     });
     let texts = [
         (Kind::Summary, &data.summary),
@@ -251,9 +253,9 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
 }
 
 /// Returns the numbers of an answer, its reasoning in the output.
-fn billed(tokens: Tokens) -> Billed {
+fn billed(tokens: Tokens) -> BilledUsage {
     let billed = tokens.billed();
-    Billed {
+    BilledUsage {
         output: billed.output.saturating_add(billed.reasoning),
         ..billed
     }

@@ -2,7 +2,7 @@
 
 use decode::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, record};
 use jiff::Timestamp;
-use model::event::Billed;
+use model::event::BilledUsage;
 
 record! {
     /// A row, or an element of an export: about the session, or a message and its parts, which are one in 2.x.
@@ -159,12 +159,12 @@ impl Tokens {
 
     /// Returns the numbers in the provider's own terms, but for the output: what `total` leaves for it, if there is
     /// one.
-    pub(super) fn billed(self) -> Billed {
+    pub(super) fn billed(self) -> BilledUsage {
         let rest = |prompt| self.total.0.and_then(|total| total.checked_sub(prompt));
-        let billed = Billed::new(self.input.or_zero(), self.output.or_zero())
+        let billed = BilledUsage::new(self.input.or_zero(), self.output.or_zero())
             .with_cache(self.cache.read.or_zero(), self.cache.write.or_zero())
             .with_reasoning(self.reasoning.or_zero());
-        Billed {
+        BilledUsage {
             output: rest(billed.prompt()).unwrap_or(billed.output),
             ..billed
         }

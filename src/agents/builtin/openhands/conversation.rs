@@ -10,7 +10,8 @@ use decode::time::civil;
 use formats::{Decoder, StateUpdate};
 use jiff::Timestamp;
 use model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
+    Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
@@ -48,7 +49,7 @@ pub(super) struct OpenHandsDecoder {
 }
 
 impl Decoder for OpenHandsDecoder {
-    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
@@ -64,7 +65,7 @@ impl Decoder for OpenHandsDecoder {
 
     /// The calls in a state are a list that grows. Its file is written before the first event and after
     /// each, or, in older versions, at the end of a run.
-    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let document = String::from_utf8_lossy(document);
         let lost = Lost::default();
         let Ok(state) = lenient::parse::<State<'_>>(&document, &lost) else {
@@ -109,7 +110,7 @@ fn time(text: &Text<'_>) -> Option<Timestamp> {
 }
 
 impl OpenHandsDecoder {
-    fn event(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn event(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         match record.kind.or_empty() {
             "SystemPromptEvent" | "SystemPromptUpdateEvent" => self.system(record, out),
             "MessageEvent" => self.message(record, out),
@@ -143,7 +144,13 @@ impl OpenHandsDecoder {
     }
 
     /// Adds an event to the conversation.
-    fn node(&mut self, record: &Record<'_>, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
+    fn node(
+        &mut self,
+        record: &Record<'_>,
+        part: Part,
+        items: Vec<NewItem>,
+        out: &mut EventSink<'_>,
+    ) {
         let key = record.id.get().map(Key::of);
         let parent = branch::parent(record.parent_id.get());
         if let Some(key) = key {
@@ -164,14 +171,14 @@ impl OpenHandsDecoder {
     }
 
     /// Later events may hang below one that is not in the context.
-    fn link(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn link(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         if record.parent_id.get().is_some() {
             self.node(record, Part::Link, Vec::new(), out);
         }
     }
 
     /// The newest system prompt replaces the one before.
-    fn system(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn system(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let mut items = Vec::new();
         for text in [&record.system_prompt, &record.dynamic_context] {
             if !text.0.is_empty() {
@@ -188,7 +195,7 @@ impl OpenHandsDecoder {
         self.link(record, out);
     }
 
-    fn message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn message(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let Some(message) = &record.llm_message else {
             out.unreadable("a message without a message");
             return self.link(record, out);
@@ -225,7 +232,7 @@ impl OpenHandsDecoder {
         self.node(record, part, items, out);
     }
 
-    fn action(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn action(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let thinking = items::Thinking {
             content: &record.reasoning_content,
             blocks: &record.thinking_blocks,
@@ -247,7 +254,7 @@ impl OpenHandsDecoder {
         self.node(record, Part::Output, items, out);
     }
 
-    fn result(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let call = record.tool_call_id.get();
         if let Some(call) = call.filter(|call| !self.calls.contains(&Key::of(call))) {
             // Its action is not in the log, but its request was made.
@@ -270,7 +277,7 @@ impl OpenHandsDecoder {
         self.node(record, Part::Result, items, out);
     }
 
-    fn condensation(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn condensation(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let Some(id) = record.id.get() else {
             return out.unreadable("a condensation without an id");
         };
@@ -288,7 +295,7 @@ impl OpenHandsDecoder {
         let cause = Cause::named(self.asked.take().as_deref().unwrap_or(usual));
         out.reset(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
-            ..Reset::new(LeaveReason::Compaction, cause, Kept::Nodes(stays))
+            ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::Nodes(stays))
         });
         let summary = record.summary.get();
         let summary = summary.map(|summary| out.text(Role::Container, Kind::Summary, summary));
@@ -296,7 +303,7 @@ impl OpenHandsDecoder {
         out.node(Node::new(Some(key), Part::Injected, items));
     }
 
-    fn update(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn update(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let is_read = match record.key.or_empty() {
             "stats" => {
                 let stats: Option<Stats<'_>> = lenient::value(record.value, "value", out);
@@ -314,7 +321,7 @@ impl OpenHandsDecoder {
     }
 
     /// Takes in the whole state of a conversation.
-    fn state(&mut self, state: &State<'_>, out: &mut Sink<'_>) {
+    fn state(&mut self, state: &State<'_>, out: &mut EventSink<'_>) {
         self.stats.read_state(state);
         self.stats.update(&state.stats.usage_to_metrics, true);
         let meta = self.read_meta(state);
@@ -330,7 +337,7 @@ impl OpenHandsDecoder {
     }
 
     /// The conversation continues with this answer: emits what is known of its request.
-    fn answer(&mut self, request: Key, out: &mut Sink<'_>) {
+    fn answer(&mut self, request: Key, out: &mut EventSink<'_>) {
         if self.newest.replace(request) == Some(request) {
             return;
         }
@@ -340,7 +347,7 @@ impl OpenHandsDecoder {
     }
 
     /// Emits the usage of the call whose answer this is, if it is known.
-    fn emit_usage(&mut self, request: Key, out: &mut Sink<'_>) {
+    fn emit_usage(&mut self, request: Key, out: &mut EventSink<'_>) {
         let (call, others) = self.stats.answered();
         skip_others(others, out);
         if let Some(Call { usage, window }) = self.known.get(&request).cloned().or(call) {
@@ -355,7 +362,7 @@ impl OpenHandsDecoder {
     }
 
     /// Takes in the ids of all tokens of the newest request and its answer.
-    fn token_ids(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+    fn token_ids(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let ids: Vec<Raw<'_>> = lenient::value(record.prompt_token_ids, "prompt_token_ids", out);
         let prompt = ids.len() as u64;
         let Some(request) = self.newest.filter(|_| prompt > 0) else {
@@ -366,7 +373,11 @@ impl OpenHandsDecoder {
         let output = ids.map(|ids| ids.len() as u64);
         out.usage(Usage {
             output,
-            ..Usage::billed(request, prompt, Billed::new(prompt, output.unwrap_or(0)))
+            ..Usage::billed(
+                request,
+                prompt,
+                BilledUsage::new(prompt, output.unwrap_or(0)),
+            )
         });
     }
 }
@@ -390,6 +401,6 @@ fn meta_of(state: &State<'_>) -> Meta {
 }
 
 /// Counts calls of a model that were made for something else.
-fn skip_others(count: usize, out: &mut Sink<'_>) {
+fn skip_others(count: usize, out: &mut EventSink<'_>) {
     (0..count).for_each(|_| out.skip("call for something else"));
 }

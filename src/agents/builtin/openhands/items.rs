@@ -3,7 +3,7 @@
 use super::wire::{Block, Content, Observation, Reasoning, Tool};
 use decode::image;
 use decode::lenient::{self, Pieces, Text};
-use model::event::{ItemBuilder, NewItem, Sink};
+use model::event::{EventSink, ItemBuilder, NewItem};
 use model::{Kind, Role};
 
 /// The text that the SDK puts before a result that failed.
@@ -46,7 +46,7 @@ pub(super) struct Thinking<'p, 'a> {
 }
 
 /// Returns an answer's thinking, where it holds any that its text does not.
-pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut Sink<'_>) -> Option<NewItem> {
+pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut EventSink<'_>) -> Option<NewItem> {
     let mut item = out.item(Role::Assistant, Kind::Thinking);
     if !from.blocks.is_empty() {
         for block in from.blocks {
@@ -71,7 +71,7 @@ pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut Sink<'_>) -> Option<Ne
 }
 
 /// Returns the tools on offer: their descriptions, and the schemas that are written.
-pub(super) fn tools(tools: &[Tool<'_>], out: &mut Sink<'_>) -> Option<NewItem> {
+pub(super) fn tools(tools: &[Tool<'_>], out: &mut EventSink<'_>) -> Option<NewItem> {
     let mut item = out.item(Role::Container, Kind::ToolList);
     for tool in tools {
         item = match tool.mcp_tool {

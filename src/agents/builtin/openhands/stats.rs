@@ -5,12 +5,12 @@
 
 use super::wire::{Metrics, Numbers, State};
 use decode::lenient::Report;
-use model::event::{Billed, Key, Usage};
+use model::event::{BilledUsage, Key, Usage};
 use std::collections::{HashMap, HashSet};
 
 /// Returns the numbers of a record.
-fn numbers_of(numbers: &Numbers<'_>) -> Billed {
-    Billed::new(
+fn numbers_of(numbers: &Numbers<'_>) -> BilledUsage {
+    BilledUsage::new(
         numbers.prompt_tokens.or_zero(),
         numbers.completion_tokens.or_zero(),
     )
@@ -41,7 +41,7 @@ impl Call {
 
     /// Returns a call with its cost. LiteLLM counts the cached part in the prompt; where that is more than the prompt,
     /// it was counted beside it.
-    fn billed(billed: Billed, numbers: &Numbers<'_>) -> Option<Call> {
+    fn billed(billed: BilledUsage, numbers: &Numbers<'_>) -> Option<Call> {
         let prompt = if billed.cache_read > billed.input {
             billed.input + billed.cache_read + billed.cache_creation
         } else {
@@ -63,7 +63,7 @@ impl Call {
 #[derive(Default)]
 pub(super) struct Stats {
     /// `None`: the newest could not be read, so the next call is not known.
-    sums: HashMap<Box<str>, Option<Billed>>,
+    sums: HashMap<Box<str>, Option<BilledUsage>>,
     /// Usages with a call that cannot be read, and whose answer was not seen.
     lost: HashSet<Box<str>>,
     /// Calls of which no answer was seen, with the usage they were made for.
@@ -102,7 +102,7 @@ impl Stats {
             let sum = numbers_of(numbers);
             let before = self.sums.insert(id.clone(), Some(sum));
             let is_first = before.is_none();
-            let Some(before) = before.unwrap_or(Some(Billed::default())) else {
+            let Some(before) = before.unwrap_or(Some(BilledUsage::default())) else {
                 self.lost.insert(id.clone());
                 continue;
             };

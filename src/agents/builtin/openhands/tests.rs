@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing;
 use formats::{Decoder, StateUpdate};
-use model::event::{ByLength, Entry, Event, Sink};
+use model::event::{ByLength, Entry, Event, EventSink};
 
 fn read(lines: &[&str]) -> Vec<Entry> {
     testing::read(&OPENHANDS, lines)
@@ -179,18 +179,19 @@ fn state(calls: &[(&str, u64)]) -> String {
 #[test]
 fn a_state_that_comes_late_fits_only_what_was_read_last() {
     let mut reader = OPENHANDS.decoder();
-    let mut out = Sink::new(&ByLength);
-    let line = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, line: &str| {
+    let mut out = EventSink::new(&ByLength);
+    let line = |reader: &mut Box<dyn Decoder>, out: &mut EventSink<'_>, line: &str| {
         reader.read_line(line, out);
     };
-    let reported = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, calls: &[(&str, u64)]| {
-        let fits = reader.read_state(state(calls).as_bytes(), out);
-        let usage = out.entries.drain(..).filter_map(|entry| match entry.event {
-            Event::Usage(usage) => Some(usage.prompt),
-            _ => None,
-        });
-        (fits, usage.collect::<Vec<u64>>())
-    };
+    let reported =
+        |reader: &mut Box<dyn Decoder>, out: &mut EventSink<'_>, calls: &[(&str, u64)]| {
+            let fits = reader.read_state(state(calls).as_bytes(), out);
+            let usage = out.entries.drain(..).filter_map(|entry| match entry.event {
+                Event::Usage(usage) => Some(usage.prompt),
+                _ => None,
+            });
+            (fits, usage.collect::<Vec<u64>>())
+        };
     assert_eq!(
         reported(&mut reader, &mut out, &[]),
         (StateUpdate::Accepted, vec![])

@@ -3,7 +3,7 @@
 use decode::bodies::Numbers;
 use decode::prompts::Block;
 use jiff::Timestamp;
-use model::event::{Event, Key, Sink, Usage};
+use model::event::{Event, EventSink, Key, Usage};
 
 /// A record of a line.
 pub(super) enum Record {
@@ -54,7 +54,7 @@ impl Call {
     }
 
     /// Returns the numbers, where there are any.
-    pub(super) fn usage(&self, request: Key, out: &mut Sink<'_>) -> Option<Usage> {
+    pub(super) fn usage(&self, request: Key, out: &mut EventSink<'_>) -> Option<Usage> {
         if self.numbers.is_unreadable {
             out.emit(Event::UnreadableUsage);
         }

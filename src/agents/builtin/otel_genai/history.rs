@@ -9,7 +9,7 @@ use decode::bodies;
 use decode::lenient::{Lost, Raw};
 use decode::prompts::{self, Block, Prompt, PromptHistory, Step, mark_turns};
 use formats::head;
-use model::event::{Key, Sink};
+use model::event::{EventSink, Key};
 use model::{Kind, Role};
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ impl History {
     }
 
     /// Adds a message to a conversation.
-    pub(super) fn add(&mut self, call: &mut Call, to: &mut PromptHistory, out: &mut Sink<'_>) {
+    pub(super) fn add(&mut self, call: &mut Call, to: &mut PromptHistory, out: &mut EventSink<'_>) {
         let step = if self.seen.is_empty() {
             Step::Replace
         } else {

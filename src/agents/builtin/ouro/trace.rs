@@ -8,7 +8,7 @@ use decode::bodies::{self, Numbers, request};
 use decode::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
 use decode::prompts::{Block, Losses, Prompt, Step, Threads};
 use formats::database::{DatabaseSpec, Schema};
-use model::event::{Key, Meta, Sink, Usage};
+use model::event::{EventSink, Key, Meta, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
 
@@ -85,7 +85,7 @@ pub(super) struct Trace {
 
 impl Trace {
     /// Reads a line.
-    pub(super) fn read(&mut self, line: &str, out: &mut Sink<'_>) {
+    pub(super) fn read(&mut self, line: &str, out: &mut EventSink<'_>) {
         let lost = Lost::default();
         match lenient::parse::<Event<'_>>(line, &lost) {
             Ok(event) => self.event(&event, &lost, out),
@@ -94,7 +94,7 @@ impl Trace {
         lost.report(out);
     }
 
-    fn event(&mut self, event: &Event<'_>, lost: &Lost, out: &mut Sink<'_>) {
+    fn event(&mut self, event: &Event<'_>, lost: &Lost, out: &mut EventSink<'_>) {
         out.set_time(event.timestamp.time());
         match event.event_type.or_empty() {
             "llm_call" => {}

@@ -2,7 +2,7 @@
 
 use decode::lenient::scan::each_field;
 use decode::lenient::{At, Count, Dollars, Field, Pieces, Raw, Text, record};
-use model::event::Billed;
+use model::event::BilledUsage;
 
 record! {
     pub(super) struct Record<'a> {
@@ -96,8 +96,8 @@ impl<'a> Field<'a> for Sections<'a> {
 }
 
 impl Numbers {
-    pub(super) fn billed(self) -> Billed {
-        Billed::new(self.input.or_zero(), self.output.or_zero())
+    pub(super) fn billed(self) -> BilledUsage {
+        BilledUsage::new(self.input.or_zero(), self.output.or_zero())
             .with_cache(self.cache_read.or_zero(), self.cache_write.or_zero())
             .with_reasoning(self.reasoning.or_zero())
     }

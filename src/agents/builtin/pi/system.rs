@@ -6,7 +6,7 @@
 
 use super::record::{Message, Tool};
 use decode::lenient;
-use model::event::{Event, Key, NewItem, Node, Part, Sink};
+use model::event::{Event, EventSink, Key, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ pub(super) struct System {
 
 impl System {
     /// Takes a message that changes the system prompt or the tools.
-    pub(super) fn change(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+    pub(super) fn change(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
         let content = message
             .content
             .0
@@ -52,7 +52,7 @@ impl System {
     }
 
     /// Takes the whole, which stands in place of all before it.
-    pub(super) fn replace(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+    pub(super) fn replace(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
         let old = std::mem::take(&mut self.nodes);
         self.base = 0;
         self.change(message, out);
@@ -63,12 +63,12 @@ impl System {
         }
     }
 
-    fn put(&mut self, key: Key, item: NewItem, out: &mut Sink<'_>) {
+    fn put(&mut self, key: Key, item: NewItem, out: &mut EventSink<'_>) {
         self.nodes.insert(key);
         out.node(Node::new(Some(key), Part::Front, vec![item]));
     }
 
-    fn remove(&mut self, key: Key, out: &mut Sink<'_>) {
+    fn remove(&mut self, key: Key, out: &mut EventSink<'_>) {
         if self.nodes.remove(&key) {
             out.emit(Event::cleared_node(key));
         }
@@ -80,7 +80,7 @@ fn key_of(tool: &Tool<'_>) -> Key {
 }
 
 /// Returns a tool as the model gets it.
-fn schema(tool: &Tool<'_>, out: &mut Sink<'_>) -> NewItem {
+fn schema(tool: &Tool<'_>, out: &mut EventSink<'_>) -> NewItem {
     let item = lenient::offered(&tool.name, &tool.description, tool.parameters, out);
     item.tools(1).done()
 }

@@ -244,7 +244,7 @@ fn its_own_count_is_the_last_total_and_characters() {
     assert_eq!(until(3), Some(1_012));
     assert_eq!(until(4), Some(1_012 + 300), "1,200 characters");
     assert_eq!(until(5), Some(1_220));
-    let mut out = model::event::Sink::new(&model::event::ByLength);
+    let mut out = model::event::EventSink::new(&model::event::ByLength);
     let item = add_content(out.item(Role::User, Kind::Text), &bare(Some("ä𝄞.")));
     assert_eq!(item.done().size.own_bytes, Some(4));
 }

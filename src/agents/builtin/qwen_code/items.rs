@@ -4,7 +4,7 @@
 use super::record::Content;
 use decode::genai::Parts;
 use decode::lenient::{self, Lost, Text, record, utf16_length};
-use model::event::{ItemBuilder, NewItem, Sink};
+use model::event::{EventSink, ItemBuilder, NewItem};
 use model::{Kind, Role};
 
 /// The tokens that Qwen Code counts for an image.
@@ -48,7 +48,11 @@ impl Author {
 }
 
 /// Returns the items of a content.
-pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
+pub(super) fn items(
+    content: &Content<'_>,
+    author: Author,
+    out: &mut EventSink<'_>,
+) -> Vec<NewItem> {
     let parts = content.parts.0.iter();
     let parts = parts.filter_map(|part| class(part, author).map(|(role, kind)| (role, kind, part)));
     let parts: Vec<(Role, Kind, &Parts<'_>)> = parts.collect();

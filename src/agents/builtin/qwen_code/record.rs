@@ -3,7 +3,7 @@
 use decode::genai::Parts;
 use decode::lenient::{Count, Pieces, Raw, Text, Window, record};
 use model::Source;
-use model::event::{Billed, Key, Usage};
+use model::event::{BilledUsage, Key, Usage};
 
 record! {
     /// The file about a sub-agent.
@@ -89,7 +89,7 @@ impl Numbers {
         let cached = self.cached_content_token_count.or_zero().min(prompt);
         let reasoning = self.thoughts_token_count.0;
         let output = self.output(prompt);
-        let billed = Billed::new(prompt, output.unwrap_or(0))
+        let billed = BilledUsage::new(prompt, output.unwrap_or(0))
             .with_cache(cached, 0)
             .with_reasoning(reasoning.unwrap_or(0));
         Some(Usage {

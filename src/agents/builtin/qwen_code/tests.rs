@@ -127,7 +127,7 @@ fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
     assert_eq!(states(&log), [Path::new(about)]);
     assert!(states("/h/.qwen/projects/-p/chats/5e55.jsonl").is_empty());
     let read = |about: &str| {
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         let mut decoder = QwenCodeDecoder::default();
         let state = decoder.read_state(about.as_bytes(), &mut out);
         fixture!("qwen-code/subagent_file/log.jsonl")

@@ -417,7 +417,7 @@ proptest! {
     #[test]
     fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         REQUEST_LOG.recognise(&bytes);
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         RequestLogDecoder::default().read_line(&String::from_utf8_lossy(&bytes), &mut out);
     }
 }

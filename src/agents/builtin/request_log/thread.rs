@@ -2,7 +2,7 @@
 
 use decode::bodies::{Request, Response};
 use decode::prompts::{Block, Prompt, PromptHistory, Step, front_of, hash, passages};
-use model::event::{Conversation, Event, Key, Meta, Node, Part, Sink, Usage};
+use model::event::{Conversation, Event, EventSink, Key, Meta, Node, Part, Usage};
 use model::{Kind, Role};
 use std::collections::HashSet;
 
@@ -47,7 +47,7 @@ impl Thread {
         request: &Request<'_>,
         kept: usize,
         step: Step,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         out.set_conversation(self.conversation);
         // Until a response names it, the model is the one that was requested.
@@ -75,7 +75,7 @@ impl Thread {
         response: &Response<'_>,
         usage: Option<Usage>,
         request: Key,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         out.set_conversation(self.conversation);
         self.responses += 1;
@@ -113,7 +113,7 @@ impl Thread {
 }
 
 /// Adds what the provider's own tools put into this one prompt. Returns the node, which leaves with the response.
-fn add_built_in(tokens: u64, request: Key, out: &mut Sink<'_>) -> Key {
+fn add_built_in(tokens: u64, request: Key, out: &mut EventSink<'_>) -> Key {
     let key = request.under("built-in");
     let item = out.item(Role::Tool, Kind::ToolResult);
     let item = item.tool(Some("built-in"));

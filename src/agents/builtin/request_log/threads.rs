@@ -14,7 +14,7 @@
 use super::thread::{Thread, fingerprint};
 use decode::bodies::{Request, Response, request::Base};
 use decode::prompts::{Block, Mark, Step, hash};
-use model::event::{Conversation, Key, Meta, Sink, Usage};
+use model::event::{Conversation, EventSink, Key, Meta, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
 
@@ -111,7 +111,7 @@ impl Threads {
         &mut self,
         request: &Request<'_>,
         names: Names<'_>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let (ix, kept, step) = self.find(request, names, out);
         self.threads[ix].add_request(request, kept, step, out);
@@ -135,7 +135,7 @@ impl Threads {
         usage: Option<Usage>,
         request: Key,
         names: Names<'_>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let by_id = names.id.and_then(|id| self.open.remove(&Key::of(id)));
         let ix = match by_id.or(self.newest_request) {
@@ -161,7 +161,7 @@ impl Threads {
         &mut self,
         request: &Request<'_>,
         names: Names<'_>,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) -> (ThreadIx, usize, Step) {
         if let Some((ix, kept)) = self.base_of(request, names) {
             self.confirm(ix, names);
@@ -304,7 +304,12 @@ impl Threads {
     }
 
     /// Returns the conversation that has an id's conversation; it begins where there is none.
-    fn own_of(&mut self, names: Names<'_>, certainty: Certainty, out: &mut Sink<'_>) -> ThreadIx {
+    fn own_of(
+        &mut self,
+        names: Names<'_>,
+        certainty: Certainty,
+        out: &mut EventSink<'_>,
+    ) -> ThreadIx {
         if let Some(scope) = self.scopes.get(&names.scope()) {
             return scope.own;
         }
@@ -330,7 +335,7 @@ impl Threads {
         own
     }
 
-    fn open_side(&mut self, names: Names<'_>, out: &mut Sink<'_>) -> ThreadIx {
+    fn open_side(&mut self, names: Names<'_>, out: &mut EventSink<'_>) -> ThreadIx {
         let ix = self.begin(names, Some("calls without a history"), out);
         if let Some(scope) = self.scopes.get_mut(&names.scope()) {
             scope.side = Some(ix);
@@ -339,7 +344,12 @@ impl Threads {
     }
 
     /// Returns a conversation beside the one that has the id's conversation.
-    fn begin(&mut self, names: Names<'_>, title: Option<&str>, out: &mut Sink<'_>) -> ThreadIx {
+    fn begin(
+        &mut self,
+        names: Names<'_>,
+        title: Option<&str>,
+        out: &mut EventSink<'_>,
+    ) -> ThreadIx {
         let ix = self.threads.len();
         let conversation = Conversation::Side(Key::of_number("conversation", ix as u64));
         self.threads.push(Thread::new(conversation, names.scope()));

@@ -31,7 +31,7 @@ fn tasks_are_told_by_the_extensions_folder() {
 /// A task with these messages and what was shown of it.
 fn task(messages: &str, ui: &str) -> Session {
     let mut decoder = TaskDecoder::default();
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     decoder.read_state(ui.as_bytes(), &mut out);
     decoder.read_document(messages, &mut out);
     let mut sessions: BTreeMap<Conversation, Session> = BTreeMap::new();

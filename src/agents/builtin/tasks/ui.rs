@@ -2,7 +2,7 @@
 
 use super::Seen;
 use decode::lenient::{self, Count, Dollars, Lost, Millis, Raw, Text, record};
-use model::event::{Billed, Key, Usage};
+use model::event::{BilledUsage, Key, Usage};
 use std::collections::VecDeque;
 
 record! {
@@ -55,7 +55,7 @@ impl Moment {
 pub(super) struct Report {
     moment: Moment,
     pub(super) model: Option<Box<str>>,
-    pub(super) billed: Billed,
+    pub(super) billed: BilledUsage,
     /// Its cost according to the agent.
     pub(super) cost: Dollars,
     /// True if it was made before the newest compaction before its message.
@@ -155,7 +155,7 @@ impl Ui {
             "api_req_started" => {
                 let numbers = shown.text.get().unwrap_or("{}");
                 let numbers: Numbers = lenient::parse(numbers, lost).unwrap_or_default();
-                let billed = Billed::new(numbers.input.or_zero(), numbers.output.or_zero())
+                let billed = BilledUsage::new(numbers.input.or_zero(), numbers.output.or_zero())
                     .with_cache(numbers.cache_read.or_zero(), numbers.cache_write.or_zero());
                 if billed.prompt() > 0 {
                     let model = shown.model.boxed();

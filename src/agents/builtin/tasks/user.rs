@@ -3,7 +3,7 @@
 
 use decode::anthropic::{self, Block, Content, ToolNames};
 use decode::lenient::{Pieces, model_name};
-use model::event::{Meta, NewItem, Sink};
+use model::event::{EventSink, Meta, NewItem};
 use model::{Kind, Role};
 
 /// The beginning of what the editor puts in.
@@ -15,7 +15,7 @@ const NOTES: [&str; 3] = ["[ERROR]", "[TASK RESUMPTION]", "# task_progress"];
 pub(super) fn items(
     content: &Content<'_>,
     tools: &ToolNames,
-    out: &mut Sink<'_>,
+    out: &mut EventSink<'_>,
 ) -> (Vec<NewItem>, Meta) {
     let (mut items, mut about) = (Vec::new(), Meta::default());
     // In versions without native calls a result is a heading, and the text that follows it.
@@ -52,7 +52,7 @@ pub(super) fn items(
 }
 
 /// Returns the items of a native result.
-fn native(block: &Block<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn native(block: &Block<'_>, tools: &ToolNames, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let content = Pieces(vec![block.clone()]);
     anthropic::user_items(&content, Role::User, Kind::Text, tools, out)
 }

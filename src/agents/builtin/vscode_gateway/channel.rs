@@ -8,7 +8,7 @@
 use decode::bodies::Numbers;
 use decode::lenient::Count;
 use decode::time::time_before;
-use model::event::{Conversation, Key, Meta, Sink, Usage};
+use model::event::{Conversation, EventSink, Key, Meta, Usage};
 
 const MARK: &str = "[Estimator] ";
 
@@ -37,7 +37,7 @@ struct GatewayConversation {
 
 impl Channel {
     /// Reads a line; `false`: it is not a channel's.
-    pub(super) fn read(&mut self, line: &str, out: &mut Sink<'_>) -> bool {
+    pub(super) fn read(&mut self, line: &str, out: &mut EventSink<'_>) -> bool {
         let Some((before, message)) = line.split_once(MARK) else {
             if self.is_open {
                 out.skip("log line");
@@ -63,7 +63,7 @@ impl Channel {
         tokens: u64,
         messages: u64,
         family: &str,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let fits = |one: &&(usize, &GatewayConversation)| {
             *one.1.family == *family && one.1.messages <= messages
@@ -97,7 +97,7 @@ impl Channel {
         usage.for_each(|usage| out.usage(usage));
     }
 
-    fn estimate(&mut self, request: Key, known: u64, total: u64, out: &mut Sink<'_>) {
+    fn estimate(&mut self, request: Key, known: u64, total: u64, out: &mut EventSink<'_>) {
         let is_its = |one: &GatewayConversation| one.tokens == known;
         match self.conversations.iter().rposition(is_its) {
             Some(ix) => {

@@ -4,7 +4,7 @@ use super::super::block::Block;
 use super::super::held::Held;
 use super::PromptHistory;
 use model::LeaveReason;
-use model::event::{Event, Key, Sink};
+use model::event::{Event, EventSink, Key};
 use std::collections::{HashMap, HashSet};
 
 /// The way in which the cause is inferred when blocks have left.
@@ -64,7 +64,7 @@ impl PromptHistory {
         stays: &[Key],
         new: &[Held],
         cause: LeaveReason,
-        out: &mut Sink<'_>,
+        out: &mut EventSink<'_>,
     ) {
         let staying: HashSet<Key> = stays.iter().copied().collect();
         let results: HashSet<Key> = new.iter().filter_map(Held::result_of).collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 use model::Source;
-use model::event::{Billed, ByLength, Place};
+use model::event::{BilledUsage, ByLength, Place};
 use model::session::Session;
 use model::window::Rules;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn usage(request: Key, prompt: u64) -> Usage {
         output: Some(5),
         reasoning: None,
         source: Source::Reported,
-        billed: Billed::default(),
+        billed: BilledUsage::default(),
         is_whole: false,
         is_inherited: false,
     }
@@ -36,7 +36,7 @@ fn usage(request: Key, prompt: u64) -> Usage {
 /// What a session holds after these requests: letters carried, letters answered.
 fn session(losses: Losses, requests: &[(String, String, bool)]) -> Session {
     let mut conversation = PromptHistory::new(losses);
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     for (line, (carried, answered, is_late)) in (1..).zip(requests) {
         out.begin(Place::of_line(line));
         let request = Key::new(line);

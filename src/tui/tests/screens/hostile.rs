@@ -49,7 +49,7 @@ fn event() -> impl Strategy<Value = Event> {
             output: Some(prompt / 7),
             reasoning: None,
             source: Source::Reported,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         }))
@@ -61,7 +61,7 @@ fn event() -> impl Strategy<Value = Event> {
             cause: Cause::Automatic,
             before: before.map(u64::from),
             after: None,
-            kept: model::event::Kept::Nothing,
+            kept: model::event::RetainedItems::Nothing,
         }))
     });
     let unreadable = hostile().prop_map(|why| Event::Unreadable(why.into()));

@@ -8,7 +8,7 @@ use crate::keymap::KeyPress;
 use crate::paint::Hit;
 use crate::tests::testing::{Log, app, click, item, now, text, type_keys};
 use crate::theme::Theme;
-use model::event::{Billed, Event, Key, Node, Part, Usage};
+use model::event::{BilledUsage, Event, Key, Node, Part, Usage};
 use model::{Kind, Role, Source};
 
 const OPEN: &str = "⏎";
@@ -24,7 +24,7 @@ impl Log {
             output: None,
             reasoning: None,
             source: Source::Agent,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             is_whole: false,
             is_inherited: false,
         })))

@@ -162,7 +162,7 @@ fn a_sub_agents_sub_agent_is_its_own() {
         [log.with_file_name("agent-b2.meta.json")]
     );
     assert!((CLAUDE_CODE.states)(Path::new("/h/p/5e55.jsonl")).is_empty());
-    let mut out = Sink::new(&ByLength);
+    let mut out = EventSink::new(&ByLength);
     let mut decoder = CLAUDE_CODE.decoder();
     let about =
         br#"{"agentType":"general-purpose","description":"second reader","parentAgentId":"a1"}"#;

@@ -235,7 +235,7 @@ fn reading_may_begin_anywhere() {
     let lines: Vec<_> = log.split(|byte| *byte == b'\n').collect();
     for from in 1..lines.len() - 2 {
         let mut decoder = CODEX.decoder();
-        let mut out = Sink::new(&ByLength);
+        let mut out = EventSink::new(&ByLength);
         for line in &lines[from..] {
             decoder.read_line(&String::from_utf8_lossy(line), &mut out);
         }
