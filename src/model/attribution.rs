@@ -13,21 +13,21 @@
 //! changes, and where the branch does. So is it where the first reports refute what was assumed about the
 //! tokenizer or about thinking: then all since the last reset is attributed again (`again`).
 
-mod again;
 mod branch;
 mod by_agent;
 mod cost;
-mod late;
+mod deferred;
 mod memory;
 mod pictures;
 mod recent;
 mod returning;
+mod revision;
 mod shares;
 mod short;
 #[cfg(test)]
 mod tests;
 mod thinking;
-mod with_turns;
+mod turn_overhead;
 
 use super::event::{Key, NewItem, Parent, Part, Size};
 use super::history::{
@@ -40,13 +40,13 @@ use super::{Kind, Role, Source};
 use crate::history::Coverage;
 use crate::key_index::KeyIndex;
 use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits, lacks_items};
-use late::Late;
+use deferred::DeferredWork;
 use recent::RecentAttributions;
-use returning::Returning;
+use returning::ReturnHistory;
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use with_turns::WithTurns;
+use turn_overhead::TurnOverhead;
 
 /// The items, requests and resets of a session, and what the reports have attributed.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +68,7 @@ pub(super) struct Attribution {
     /// The unlogged tokens of the last prompt before that reset.
     unlogged_before: Option<u64>,
     /// The history of such text: whether it came again with the prompt after the first one since a reset.
-    returning: Returning,
+    returning: ReturnHistory,
     /// True if the log lacks the beginning of its conversation.
     lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
@@ -96,13 +96,13 @@ pub(super) struct Attribution {
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,
     /// The work that was put off, since it would be done again and again.
-    late: Late,
+    late: DeferredWork,
     /// The number of times that the numbers of a request other than the newest were corrected.
     corrections: u32,
     /// The unlogged parts that come and go.
     recurring: Recurring,
     /// The unlogged tokens that come with each turn of the user.
-    with_turns: WithTurns,
+    with_turns: TurnOverhead,
     /// The largest prompt by model, without that of the newest request: another report may correct it.
     largest: HashMap<Option<Arc<str>>, u64>,
 }

@@ -19,7 +19,7 @@ use self::classes::{Class, ClassIx, Classes};
 use self::judge::DECISIVE_MARGIN;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
-pub use super::expected::Expected;
+pub use super::expectation::Expectation;
 use super::history::ItemRef;
 use super::pictures::{Media, Pictures};
 use super::thinking::Thinking;

@@ -7,18 +7,18 @@
 use super::history::{ItemIx, RequestIx};
 use super::session::Session;
 
+mod contents;
 mod decisions;
 mod estimator;
-mod held;
 mod measure;
 mod prediction;
 mod rfc029;
 #[cfg(test)]
 mod tests;
 
+use contents::PromptContents;
 pub use decisions::Decision;
 pub use estimator::{ESTIMATORS, Estimator};
-use held::Held;
 pub use prediction::Prediction;
 
 /// The predictions and decisions of each estimator for a session that was read whole.
@@ -37,7 +37,7 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
 
 /// Tries each estimator on a session that was read whole.
 pub fn trial(session: &Session) -> Trial {
-    let held = Held::of(session);
+    let held = PromptContents::of(session);
     let predictions = held.predictions(session);
     let decisions = decisions::decisions(session, &held, &predictions);
     Trial {

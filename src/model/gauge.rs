@@ -4,7 +4,7 @@
 
 use super::event::Meta;
 use super::forecast::{Forecast, NoForecast, is_idle};
-use super::limits::{Sizes, Terms, facts_after_switch};
+use super::limits::{LimitTerms, Sizes, facts_after_switch};
 use super::past::ModelFacts;
 use super::project::last_part;
 use super::session::Session;
@@ -128,7 +128,7 @@ impl Gauge {
     }
 
     fn limits_by(&self, facts: &ModelFacts, sizes: &Sizes) -> Limits {
-        let terms = Terms {
+        let terms = LimitTerms {
             rules: &self.rules,
             agent: self.agent,
             meta: &self.meta,

@@ -2,7 +2,7 @@
 //! request is one more step.
 
 use super::history::{RequestIx, RequestList};
-use super::own_count::{Counting, Counts};
+use super::own_count::{CountState, Counts};
 use super::state::State;
 use jiff::Timestamp;
 use std::ops::Range;
@@ -81,7 +81,7 @@ fn step(all: &RequestList, prompts: &[u64], ix: RequestIx) -> Option<GrowthStep>
 #[derive(Debug)]
 pub(super) struct RunningGrowth {
     /// The agent's own count before the newest request, and of each prompt before it.
-    counting: Counting,
+    counting: CountState,
     prompts: Vec<u64>,
     growth: Growth,
     /// The sizes of this epoch's steps, the smallest first.
@@ -95,7 +95,7 @@ pub(super) struct RunningGrowth {
 impl RunningGrowth {
     pub(super) fn of(state: &State) -> RunningGrowth {
         let mut grown = RunningGrowth {
-            counting: Counting::of(state),
+            counting: CountState::of(state),
             prompts: Vec::new(),
             growth: Growth::default(),
             sorted: Vec::new(),
@@ -124,7 +124,7 @@ impl RunningGrowth {
         let newest = state.requests().len().saturating_sub(1);
         let is_same = self.resets == state.resets().len()
             && self.corrections == state.attribution().corrections()
-            && self.counting.adds == Counting::of(state).adds
+            && self.counting.adds == CountState::of(state).adds
             && self.prompts.len() <= newest;
         if is_same {
             for ix in self.prompts.len()..newest {

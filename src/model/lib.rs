@@ -34,7 +34,7 @@ pub mod context;
 pub mod earlier;
 pub mod estimators;
 pub mod event;
-mod expected;
+mod expectation;
 mod file_id;
 pub mod forecast;
 mod forgotten;

@@ -64,8 +64,8 @@ impl State {
         sizes.limits(facts, &self.terms(), used)
     }
 
-    fn terms(&self) -> Terms<'_> {
-        Terms {
+    fn terms(&self) -> LimitTerms<'_> {
+        LimitTerms {
             rules: self.rules(),
             agent: self.agent,
             meta: &self.meta,
@@ -94,7 +94,7 @@ pub(super) fn facts_after_switch(
 }
 
 /// The other terms on which the limits of a session depend.
-pub(super) struct Terms<'a> {
+pub(super) struct LimitTerms<'a> {
     pub(super) rules: &'a Rules,
     pub(super) agent: &'a str,
     pub(super) meta: &'a Meta,
@@ -128,7 +128,7 @@ impl Sizes {
     pub(super) fn limits(
         &self,
         facts: &ModelFacts,
-        terms: &Terms<'_>,
+        terms: &LimitTerms<'_>,
         used: impl FnOnce() -> u64,
     ) -> Limits {
         let limits = |least| self.limits_from(facts, terms, least);
@@ -145,7 +145,7 @@ impl Sizes {
 
     /// Returns the limits by these facts. `least` is a lower bound of the context, in tokens, if it exceeds what was
     /// reported.
-    fn limits_from(&self, facts: &ModelFacts, terms: &Terms<'_>, least: u64) -> Limits {
+    fn limits_from(&self, facts: &ModelFacts, terms: &LimitTerms<'_>, least: u64) -> Limits {
         terms.rules.limits(&Seen {
             agent: terms.agent,
             version: terms.meta.version.as_deref(),

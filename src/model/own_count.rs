@@ -46,15 +46,15 @@ impl State {
         };
         let (base, from) = self.base(rule, content)?;
         let is_new = |item: &ItemRef<'_>| match from {
-            From::Report(anchor) => {
+            CountBase::Report(anchor) => {
                 let request = &self.requests().at(anchor);
                 !item.is_prefix()
                     && !self.attribution().was_sent(item, anchor)
                     && item.output_of() != Some(request.key())
             }
-            From::Estimate(record) => item.record() > record,
-            From::Nothing => true,
-            From::NoText => !item.is_prefix(),
+            CountBase::Estimate(record) => item.record() > record,
+            CountBase::Nothing => true,
+            CountBase::NoText => !item.is_prefix(),
         };
         let items = content.items.iter().map(|(ix, ..)| self.items().at(*ix));
         let since = items
@@ -163,12 +163,12 @@ impl State {
     }
 
     /// Returns the tokens that the count begins with, and the content that they include.
-    fn base(&self, rule: CountRule, content: &Content) -> Option<(u64, From)> {
+    fn base(&self, rule: CountRule, content: &Content) -> Option<(u64, CountBase)> {
         let inputs = &content.inputs;
         let estimate = || {
             let estimate = self.past().estimate_at(inputs)?;
             let record = self.past().estimate_record_at(inputs);
-            Some((estimate.tokens, From::Estimate(record)))
+            Some((estimate.tokens, CountBase::Estimate(record)))
         };
         let report = inputs.anchor().map(|anchor| {
             let request = &self.requests().at(anchor);
@@ -182,13 +182,13 @@ impl State {
                 _ => request.output().unwrap_or(0),
             };
             let total = request.prompt().saturating_add(output);
-            (total, From::Report(anchor))
+            (total, CountBase::Report(anchor))
         });
         match rule.base {
             Base::Prompt | Base::Total => report.or_else(estimate),
             Base::Logged => estimate(),
-            Base::O200k => Some((0, From::Nothing)),
-            Base::Text => Some((rule.prefix, From::NoText)),
+            Base::O200k => Some((0, CountBase::Nothing)),
+            Base::Text => Some((rule.prefix, CountBase::NoText)),
         }
     }
 
@@ -259,7 +259,7 @@ pub(super) struct Counts<'s> {
 impl<'s> Counts<'s> {
     /// Returns the counts of the first requests.
     pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
-        let mut counting = Counting::of(state);
+        let mut counting = CountState::of(state);
         let requests = state.requests().to(requests);
         let mut resets = state.resets().iter().peekable();
         let mut prompts = Vec::with_capacity(requests.len());
@@ -279,7 +279,7 @@ impl<'s> Counts<'s> {
 
 /// The state with which the agent's own count of the prompts goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Counting {
+pub(super) struct CountState {
     /// True if it adds the reasoning of earlier turns.
     pub(super) adds: bool,
     earlier: u64,
@@ -288,11 +288,11 @@ pub(super) struct Counting {
     turn: u32,
 }
 
-impl Counting {
+impl CountState {
     /// Returns the count at the beginning of a state.
-    pub(super) fn of(state: &State) -> Counting {
+    pub(super) fn of(state: &State) -> CountState {
         let rule = state.count_rule();
-        Counting {
+        CountState {
             adds: rule.is_some_and(|rule| rule.earlier_reasoning),
             earlier: 0,
             running: 0,
@@ -324,7 +324,7 @@ const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// The content that a count's base includes, so that the rest can be added.
 #[derive(Clone, Copy)]
-enum From {
+enum CountBase {
     /// The prompt and the output of this request.
     Report(RequestIx),
     /// All up to this record.

@@ -3,7 +3,7 @@
 //! No log has a record of it. A prompt is larger than its items explain, a later one smaller by as much, and so on:
 //! such a part has a size, and the next prompt may have it or not.
 
-use super::calibration::Expected;
+use super::calibration::Expectation;
 use super::event::Key;
 
 /// The smallest change that is followed, in tokens: much else is as large as smaller ones.
@@ -130,8 +130,8 @@ impl Recurring {
 
     /// Returns the expected size of the next prompt, with the parts that will have come or gone, and with room for
     /// those that may.
-    pub(super) fn foresee(&self, expected: Expected) -> Expected {
-        let Expected {
+    pub(super) fn foresee(&self, expected: Expectation) -> Expectation {
+        let Expectation {
             mut tokens,
             mut low,
             mut high,
@@ -149,7 +149,7 @@ impl Recurring {
                 None => {}
             }
         }
-        Expected { tokens, low, high }
+        Expectation { tokens, low, high }
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
         );
     }
 
-    const USUAL: Expected = Expected {
+    const USUAL: Expectation = Expectation {
         tokens: 50_000,
         low: 49_000,
         high: 51_000,
@@ -216,7 +216,7 @@ mod tests {
     /// Returns the tokens that are expected after these changes, and their range, where nothing else would be
     /// [`USUAL`].
     fn foreseen(changes: &[f64]) -> (u64, u64, u64) {
-        let Expected { tokens, low, high } = after(changes).foresee(USUAL);
+        let Expectation { tokens, low, high } = after(changes).foresee(USUAL);
         (tokens, low, high)
     }
 
@@ -244,7 +244,7 @@ mod tests {
     fn after_a_compaction_a_part_may_be_there_or_not() {
         let mut recurring = after(&[10_000.0, -10_000.0, 10_000.0, -10_000.0]);
         recurring.forget_presence();
-        let Expected { tokens, low, high } = recurring.foresee(USUAL);
+        let Expectation { tokens, low, high } = recurring.foresee(USUAL);
         assert_eq!((tokens, low, high), (50_000, 39_000, 61_000));
         recurring.note(Key::new(9), -10_000.0, 100.0);
         let is_in: Vec<_> = recurring.parts().map(|part| part.is_in).collect();

@@ -12,7 +12,7 @@ mod sizes;
 
 use super::Source;
 use super::agent_estimate::AgentEstimate;
-use super::calibration::Expected;
+use super::calibration::Expectation;
 use super::context::Context;
 use super::event::Place;
 use super::items::OlderSize;
@@ -272,7 +272,7 @@ pub struct Hindsight {
     /// the next one is about another context.
     pub request: RequestIx,
     /// The expected prompt, in tokens.
-    pub expected: Expected,
+    pub expected: Expectation,
     /// The reported prompt, in tokens.
     pub came: u64,
 }

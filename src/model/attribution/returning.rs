@@ -2,7 +2,7 @@
 //! Code are not in the first prompt after a compression, and in the next one they are.
 
 use super::Attribution;
-use crate::calibration::Expected;
+use crate::calibration::Expectation;
 use crate::event::Key;
 use crate::history::RequestIx;
 
@@ -11,14 +11,14 @@ const LEAST_RETURN: u64 = 500;
 
 /// The number of resets after which such text came again, and after which it stayed away.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Returning {
+pub(super) struct ReturnHistory {
     came: u32,
     stayed_away: u32,
     /// The last request that was noted.
     last: Option<Key>,
 }
 
-impl Returning {
+impl ReturnHistory {
     /// Notes that a request's prompt was larger than expected by `excess` tokens, after `lost` were lost with a reset.
     pub(super) fn note(&mut self, request: Key, lost: u64, excess: f64) {
         if lost < LEAST_RETURN || self.last.replace(request) == Some(request) {
@@ -54,9 +54,9 @@ impl Attribution {
     }
 
     /// Returns an expected prompt with it; without it is possible.
-    pub(super) fn with_returning(&self, expected: Expected) -> Expected {
+    pub(super) fn with_returning(&self, expected: Expectation) -> Expectation {
         let again = self.returning();
-        Expected {
+        Expectation {
             tokens: expected.tokens + again,
             high: expected.high + again,
             ..expected

@@ -3,8 +3,8 @@
 //! A decision is due wherever a request was predicted, and where the agent compacted by itself. The log
 //! goes on unchanged: an estimator that would have compacted decides again at the next request.
 
+use super::contents::{PromptAt, PromptContents};
 use super::estimator::{ESTIMATORS, Estimator};
-use super::held::{At, Held};
 use super::prediction::Prediction;
 use crate::history::{PastReset, RequestIx};
 use crate::own_count::Counts;
@@ -44,7 +44,7 @@ impl Decision {
 /// reported prompt. [`Estimator::Calibrated`] compares the agent's count too, as the gauge does.
 pub(super) fn decisions(
     session: &Session,
-    held: &Held,
+    held: &PromptContents,
     predictions: &[Prediction],
 ) -> Vec<Decision> {
     let automatic = session.resets().iter().enumerate();
@@ -76,7 +76,7 @@ pub(super) fn decisions(
 /// Returns the decision at a compaction, which is due whatever is known of the trigger.
 fn at_compaction(
     session: &Session,
-    held: &Held,
+    held: &PromptContents,
     predictions: &[Prediction],
     (ix, reset): (usize, &PastReset),
     trigger: u64,
@@ -94,7 +94,7 @@ fn at_compaction(
         .and_then(|counted| counted.ours)
         .unwrap_or(reset.ours);
     is_predicted.then(|| {
-        let (expected, _) = held.expected(session, At::Reset(ix), last, own);
+        let (expected, _) = held.expected(session, PromptAt::Reset(ix), last, own);
         Decision {
             is_compaction: true,
             ..Decision::new(last, real, trigger.min(real), expected)

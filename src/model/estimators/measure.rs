@@ -14,7 +14,7 @@ const JSON_OF_A_MESSAGE: i128 = 37;
 
 /// The quantities of a prompt that the rules measure.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
-pub(super) struct Measured {
+pub(super) struct PromptMeasures {
     pub(super) chars: i128,
     /// Characters of the messages' JSON.
     pub(super) json: i128,
@@ -39,13 +39,13 @@ pub(super) struct Measured {
     pub(super) rfc029: ByRfc029,
 }
 
-impl Measured {
+impl PromptMeasures {
     /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
     pub(super) fn of(
         item: &ItemRef<'_>,
         before: Option<&ItemRef<'_>>,
         model: Option<&str>,
-    ) -> Measured {
+    ) -> PromptMeasures {
         let size = item.size();
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
         let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));
@@ -59,7 +59,7 @@ impl Measured {
             Kind::ToolCall | Kind::ToolList => 0,
             _ => i128::from(size.escapes),
         };
-        Measured {
+        PromptMeasures {
             chars,
             json: if chars > 0 {
                 chars + escapes + JSON_OF_A_MESSAGE
@@ -86,9 +86,9 @@ impl Measured {
 
     /// Returns these measures with a reported output of this many tokens in place of its text. 0: another item of the
     /// same output already counts for all of it.
-    pub(super) fn reported(self, output: u64) -> Measured {
+    pub(super) fn reported(self, output: u64) -> PromptMeasures {
         let outputs = i128::from(output);
-        Measured {
+        PromptMeasures {
             outputs,
             fresh: outputs,
             ..self

@@ -2,7 +2,7 @@
 
 use super::RequestIx;
 use crate::event::{BilledUsage, Key, Place, Surcharges, Usage, count};
-use crate::expected::Expected;
+use crate::expectation::Expectation;
 use crate::small::{MaybeCount, MaybeIx, MaybeTime, short};
 use jiff::{SignedDuration, Timestamp};
 use std::num::NonZeroU32;
@@ -23,7 +23,7 @@ pub struct Request {
     reasoning: MaybeCount,
     /// See [`BilledUsage::counts`].
     billed: [u32; 6],
-    /// The numbers of [`Expected`], in its order.
+    /// The numbers of [`Expectation`], in its order.
     predicted: Option<[u32; 3]>,
     agent_estimate: MaybeCount,
     system: u32,
@@ -136,9 +136,9 @@ impl Request {
     }
 
     /// Returns the size that was expected of the prompt before its report was read.
-    pub fn predicted(&self) -> Option<Expected> {
+    pub fn predicted(&self) -> Option<Expectation> {
         let [tokens, low, high] = self.predicted?.map(u64::from);
-        Some(Expected { tokens, low, high })
+        Some(Expectation { tokens, low, high })
     }
 
     /// Returns the agent's own estimate of the prompt, in tokens, where its log has one.
@@ -199,8 +199,8 @@ impl Request {
         self.surcharges = billed.surcharges;
     }
 
-    pub(crate) fn set_predicted(&mut self, predicted: Option<Expected>) {
-        let numbers = |it: Expected| [it.tokens, it.low, it.high].map(count);
+    pub(crate) fn set_predicted(&mut self, predicted: Option<Expectation>) {
+        let numbers = |it: Expectation| [it.tokens, it.low, it.high].map(count);
         self.predicted = predicted.map(numbers);
     }
 

@@ -1,13 +1,13 @@
 //! Computes the expected cost of items with pictures.
 
 use super::Items;
-use crate::calibration::{Expected, Sample};
+use crate::calibration::{Expectation, Sample};
 use crate::history::ItemIx;
 use crate::pictures::{Media, Pictures};
 
 impl Items {
     /// Returns the prompt to expect that holds these items beside `base` tokens.
-    pub(crate) fn expected(&self, base: u64, items: &[ItemIx]) -> Expected {
+    pub(crate) fn expected(&self, base: u64, items: &[ItemIx]) -> Expectation {
         let sum: f64 = items.iter().map(|ix| self.estimate(*ix)).sum();
         let media = |kind: fn(Media<u64>) -> u64| {
             let sizes = items.iter().map(|ix| Media::of(&self.list.at(*ix).size()));
@@ -22,7 +22,7 @@ impl Items {
             spread.below(sum, items.len(), pictures),
             spread.around(sum, items.len()),
         ];
-        Expected::between(base, sum, errors)
+        Expectation::between(base, sum, errors)
     }
 
     /// Learns from items that left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was

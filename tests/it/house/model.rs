@@ -11,7 +11,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "calibration",
             "earlier",
             "event",
-            "expected",
+            "expectation",
             "file_id",
             "history",
             "hooked",

@@ -2,7 +2,7 @@
 
 /// An expected number of tokens with its 90 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Expected {
+pub struct Expectation {
     /// The best guess.
     pub tokens: u64,
     /// One in twenty is below.
@@ -11,16 +11,16 @@ pub struct Expected {
     pub high: u64,
 }
 
-impl Expected {
+impl Expectation {
     /// Returns a known base with an estimate on top of it.
-    pub fn around(base: u64, estimate: f64, error: f64) -> Expected {
-        Expected::between(base, estimate, [error, error])
+    pub fn around(base: u64, estimate: f64, error: f64) -> Expectation {
+        Expectation::between(base, estimate, [error, error])
     }
 
-    /// Like [`Expected::around`], but with different errors below the estimate and above it.
-    pub fn between(base: u64, estimate: f64, [below, above]: [f64; 2]) -> Expected {
+    /// Like [`Expectation::around`], but with different errors below the estimate and above it.
+    pub fn between(base: u64, estimate: f64, [below, above]: [f64; 2]) -> Expectation {
         let at = |x: f64| base + x.max(0.0).round() as u64;
-        Expected {
+        Expectation {
             tokens: at(estimate),
             low: at(estimate - below),
             high: at(estimate + above),

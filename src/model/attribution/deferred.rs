@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The work that was put off.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Late {
+pub(super) struct DeferredWork {
     /// Lines of the newest response so far.
     lines: u32,
     /// Its prompt has risen.
@@ -21,7 +21,7 @@ pub(super) struct Late {
     agents: Option<u64>,
 }
 
-impl Late {
+impl DeferredWork {
     pub(super) fn begin_response(&mut self) {
         (self.lines, self.prompt, self.output) = (0, false, false);
     }
@@ -55,7 +55,7 @@ impl Late {
 impl Attribution {
     /// Returns true if something was put off.
     pub(crate) fn is_late(&self) -> bool {
-        let Late {
+        let DeferredWork {
             prompt,
             output,
             agents,

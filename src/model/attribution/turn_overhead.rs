@@ -5,7 +5,7 @@
 
 use super::Attribution;
 use crate::event::Key;
-use crate::expected::Expected;
+use crate::expectation::Expectation;
 use crate::history::RequestIx;
 
 /// The smallest excess that is expected again, in tokens: less is lost in the error of the items.
@@ -13,14 +13,14 @@ const LEAST_EXCESS: u64 = 500;
 
 /// By how much the first prompts of the newest two turns were larger than expected, in tokens.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WithTurns {
+pub(super) struct TurnOverhead {
     newest: u64,
     before: u64,
     /// The last request that was noted.
     last: Option<Key>,
 }
 
-impl WithTurns {
+impl TurnOverhead {
     /// Takes in by how much a prompt was larger than its items explain, in tokens. Nothing unless it is a turn's first one,
     /// or if it is the same request again, of which another line came.
     pub(super) fn note(&mut self, request: Key, excess: f64, begins_turn: bool) {
@@ -30,13 +30,13 @@ impl WithTurns {
     }
 
     /// Returns the expected size of the next prompt: a turn's first one with what both of the last two brought.
-    pub(super) fn foresee(&self, expected: Expected, begins_turn: bool) -> Expected {
+    pub(super) fn foresee(&self, expected: Expectation, begins_turn: bool) -> Expectation {
         let usual = self.newest.min(self.before);
         if !begins_turn || usual < LEAST_EXCESS {
             return expected;
         }
         let most = self.newest.max(self.before);
-        Expected {
+        Expectation {
             tokens: expected.tokens.saturating_add(usual),
             high: expected.high.saturating_add(most),
             ..expected

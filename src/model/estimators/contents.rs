@@ -1,7 +1,7 @@
 //! Computes what each prompt of a session held, and the size that each estimator would have expected of it.
 
 use super::estimator::{ESTIMATORS, Estimator};
-use super::measure::{Measured, schema_framing};
+use super::measure::{PromptMeasures, schema_framing};
 use super::prediction::Prediction;
 use crate::context::Basis;
 use crate::history::{ItemRef, RequestIx};
@@ -10,10 +10,10 @@ use crate::{Kind, LeaveReason};
 use std::collections::{HashMap, HashSet};
 
 /// The content of each prompt of a session.
-pub(super) struct Held {
-    prompts: Vec<Measured>,
+pub(super) struct PromptContents {
+    prompts: Vec<PromptMeasures>,
     /// The content of the context before each reset.
-    before_resets: Vec<Measured>,
+    before_resets: Vec<PromptMeasures>,
     /// Distinct tools that were called before each request.
     called: Vec<i128>,
     /// The totals of the reports before each request, since the last reset.
@@ -26,18 +26,18 @@ pub(super) struct Held {
 
 /// A prompt: of a request, or the one that a compaction came before.
 #[derive(Clone, Copy)]
-pub(super) enum At {
+pub(super) enum PromptAt {
     Request(RequestIx),
     Reset(usize),
 }
 
-impl Held {
-    pub(super) fn of(session: &Session) -> Held {
+impl PromptContents {
+    pub(super) fn of(session: &Session) -> PromptContents {
         let n = session.requests().len();
-        let mut held = Held {
+        let mut held = PromptContents {
             // One more than there are: what has not been sent.
-            prompts: vec![Measured::default(); n + 1],
-            before_resets: vec![Measured::default(); session.resets().len() + 1],
+            prompts: vec![PromptMeasures::default(); n + 1],
+            before_resets: vec![PromptMeasures::default(); session.resets().len() + 1],
             called: vec![0; n + 1],
             totals: totals(session),
             losses: vec![None; n + 1],
@@ -50,7 +50,7 @@ impl Held {
             let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
             let model = model.and_then(|request| Some(&**request.model()?));
-            let mut sums = Measured::of(&item, before.as_ref(), model.or(session.model()));
+            let mut sums = PromptMeasures::of(&item, before.as_ref(), model.or(session.model()));
             if outputs.contains_key(&ix) || reported_output(session, &item).is_some() {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
@@ -92,7 +92,8 @@ impl Held {
                 continue;
             }
             let last = &session.requests().at(previous);
-            let (expected, delta) = self.expected(session, At::Request(ix), previous, own.tokens);
+            let (expected, delta) =
+                self.expected(session, PromptAt::Request(ix), previous, own.tokens);
             let comparable = last.generation == request.generation;
             predictions.push(Prediction {
                 request: ix,
@@ -116,18 +117,18 @@ impl Held {
     pub(super) fn expected(
         &self,
         session: &Session,
-        at: At,
+        at: PromptAt,
         previous: RequestIx,
         own: u64,
     ) -> ([u64; ESTIMATORS], Basis) {
         let (sums, end) = match at {
-            At::Request(ix) => (&self.prompts[ix], ix),
-            At::Reset(ix) => (&self.before_resets[ix], session.resets()[ix].request),
+            PromptAt::Request(ix) => (&self.prompts[ix], ix),
+            PromptAt::Reset(ix) => (&self.before_resets[ix], session.resets()[ix].request),
         };
         let (total, until) = match at {
-            At::Request(ix) => (self.totals[ix], ix + 1),
+            PromptAt::Request(ix) => (self.totals[ix], ix + 1),
             // The items that the reset itself took away were there until then.
-            At::Reset(_) => {
+            PromptAt::Reset(_) => {
                 let total = session.requests().at(previous).total();
                 (self.totals[previous].saturating_add(total), end)
             }
@@ -170,7 +171,7 @@ impl Held {
     }
 
     /// Adds an item to the resets before which it was in the context.
-    fn add_before_resets(&mut self, session: &Session, item: &ItemRef<'_>, sums: Measured) {
+    fn add_before_resets(&mut self, session: &Session, item: &ItemRef<'_>, sums: PromptMeasures) {
         let resets = session.resets();
         if resets.is_empty() {
             return;
@@ -202,7 +203,7 @@ impl Held {
     }
 
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
-    fn add(&mut self, item: &ItemRef<'_>, entered: RequestIx, sums: Measured) {
+    fn add(&mut self, item: &ItemRef<'_>, entered: RequestIx, sums: PromptMeasures) {
         let n = self.prompts.len();
         let end = item.left().map_or(n, |left| left.request.min(n));
         if end <= entered {
@@ -341,7 +342,7 @@ mod tests {
                 });
                 before.resize(session.resets().len(), chars);
             }
-            let held = Held::of(&session);
+            let held = PromptContents::of(&session);
             let sums = held.before_resets.iter().map(|sums| sums.chars);
             let sums: Vec<i128> = sums.take(before.len()).collect();
             let before: Vec<i128> = before.into_iter().map(i128::from).collect();
