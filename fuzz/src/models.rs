@@ -2,7 +2,7 @@
 
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
 use ctxgauge::agents::builtin::claude_code::CLAUDE_CODE;
-use ctxgauge::model::window::{Overrides, Rules, Seen};
+use ctxgauge::model::window::{LimitInputs, Overrides, Rules};
 use std::sync::Arc;
 
 /// A log with reports of a size as they are, and of one that is beyond any window.
@@ -30,7 +30,7 @@ pub fn check(input: &[u8]) {
         ("codex", Some("gpt-5.6-sol")),
         ("aider", None),
     ] {
-        let limits = rules.limits(&Seen::new(agent, model, &overrides));
+        let limits = rules.limits(&LimitInputs::new(agent, model, &overrides));
         assert!(limits.window > 0, "a window holds something");
         assert!(limits.trigger.is_none_or(|trigger| trigger > 0));
     }

@@ -1,6 +1,6 @@
 //! The section for hooks.
 
-use model::alerts::Shares;
+use model::alerts::ShareList;
 use serde::Deserialize;
 
 /// The warnings and reports of hooks.
@@ -29,7 +29,7 @@ impl Default for Hooks {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    share: Option<Shares>,
+    share: Option<ShareList>,
     tell_model: Option<bool>,
     compactions: Option<bool>,
 }
@@ -39,7 +39,7 @@ impl TryFrom<Row> for Hooks {
 
     fn try_from(row: Row) -> Result<Hooks, Self::Error> {
         let usual = Hooks::default();
-        let shares = row.share.map(Shares::in_order);
+        let shares = row.share.map(ShareList::in_order);
         if shares.as_ref().is_some_and(Option::is_none) {
             return Err(
                 "each `share` of [hooks] is a share of the trigger, above 0 and up to 1: 0.8 is 80 %",

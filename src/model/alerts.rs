@@ -72,7 +72,7 @@ impl Alerts {
 #[serde(deny_unknown_fields)]
 struct Row {
     #[serde(default)]
-    share: Shares,
+    share: ShareList,
     requests_left: Option<u64>,
     minutes_left: Option<u64>,
     item: Option<Threshold>,
@@ -87,19 +87,19 @@ struct Row {
     untagged,
     expecting = "expected a share of the trigger, above 0 and up to 1 (0.8 is 80 %), or a list of such shares"
 )]
-pub enum Shares {
+pub enum ShareList {
     /// One.
     One(f64),
     /// Several.
     Several(Vec<f64>),
 }
 
-impl Shares {
+impl ShareList {
     /// Returns all of them, each once, the smallest first; `None`: one is not above 0 and up to 1.
     pub fn in_order(self) -> Option<Vec<f64>> {
         let mut shares = match self {
-            Shares::One(share) => vec![share],
-            Shares::Several(shares) => shares,
+            ShareList::One(share) => vec![share],
+            ShareList::Several(shares) => shares,
         };
         let are_shares = shares.iter().all(|share| *share > 0.0 && *share <= 1.0);
         shares.sort_by(f64::total_cmp);
@@ -108,9 +108,9 @@ impl Shares {
     }
 }
 
-impl Default for Shares {
-    fn default() -> Shares {
-        Shares::Several(Vec::new())
+impl Default for ShareList {
+    fn default() -> ShareList {
+        ShareList::Several(Vec::new())
     }
 }
 

@@ -10,7 +10,7 @@ use super::project::last_part;
 use super::session::Session;
 use super::summary::Summary;
 use super::version;
-use super::window::{Limits, Overrides, Rules, Said};
+use super::window::{ClientStatus, Limits, Overrides, Rules};
 use derive_more::Deref;
 use jiff::Timestamp;
 use std::cell::OnceCell;
@@ -96,7 +96,7 @@ impl Gauge {
     }
 
     /// Returns what the agent's client said of the session.
-    pub fn said(&self) -> Option<&Said> {
+    pub fn said(&self) -> Option<&ClientStatus> {
         self.overrides.said.as_ref()
     }
 
@@ -180,7 +180,7 @@ mod tests {
     use crate::forecast::forecast;
     use crate::properties::{entry, events, session};
     use crate::testing::Log;
-    use crate::window::Said;
+    use crate::window::ClientStatus;
     use crate::{Kind, Role};
     use jiff::Timestamp;
     use proptest::prelude::*;
@@ -197,9 +197,9 @@ mod tests {
         let mut session = log.report(5_100).session;
         let mut gauge = session.gauge();
         assert_eq!(gauge.limits().trigger, Some(50_000));
-        session.set_said(Said {
+        session.set_said(ClientStatus {
             since: Some(Timestamp::MAX),
-            ..Said::window(100_000, Some("first".to_owned()))
+            ..ClientStatus::window(100_000, Some("first".to_owned()))
         });
         gauge.set_overrides(Arc::clone(session.overrides_shared()));
         assert_eq!(gauge.limits().trigger, Some(40_000));
@@ -234,9 +234,9 @@ mod tests {
             prop_assert_eq!(gauge.is_final, session.is_final(&context));
             prop_assert_eq!(gauge.has_begun(), session.has_begun());
             // The client changes to another model, or back to an earlier one.
-            session.set_said(Said {
+            session.set_said(ClientStatus {
                 since: Some(Timestamp::MAX),
-                ..Said::window(100_000, Some(model.to_owned()))
+                ..ClientStatus::window(100_000, Some(model.to_owned()))
             });
             gauge.set_overrides(Arc::clone(session.overrides_shared()));
             prop_assert_eq!(gauge.limits(), &session.limits());

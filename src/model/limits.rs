@@ -2,7 +2,9 @@
 
 use super::past::ModelFacts;
 use super::state::State;
-use super::window::{Limits, Overrides, PastSize, Rules, Said, Seen, Unread, WindowSource};
+use super::window::{
+    ClientStatus, LimitInputs, Limits, Overrides, PastSize, Rules, UnreadFacts, WindowSource,
+};
 use super::{LeaveReason, Source};
 use crate::content::Content;
 use crate::event::Meta;
@@ -79,7 +81,7 @@ impl State {
 /// Returns the facts of the model that the client has changed to since the newest response, if it has. The response was of
 /// `model` and came at `answered`.
 pub(super) fn facts_after_switch(
-    said: Option<&Said>,
+    said: Option<&ClientStatus>,
     model: Option<&str>,
     answered: Option<Timestamp>,
     left_out: u64,
@@ -118,7 +120,7 @@ pub(super) struct Sizes {
     /// The compactions that the agent made by itself with the model.
     past: Vec<PastSize>,
     /// The facts that a report on the whole log may show otherwise.
-    unread: Unread,
+    unread: UnreadFacts,
 }
 
 impl Sizes {
@@ -146,7 +148,7 @@ impl Sizes {
     /// Returns the limits by these facts. `least` is a lower bound of the context, in tokens, if it exceeds what was
     /// reported.
     fn limits_from(&self, facts: &ModelFacts, terms: &LimitTerms<'_>, least: u64) -> Limits {
-        terms.rules.limits(&Seen {
+        terms.rules.limits(&LimitInputs {
             agent: terms.agent,
             version: terms.meta.version.as_deref(),
             model: facts.model.as_deref(),
@@ -171,7 +173,7 @@ impl Sizes {
         Sizes {
             largest: 0,
             past: Vec::new(),
-            unread: Unread {
+            unread: UnreadFacts {
                 compaction: self.unread.compaction || is_part,
                 ..self.unread
             },
@@ -239,7 +241,7 @@ impl Sizes {
             has_requests,
             largest,
             first: first.map(|request| request.prompt()),
-            unread: Unread {
+            unread: UnreadFacts {
                 prompts: is_part,
                 compaction: is_open || (is_part && !resets.iter().any(|r| automatic(&r))),
                 ..state.unread_facts()

@@ -8,7 +8,7 @@ use super::event::{Cause, Reset};
 use super::history::{CompactionCounts, ItemRef, RequestIx, RequestRef, SizedItem};
 use super::past::Inputs;
 use super::state::State;
-use super::window::{Base, CountRule, Limits, Seen};
+use super::window::{Base, CountRule, LimitInputs, Limits};
 use super::{Kind, Role};
 use crate::content::Content;
 use serde::{Deserialize, Serialize};
@@ -232,11 +232,11 @@ impl State {
 
     /// Returns the rule by which the agent counts with this model.
     pub(super) fn count_rule_for(&self, model: Option<&str>) -> Option<CountRule> {
-        self.rules().count_rule(&Seen {
+        self.rules().count_rule(&LimitInputs {
             version: self.meta.version.as_deref(),
             session: self.meta.id.as_deref(),
             at: self.updated_at,
-            ..Seen::new(self.agent, model, self.overrides())
+            ..LimitInputs::new(self.agent, model, self.overrides())
         })
     }
 }

@@ -20,7 +20,7 @@ pub use super::history::{
 pub use super::small::NoMemory;
 use super::state::{ReportOrder, State};
 use super::sums::RunningSums;
-use super::window::{Overrides, Rules, Said};
+use super::window::{ClientStatus, Overrides, Rules};
 use super::{LeaveReason, Source};
 use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
@@ -54,12 +54,12 @@ impl Session {
     }
 
     /// Returns what the agent's client said of the session.
-    pub fn said(&self) -> Option<&Said> {
+    pub fn said(&self) -> Option<&ClientStatus> {
         self.state.overrides().said.as_ref()
     }
 
     /// Sets the window that the agent's client says.
-    pub fn set_said(&mut self, said: Said) {
+    pub fn set_said(&mut self, said: ClientStatus) {
         let said = Some(said);
         let set = self.state.overrides().clone();
         self.set_overrides(Arc::new(Overrides { said, ..set }));

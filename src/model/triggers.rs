@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Something that can compact a session next, or take something out of its context.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Next {
+pub struct NextTrigger {
     /// The kind of trigger.
     pub kind: TriggerKind,
     /// The size at which it fires, in the agent's own count.
@@ -40,9 +40,9 @@ pub struct Next {
     pub setting: &'static str,
 }
 
-impl Next {
-    fn new(kind: TriggerKind, source: TriggerSource) -> Next {
-        Next {
+impl NextTrigger {
+    fn new(kind: TriggerKind, source: TriggerSource) -> NextTrigger {
+        NextTrigger {
             kind,
             tokens: None,
             left: None,
@@ -76,11 +76,15 @@ impl Next {
 }
 
 /// Returns all that can compact a session next, the nearest first.
-pub fn next(of: &Gauge, forecast: &Result<Forecast, NoForecast>, now: Timestamp) -> Vec<Next> {
+pub fn next(
+    of: &Gauge,
+    forecast: &Result<Forecast, NoForecast>,
+    now: Timestamp,
+) -> Vec<NextTrigger> {
     let by_size = by_size(of).into_iter();
-    let mut all: Vec<Next> = by_size.chain(past_turn_end(of)).collect();
+    let mut all: Vec<NextTrigger> = by_size.chain(past_turn_end(of)).collect();
     all.extend(other(of, now));
-    let minutes = |next: &Next| next.minutes(forecast, now).unwrap_or(f64::INFINITY);
+    let minutes = |next: &NextTrigger| next.minutes(forecast, now).unwrap_or(f64::INFINITY);
     // Of equal ones, those that compact come first, the size before all others.
     all.sort_by(|a, b| {
         let by_time = minutes(a).total_cmp(&minutes(b));
@@ -90,16 +94,16 @@ pub fn next(of: &Gauge, forecast: &Result<Forecast, NoForecast>, now: Timestamp)
 }
 
 /// Returns the triggers other than the size that can compact a session next.
-pub fn other(of: &Gauge, now: Timestamp) -> Vec<Next> {
+pub fn other(of: &Gauge, now: Timestamp) -> Vec<NextTrigger> {
     let overrides = of.overrides();
     if overrides.compaction == Compaction::Off {
         return Vec::new();
     }
     let rows = of.rules().others(of.agent, of.meta.version.as_deref());
     let set = &overrides.others;
-    let mut found: Vec<Next> = rows
+    let mut found: Vec<NextTrigger> = rows
         .into_iter()
-        .filter_map(|row| Asked { of, set, now }.other(row))
+        .filter_map(|row| TriggerQuery { of, set, now }.other(row))
         .collect();
     // The user's own rule is all that there is.
     let is_excluded =
@@ -117,7 +121,7 @@ pub fn idle_at(of: &Gauge, now: Timestamp) -> Option<Timestamp> {
         .find_map(|next| next.at)
 }
 
-fn by_size(of: &Gauge) -> Option<Next> {
+fn by_size(of: &Gauge) -> Option<NextTrigger> {
     let limits = of.limits();
     let trigger = limits.trigger.filter(|_| !limits.ends)?;
     let kind = if limits.at_turn_end {
@@ -125,39 +129,39 @@ fn by_size(of: &Gauge) -> Option<Next> {
     } else {
         TriggerKind::Size
     };
-    Some(Next {
+    Some(NextTrigger {
         tokens: Some(trigger),
         left: Some(of.context.headroom(trigger)),
         setting: limits.trigger_setting,
-        ..Next::new(kind, limits.trigger_source)
+        ..NextTrigger::new(kind, limits.trigger_source)
     })
 }
 
 /// Returns the size at which it compacted at the end of a turn, where no settings that could be read have one.
-fn past_turn_end(of: &Gauge) -> Option<Next> {
+fn past_turn_end(of: &Gauge) -> Option<NextTrigger> {
     let limits = of.limits();
     if limits.at_turn_end || limits.trigger_source == TriggerSource::Config || limits.ends {
         return None;
     }
     let tokens = of.turn_end?;
-    Some(Next {
+    Some(NextTrigger {
         tokens: Some(tokens),
         left: Some(of.context.headroom(tokens)),
         is_sure: false,
-        ..Next::new(TriggerKind::TurnEnd, TriggerSource::Past)
+        ..NextTrigger::new(TriggerKind::TurnEnd, TriggerSource::Past)
     })
 }
 
 /// The session, its settings and the time for which triggers are computed.
 #[derive(Clone, Copy)]
-struct Asked<'s> {
+struct TriggerQuery<'s> {
     of: &'s Gauge,
     set: &'s OtherSettings,
     now: Timestamp,
 }
 
-impl Asked<'_> {
-    fn other(self, row: &OtherTrigger) -> Option<Next> {
+impl TriggerQuery<'_> {
+    fn other(self, row: &OtherTrigger) -> Option<NextTrigger> {
         match row.kind {
             TriggerKind::Size | TriggerKind::TurnEnd => None,
             TriggerKind::Idle => self.idle(row),
@@ -167,20 +171,20 @@ impl Asked<'_> {
         }
     }
 
-    fn next(self, kind: TriggerKind, set: bool) -> Next {
+    fn next(self, kind: TriggerKind, set: bool) -> NextTrigger {
         let source = if set {
             TriggerSource::Settings
         } else {
             TriggerSource::Policy
         };
-        Next {
+        NextTrigger {
             setting: if set { self.set.from } else { "" },
-            ..Next::new(kind, source)
+            ..NextTrigger::new(kind, source)
         }
     }
 
     /// Returns the trigger while nobody types, at a time of day.
-    fn idle(self, row: &OtherTrigger) -> Option<Next> {
+    fn idle(self, row: &OtherTrigger) -> Option<NextTrigger> {
         let size = self.set.idle_size.unwrap_or(row.size).max(row.least);
         let cache = self.of.prompt_cache()?;
         let is_kept = row
@@ -196,7 +200,7 @@ impl Asked<'_> {
         let pause = SignedDuration::try_from_secs_f64(pause).ok()?;
         let at = cache.sent.checked_add(pause).ok()?;
         // A timer that is late is not served.
-        (at > self.now).then(|| Next {
+        (at > self.now).then(|| NextTrigger {
             at: Some(at),
             is_sure: false,
             setting: self.set.idle_from,
@@ -205,10 +209,10 @@ impl Asked<'_> {
     }
 
     /// Returns the trigger of a summary that is made from a size on; it takes the place of the history at the trigger.
-    fn background(self, row: &OtherTrigger) -> Option<Next> {
+    fn background(self, row: &OtherTrigger) -> Option<NextTrigger> {
         let is_set = self.set.background.is_some() || self.set.background_share.is_some();
         let size = self.set.ready.map(|ready| ready.before);
-        let next = Next {
+        let next = NextTrigger {
             is_sure: false,
             size,
             after: size.map(|before| self.after_swap(before)),
@@ -226,7 +230,7 @@ impl Asked<'_> {
         let window = limits.window.saturating_sub(row.reserve);
         let tokens = (window as f64 * share).round() as u64;
         let tokens = tokens.min(limits.end());
-        Some(Next {
+        Some(NextTrigger {
             tokens: Some(tokens),
             left: Some(tokens.saturating_sub(self.of.context.counted())),
             ..next
@@ -244,11 +248,11 @@ impl Asked<'_> {
     }
 
     /// Returns the trigger before the next turn, where its model has another hash.
-    fn model_change(self, row: &OtherTrigger) -> Option<Next> {
+    fn model_change(self, row: &OtherTrigger) -> Option<NextTrigger> {
         let last = self.of.meta.model_hash.as_deref()?;
         let model = self.set.model.as_deref().or(self.of.model())?;
         let next = of_model(&self.set.hashes, model).or_else(|| of_model(&row.hashes, model))?;
-        (next != last && self.of.context.used > 0).then(|| Next {
+        (next != last && self.of.context.used > 0).then(|| NextTrigger {
             is_sure: false,
             model: Some(model.to_owned()),
             ..self.next(TriggerKind::ModelChange, true)
@@ -256,14 +260,14 @@ impl Asked<'_> {
     }
 
     /// Returns the trigger after a pause: all results but the newest are left out of the next prompt.
-    fn clearing(self, row: &OtherTrigger) -> Option<Next> {
+    fn clearing(self, row: &OtherTrigger) -> Option<NextTrigger> {
         if !self.set.clearing.unwrap_or(row.usual) {
             return None;
         }
         let tokens = self.of.clearable?;
         let pause = SignedDuration::from_secs(row.pause.into());
         let at = self.of.prompt_cache()?.sent.checked_add(pause).ok()?;
-        Some(Next {
+        Some(NextTrigger {
             at: Some(at),
             is_sure: false,
             size: Some(tokens),

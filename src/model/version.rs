@@ -26,13 +26,13 @@ pub fn is_up_to(version: Option<&str>, newest: Option<&str>) -> bool {
 mod tests {
     use super::*;
     use crate::session::Session;
-    use crate::window::{Proven, Rules};
+    use crate::window::{ProvenVersion, Rules};
     use std::sync::Arc;
 
     #[test]
     fn a_session_of_a_newer_version_than_the_proven_one() {
         let of = |version: &str| {
-            let proven = Proven {
+            let proven = ProvenVersion {
                 version: "2.1.20".into(),
             };
             let rules = Rules {

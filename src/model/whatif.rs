@@ -17,10 +17,10 @@ mod tests;
 use super::compaction::sizes;
 use super::session::Session;
 use super::window::custom::Rule;
-use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
+use super::window::{LimitInputs, Limits, Overrides, Policy, Rules, TriggerSource};
 use super::{LeaveReason, Source};
 use crate::history::{ItemIx, RequestIx, SizedItem};
-use course::{Change, Course};
+use course::{Change, GrowthHistory};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,13 +29,13 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
     /// The owner of the rule.
-    pub whose: Whose,
+    pub whose: RuleOwner,
     /// The name of the rule.
     pub policy: String,
     /// The size at which it compacts; `None`: it does not go by size.
     pub trigger: Option<u64>,
     /// Its compactions, in order.
-    pub compactions: Vec<Compacted>,
+    pub compactions: Vec<RuleCompaction>,
     /// The largest the context got, in tokens.
     pub largest: u64,
     /// All prompts together, in tokens: what the requests carried.
@@ -46,7 +46,7 @@ pub struct WhatIf {
 
 /// The owner of the rule of a row of [`what_if`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum RuleOwner {
     /// None: what did take place.
     Real,
     /// The session's own.
@@ -57,21 +57,21 @@ pub enum Whose {
     Generic,
 }
 
-impl Whose {
+impl RuleOwner {
     /// Returns its name, as reports write it; for an agent its id.
     pub fn name(&self) -> &str {
         match self {
-            Whose::Real => "real",
-            Whose::Own => "own",
-            Whose::Agent(id) => id,
-            Whose::Generic => "generic",
+            RuleOwner::Real => "real",
+            RuleOwner::Own => "own",
+            RuleOwner::Agent(id) => id,
+            RuleOwner::Generic => "generic",
         }
     }
 }
 
 /// One compaction of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Compacted {
+pub struct RuleCompaction {
     /// The first request after it.
     #[serde(rename = "call")]
     pub request: RequestIx,
@@ -84,7 +84,7 @@ pub struct Compacted {
 impl WhatIf {
     /// Returns the tokens that its compactions took out, less what they put in.
     pub fn dropped(&self) -> u64 {
-        let dropped = |done: &Compacted| done.before.saturating_sub(done.after);
+        let dropped = |done: &RuleCompaction| done.before.saturating_sub(done.after);
         let all = self.compactions.iter().map(dropped);
         all.fold(0, u64::saturating_add)
     }
@@ -93,7 +93,7 @@ impl WhatIf {
 /// Returns the rules side by side, over the first `requests` requests: what was real, the session's own rule, that of
 /// every agent that compacts by size, and generic ones.
 pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
-    let course = Course::of(session, requests, &BTreeSet::new());
+    let course = GrowthHistory::of(session, requests, &BTreeSet::new());
     let limits = limits(session, course.requests);
     let usual = Overrides::default();
     let seen = seen(session, course.requests, &usual);
@@ -108,23 +108,23 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
         if policy.agent == session.agent && limits.trigger == Some(trigger) {
             return None;
         }
-        let rule = Replayed {
-            fires: Fires::At(trigger),
-            keeps: Keeps::Policy(policy, rules.summary_of(policy)),
+        let rule = ReplayedRule {
+            fires: FiringRule::At(trigger),
+            keeps: RetentionRule::Policy(policy, rules.summary_of(policy)),
         };
-        let whose = Whose::Agent(policy.agent.clone());
+        let whose = RuleOwner::Agent(policy.agent.clone());
         Some(course.run(window, whose, policy.name.clone(), rule))
     }));
     rows.extend(GENERIC.map(|rule| {
         let replayed = generic(rule, window, rules);
-        course.run(window, Whose::Generic, rule.name(), replayed)
+        course.run(window, RuleOwner::Generic, rule.name(), replayed)
     }));
     rows
 }
 
 /// Returns the result of the session's own rule over the first `requests` requests, had these items never come.
 pub fn what_if_without(session: &Session, requests: RequestIx, items: &BTreeSet<ItemIx>) -> WhatIf {
-    let course = Course::of(session, requests, items);
+    let course = GrowthHistory::of(session, requests, items);
     let limits = limits(session, course.requests);
     let usual = Overrides::default();
     let seen = seen(session, course.requests, &usual);
@@ -156,12 +156,12 @@ pub fn without(
 }
 
 /// A rule to be replayed.
-struct Replayed<'p> {
-    fires: Fires,
-    keeps: Keeps<'p>,
+struct ReplayedRule<'p> {
+    fires: FiringRule,
+    keeps: RetentionRule<'p>,
 }
 
-enum Fires {
+enum FiringRule {
     Never,
     /// It compacts at this size.
     At(u64),
@@ -170,7 +170,7 @@ enum Fires {
 }
 
 /// The content that a rule leaves in the context, besides the prefix.
-enum Keeps<'p> {
+enum RetentionRule<'p> {
     /// All together has this size, which it had in the session itself.
     Learned(u64),
     /// The content that a policy keeps, and a summary of this size.
@@ -183,9 +183,9 @@ enum Keeps<'p> {
     AtMost(u64),
 }
 
-impl Course {
+impl GrowthHistory {
     /// Returns the course under a rule.
-    fn run(&self, window: u64, whose: Whose, policy: String, rule: Replayed<'_>) -> WhatIf {
+    fn run(&self, window: u64, whose: RuleOwner, policy: String, rule: ReplayedRule<'_>) -> WhatIf {
         let (mut size, mut user, mut counted) = (0_u64, 0_u64, 0_u64);
         // Those in the context.
         let mut messages = 0..0;
@@ -193,8 +193,8 @@ impl Course {
             whose,
             policy,
             trigger: match rule.fires {
-                Fires::At(trigger) => Some(trigger),
-                Fires::Never | Fires::Messages(_) => None,
+                FiringRule::At(trigger) => Some(trigger),
+                FiringRule::Never | FiringRule::Messages(_) => None,
             },
             compactions: Vec::new(),
             largest: 0,
@@ -212,18 +212,18 @@ impl Course {
             user = user.saturating_add(step.user);
             messages.end = step.messages;
             row.largest = row.largest.max(size);
-            if row.whose == Whose::Own {
+            if row.whose == RuleOwner::Own {
                 counted = counted.saturating_add(step.counted);
             }
             let fires = match rule.fires {
-                Fires::Never => false,
-                Fires::At(trigger) => size.saturating_add(counted) >= trigger,
-                Fires::Messages(most) => messages.len() > most,
+                FiringRule::Never => false,
+                FiringRule::At(trigger) => size.saturating_add(counted) >= trigger,
+                FiringRule::Messages(most) => messages.len() > most,
             };
             if fires {
                 let after = self.after(&rule.keeps, size, user, &mut messages);
                 if after < size {
-                    row.compactions.push(Compacted {
+                    row.compactions.push(RuleCompaction {
                         request: ix,
                         before: size,
                         after,
@@ -242,14 +242,20 @@ impl Course {
     }
 
     /// Returns the size after a compaction.
-    fn after(&self, keeps: &Keeps<'_>, size: u64, user: u64, messages: &mut Range<usize>) -> u64 {
+    fn after(
+        &self,
+        keeps: &RetentionRule<'_>,
+        size: u64,
+        user: u64,
+        messages: &mut Range<usize>,
+    ) -> u64 {
         let history = size.saturating_sub(self.prefix);
         let (kept, summary) = match keeps {
-            Keeps::Learned(after) => return *after,
-            Keeps::AtMost(most) => return *most,
-            Keeps::Summary(summary) => (0, *summary),
-            Keeps::Policy(policy, summary) => (policy.kept(history, user), *summary),
-            Keeps::Messages(keep, summary) => {
+            RetentionRule::Learned(after) => return *after,
+            RetentionRule::AtMost(most) => return *most,
+            RetentionRule::Summary(summary) => (0, *summary),
+            RetentionRule::Policy(policy, summary) => (policy.kept(history, user), *summary),
+            RetentionRule::Messages(keep, summary) => {
                 messages.start = messages.start.max(messages.end.saturating_sub(*keep));
                 let kept = self.messages.get(messages.clone()).unwrap_or_default();
                 let kept = kept.iter().copied().fold(0, u64::saturating_add);
@@ -268,26 +274,30 @@ fn limits(session: &Session, requests: RequestIx) -> Limits {
 }
 
 /// Returns a session to look up rules for: as its agent works today, whatever its version was.
-fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides) -> Seen<'s> {
+fn seen<'s>(
+    session: &'s Session,
+    requests: RequestIx,
+    overrides: &'s Overrides,
+) -> LimitInputs<'s> {
     let last = requests.checked_sub(1).map(|ix| session.requests().at(ix));
     let model = last.map_or(session.model(), |last| last.model().map(|id| &**id));
-    Seen {
+    LimitInputs {
         session: session.meta.id.as_deref(),
-        ..Seen::new(session.agent, model, overrides)
+        ..LimitInputs::new(session.agent, model, overrides)
     }
 }
 
 /// Returns the real course of the session.
-fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
+fn real(session: &Session, course: &GrowthHistory, window: u64) -> WhatIf {
     let reported = session.requests().to(course.requests);
     let is_live = course.requests == session.requests().len();
     let within = 1..course.requests + usize::from(is_live);
     let resets = session.resets().iter().enumerate();
-    let compactions: Vec<Compacted> = resets
+    let compactions: Vec<RuleCompaction> = resets
         .filter(|(_, reset)| {
             reset.gone == LeaveReason::Compaction && within.contains(&reset.request)
         })
-        .map(|(ix, reset)| Compacted {
+        .map(|(ix, reset)| RuleCompaction {
             request: reset.request,
             before: reset.before,
             after: sizes(session, ix)
@@ -298,7 +308,7 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
     let prompts = reported.clone().map(|request| request.prompt());
     let before = compactions.iter().map(|done| done.before);
     WhatIf {
-        whose: Whose::Real,
+        whose: RuleOwner::Real,
         policy: "as it was".to_owned(),
         trigger: None,
         largest: prompts.clone().chain(before).max().unwrap_or(0),
@@ -311,7 +321,12 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
 }
 
 /// Returns the session's own rule; its own past compactions show what stays better than the table does.
-fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> WhatIf {
+fn own(
+    session: &Session,
+    course: &GrowthHistory,
+    limits: &Limits,
+    seen: &LimitInputs<'_>,
+) -> WhatIf {
     let rules = session.rules();
     let policy = rules
         .policy
@@ -326,18 +341,20 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
         .collect();
     past.sort_unstable();
     let keeps = match (past.get(past.len() / 2), policy) {
-        (Some(median), _) => Keeps::Learned(*median),
-        (None, Some(policy)) => Keeps::Policy(policy, rules.summary_of(policy)),
-        (None, None) => Keeps::Summary(rules.summary),
+        (Some(median), _) => RetentionRule::Learned(*median),
+        (None, Some(policy)) => RetentionRule::Policy(policy, rules.summary_of(policy)),
+        (None, None) => RetentionRule::Summary(rules.summary),
     };
     let rule = match rules.custom_rule(seen) {
         Some(rule) => generic(rule, limits.window, rules),
-        None => Replayed {
+        None => ReplayedRule {
             fires: match (limits.trigger, limits.trigger_source) {
-                (Some(trigger), _) => Fires::At(trigger),
+                (Some(trigger), _) => FiringRule::At(trigger),
                 // Full is full, unless it was switched off.
-                (None, TriggerSource::None | TriggerSource::Refused) => Fires::At(limits.window),
-                (None, _) => Fires::Never,
+                (None, TriggerSource::None | TriggerSource::Refused) => {
+                    FiringRule::At(limits.window)
+                }
+                (None, _) => FiringRule::Never,
             },
             keeps,
         },
@@ -347,21 +364,23 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
         (_, "") => "at the limit",
         (_, name) => name,
     };
-    course.run(limits.window, Whose::Own, name.to_owned(), rule)
+    course.run(limits.window, RuleOwner::Own, name.to_owned(), rule)
 }
 
 /// Returns a rule of the user or of no agent. It leaves a summary, unless it keeps something else.
-fn generic(rule: Rule, window: u64, rules: &Rules) -> Replayed<'static> {
+fn generic(rule: Rule, window: u64, rules: &Rules) -> ReplayedRule<'static> {
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let trigger = rule.trigger(window);
-    let by_size = trigger.map_or(Fires::Never, Fires::At);
+    let by_size = trigger.map_or(FiringRule::Never, FiringRule::At);
     let (fires, keeps) = match rule {
         Rule::Messages { keep, over } => (
-            Fires::Messages(count(keep.saturating_add(over))),
-            Keeps::Messages(count(keep), rules.summary),
+            FiringRule::Messages(count(keep.saturating_add(over))),
+            RetentionRule::Messages(count(keep), rules.summary),
         ),
-        Rule::DropOldest(_) => (by_size, Keeps::AtMost(trigger.unwrap_or(window))),
-        Rule::Share(_) | Rule::Budget(_) | Rule::Never => (by_size, Keeps::Summary(rules.summary)),
+        Rule::DropOldest(_) => (by_size, RetentionRule::AtMost(trigger.unwrap_or(window))),
+        Rule::Share(_) | Rule::Budget(_) | Rule::Never => {
+            (by_size, RetentionRule::Summary(rules.summary))
+        }
     };
-    Replayed { fires, keeps }
+    ReplayedRule { fires, keeps }
 }

@@ -3,6 +3,7 @@
 //! fallbacks for models that no table has: `models::GUESSED_WINDOWS` and [`Tokenizer::default`].
 
 mod cache;
+mod client_status;
 pub mod count_rule;
 pub mod custom;
 mod models;
@@ -12,7 +13,6 @@ mod pattern;
 mod policy;
 mod price;
 mod proven;
-mod said;
 pub mod set;
 #[cfg(test)]
 mod tests;
@@ -22,6 +22,7 @@ mod unread;
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
 pub use cache::CacheRow;
+pub use client_status::{Breakdown, ClientCompaction, ClientStatus, without_window};
 pub use count_rule::{Base, CountRule};
 pub use models::ModelRow;
 pub use other::{OtherSettings, OtherTrigger, ReadySummary, TriggerKind};
@@ -29,10 +30,9 @@ pub use overrides::{Compaction, ModelWindow, Overrides};
 pub use pattern::{matches, matches_model};
 pub use policy::Policy;
 pub use price::{PriceRow, Prices};
-pub use proven::Proven;
-pub use said::{Breakdown, Said, SaidCompaction, without_window};
+pub use proven::ProvenVersion;
 pub use trigger::PastSize;
-pub use unread::Unread;
+pub use unread::UnreadFacts;
 
 use super::calibration::Tokenizer;
 use super::earlier::Earlier;
@@ -73,7 +73,7 @@ pub struct Rules {
     pub replace_pictures: Vec<String>,
     /// The newest version of each agent whose logs were compared with known counts, by the agent's id.
     #[serde(default)]
-    pub proven: BTreeMap<String, Proven>,
+    pub proven: BTreeMap<String, ProvenVersion>,
     /// Rows of the user's table that are not used, since their numbers cannot be true: where, and why.
     #[serde(skip)]
     pub refused: Vec<String>,
@@ -239,7 +239,7 @@ fn with_setting(source: &str, setting: &str) -> String {
 
 /// The data from which the limits of a session are computed.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct LimitInputs<'a> {
     /// The agent's id.
     pub agent: &'a str,
     /// The agent's version.
@@ -265,17 +265,21 @@ pub struct Seen<'a> {
     /// The compactions that the agent made by itself with this model, in order, with what was left out then.
     pub past: &'a [PastSize],
     /// The fields that a report on the whole log may show otherwise.
-    pub unread: Unread,
+    pub unread: UnreadFacts,
     /// The window the user set on screen.
     pub set_window: Option<u64>,
     /// The agent's settings.
     pub overrides: &'a Overrides,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> LimitInputs<'a> {
     /// Returns an agent with a model, of which nothing else is known.
-    pub fn new(agent: &'a str, model: Option<&'a str>, overrides: &'a Overrides) -> Seen<'a> {
-        Seen {
+    pub fn new(
+        agent: &'a str,
+        model: Option<&'a str>,
+        overrides: &'a Overrides,
+    ) -> LimitInputs<'a> {
+        LimitInputs {
             agent,
             version: None,
             model,
@@ -288,7 +292,7 @@ impl<'a> Seen<'a> {
             first: None,
             left_out: 0,
             past: &[],
-            unread: Unread::default(),
+            unread: UnreadFacts::default(),
             set_window: None,
             overrides,
         }
@@ -405,13 +409,13 @@ impl Rules {
     /// Returns the rule of each agent, one row for each, as it would hold for such a session with this window.
     pub(super) fn policies_today<'r>(
         &'r self,
-        seen: &'r Seen<'_>,
+        seen: &'r LimitInputs<'_>,
         window: u64,
     ) -> impl Iterator<Item = &'r Policy> {
         let mut done: Vec<&str> = Vec::new();
         self.policy.iter().filter(move |policy| {
             let agent = policy.agent.as_str();
-            let seen = Seen { agent, ..*seen };
+            let seen = LimitInputs { agent, ..*seen };
             let holds = !done.contains(&agent) && policy.holds(&seen, window);
             if holds {
                 done.push(agent);
@@ -426,14 +430,14 @@ impl Rules {
     }
 
     /// Returns the user's own rule for a session.
-    pub(super) fn custom_rule(&self, seen: &Seen<'_>) -> Option<custom::Rule> {
+    pub(super) fn custom_rule(&self, seen: &LimitInputs<'_>) -> Option<custom::Rule> {
         self.custom.rule(seen)
     }
 
     /// Returns the window and trigger of a session.
-    pub fn limits(&self, seen: &Seen<'_>) -> Limits {
+    pub fn limits(&self, seen: &LimitInputs<'_>) -> Limits {
         let set = seen.overrides.of_model(seen.model);
-        let seen = &Seen {
+        let seen = &LimitInputs {
             overrides: &set,
             ..*seen
         };
@@ -482,7 +486,7 @@ impl Rules {
     }
 
     /// Returns the rule by which the agent of a session counts its context. It does not depend on the window.
-    pub(super) fn count_rule(&self, seen: &Seen<'_>) -> Option<CountRule> {
+    pub(super) fn count_rule(&self, seen: &LimitInputs<'_>) -> Option<CountRule> {
         if self.custom.rule(seen).is_some() {
             return None;
         }
@@ -502,7 +506,7 @@ impl Rules {
         })
     }
 
-    fn window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
+    fn window(&self, seen: &LimitInputs<'_>) -> (u64, WindowSource) {
         if let Some(set) = seen.set_window {
             return (set, WindowSource::Here);
         }

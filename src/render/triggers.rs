@@ -4,11 +4,11 @@ use super::clock::Clock;
 use super::number::{short, tokens, usd};
 use model::prompt_cache::{CacheState, Lost, NextPrompt};
 use model::session::Session;
-use model::triggers::{ChangedRule, Next, changed_rule};
+use model::triggers::{ChangedRule, NextTrigger, changed_rule};
 use model::window::TriggerKind;
 
 /// Returns the words after `compacts` for a trigger: `at 14:52 if nobody types`. `None`: it does not compact by itself.
-pub fn when(next: &Next, clock: &Clock) -> Option<String> {
+pub fn when(next: &NextTrigger, clock: &Clock) -> Option<String> {
     Some(match next.kind {
         TriggerKind::Size => format!("at {}", short(next.tokens?)),
         TriggerKind::TurnEnd => format!("at {} at the end of a turn", short(next.tokens?)),
@@ -19,8 +19,8 @@ pub fn when(next: &Next, clock: &Clock) -> Option<String> {
 }
 
 /// Returns the first that compacts by itself and is not a matter of size: `at 14:52 if nobody types`.
-pub fn beside_size(all: &[Next], clock: &Clock) -> Option<String> {
-    let is_other = |next: &&Next| match next.kind {
+pub fn beside_size(all: &[NextTrigger], clock: &Clock) -> Option<String> {
+    let is_other = |next: &&NextTrigger| match next.kind {
         TriggerKind::Size => false,
         // By the agent's rule it is the size that counts; by past compactions it comes beside that.
         TriggerKind::TurnEnd => !next.is_sure,
@@ -31,7 +31,7 @@ pub fn beside_size(all: &[Next], clock: &Clock) -> Option<String> {
 }
 
 /// Returns a sentence on each trigger but the size, with its source.
-pub fn sentences(all: &[Next], clock: &Clock) -> Vec<String> {
+pub fn sentences(all: &[NextTrigger], clock: &Clock) -> Vec<String> {
     all.iter()
         .filter_map(|next| sentence(next, clock))
         .collect()
@@ -56,7 +56,7 @@ pub fn changed(session: &Session, clock: &Clock) -> Option<String> {
     ))
 }
 
-fn sentence(next: &Next, clock: &Clock) -> Option<String> {
+fn sentence(next: &NextTrigger, clock: &Clock) -> Option<String> {
     let words = match (next.kind, next.size) {
         (TriggerKind::TurnEnd, _) if !next.is_sure => format!("may compact {}", when(next, clock)?),
         (TriggerKind::Size | TriggerKind::TurnEnd, _) => return None,

@@ -25,7 +25,7 @@ use model::forecast::{Forecast, NoForecast};
 use model::gauge::Gauge;
 use model::session::Session;
 use model::sessions::FileFacts;
-use model::triggers::{self, Next};
+use model::triggers::{self, NextTrigger};
 use render::clock::Clock;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ pub struct Report<'a> {
     /// The forecast of the next compaction.
     pub forecast: Result<Forecast, NoForecast>,
     /// The possible next compactions, the nearest first.
-    pub next: Vec<Next>,
+    pub next: Vec<NextTrigger>,
     /// The user's clock.
     pub clock: Clock,
     /// The number of other sessions in the file, if its format allows several.

@@ -16,7 +16,9 @@ use integrations::store;
 use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
 use model::project::Project;
-use model::window::{Breakdown, OtherSettings, Overrides, ReadySummary, Said, SaidCompaction};
+use model::window::{
+    Breakdown, ClientCompaction, ClientStatus, OtherSettings, Overrides, ReadySummary,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -196,19 +198,19 @@ impl SettingsReader {
     }
 
     /// Returns the window that the agent's client said.
-    fn said(&mut self, agent: &str, id: &str) -> Option<Said> {
+    fn said(&mut self, agent: &str, id: &str) -> Option<ClientStatus> {
         let kept = self.kept.of(agent, id)?;
         let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
             at: it.at,
             tokens: it.tokens,
             parts: it.parts.clone(),
         });
-        Some(Said {
-            compaction: kept.compaction.map_or(SaidCompaction::Unsaid, of_client),
+        Some(ClientStatus {
+            compaction: kept.compaction.map_or(ClientCompaction::Unsaid, of_client),
             breakdown,
             since: kept.since,
             cache_until: kept.cache_until,
-            ..Said::window(kept.window?, kept.model.clone())
+            ..ClientStatus::window(kept.window?, kept.model.clone())
         })
     }
 
@@ -375,11 +377,11 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
 }
 
 /// Returns a client's compaction as the model has it.
-fn of_client(kept: KeptCompaction) -> SaidCompaction {
+fn of_client(kept: KeptCompaction) -> ClientCompaction {
     match kept {
-        KeptCompaction::At(at) => SaidCompaction::At(at),
-        KeptCompaction::WhenRefused => SaidCompaction::Refused,
-        KeptCompaction::Off => SaidCompaction::Off,
+        KeptCompaction::At(at) => ClientCompaction::At(at),
+        KeptCompaction::WhenRefused => ClientCompaction::Refused,
+        KeptCompaction::Off => ClientCompaction::Off,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::event::{
 };
 use crate::session::Coverage;
 use crate::testing::new_item;
-use crate::window::{Overrides, Rules, Said};
+use crate::window::{ClientStatus, Overrides, Rules};
 use crate::{Kind, LeaveReason, Role};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -159,9 +159,9 @@ fn a_compaction_and_another_model_are_cold() {
     let answered = compacted.asks(70, 5, 9_000, five(4_000, 5_000));
     assert_eq!(answered.state(80), Some(CacheState::Warm(at(370))));
     let mut switched = log();
-    let said = Said {
+    let said = ClientStatus {
         since: Some(at(90)),
-        ..Said::window(200_000, Some("another".to_owned()))
+        ..ClientStatus::window(200_000, Some("another".to_owned()))
     };
     switched.0.set_overrides(Arc::new(Overrides {
         said: Some(said),
@@ -174,9 +174,9 @@ fn a_compaction_and_another_model_are_cold() {
 #[test]
 fn the_client_may_know_better() {
     let mut log = Log::of("five").asks(0, 5, 50_000, five(0, 50_000));
-    let said = |until| Said {
+    let said = |until| ClientStatus {
         cache_until: Some(at(until)),
-        ..Said::window(200_000, None)
+        ..ClientStatus::window(200_000, None)
     };
     log.0.set_said(said(3_600));
     assert_eq!(log.state(400), Some(CacheState::Warm(at(3_600))));

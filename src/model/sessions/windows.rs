@@ -1,7 +1,7 @@
 //! The windows that the user has set on screen, in the sessions that they are for.
 
 use super::{FileId, SessionKey, Sessions, conversations};
-use crate::window::set::{SetFor, SetWindow, SetWindows};
+use crate::window::set::{SetWindow, SetWindows, WindowScope};
 
 impl Sessions {
     /// Returns the windows that the user has set on screen.
@@ -10,7 +10,7 @@ impl Sessions {
     }
 
     /// Sets the window of a session or a model, or takes that back.
-    pub fn set_window(&mut self, sessions: SetFor, tokens: Option<u64>) {
+    pub fn set_window(&mut self, sessions: WindowScope, tokens: Option<u64>) {
         self.windows.set(sessions, tokens);
         for file in self.files.keys().copied().collect::<Vec<_>>() {
             self.set_windows_of(file);
@@ -25,7 +25,7 @@ impl Sessions {
     }
 
     /// Returns this session, as the one that a window is set for; `None`: it is gone.
-    pub fn set_for(&self, key: SessionKey) -> Option<SetFor> {
+    pub fn set_for(&self, key: SessionKey) -> Option<WindowScope> {
         let path = self.facts(key)?.path.to_string_lossy().into_owned();
         let id = self
             .sessions
@@ -35,7 +35,7 @@ impl Sessions {
             .as_deref()
             .unwrap_or_default();
         let id = id.to_owned();
-        Some(SetFor::Session { path, id })
+        Some(WindowScope::Session { path, id })
     }
 
     /// Gives a file's sessions the windows that the user has set for them, after the file has changed.

@@ -7,7 +7,7 @@ use crate::history::Coverage;
 use crate::past::ModelFacts;
 use crate::pictures::Media;
 use crate::prompt::first_prompt;
-use crate::window::{Overrides, Unread};
+use crate::window::{Overrides, UnreadFacts};
 use std::sync::Arc;
 
 /// Facts that were named since the part of the log that was not read.
@@ -41,13 +41,13 @@ impl State {
     }
 
     /// Returns the facts that may be different further back.
-    pub(crate) fn unread_facts(&self) -> Unread {
+    pub(crate) fn unread_facts(&self) -> UnreadFacts {
         let is_unread = |is_named: bool| self.coverage != Coverage::Whole && !is_named;
-        Unread {
+        UnreadFacts {
             model: is_unread(self.named.model),
             window: is_unread(self.named.window),
             trigger: is_unread(self.named.trigger),
-            ..Unread::default()
+            ..UnreadFacts::default()
         }
     }
 

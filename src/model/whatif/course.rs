@@ -9,7 +9,7 @@ use crate::{Kind, LeaveReason, Role};
 use std::collections::{BTreeSet, HashMap};
 
 /// The growth of a session.
-pub(super) struct Course {
+pub(super) struct GrowthHistory {
     /// One for each request, and one more where a compaction came after the last.
     pub(super) steps: Vec<CourseStep>,
     /// Tokens of the messages that were added, by step, the oldest of each first.
@@ -45,9 +45,13 @@ impl Default for Change {
     }
 }
 
-impl Course {
+impl GrowthHistory {
     /// Returns the course of the first `requests` requests, as if `without` had not come.
-    pub(super) fn of(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) -> Course {
+    pub(super) fn of(
+        session: &Session,
+        requests: RequestIx,
+        without: &BTreeSet<ItemIx>,
+    ) -> GrowthHistory {
         let requests = requests.min(session.requests().len());
         let reported = session.requests().to(requests);
         let mut steps: Vec<CourseStep> = Vec::with_capacity(requests + 1);
@@ -79,7 +83,7 @@ impl Course {
         for ix in without {
             take_out(session, *ix, &mut steps[..requests]);
         }
-        Course {
+        GrowthHistory {
             steps,
             messages,
             requests,

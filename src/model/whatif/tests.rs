@@ -48,7 +48,7 @@ fn without_past_compactions_the_table_says_what_stays() {
             .report(20_000 + n * 3_000);
     }
     let rows = what_if(&log.session, 12);
-    let done = |before, after| Compacted {
+    let done = |before, after| RuleCompaction {
         request: 10,
         before,
         after,
@@ -69,7 +69,7 @@ fn what_a_policy_keeps_stays() {
     }
     let rows = what_if(&log.session, 26);
     // Prefix, the newest 10,000, a summary of 1,000.
-    let done = Compacted {
+    let done = RuleCompaction {
         request: 20,
         before: 80_000,
         after: 31_000,
@@ -88,7 +88,7 @@ fn messages_are_counted_and_the_newest_stay() {
     let rows = what_if(&log.session, 31);
     let row = generic_row(&rows, "at more than 25 messages, keeps 20");
     // The 26th is one too many; 20 of 100 tokens stay, with a summary of 1,000.
-    let done = Compacted {
+    let done = RuleCompaction {
         request: 26,
         before: 7_600,
         after: 8_000,
@@ -104,7 +104,7 @@ fn messages_are_counted_and_the_newest_stay() {
     }
     let rows = what_if(&log.session, 31);
     let row = generic_row(&rows, "at more than 25 messages, keeps 20");
-    let done = Compacted {
+    let done = RuleCompaction {
         request: 26,
         before: 31_000,
         after: 26_000,
@@ -230,12 +230,12 @@ fn items_that_are_marked_are_left_out() {
 }
 
 /// A course of which the context only grows.
-fn course(grown: &[u32]) -> Course {
+fn course(grown: &[u32]) -> GrowthHistory {
     let step = |grown: &u32| CourseStep {
         change: Change::By(i64::from(*grown)),
         ..CourseStep::default()
     };
-    Course {
+    GrowthHistory {
         steps: grown.iter().map(step).collect(),
         messages: Vec::new(),
         requests: grown.len(),
@@ -243,12 +243,12 @@ fn course(grown: &[u32]) -> Course {
     }
 }
 
-fn run(course: &Course, fires: Fires, keeps: Keeps<'_>) -> WhatIf {
+fn run(course: &GrowthHistory, fires: FiringRule, keeps: RetentionRule<'_>) -> WhatIf {
     course.run(
         u64::MAX,
-        Whose::Generic,
+        RuleOwner::Generic,
         String::new(),
-        Replayed { fires, keeps },
+        ReplayedRule { fires, keeps },
     )
 }
 
@@ -261,7 +261,7 @@ proptest! {
         after in 0_u64..100_000,
     ) {
         let course = course(&grown);
-        let at = |trigger| run(&course, Fires::At(trigger), Keeps::Learned(after));
+        let at = |trigger| run(&course, FiringRule::At(trigger), RetentionRule::Learned(after));
         let (lower, higher) = (at(low), at(low + more));
         prop_assert!(lower.compactions.len() >= higher.compactions.len());
     }
@@ -273,8 +273,8 @@ proptest! {
         summary in 0_u64..10_000,
     ) {
         let course = course(&grown);
-        let never = run(&course, Fires::Never, Keeps::Summary(0));
-        let row = run(&course, Fires::At(trigger), Keeps::Summary(summary));
+        let never = run(&course, FiringRule::Never, RetentionRule::Summary(0));
+        let row = run(&course, FiringRule::At(trigger), RetentionRule::Summary(summary));
         prop_assert!(row.prompts <= never.prompts);
         prop_assert!(row.largest <= never.largest);
         prop_assert!(row.compactions.iter().all(|c| c.after < c.before && c.before >= trigger));

@@ -1,7 +1,7 @@
 //! The user's own windows and policies. They outrank everything else.
 
 use super::policy::part;
-use super::{Seen, matches};
+use super::{LimitInputs, matches};
 use crate::threshold::Tokens;
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ pub struct Custom {
 
 /// The sessions that a row is for; a missing field matches all. `*` matches any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Which {
+pub struct RowSelector {
     /// The agent's id.
     pub agent: Option<String>,
     /// The model's id.
@@ -33,7 +33,7 @@ pub struct Which {
 #[serde(try_from = "Row")]
 pub struct CustomWindow {
     /// The sessions it is for.
-    pub which: Which,
+    pub which: RowSelector,
     /// The window, in tokens.
     pub tokens: u64,
 }
@@ -43,7 +43,7 @@ pub struct CustomWindow {
 #[serde(try_from = "Row")]
 pub struct CustomPolicy {
     /// The sessions it is for.
-    pub which: Which,
+    pub which: RowSelector,
     /// The rule.
     pub rule: Rule,
 }
@@ -69,8 +69,8 @@ pub enum Rule {
     Never,
 }
 
-impl Which {
-    fn fits(&self, seen: &Seen<'_>) -> bool {
+impl RowSelector {
+    fn fits(&self, seen: &LimitInputs<'_>) -> bool {
         let fits = |pattern: &Option<String>, id: Option<&str>| {
             pattern
                 .as_deref()
@@ -83,7 +83,7 @@ impl Which {
 }
 
 impl Custom {
-    pub(super) fn window(&self, seen: &Seen<'_>) -> Option<u64> {
+    pub(super) fn window(&self, seen: &LimitInputs<'_>) -> Option<u64> {
         let row = self.windows.iter().find(|row| row.which.fits(seen));
         row.map(|row| row.tokens)
     }
@@ -96,7 +96,7 @@ impl Custom {
             .filter(|agent| !agent.contains('*'))
     }
 
-    pub(super) fn rule(&self, seen: &Seen<'_>) -> Option<Rule> {
+    pub(super) fn rule(&self, seen: &LimitInputs<'_>) -> Option<Rule> {
         let row = self.policies.iter().find(|row| row.which.fits(seen));
         row.map(|row| row.rule)
     }
@@ -212,8 +212,8 @@ impl TryFrom<Row> for CustomPolicy {
 }
 
 impl Row {
-    fn which(self) -> Which {
-        Which {
+    fn which(self) -> RowSelector {
+        RowSelector {
             agent: self.agent,
             model: self.model,
             session: self.session,

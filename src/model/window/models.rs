@@ -1,7 +1,7 @@
 //! The rows of models: what is known of a model, and the window that an agent takes it to have.
 
 use super::pattern::ModelId;
-use super::{Rules, Seen, Thinking, WindowSource};
+use super::{LimitInputs, Rules, Thinking, WindowSource};
 use crate::version;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,7 @@ impl Rules {
 
     /// Returns the window that an agent takes for a model where neither log nor settings say it. One that is smaller
     /// than what was in the context is not the one.
-    pub(super) fn usual_window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
+    pub(super) fn usual_window(&self, seen: &LimitInputs<'_>) -> (u64, WindowSource) {
         let mut is_guess = false;
         let rows = |id| self.windows(seen.agent, seen.version, id);
         for row in seen.model.into_iter().flat_map(rows) {

@@ -1,8 +1,8 @@
 //! Holds the changes that an agent's settings make to its window and trigger.
 
+use super::client_status::ClientStatus;
 use super::matches_model;
 use super::other::OtherSettings;
-use super::said::Said;
 use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
 use crate::project::{Project, trimmed};
@@ -53,7 +53,7 @@ pub struct Overrides {
     /// The file or variable that `compact_window` and `limit` are from, to be shown; empty: the usual settings.
     pub trigger_from: &'static str,
     /// The statement of the agent's client about the session.
-    pub said: Option<Said>,
+    pub said: Option<ClientStatus>,
     /// The compactions that its hooks noted, oldest first.
     pub hooked: Vec<HookedCompaction>,
     /// The project, where it is not the working directory that the log names.

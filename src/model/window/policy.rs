@@ -1,6 +1,6 @@
 //! Defines when agents compact, from their documentation or their source code.
 
-use super::Seen;
+use super::LimitInputs;
 use super::overrides::{Compaction, Overrides};
 use super::pattern::{ModelId, matches};
 use crate::version;
@@ -94,7 +94,7 @@ fn yes() -> bool {
 
 impl Policy {
     /// Returns true if it is the rule of a session with this window.
-    pub(super) fn holds(&self, seen: &Seen<'_>, window: u64) -> bool {
+    pub(super) fn holds(&self, seen: &LimitInputs<'_>, window: u64) -> bool {
         let of = |id| {
             let id = ModelId::new(id);
             self.models.iter().any(|pattern| id.matches(pattern))

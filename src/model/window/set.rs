@@ -2,7 +2,7 @@
 
 /// The sessions for which a window was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SetFor {
+pub enum WindowScope {
     /// One session.
     Session {
         /// The path of its log.
@@ -18,7 +18,7 @@ pub enum SetFor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetWindow {
     /// The sessions.
-    pub sessions: SetFor,
+    pub sessions: WindowScope,
     /// The window, in tokens.
     pub tokens: u64,
 }
@@ -37,7 +37,7 @@ impl SetWindows {
     }
 
     /// Sets the window of these sessions, or takes that back.
-    pub fn set(&mut self, sessions: SetFor, tokens: Option<u64>) {
+    pub fn set(&mut self, sessions: WindowScope, tokens: Option<u64>) {
         self.0.retain(|known| known.sessions != sessions);
         if let Some(tokens) = tokens {
             self.0.push(SetWindow { sessions, tokens });
@@ -47,19 +47,19 @@ impl SetWindows {
     }
 
     /// Returns the window that was set for exactly these sessions.
-    pub fn of(&self, sessions: &SetFor) -> Option<u64> {
+    pub fn of(&self, sessions: &WindowScope) -> Option<u64> {
         let known = self.0.iter().find(|known| known.sessions == *sessions);
         known.map(|known| known.tokens)
     }
 
     /// Returns the window of a session: its own, else that of its model.
     pub(crate) fn window(&self, path: &str, id: &str, model: Option<&str>) -> Option<u64> {
-        let fits = |sessions: &SetFor| match sessions {
-            SetFor::Session { path: p, id: i } => (p.as_str(), i.as_str()) == (path, id),
-            SetFor::Model(m) => Some(m.as_str()) == model,
+        let fits = |sessions: &WindowScope| match sessions {
+            WindowScope::Session { path: p, id: i } => (p.as_str(), i.as_str()) == (path, id),
+            WindowScope::Model(m) => Some(m.as_str()) == model,
         };
         let fitting = self.0.iter().filter(|known| fits(&known.sessions));
-        let first = fitting.min_by_key(|known| matches!(known.sessions, SetFor::Model(_)));
+        let first = fitting.min_by_key(|known| matches!(known.sessions, WindowScope::Model(_)));
         first.map(|known| known.tokens)
     }
 }
@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn a_session_s_own_window_comes_before_that_of_its_model() {
-        let session = |path: &str| SetFor::Session {
+        let session = |path: &str| WindowScope::Session {
             path: path.to_owned(),
             id: "s1".to_owned(),
         };
         let mut set = SetWindows::default();
         set.set(session("/a"), Some(1_000));
-        set.set(SetFor::Model("m".to_owned()), Some(2_000));
+        set.set(WindowScope::Model("m".to_owned()), Some(2_000));
         assert_eq!(set.window("/a", "s1", Some("m")), Some(1_000));
         assert_eq!(set.window("/b", "s1", Some("m")), Some(2_000));
         assert_eq!(set.window("/b", "s1", None), None);
@@ -90,9 +90,9 @@ mod tests {
     fn the_oldest_is_forgotten() {
         let mut set = SetWindows::default();
         for n in 0..=MOST {
-            set.set(SetFor::Model(n.to_string()), Some(5_000));
+            set.set(WindowScope::Model(n.to_string()), Some(5_000));
         }
         assert_eq!(set.all().len(), MOST);
-        assert_eq!(set.of(&SetFor::Model("0".to_owned())), None);
+        assert_eq!(set.of(&WindowScope::Model("0".to_owned())), None);
     }
 }

@@ -1,22 +1,22 @@
 mod agents;
 
 use super::super::history::CompactionCounts;
-use super::custom::{CustomPolicy, CustomWindow, Rule, Which};
+use super::custom::{CustomPolicy, CustomWindow, RowSelector, Rule};
 use super::*;
 use std::sync::LazyLock;
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| toml::from_str(assets::MODELS).unwrap());
 static USUAL: LazyLock<Overrides> = LazyLock::new(Overrides::default);
 
-fn seen<'a>(agent: &'a str, model: &'a str) -> Seen<'a> {
-    Seen::new(agent, Some(model), &USUAL)
+fn seen<'a>(agent: &'a str, model: &'a str) -> LimitInputs<'a> {
+    LimitInputs::new(agent, Some(model), &USUAL)
 }
 
 /// The trigger of an agent whose log gives this window.
 fn at(agent: &str, model: &str, window: u64) -> Option<u64> {
     let logged_window = Some(window);
     RULES
-        .limits(&Seen {
+        .limits(&LimitInputs {
             logged_window,
             ..seen(agent, model)
         })
@@ -24,7 +24,7 @@ fn at(agent: &str, model: &str, window: u64) -> Option<u64> {
 }
 
 fn claude(model: &str, overrides: &Overrides) -> Limits {
-    RULES.limits(&Seen {
+    RULES.limits(&LimitInputs {
         overrides,
         ..seen("claude-code", model)
     })
@@ -44,7 +44,7 @@ fn patterns() {
 fn an_agent_without_models_has_its_own_usual_window() {
     let mew = |largest| {
         let model = None;
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             model,
             largest,
             ..seen("mew", "")
@@ -81,7 +81,7 @@ fn an_unknown_model_of_a_known_maker_has_its_familys_window_as_a_guess() {
 #[test]
 fn the_smaller_window_of_two_is_said_to_be_that_unless_the_log_says_which() {
     let of = |model, says_window, largest| {
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             says_window,
             largest,
             ..seen("claude-code", model)
@@ -107,7 +107,7 @@ fn a_budget_that_is_set_takes_the_place_of_the_rules() {
             budget,
             ..Overrides::default()
         };
-        let seen = Seen {
+        let seen = LimitInputs {
             model: None,
             overrides,
             ..seen("ouro", "")
@@ -127,10 +127,10 @@ fn a_budget_that_is_set_takes_the_place_of_the_rules() {
 
 #[test]
 fn what_the_user_sets_stands_before_all_else() {
-    let which = |agent: &str, session: Option<&str>| Which {
+    let which = |agent: &str, session: Option<&str>| RowSelector {
         agent: Some(agent.into()),
         session: session.map(Into::into),
-        ..Which::default()
+        ..RowSelector::default()
     };
     let mut rules = RULES.clone();
     rules.custom.windows = vec![CustomWindow {
@@ -148,7 +148,7 @@ fn what_the_user_sets_stands_before_all_else() {
         },
     ];
     let of = |session| {
-        rules.limits(&Seen {
+        rules.limits(&LimitInputs {
             session,
             past: &[PastSize::Context(168_000)],
             logged_window: Some(200_000),
@@ -188,7 +188,7 @@ fn no_number_is_too_large() {
     };
     for agent in ["claude-code", "codex", "pi", "qwen-code"] {
         for window in [0, 1, u64::MAX] {
-            let limits = RULES.limits(&Seen {
+            let limits = RULES.limits(&LimitInputs {
                 overrides: &set,
                 set_window: Some(window),
                 ..seen(agent, "claude-opus-4-8")
@@ -228,15 +228,18 @@ fn a_prefix_counts_once_what_the_log_shows_of_it() {
 #[test]
 fn a_client_is_believed_up_to_what_was_seen() {
     let set = Overrides {
-        said: Some(Said::window(1_000_000, Some("claude-opus-4-6".to_owned()))),
+        said: Some(ClientStatus::window(
+            1_000_000,
+            Some("claude-opus-4-6".to_owned()),
+        )),
         window: Some(300_000),
         ..Overrides::default()
     };
     let window = |model, logged_window, largest| {
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             logged_window,
             largest,
-            ..Seen::new("claude-code", Some(model), &set)
+            ..LimitInputs::new("claude-code", Some(model), &set)
         });
         (limits.window, limits.window_source)
     };
@@ -273,7 +276,7 @@ fn a_larger_context_does_not_refute_a_set_window_by_which_the_agent_compacts() {
             let ours = Some(at);
             PastSize::Counted(CompactionCounts { at, not_at, ours })
         });
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             largest,
             past: &past.collect::<Vec<_>>(),
             overrides: &set,
@@ -292,22 +295,22 @@ fn a_larger_context_does_not_refute_a_set_window_by_which_the_agent_compacts() {
 #[test]
 fn a_client_says_when_it_compacts_unless_the_session_refutes_it() {
     let limits = |compaction, past: &[PastSize], logged_trigger| {
-        let said = Said {
+        let said = ClientStatus {
             compaction,
-            ..Said::window(200_000, Some("claude-opus-4-6".to_owned()))
+            ..ClientStatus::window(200_000, Some("claude-opus-4-6".to_owned()))
         };
         let set = Overrides {
             said: Some(said),
             ..Overrides::default()
         };
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             past,
             logged_trigger,
-            ..Seen::new("claude-code", Some("claude-opus-4-6"), &set)
+            ..LimitInputs::new("claude-code", Some("claude-opus-4-6"), &set)
         });
         (limits.trigger, limits.trigger_source, limits.no_trigger())
     };
-    let at = SaidCompaction::At(67_000);
+    let at = ClientCompaction::At(67_000);
     assert_eq!(
         limits(at, &[], None),
         (Some(67_000), TriggerSource::Client, None)
@@ -317,7 +320,7 @@ fn a_client_says_when_it_compacts_unless_the_session_refutes_it() {
         limits(at, &[PastSize::Context(167_500)], None).1,
         TriggerSource::Client
     );
-    let off = limits(SaidCompaction::Off, &[], None);
+    let off = limits(ClientCompaction::Off, &[], None);
     assert_eq!(
         off,
         (
@@ -327,11 +330,11 @@ fn a_client_says_when_it_compacts_unless_the_session_refutes_it() {
         )
     );
     assert_eq!(
-        limits(SaidCompaction::Refused, &[], None).1,
+        limits(ClientCompaction::Refused, &[], None).1,
         TriggerSource::Refused
     );
     assert_eq!(
-        limits(SaidCompaction::Unsaid, &[], None).1,
+        limits(ClientCompaction::Unsaid, &[], None).1,
         TriggerSource::Policy
     );
 }

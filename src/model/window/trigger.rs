@@ -1,9 +1,9 @@
 //! The size at which an agent compacts: its policy's, as settings change it and past compactions refute it.
 
+use super::client_status::ClientCompaction;
 use super::overrides::{Compaction, Overrides};
 use super::policy::{Policy, part};
-use super::said::SaidCompaction;
-use super::{Seen, TriggerSource};
+use super::{LimitInputs, TriggerSource};
 use crate::history::CompactionCounts;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl PastSize {
 }
 
 /// Returns the size at which the rule of an agent with this policy and window fires.
-fn rule(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> Option<u64> {
+fn rule(seen: &LimitInputs<'_>, policy: Option<&Policy>, window: u64) -> Option<u64> {
     let rule = policy?.trigger(window, seen.overrides)?;
     Some(if seen.overrides.from_first_prompt {
         rule.saturating_add(seen.first.unwrap_or(0)).min(window)
@@ -66,14 +66,18 @@ fn rule(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> Option<u64> {
 }
 
 /// Returns the size from which on the agent compacts at the end of a turn, where that is below its rule.
-pub(super) fn at_turn_end(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> Option<u64> {
+pub(super) fn at_turn_end(
+    seen: &LimitInputs<'_>,
+    policy: Option<&Policy>,
+    window: u64,
+) -> Option<u64> {
     let share = seen.overrides.turn_end_share?;
     let rule = rule(seen, policy, window)?;
     Some(part(window, share)).filter(|turn_end| *turn_end < rule)
 }
 
 /// Returns true if the newest compaction shows that the agent compacts by the rule of this window.
-pub(super) fn is_confirmed(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> bool {
+pub(super) fn is_confirmed(seen: &LimitInputs<'_>, policy: Option<&Policy>, window: u64) -> bool {
     let is_late = policy.is_some_and(|policy| policy.late);
     let newest = seen.past.last().zip(rule(seen, policy, window));
     newest.is_some_and(|(past, rule)| !past.contradicts(rule, is_late))
@@ -82,7 +86,7 @@ pub(super) fn is_confirmed(seen: &Seen<'_>, policy: Option<&Policy>, window: u64
 /// Returns the size at which an agent with this policy and window compacts, `turn_end` at the end of a turn: so much
 /// less as the provider leaves out of each prompt.
 pub(super) fn of(
-    seen: &Seen<'_>,
+    seen: &LimitInputs<'_>,
     policy: Option<&Policy>,
     window: u64,
     turn_end: Option<u64>,
@@ -94,7 +98,7 @@ pub(super) fn of(
 
 /// Returns the agent's own count at which it compacts.
 fn of_counted(
-    seen: &Seen<'_>,
+    seen: &LimitInputs<'_>,
     policy: Option<&Policy>,
     window: u64,
     turn_end: Option<u64>,
@@ -113,12 +117,12 @@ fn of_counted(
     let past = seen.past.iter().map(|past| past.at()).min();
     let said = seen.overrides.said.as_ref();
     let said = said.filter(|said| said.is_of(seen.model));
-    let said = said.map_or(SaidCompaction::Unsaid, |said| said.compaction);
+    let said = said.map_or(ClientCompaction::Unsaid, |said| said.compaction);
     match (seen.logged_trigger, rule, past) {
         (Some(logged), _, _) => (Some(logged), TriggerSource::Log),
         // It reads its own settings, and what its provider sends it.
-        _ if said == SaidCompaction::Off => (None, TriggerSource::Client),
-        _ if said == SaidCompaction::Refused && past.is_none() => (None, TriggerSource::Refused),
+        _ if said == ClientCompaction::Off => (None, TriggerSource::Client),
+        _ if said == ClientCompaction::Refused && past.is_none() => (None, TriggerSource::Refused),
         _ if said.at().is_some_and(|at| !refuted(at)) => (said.at(), TriggerSource::Client),
         // It compacted by itself before that was switched off.
         (None, None, _) if set.compaction == Compaction::Off => (None, TriggerSource::Settings),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The unread parts of a log on which its window and its trigger depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Unread {
+pub struct UnreadFacts {
     /// Earlier prompts, which may be larger than those that were read.
     pub prompts: bool,
     /// The newest compaction that the agent made by itself, or its size.
@@ -18,7 +18,7 @@ pub struct Unread {
     pub trigger: bool,
 }
 
-impl Unread {
+impl UnreadFacts {
     /// Returns true if a window that is known in this way depends on records that were not read.
     pub(super) fn concerns_window(self, source: WindowSource) -> bool {
         match source {

@@ -12,7 +12,7 @@ use integrations::store;
 use jiff::Timestamp;
 use model::event::{ByLength, Conversation, Entry, Event, Key, Measure, Meta, Place, Usage};
 use model::session::{Coverage, Session};
-use model::window::{Said, without_window};
+use model::window::{ClientStatus, without_window};
 use model::{LeaveReason, Role, Source};
 use render::clock::Clock;
 use std::io;
@@ -191,8 +191,8 @@ fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
     if let Some(window) = input.window {
         let known = session.said().filter(|said| said.window == window);
         let known = known.filter(|said| said.model == input.model).cloned();
-        let said = known.unwrap_or_else(|| Said::window(window, input.model.clone()));
-        session.set_said(Said {
+        let said = known.unwrap_or_else(|| ClientStatus::window(window, input.model.clone()));
+        session.set_said(ClientStatus {
             since: Some(since),
             cache_until: input.cache_until,
             ..said

@@ -18,8 +18,8 @@ use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
 use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
 use model::tools::{Server, Tool, servers, tools};
-use model::triggers::Next;
-use model::whatif::{Compacted, WhatIf, what_if};
+use model::triggers::NextTrigger;
+use model::whatif::{RuleCompaction, WhatIf, what_if};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
 use serde::{Serialize, Serializer};
@@ -143,7 +143,7 @@ part! { ContextPart(gauge: &Gauge) {
 // The forecast of the next compaction.
 part! { ComingPart(
     forecast: &Result<Forecast, NoForecast>,
-    next: &[Next],
+    next: &[NextTrigger],
     context: &Context,
     limits: Limits,
 ) {
@@ -166,7 +166,7 @@ part! { ComingPart(
     next: Vec<NextPart> = next.iter().map(NextPart::new).collect(),
 }}
 
-part! { NextPart(next: &Next) {
+part! { NextPart(next: &NextTrigger) {
     kind: &'static str = next.kind.name(),
     // True if it is sure at its size or time. It cannot be predicted whether the user types before.
     sure: bool = next.is_sure,
@@ -396,7 +396,7 @@ part! { WhatIfPart(row: WhatIf) {
     dropped: u64 = row.dropped(),
     policy: String = row.policy,
     trigger: Option<u64> = row.trigger,
-    compactions: Vec<Compacted> = row.compactions,
+    compactions: Vec<RuleCompaction> = row.compactions,
     largest: u64 = row.largest,
     prompts: u64 = row.prompts,
     // The first request that would not have fitted.

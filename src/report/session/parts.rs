@@ -12,7 +12,7 @@ use model::forecast::{Forecast, NoForecast};
 use model::gauge::Gauge;
 use model::repeats::Repeats;
 use model::session::{ItemIx, Session};
-use model::triggers::Next;
+use model::triggers::NextTrigger;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ pub fn roles(context: &Context) -> Map<String, Value> {
 /// Returns the trigger and what is left before it: `compaction` of a report, without the past ones.
 pub fn coming(
     forecast: &Result<Forecast, NoForecast>,
-    next: &[Next],
+    next: &[NextTrigger],
     gauge: &Gauge,
 ) -> Map<String, Value> {
     object(&ComingPart::new(

@@ -8,7 +8,7 @@ use model::forecast::NoForecast;
 use model::prompt_cache::cold_returns;
 use model::session::Session;
 use model::tools::{Server, Tool};
-use model::whatif::{WhatIf, Whose, what_if};
+use model::whatif::{RuleOwner, WhatIf, what_if};
 use model::window::Limits;
 use render::clock::Clock;
 use render::number::{counted, tokens, tokens_or_none, usd};
@@ -114,7 +114,7 @@ pub(super) fn policies(session: &Session) -> Vec<(String, WhatIf)> {
     if rows.iter().all(|row| row.compactions.is_empty()) {
         return Vec::new();
     }
-    let is_shared = |row: &WhatIf| matches!(row.whose, Whose::Agent(_) | Whose::Generic);
+    let is_shared = |row: &WhatIf| matches!(row.whose, RuleOwner::Agent(_) | RuleOwner::Generic);
     let mut merged: Vec<(String, WhatIf)> = Vec::new();
     for row in rows {
         let name = policy_name(&row);
@@ -133,10 +133,10 @@ pub(super) fn policies(session: &Session) -> Vec<(String, WhatIf)> {
 
 fn policy_name(row: &WhatIf) -> String {
     match &row.whose {
-        Whose::Real => "actual".to_owned(),
-        Whose::Own => format!("its own: {}", row.policy),
-        Whose::Agent(id) => id.clone(),
-        Whose::Generic => row.policy.clone(),
+        RuleOwner::Real => "actual".to_owned(),
+        RuleOwner::Own => format!("its own: {}", row.policy),
+        RuleOwner::Agent(id) => id.clone(),
+        RuleOwner::Generic => row.policy.clone(),
     }
 }
 

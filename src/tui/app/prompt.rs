@@ -5,7 +5,7 @@ use super::{App, Effect, LineId, Screen, Syntax};
 use crate::keymap::KeyPress;
 use model::sessions::SessionKey;
 use model::threshold::{Threshold, parse_tokens};
-use model::window::set::SetFor;
+use model::window::set::WindowScope;
 
 /// The most characters that can be typed.
 const MOST_CHARS: usize = 200;
@@ -84,12 +84,12 @@ impl App {
     }
 
     /// Returns the sessions that are within reach; `None`: the session's model is not known, or it is gone.
-    fn within(&self, key: SessionKey, reach: Reach) -> Option<SetFor> {
+    fn within(&self, key: SessionKey, reach: Reach) -> Option<WindowScope> {
         match reach {
             Reach::Session => self.sessions.set_for(key),
             Reach::Model => {
                 let model = self.sessions.gauge(key)?.model()?;
-                Some(SetFor::Model(model.to_owned()))
+                Some(WindowScope::Model(model.to_owned()))
             }
         }
     }

@@ -5,7 +5,7 @@ use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
 use model::sessions::SessionKey;
 use model::threshold::Threshold;
-use model::window::set::{SetFor, SetWindow};
+use model::window::set::{SetWindow, WindowScope};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
@@ -82,12 +82,12 @@ impl From<&SetWindow> for RememberedWindow {
     fn from(set: &SetWindow) -> RememberedWindow {
         let tokens = set.tokens;
         match set.sessions.clone() {
-            SetFor::Model(model) => RememberedWindow {
+            WindowScope::Model(model) => RememberedWindow {
                 model,
                 tokens,
                 ..RememberedWindow::default()
             },
-            SetFor::Session { path, id } => RememberedWindow {
+            WindowScope::Session { path, id } => RememberedWindow {
                 path,
                 id,
                 tokens,
@@ -102,8 +102,8 @@ impl RememberedWindow {
     fn read(&self) -> Option<SetWindow> {
         let (path, id) = (self.path.clone(), self.id.clone());
         let sessions = match self.model.as_str() {
-            "" => SetFor::Session { path, id },
-            model => SetFor::Model(model.to_owned()),
+            "" => WindowScope::Session { path, id },
+            model => WindowScope::Model(model.to_owned()),
         };
         let tokens = self.tokens;
         (tokens > 0).then_some(SetWindow { sessions, tokens })

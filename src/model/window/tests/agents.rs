@@ -6,7 +6,7 @@ use super::*;
 fn claude_code_by_version_and_model() {
     let of = |model, version, logged_window| {
         let version = Some(version);
-        RULES.limits(&Seen {
+        RULES.limits(&LimitInputs {
             version,
             logged_window,
             ..seen("claude-code", model)
@@ -43,7 +43,7 @@ fn claude_code_by_version_and_model() {
 #[test]
 fn the_writer_of_a_summary_does_not_compact() {
     let of = |session| {
-        RULES.limits(&Seen {
+        RULES.limits(&LimitInputs {
             session: Some(session),
             version: Some("2.1.39"),
             ..seen("claude-code", "claude-opus-4-6")
@@ -62,7 +62,7 @@ fn the_writer_of_a_summary_does_not_compact() {
 #[test]
 fn a_prompt_is_refused_for_the_window_and_not_far_below_it() {
     let of = |past: &[PastSize]| {
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             past,
             ..seen("claude-code", "claude-haiku-4-5")
         });
@@ -88,7 +88,7 @@ fn a_prompt_is_refused_for_the_window_and_not_far_below_it() {
 #[test]
 fn claude_code_takes_a_model_that_it_does_not_know_for_one_of_200k() {
     let of = |model, version, largest| {
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             version: Some(version),
             largest,
             ..seen("claude-code", model)
@@ -129,7 +129,7 @@ fn claude_code_takes_a_model_that_it_does_not_know_for_one_of_200k() {
 fn claude_code_by_the_names_of_other_providers() {
     let window = |model, version| {
         let version = Some(version);
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             version,
             ..seen("claude-code", model)
         });
@@ -200,7 +200,7 @@ fn claude_code_with_settings() {
     assert_eq!((limits.window, limits.trigger), (200_000, Some(167_000)));
     assert_eq!(limits.window_source, WindowSource::Settings);
     // What was seen refutes the setting.
-    let limits = RULES.limits(&Seen {
+    let limits = RULES.limits(&LimitInputs {
         overrides: &held,
         largest: 300_000,
         ..seen("claude-code", "claude-opus-4-8")
@@ -214,7 +214,7 @@ fn switched_off_it_does_not_compact_whatever_it_did_before() {
         compaction: Compaction::Off,
         ..Overrides::default()
     };
-    let limits = RULES.limits(&Seen {
+    let limits = RULES.limits(&LimitInputs {
         overrides: &off,
         past: &[PastSize::Context(168_000)],
         ..seen("claude-code", "claude-opus-4-6")
@@ -227,7 +227,7 @@ fn switched_off_it_does_not_compact_whatever_it_did_before() {
 #[test]
 fn past_compactions_stand_before_the_rule() {
     let of = |past| {
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             past,
             ..seen("claude-code", "claude-opus-4-6")
         });
@@ -241,7 +241,7 @@ fn past_compactions_stand_before_the_rule() {
         of(&[PastSize::Context(174_000), PastSize::Context(168_000)]),
         (Some(167_000), TriggerSource::Policy)
     );
-    let limit = RULES.limits(&Seen {
+    let limit = RULES.limits(&LimitInputs {
         past: &[PastSize::Context(900_000)],
         ..seen("claude-code", "claude-opus-4-8")
     });
@@ -256,13 +256,13 @@ fn codex_by_the_raw_window() {
         window: Some(380_000),
         ..Overrides::default()
     };
-    let limits = RULES.limits(&Seen {
+    let limits = RULES.limits(&LimitInputs {
         overrides: &lower,
         ..seen("codex", "gpt-5.5")
     });
     assert_eq!((limits.window, limits.trigger), (380_000, Some(200_000)));
     // The log knows the window better.
-    let limits = RULES.limits(&Seen {
+    let limits = RULES.limits(&LimitInputs {
         overrides: &lower,
         logged_window: Some(258_400),
         ..seen("codex", "gpt-5.5")
@@ -279,7 +279,7 @@ fn codex_may_count_from_the_first_prompt() {
             from_first_prompt: true,
             ..Overrides::default()
         };
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             overrides: &overrides,
             logged_window: Some(258_400),
             first,
@@ -297,7 +297,7 @@ fn codex_may_count_from_the_first_prompt() {
 #[test]
 fn codex_may_compact_at_the_end_of_a_turn() {
     let of = |set: Overrides, past: &[PastSize]| {
-        let limits = RULES.limits(&Seen {
+        let limits = RULES.limits(&LimitInputs {
             overrides: &set,
             logged_window: Some(57_000),
             first: Some(8_000),
@@ -336,7 +336,7 @@ fn gemini_by_the_day() {
     let on = |day: &str| {
         let at = Some(day.parse().unwrap());
         RULES
-            .limits(&Seen {
+            .limits(&LimitInputs {
                 at,
                 ..seen("gemini-cli", "gemini-3-pro-preview")
             })
@@ -356,7 +356,7 @@ fn qwen_code_by_version() {
     assert_eq!(qwen(131_072), Some(98_072));
     // A window no larger than the reserve.
     assert_eq!(qwen(32_000), Some(27_200));
-    let old = RULES.limits(&Seen {
+    let old = RULES.limits(&LimitInputs {
         version: Some("0.15.6"),
         logged_window: Some(131_072),
         ..seen("qwen-code", "qwen3-max")
@@ -364,7 +364,7 @@ fn qwen_code_by_version() {
     assert_eq!(old.trigger, Some(91_750));
     let on = |day: &str, window| {
         let day: Timestamp = day.parse().unwrap();
-        let seen = Seen {
+        let seen = LimitInputs {
             version: Some("0.18.0"),
             at: Some(day),
             logged_window: Some(window),
@@ -412,7 +412,7 @@ fn pi_and_gemini_settings_take_the_place_of_the_rule() {
     };
     let trigger = |agent, model| {
         RULES
-            .limits(&Seen {
+            .limits(&LimitInputs {
                 overrides: &set,
                 logged_window: Some(1_000_000),
                 ..seen(agent, model)
@@ -424,7 +424,7 @@ fn pi_and_gemini_settings_take_the_place_of_the_rule() {
         reserve: Some(50_000),
         ..Overrides::default()
     };
-    let limits = RULES.limits(&Seen {
+    let limits = RULES.limits(&LimitInputs {
         overrides: &reserve,
         logged_window: Some(200_000),
         ..seen("pi", "any")

@@ -9,7 +9,7 @@
 use super::{Column, List, ListSource, Row, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::Source;
-use model::whatif::{WhatIf, Whose, what_if, what_if_without};
+use model::whatif::{RuleOwner, WhatIf, what_if, what_if_without};
 use render::item::sign;
 use render::{self, number, text};
 
@@ -32,7 +32,7 @@ fn rows(source: &ListSource<'_>, requests: usize) -> Vec<WhatIf> {
     let mut rows = what_if(source.session, requests);
     let marked = &source.page.marked_items;
     if !marked.is_empty() {
-        let own = rows.iter().position(|row| row.whose == Whose::Own);
+        let own = rows.iter().position(|row| row.whose == RuleOwner::Own);
         let without = what_if_without(source.session, requests, marked);
         rows.insert(own.map_or(0, |own| own + 1), without);
     }
@@ -54,7 +54,7 @@ impl Row for WhatIf {
         right "INPUT" [0, 8, 8] |view, policy| view.number(number::tokens(policy.prompts), Tone::Plain),
             means "all prompts together";
         left "" [2; 3] |_, policy| quiet(match policy.whose {
-            Whose::Real => String::new(),
+            RuleOwner::Real => String::new(),
             _ => format!(" {}", sign(Source::Estimated)),
         });
         left "  AT REQUEST" [0, 0, 22] |_, policy| {
@@ -71,7 +71,7 @@ impl Row for WhatIf {
 
     fn text(&self, view: &View<'_>) -> Pieces {
         let tone = match self.whose {
-            Whose::Real | Whose::Own => Tone::Strong,
+            RuleOwner::Real | RuleOwner::Own => Tone::Strong,
             _ => Tone::Text,
         };
         let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
@@ -94,9 +94,9 @@ impl Row for WhatIf {
 
 fn name(policy: &WhatIf) -> String {
     match &policy.whose {
-        Whose::Real => "actual".to_owned(),
-        Whose::Own => format!("this session: {}", policy.policy),
-        Whose::Agent(agent) => format!("{agent}: {}", policy.policy),
-        Whose::Generic => policy.policy.clone(),
+        RuleOwner::Real => "actual".to_owned(),
+        RuleOwner::Own => format!("this session: {}", policy.policy),
+        RuleOwner::Agent(agent) => format!("{agent}: {}", policy.policy),
+        RuleOwner::Generic => policy.policy.clone(),
     }
 }

@@ -11,7 +11,7 @@ use model::forecast::is_idle;
 use model::gauge::Gauge;
 use model::prompt_cache::CacheState;
 use model::session::Session;
-use model::triggers::{self, Next};
+use model::triggers::{self, NextTrigger};
 use model::window::TriggerKind;
 use render::clock::Clock;
 use render::{number, text, triggers as words};
@@ -55,7 +55,7 @@ pub(super) fn forecast(
 /// The causes other than the size that can compact the session next, and its prompt cache.
 struct Beside<'a> {
     gauge: &'a Gauge,
-    all: Vec<Next>,
+    all: Vec<NextTrigger>,
     /// True if it comes before the size.
     is_first: bool,
     clock: Clock,
@@ -106,7 +106,7 @@ impl<'a> Beside<'a> {
             .all
             .iter()
             .filter(|next| next.kind != TriggerKind::Idle);
-        let others: Vec<Next> = others.cloned().collect();
+        let others: Vec<NextTrigger> = others.cloned().collect();
         let sentences = words::sentences(&others, &self.clock).into_iter();
         sentences
             .chain(words::changed(session, &self.clock))

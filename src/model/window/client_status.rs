@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 /// The window of a session as its agent's client says it, and more where it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ClientStatus {
     /// The window, in tokens.
     pub window: u64,
     /// The model that it is of, as the client writes it; `None`: the client does not say.
@@ -12,7 +12,7 @@ pub struct Said {
     /// The time at which it was first said; `None`: not known.
     pub since: Option<Timestamp>,
     /// The size at which it compacts by itself.
-    pub compaction: SaidCompaction,
+    pub compaction: ClientCompaction,
     /// The breakdown of its context, as the client estimates it.
     pub breakdown: Option<Breakdown>,
     /// The time until which the provider keeps the newest prompt.
@@ -21,7 +21,7 @@ pub struct Said {
 
 /// The size at which a client compacts by itself, in its own word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SaidCompaction {
+pub enum ClientCompaction {
     /// It does not say.
     #[default]
     Unsaid,
@@ -33,11 +33,11 @@ pub enum SaidCompaction {
     Off,
 }
 
-impl SaidCompaction {
+impl ClientCompaction {
     /// Returns the size at which it compacts.
     pub(super) fn at(self) -> Option<u64> {
         match self {
-            SaidCompaction::At(at) => Some(at),
+            ClientCompaction::At(at) => Some(at),
             _ => None,
         }
     }
@@ -54,14 +54,14 @@ pub struct Breakdown {
     pub parts: Vec<(String, u64)>,
 }
 
-impl Said {
+impl ClientStatus {
     /// Returns a window and nothing more.
-    pub fn window(window: u64, model: Option<String>) -> Said {
-        Said {
+    pub fn window(window: u64, model: Option<String>) -> ClientStatus {
+        ClientStatus {
             window,
             model,
             since: None,
-            compaction: SaidCompaction::Unsaid,
+            compaction: ClientCompaction::Unsaid,
             breakdown: None,
             cache_until: None,
         }
