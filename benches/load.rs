@@ -27,7 +27,7 @@ use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::{Handle, IngestEvent, Options, start};
 use ctxgauge::model::context::Context;
 use ctxgauge::model::event::ByLength;
-use ctxgauge::model::gauge::Gauge;
+use ctxgauge::model::gauge::SessionGauge;
 use ctxgauge::model::sessions::{SessionKey, Sessions, Update};
 use ctxgauge::model::window::Rules;
 use ctxgauge::tokens::Counter;
@@ -344,7 +344,7 @@ impl Followed {
 }
 
 impl Seen {
-    fn of(gauge: &Gauge) -> Seen {
+    fn of(gauge: &SessionGauge) -> Seen {
         Seen {
             context: gauge.context,
             requests: gauge.requests,

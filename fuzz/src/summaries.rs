@@ -11,7 +11,7 @@ use ctxgauge::ingest::log::{LogFile, Reading};
 use ctxgauge::ingest::reader::tail_only;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::forecast::forecast;
-use ctxgauge::model::gauge::Gauge;
+use ctxgauge::model::gauge::SessionGauge;
 use ctxgauge::model::window::Overrides;
 use std::fs;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ fn shows_the_same(log: &LogFile, mut sessions: LogSessions) {
     assert_eq!(read.len(), sessions.len());
     for ((conversation, session), (of, summary)) in sessions.iter_mut().zip(read) {
         assert_eq!(*conversation, of);
-        let mut gauge = Gauge::new(summary, Arc::clone(&RULES), Overrides::none());
+        let mut gauge = SessionGauge::new(summary, Arc::clone(&RULES), Overrides::none());
         assert_eq!(gauge.context, session.context());
         assert_eq!(*gauge.limits(), session.limits());
         assert_eq!(gauge.forecast_then(), forecast(session, None));

@@ -6,7 +6,7 @@ use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{ArgGroup, Args};
-use model::bounds::{Bounds, Moment};
+use model::bounds::{BoundScope, Bounds};
 use model::threshold::{Threshold, Tokens};
 use report::OutputFormat;
 use report::check::{self, FORMATS, Verdict, Which};
@@ -108,7 +108,11 @@ impl Check {
             minutes_left: self.min_minutes_left,
             compactions: self.max_compactions,
             repeated: self.max_repeated.map(|tokens| tokens.0),
-            moment: if self.ever { Moment::Ever } else { Moment::Now },
+            moment: if self.ever {
+                BoundScope::Ever
+            } else {
+                BoundScope::Now
+            },
         }
     }
 }

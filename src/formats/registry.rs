@@ -1,6 +1,6 @@
 //! The registry that an agent keeps of its running sessions: a folder with one small file a process.
 
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 
 /// The folder of an agent's registry, and the reader of an entry. An entry is named `<pid>.json`; files of other names
 /// in the folder are not entries and are not opened.
@@ -21,5 +21,5 @@ pub struct RegistryEntry {
     /// Linux. It distinguishes the process from a later one with its id.
     pub started: Option<String>,
     /// The activity of the process.
-    pub running: Running,
+    pub running: ProcessActivity,
 }

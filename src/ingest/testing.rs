@@ -18,7 +18,7 @@ use model::event::{
     BilledUsage, Cause, Conversation, Event, EventSink, Key, Meta, Node, Part, Place, Reset,
     RetainedItems, Usage,
 };
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 use model::window::Overrides;
 use model::{Kind, LeaveReason, Role, Source};
 use serde_json::Value;
@@ -79,9 +79,9 @@ pub(super) static TOY: Format = Format {
                 session: text("session")?,
                 started: text("started"),
                 running: if entry.get("busy").is_some() {
-                    Running::Busy
+                    ProcessActivity::Busy
                 } else {
-                    Running::Idle
+                    ProcessActivity::Idle
                 },
             })
         },

@@ -4,7 +4,7 @@ use super::logs::Found;
 use super::tools::{Asked, Largest, Part};
 use model::carried::CarriedCost;
 use model::forecast::forecast_without;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::repeats::repeats;
 use model::session::ItemIx;
 use model::text::{PAGE_BYTES, TextRequest};
@@ -72,7 +72,7 @@ fn now(of: &Found<'_>) -> Value {
 }
 
 /// Returns the forecast of the next compaction, or the reason why there is none.
-fn next(of: &Found<'_>, gauge: &Gauge) -> Map<String, Value> {
+fn next(of: &Found<'_>, gauge: &SessionGauge) -> Map<String, Value> {
     let all = triggers::next(gauge, &of.forecast, of.now);
     let mut coming = parts::coming(&of.forecast, &all, gauge);
     if let Err(why) = &of.forecast {

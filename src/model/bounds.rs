@@ -13,7 +13,7 @@ use strum::IntoStaticStr;
 
 /// The states of a session that are compared with the bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Moment {
+pub enum BoundScope {
     /// The context as it is now.
     #[default]
     Now,
@@ -39,13 +39,13 @@ pub struct Bounds {
     /// The most tokens whose content the context has already.
     pub repeated: Option<u64>,
     /// The states of the session that are compared with the bounds.
-    pub moment: Moment,
+    pub moment: BoundScope,
 }
 
 /// A quantity that a bound limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub enum Bounded {
+pub enum BoundedQuantity {
     /// The context in percent of the trigger.
     PercentOfTrigger,
     /// The context in percent of the window, since no trigger is known.
@@ -64,7 +64,7 @@ pub enum Bounded {
     Repeated,
 }
 
-impl Bounded {
+impl BoundedQuantity {
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         self.into()
@@ -73,9 +73,9 @@ impl Bounded {
 
 /// A bound that a session has passed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Passed {
+pub struct Violation {
     /// The quantity that the bound limits.
-    pub what: Bounded,
+    pub what: BoundedQuantity,
     /// The bound, in percent, tokens or a count.
     pub bound: f64,
     /// The value, in the same unit.
@@ -88,9 +88,9 @@ pub struct Passed {
     pub items: usize,
 }
 
-impl Passed {
-    fn new(what: Bounded, bound: f64, value: f64, since: Option<Timestamp>) -> Passed {
-        Passed {
+impl Violation {
+    fn new(what: BoundedQuantity, bound: f64, value: f64, since: Option<Timestamp>) -> Violation {
+        Violation {
             what,
             bound,
             value,
@@ -112,7 +112,7 @@ pub fn passed(
     session: &Session,
     forecast: &Result<Forecast, NoForecast>,
     now: Timestamp,
-) -> Vec<Passed> {
+) -> Vec<Violation> {
     let found = [
         bounds
             .percent
@@ -133,7 +133,7 @@ pub fn passed(
     found.into_iter().flatten().collect()
 }
 
-fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Passed> {
+fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Violation> {
     let (context, limits) = (session.context(), session.limits());
     let (now, end) = context.filled(&limits);
     if end == 0 {
@@ -148,23 +148,23 @@ fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Passed> {
         (percent > most).then_some(percent)
     })?;
     let what = match limits.trigger {
-        Some(_) => Bounded::PercentOfTrigger,
-        None => Bounded::PercentOfWindow,
+        Some(_) => BoundedQuantity::PercentOfTrigger,
+        None => BoundedQuantity::PercentOfWindow,
     };
-    Some(Passed::new(what, most, size.value, size.since))
+    Some(Violation::new(what, most, size.value, size.since))
 }
 
-fn tokens(bounds: &Bounds, session: &Session, most: u64) -> Option<Passed> {
+fn tokens(bounds: &Bounds, session: &Session, most: u64) -> Option<Violation> {
     let context = session.context();
     let size = size(bounds, session, &context, |tokens| {
         (tokens > most).then_some(tokens as f64)
     })?;
-    let what = Bounded::Tokens;
-    Some(Passed::new(what, most as f64, size.value, size.since))
+    let what = BoundedQuantity::Tokens;
+    Some(Violation::new(what, most as f64, size.value, size.since))
 }
 
 /// A size beyond its bound.
-struct Beyond {
+struct Excess {
     value: f64,
     since: Option<Timestamp>,
 }
@@ -176,34 +176,34 @@ fn size(
     session: &Session,
     context: &Context,
     beyond: impl Fn(u64) -> Option<f64>,
-) -> Option<Beyond> {
+) -> Option<Excess> {
     let requests = session.requests();
     let now = beyond(context.used);
     let reset = session.resets().last().map_or(0, |reset| reset.request);
     let of_request = |ix: usize| beyond(requests.at(ix).total());
     match bounds.moment {
-        Moment::Now => {
+        BoundScope::Now => {
             let value = now?;
             let epoch = (reset.min(requests.len())..requests.len()).rev();
             let first = epoch.take_while(|ix| of_request(*ix).is_some()).last();
             let since = first.map_or(session.updated_at, |ix| requests.at(ix).at());
-            Some(Beyond { value, since })
+            Some(Excess { value, since })
         }
-        Moment::Ever => {
+        BoundScope::Ever => {
             let largest = (0..requests.len()).filter_map(of_request).chain(now);
             let value = largest.max_by(f64::total_cmp)?;
             let first = (0..requests.len()).find(|ix| of_request(*ix).is_some());
             let since = first.map_or(session.updated_at, |ix| requests.at(ix).at());
-            Some(Beyond { value, since })
+            Some(Excess { value, since })
         }
     }
 }
 
-fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Passed> {
+fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Violation> {
     let most = most.tokens(session.limits().window);
     let all: Vec<SizedItem> = match bounds.moment {
-        Moment::Now => session.in_context().collect(),
-        Moment::Ever => (0..session.items().len())
+        BoundScope::Now => session.in_context().collect(),
+        BoundScope::Ever => (0..session.items().len())
             .map(|ix| {
                 let (tokens, source) = session.tokens(ix);
                 (ix, tokens, source)
@@ -215,39 +215,46 @@ fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Passed> {
     let first = beyond
         .first()
         .and_then(|(ix, ..)| session.items().at(*ix).at());
-    Some(Passed {
+    Some(Violation {
         item: Some(largest),
         items: beyond.len(),
-        ..Passed::new(Bounded::Item, most as f64, tokens as f64, first)
+        ..Violation::new(BoundedQuantity::Item, most as f64, tokens as f64, first)
     })
 }
 
-fn requests_left(forecast: &Result<Forecast, NoForecast>, least: u64) -> Option<Passed> {
+fn requests_left(forecast: &Result<Forecast, NoForecast>, least: u64) -> Option<Violation> {
     let [_, left, _] = forecast.as_ref().ok()?.requests.rounded();
-    let passed = || Passed::new(Bounded::RequestsLeft, least as f64, left as f64, None);
+    let passed = || {
+        Violation::new(
+            BoundedQuantity::RequestsLeft,
+            least as f64,
+            left as f64,
+            None,
+        )
+    };
     (left < least).then(passed)
 }
 
-fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Passed> {
+fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Violation> {
     let at = triggers::idle_at(&session.gauge(), now)?;
     let left = at.duration_since(now).as_secs() / 60;
     let left = u64::try_from(left).ok().filter(|left| *left < least)?;
-    let what = Bounded::MinutesLeft;
-    Some(Passed::new(what, least as f64, left as f64, None))
+    let what = BoundedQuantity::MinutesLeft;
+    Some(Violation::new(what, least as f64, left as f64, None))
 }
 
-fn compactions(session: &Session, most: u64) -> Option<Passed> {
+fn compactions(session: &Session, most: u64) -> Option<Violation> {
     let resets = session.resets().iter();
     let all: Vec<Option<Timestamp>> = resets
         .filter(|reset| reset.gone == LeaveReason::Compaction)
         .map(|reset| reset.at)
         .collect();
     let first = all.get(usize::try_from(most).ok()?)?;
-    let what = Bounded::Compactions;
-    Some(Passed::new(what, most as f64, all.len() as f64, *first))
+    let what = BoundedQuantity::Compactions;
+    Some(Violation::new(what, most as f64, all.len() as f64, *first))
 }
 
-fn repeated(session: &Session, most: u64) -> Option<Passed> {
+fn repeated(session: &Session, most: u64) -> Option<Violation> {
     let repeats = repeats(session, session.in_context());
     if repeats.wasted <= most {
         return None;
@@ -258,8 +265,13 @@ fn repeated(session: &Session, most: u64) -> Option<Passed> {
         sum > most
     });
     let since = first.and_then(|ix| session.items().at(*ix).at());
-    let what = Bounded::Repeated;
-    Some(Passed::new(what, most as f64, repeats.wasted as f64, since))
+    let what = BoundedQuantity::Repeated;
+    Some(Violation::new(
+        what,
+        most as f64,
+        repeats.wasted as f64,
+        since,
+    ))
 }
 
 #[cfg(test)]

@@ -24,10 +24,10 @@ pub struct Facts {
 /// The facts that the user's earlier sessions have shown, shared by all that read them. By default there are none, and
 /// none are added: a result depends on what was read before only where that is wanted.
 #[derive(Clone, Default)]
-pub struct Earlier(Option<Arc<Mutex<Known>>>);
+pub struct EarlierSessions(Option<Arc<Mutex<EarlierFacts>>>);
 
 #[derive(Default)]
-struct Known {
+struct EarlierFacts {
     /// The facts by which the next sessions are expected to go.
     facts: Facts,
     /// The facts that were noted since, if they do not count yet.
@@ -40,7 +40,7 @@ struct Known {
     has_new: bool,
 }
 
-impl Known {
+impl EarlierFacts {
     fn notes(&mut self) -> &mut Facts {
         if self.is_live {
             &mut self.facts
@@ -54,13 +54,13 @@ impl Known {
 const FACTS_PER_KIND: usize = 3;
 const MOST_FACTS: usize = 256;
 
-impl Earlier {
+impl EarlierSessions {
     /// Holds these facts. Those of sessions that are read from now on are noted for later: what a report says does not
     /// depend on the order in which it reads logs.
-    pub fn new(facts: Facts) -> Earlier {
-        Earlier(Some(Arc::new(Mutex::new(Known {
+    pub fn new(facts: Facts) -> EarlierSessions {
+        EarlierSessions(Some(Arc::new(Mutex::new(EarlierFacts {
             facts,
-            ..Known::default()
+            ..EarlierFacts::default()
         }))))
     }
 
@@ -71,13 +71,13 @@ impl Earlier {
         }
     }
 
-    /// Like [`Earlier::new`], but keeps all facts: sessions of any time are replayed, each with the facts from before
+    /// Like [`EarlierSessions::new`], but keeps all facts: sessions of any time are replayed, each with the facts from before
     /// it.
-    pub fn of_all_times(facts: Facts) -> Earlier {
-        Earlier(Some(Arc::new(Mutex::new(Known {
+    pub fn of_all_times(facts: Facts) -> EarlierSessions {
+        EarlierSessions(Some(Arc::new(Mutex::new(EarlierFacts {
             facts,
             keeps_all: true,
-            ..Known::default()
+            ..EarlierFacts::default()
         }))))
     }
 
@@ -114,7 +114,7 @@ impl Earlier {
         self.0.is_some()
     }
 
-    fn known(&self) -> Option<MutexGuard<'_, Known>> {
+    fn known(&self) -> Option<MutexGuard<'_, EarlierFacts>> {
         let known = self.0.as_ref()?;
         Some(known.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -207,7 +207,7 @@ pub(super) fn hash(text: &str) -> u64 {
     Key::of_parts(&["beginning", text]).get()
 }
 
-impl fmt::Debug for Earlier {
+impl fmt::Debug for EarlierSessions {
     /// Shows none of its contents: they change while a program runs, and nothing that is kept depends on them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Earlier").finish_non_exhaustive()

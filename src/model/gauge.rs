@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// A summary with the settings that hold for it.
 #[derive(Debug, Clone, Deref)]
-pub struct Gauge {
+pub struct SessionGauge {
     #[deref]
     summary: Summary,
     rules: Arc<Rules>,
@@ -32,18 +32,19 @@ pub struct Gauge {
 
 impl Session {
     /// Returns the session as lists show it.
-    pub fn gauge(&self) -> Gauge {
+    pub fn gauge(&self) -> SessionGauge {
         let rules = Arc::clone(self.rules_shared());
-        let mut gauge = Gauge::new(self.summary(), rules, Arc::clone(self.overrides_shared()));
+        let mut gauge =
+            SessionGauge::new(self.summary(), rules, Arc::clone(self.overrides_shared()));
         gauge.set_window(self.set_window_tokens());
         gauge
     }
 }
 
-impl Gauge {
+impl SessionGauge {
     /// Returns a summary by these settings.
-    pub fn new(summary: Summary, rules: Arc<Rules>, overrides: Arc<Overrides>) -> Gauge {
-        Gauge {
+    pub fn new(summary: Summary, rules: Arc<Rules>, overrides: Arc<Overrides>) -> SessionGauge {
+        SessionGauge {
             summary,
             rules,
             overrides,

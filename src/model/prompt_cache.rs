@@ -11,7 +11,7 @@ use super::session::Session;
 use super::summary::CacheFacts;
 use super::token_usage::TokenUsage;
 use super::window::Rules;
-use crate::gauge::Gauge;
+use crate::gauge::SessionGauge;
 use jiff::{SignedDuration, Timestamp};
 use strum::IntoStaticStr;
 
@@ -50,13 +50,13 @@ pub enum CacheState {
     /// The provider may have it: it need not keep it any more, and will not have it after this time.
     Open(Timestamp),
     /// The provider does not have it, since then.
-    Cold(Timestamp, Lost),
+    Cold(Timestamp, MissReason),
 }
 
 /// The reason for which a prompt is not in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Lost {
+pub enum MissReason {
     /// Its time is over.
     Expired,
     /// The context was compacted or cleared.
@@ -93,7 +93,7 @@ impl CacheState {
     }
 
     /// Returns the reason for which the prompt is no longer in the cache; `None`: it is, or may be.
-    pub fn lost(self) -> Option<Lost> {
+    pub fn lost(self) -> Option<MissReason> {
         match self {
             CacheState::Cold(_, why) => Some(why),
             CacheState::Warm(_) | CacheState::Open(_) => None,
@@ -101,7 +101,7 @@ impl CacheState {
     }
 }
 
-impl Lost {
+impl MissReason {
     /// Returns the reason, as reports write it.
     pub fn name(self) -> &'static str {
         self.into()
@@ -123,7 +123,7 @@ pub struct PromptCache {
     /// The time for which its prompt is kept.
     pub life: Life,
     /// The time since which the next prompt is another one, and the reason.
-    lost: Option<(Timestamp, Lost)>,
+    lost: Option<(Timestamp, MissReason)>,
     /// True if the provider has kept prompts for as long as it promises.
     is_steady: bool,
 }
@@ -137,7 +137,7 @@ impl PromptCache {
             Some((since, why)) => CacheState::Cold(since, why),
             None if now < until && self.is_steady => CacheState::Warm(until),
             None if now < gone => CacheState::Open(gone),
-            None => CacheState::Cold(gone, Lost::Expired),
+            None => CacheState::Cold(gone, MissReason::Expired),
         }
     }
 }
@@ -165,7 +165,7 @@ fn cache_life(rules: &Rules, model: Option<&str>, logged: Option<u8>) -> Option<
     })
 }
 
-impl Gauge {
+impl SessionGauge {
     /// Returns the cache of the newest prompt; `None`: nothing was answered yet, or nothing is known of how long it is
     /// kept.
     pub fn prompt_cache(&self) -> Option<PromptCache> {
@@ -192,10 +192,10 @@ impl Gauge {
             (life, None) => life?,
         };
         let reset = self.newest_reset.filter(|reset| !reset.is_reported);
-        let reset = reset.map(|reset| (reset.at.unwrap_or(sent), Lost::Compacted));
+        let reset = reset.map(|reset| (reset.at.unwrap_or(sent), MissReason::Compacted));
         let changed = said
             .filter(|said| said.changed_to(self.model(), Some(sent)).is_some())
-            .and_then(|said| Some((said.since?, Lost::ModelChange)));
+            .and_then(|said| Some((said.since?, MissReason::ModelChange)));
         Some(PromptCache {
             sent,
             life,
@@ -284,7 +284,7 @@ pub struct CachePoint {
 }
 
 /// A request whose prompt goes on with that of the request before it, with the same model.
-struct Continued<'s> {
+struct ContinuedPrompt<'s> {
     request: RequestRef<'s>,
     ix: RequestIx,
     before: RequestRef<'s>,
@@ -294,7 +294,7 @@ struct Continued<'s> {
     life: Life,
 }
 
-impl Continued<'_> {
+impl ContinuedPrompt<'_> {
     /// Returns true if the prompt before it was read from the cache.
     fn was_warm(&self) -> bool {
         was_warm(
@@ -306,7 +306,7 @@ impl Continued<'_> {
 }
 
 /// Returns the requests whose cache can be predicted from those before them.
-fn continued(session: &Session) -> impl Iterator<Item = Continued<'_>> {
+fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
     let requests = session.requests();
     let mut next_reset = session.resets().iter().peekable();
     // Mostly the same as of the request before.
@@ -329,7 +329,7 @@ fn continued(session: &Session) -> impl Iterator<Item = Continued<'_>> {
                 life
             }
         }?;
-        Some(Continued {
+        Some(ContinuedPrompt {
             pause: u64::try_from(pause).ok()?,
             request,
             ix,
@@ -356,7 +356,7 @@ pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
 }
 
 /// Returns the extra cost of tokens of a prompt over reading them from the cache.
-fn more(session: &Session, of: &Continued<'_>, tokens: u64) -> Option<f64> {
+fn more(session: &Session, of: &ContinuedPrompt<'_>, tokens: u64) -> Option<f64> {
     let row = session.rules().price_of(of.request.model()?)?;
     let prices = row.prices(of.request.prompt());
     let write = match (of.life.seconds, prices.cache_write_hour, prices.cache_write) {

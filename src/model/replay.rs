@@ -26,7 +26,7 @@ use jiff::Timestamp;
 
 /// The kind of change at a moment. If one record made several, it is the first variant that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum What {
+pub enum ChangeKind {
     /// A compaction or clear, by its index in [`State::resets`].
     Reset(usize),
     /// A request was reported.
@@ -44,7 +44,7 @@ pub struct Moment {
     /// The record's place in the log.
     pub place: Place,
     /// The kind of change.
-    pub what: What,
+    pub what: ChangeKind,
     at: MaybeTime,
     /// Requests reported so far.
     requests: u32,
@@ -111,7 +111,7 @@ impl Timeline {
             now = Moment {
                 place,
                 at: before.at().max(at).into(),
-                what: first.map_or(What::Change, |(ix, ..)| What::Item(ix)),
+                what: first.map_or(ChangeKind::Change, |(ix, ..)| ChangeKind::Item(ix)),
                 record,
                 ..before
             };
@@ -121,12 +121,12 @@ impl Timeline {
                 now.turn = mark.turns;
             }
             if now.resets > before.resets {
-                now.what = What::Reset(now.resets as usize - 1);
+                now.what = ChangeKind::Reset(now.resets as usize - 1);
             } else if now.requests > before.requests {
-                now.what = What::Report(now.requests as usize - 1);
+                now.what = ChangeKind::Report(now.requests as usize - 1);
             }
             // A log begins with facts about itself, before anything happens.
-            if !moments.is_empty() || now.what != What::Change {
+            if !moments.is_empty() || now.what != ChangeKind::Change {
                 moments.push(now);
             }
         }
@@ -262,12 +262,12 @@ pub struct Snapshot {
     /// The agent's newest notice about the context.
     pub notice: Option<ItemIx>,
     /// The prompt expected of the next report, and the reported one.
-    pub hindsight: Option<Hindsight>,
+    pub hindsight: Option<PromptPrediction>,
 }
 
 /// The prompt expected of a report before it was read, and the reported one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hindsight {
+pub struct PromptPrediction {
     /// The request: the next one of a past moment, the newest of the last moment and of one before a reset, after which
     /// the next one is about another context.
     pub request: RequestIx,
@@ -319,7 +319,7 @@ impl State {
     }
 
     /// Returns the hindsight of the next report, or of the newest where no other has come or a reset comes first.
-    fn hindsight(&self, requests: usize, resets: usize) -> Option<Hindsight> {
+    fn hindsight(&self, requests: usize, resets: usize) -> Option<PromptPrediction> {
         let reset = self.resets().get(resets);
         let request = if reset.is_some_and(|reset| reset.request <= requests) {
             requests.checked_sub(1)?
@@ -327,7 +327,7 @@ impl State {
             requests.min(self.requests().len().checked_sub(1)?)
         };
         let report = self.requests().get(request)?;
-        Some(Hindsight {
+        Some(PromptPrediction {
             request,
             expected: report.predicted()?,
             came: report.prompt(),

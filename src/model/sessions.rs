@@ -1,7 +1,7 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
-mod listed;
-mod live;
+mod activity;
+mod entry;
 mod name;
 mod projects;
 mod rows;
@@ -10,18 +10,18 @@ mod windows;
 
 use super::event::{self, Conversation, Key, Meta};
 pub use super::file_id::FileId;
-use super::gauge::Gauge;
+use super::gauge::SessionGauge;
 pub use super::names::contains;
+use super::process_activity::ProcessActivity;
 use super::project::Projects;
-use super::running::Running;
 use super::session::Session;
 use super::summary::Summary;
 use super::window::set::SetWindows;
 use super::window::{Overrides, Rules};
 use crate::Role;
+pub use activity::{Activity, LIVE_SECONDS};
+use entry::{EntryContent, SessionEntry};
 use jiff::Timestamp;
-use listed::{Held, Listed};
-pub use live::{LIVE_SECONDS, Live};
 pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
 
@@ -111,7 +111,7 @@ pub enum Update {
         /// The file.
         file: FileId,
         /// The activity of the process.
-        running: Option<Running>,
+        running: Option<ProcessActivity>,
         /// The time at which this was observed. It may have begun earlier.
         at: Timestamp,
     },
@@ -128,7 +128,7 @@ pub enum Update {
 pub struct Sessions {
     rules: Arc<Rules>,
     files: BTreeMap<FileId, File>,
-    sessions: BTreeMap<SessionKey, Listed>,
+    sessions: BTreeMap<SessionKey, SessionEntry>,
     /// The windows that the user has set on screen.
     windows: SetWindows,
     projects: Projects,
@@ -150,7 +150,7 @@ struct File {
     newest: Option<Timestamp>,
     /// True if the file was written to since it was found.
     is_written: bool,
-    running: Option<Running>,
+    running: Option<ProcessActivity>,
     /// The time at which the process of its session ended.
     ended: Option<Timestamp>,
 }
@@ -178,8 +178,8 @@ impl Sessions {
     }
 
     /// Returns the data that a list shows of a session.
-    pub fn gauge(&self, key: SessionKey) -> Option<&Gauge> {
-        self.sessions.get(&key).map(Listed::gauge)
+    pub fn gauge(&self, key: SessionKey) -> Option<&SessionGauge> {
+        self.sessions.get(&key).map(SessionEntry::gauge)
     }
 
     /// Returns a session, if all of it is held: it is written to, or somebody looks at it.
@@ -204,7 +204,7 @@ impl Sessions {
 
     /// Returns the activity of a session's process, by its agent's registry; `None`: there is no process, or the agent
     /// keeps no registry. Sub-agents in the file of their parent have no process of their own.
-    pub fn running(&self, key: SessionKey) -> Option<Running> {
+    pub fn running(&self, key: SessionKey) -> Option<ProcessActivity> {
         let running = self.files.get(&key.file)?.running;
         running.filter(|_| key.conversation == Conversation::Main)
     }
@@ -215,7 +215,7 @@ impl Sessions {
     }
 
     /// Returns the data that a list shows of each session, in no particular order.
-    pub fn gauges(&self) -> impl Iterator<Item = (SessionKey, &Gauge)> {
+    pub fn gauges(&self) -> impl Iterator<Item = (SessionKey, &SessionGauge)> {
         let listed = self.sessions.iter();
         listed.map(|(key, listed)| (*key, listed.gauge()))
     }
@@ -239,7 +239,7 @@ impl Sessions {
             .map(|(key, _)| *key)
     }
 
-    fn listed_of(&self, file: FileId) -> impl Iterator<Item = &Listed> {
+    fn listed_of(&self, file: FileId) -> impl Iterator<Item = &SessionEntry> {
         self.sessions
             .range(conversations(file))
             .map(|(_, listed)| listed)
@@ -264,8 +264,8 @@ impl Sessions {
                     conversation: Conversation::Main,
                 };
                 if !self.sessions.contains_key(&key) {
-                    let held = Held::Summary(Box::new(self.unread_gauge(&facts)));
-                    self.sessions.insert(key, Listed::of(held));
+                    let held = EntryContent::Summary(Box::new(self.unread_gauge(&facts)));
+                    self.sessions.insert(key, SessionEntry::of(held));
                 }
                 let file = key.file;
                 match self.files.entry(file) {
@@ -285,12 +285,12 @@ impl Sessions {
                 for (conversation, summary) in summaries {
                     let key = SessionKey { file, conversation };
                     let rules = Arc::clone(&self.rules);
-                    let mut gauge = Gauge::new(summary, rules, self.settings_of(file));
+                    let mut gauge = SessionGauge::new(summary, rules, self.settings_of(file));
                     if let Some(former) = former.get(&key) {
                         gauge.take_over_names(former.meta());
                     }
-                    let held = Held::Summary(Box::new(gauge));
-                    self.sessions.insert(key, Listed::of(held));
+                    let held = EntryContent::Summary(Box::new(gauge));
+                    self.sessions.insert(key, SessionEntry::of(held));
                 }
                 self.note_changes(file);
             }
@@ -307,7 +307,8 @@ impl Sessions {
                             session.take_over(former, written);
                         }
                     }
-                    self.sessions.insert(key, Listed::of(Held::whole(session)));
+                    self.sessions
+                        .insert(key, SessionEntry::of(EntryContent::whole(session)));
                 }
                 self.note_changes(file);
             }
@@ -357,10 +358,10 @@ impl Sessions {
     }
 
     /// Takes the sessions of a file out.
-    fn take_out(&mut self, file: FileId) -> BTreeMap<SessionKey, Listed> {
+    fn take_out(&mut self, file: FileId) -> BTreeMap<SessionKey, SessionEntry> {
         let keys: Vec<SessionKey> = self.of_file(file).collect();
         let all = keys.iter();
-        let taken: BTreeMap<SessionKey, Listed> = all
+        let taken: BTreeMap<SessionKey, SessionEntry> = all
             .filter_map(|key| self.sessions.remove_entry(key))
             .collect();
         for listed in taken.values() {
@@ -378,7 +379,7 @@ impl Sessions {
 
     /// Returns the gauge of a session of which nothing was read yet. A session is made once for each agent: making one
     /// for each of ten thousand logs took a twentieth of a start.
-    fn unread_gauge(&mut self, facts: &FileFacts) -> Gauge {
+    fn unread_gauge(&mut self, facts: &FileFacts) -> SessionGauge {
         let (agent, rules) = (facts.agent, Arc::clone(&self.rules));
         let unread = self.unread.entry(agent);
         let unread = unread.or_insert_with(|| Session::new(agent, Arc::clone(&rules)).summary());
@@ -386,7 +387,7 @@ impl Sessions {
             meta: facts.names(),
             ..unread.clone()
         };
-        Gauge::new(summary, rules, self.settings_of(facts.file))
+        SessionGauge::new(summary, rules, self.settings_of(facts.file))
     }
 
     /// Returns a session of which only what is known of its file is known.
@@ -401,7 +402,7 @@ impl Sessions {
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
         let facts = &self.files.get(&key.file)?.facts;
         let known = self.sessions.get(&key);
-        if known.is_none_or(Listed::is_unread) {
+        if known.is_none_or(SessionEntry::is_unread) {
             let mut session = self.unread(facts);
             if key.conversation != Conversation::Main {
                 session.meta.parent = session.meta.id.take();
@@ -414,7 +415,7 @@ impl Sessions {
                 let read = main.map(|main| (main.coverage, main.is_counted));
                 (session.coverage, session.is_counted) = read.unwrap_or_default();
             }
-            let listed = Listed::of(Held::whole(session));
+            let listed = SessionEntry::of(EntryContent::whole(session));
             self.sessions.insert(key, listed);
         }
         self.get_mut(key)
@@ -427,7 +428,7 @@ impl Sessions {
 
     /// Returns true if a session matches a filter: its agent, folder, model, title, first prompt, id or path contains
     /// every one of these words, which are in lower case; or, if all of it is held, messages of the user do.
-    pub fn matches(&self, key: SessionKey, gauge: &Gauge, words: &[String]) -> bool {
+    pub fn matches(&self, key: SessionKey, gauge: &SessionGauge, words: &[String]) -> bool {
         words.iter().all(|word| {
             let facts = [
                 Some(gauge.agent),
@@ -452,7 +453,7 @@ impl Sessions {
     /// Returns the newest time stamp of a session's log, or else its file's time.
     pub fn newest_record(&self, key: SessionKey) -> Option<Timestamp> {
         let listed = self.sessions.get(&key);
-        let logged = listed.and_then(Listed::updated_at);
+        let logged = listed.and_then(SessionEntry::updated_at);
         logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
@@ -466,7 +467,10 @@ impl Sessions {
 
     /// Computes again when the sessions of a file were last active.
     fn note_activity(&mut self, file: FileId) {
-        let newest = self.listed_of(file).filter_map(Listed::updated_at).max();
+        let newest = self
+            .listed_of(file)
+            .filter_map(SessionEntry::updated_at)
+            .max();
         let Some(known) = self.files.get_mut(&file) else {
             return;
         };

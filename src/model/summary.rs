@@ -1,5 +1,5 @@
 //! Summarizes a session for lists: a small value without its items, its requests, and the settings of its agent. A
-//! [`Gauge`](crate::gauge::Gauge) adds the settings.
+//! [`Gauge`](crate::gauge::SessionGauge) adds the settings.
 
 use super::event::Meta;
 use super::forecast::{NoForecast, Pace, pace};

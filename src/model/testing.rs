@@ -1,6 +1,6 @@
 //! Sessions to test on, made of events.
 
-use super::earlier::Earlier;
+use super::earlier::EarlierSessions;
 use super::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
     RetainedItems, Size, Usage, count,
@@ -77,11 +77,11 @@ impl Log {
 
     /// A session of this agent.
     pub fn of(agent: &'static str) -> Log {
-        Log::after(&Earlier::default(), agent)
+        Log::after(&EarlierSessions::default(), agent)
     }
 
     /// A session of a user whose earlier sessions have shown this.
-    pub fn after(earlier: &Earlier, agent: &'static str) -> Log {
+    pub fn after(earlier: &EarlierSessions, agent: &'static str) -> Log {
         let mut rules: Rules = toml::from_str(RULES).unwrap_or_default();
         rules.earlier = earlier.clone();
         let mut session = Session::new(agent, Arc::new(rules));

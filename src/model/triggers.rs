@@ -8,7 +8,7 @@ use super::forecast::{Forecast, NoForecast};
 use super::session::Session;
 use super::window::other::of_model;
 use super::window::{Compaction, OtherSettings, OtherTrigger, TriggerKind, TriggerSource};
-use crate::gauge::Gauge;
+use crate::gauge::SessionGauge;
 use crate::history::PastReset;
 use crate::prompt_cache::CacheState;
 use crate::window::Limits;
@@ -77,7 +77,7 @@ impl NextTrigger {
 
 /// Returns all that can compact a session next, the nearest first.
 pub fn next(
-    of: &Gauge,
+    of: &SessionGauge,
     forecast: &Result<Forecast, NoForecast>,
     now: Timestamp,
 ) -> Vec<NextTrigger> {
@@ -94,7 +94,7 @@ pub fn next(
 }
 
 /// Returns the triggers other than the size that can compact a session next.
-pub fn other(of: &Gauge, now: Timestamp) -> Vec<NextTrigger> {
+pub fn other(of: &SessionGauge, now: Timestamp) -> Vec<NextTrigger> {
     let overrides = of.overrides();
     if overrides.compaction == Compaction::Off {
         return Vec::new();
@@ -115,13 +115,13 @@ pub fn other(of: &Gauge, now: Timestamp) -> Vec<NextTrigger> {
 }
 
 /// Returns the time at which a session compacts if nobody types.
-pub fn idle_at(of: &Gauge, now: Timestamp) -> Option<Timestamp> {
+pub fn idle_at(of: &SessionGauge, now: Timestamp) -> Option<Timestamp> {
     let all = other(of, now).into_iter();
     all.filter(|next| next.kind == TriggerKind::Idle)
         .find_map(|next| next.at)
 }
 
-fn by_size(of: &Gauge) -> Option<NextTrigger> {
+fn by_size(of: &SessionGauge) -> Option<NextTrigger> {
     let limits = of.limits();
     let trigger = limits.trigger.filter(|_| !limits.ends)?;
     let kind = if limits.at_turn_end {
@@ -138,7 +138,7 @@ fn by_size(of: &Gauge) -> Option<NextTrigger> {
 }
 
 /// Returns the size at which it compacted at the end of a turn, where no settings that could be read have one.
-fn past_turn_end(of: &Gauge) -> Option<NextTrigger> {
+fn past_turn_end(of: &SessionGauge) -> Option<NextTrigger> {
     let limits = of.limits();
     if limits.at_turn_end || limits.trigger_source == TriggerSource::Config || limits.ends {
         return None;
@@ -155,7 +155,7 @@ fn past_turn_end(of: &Gauge) -> Option<NextTrigger> {
 /// The session, its settings and the time for which triggers are computed.
 #[derive(Clone, Copy)]
 struct TriggerQuery<'s> {
-    of: &'s Gauge,
+    of: &'s SessionGauge,
     set: &'s OtherSettings,
     now: Timestamp,
 }

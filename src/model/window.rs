@@ -35,7 +35,7 @@ pub use trigger::PastSize;
 pub use unread::UnreadFacts;
 
 use super::calibration::Tokenizer;
-use super::earlier::Earlier;
+use super::earlier::EarlierSessions;
 use custom::Custom;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -82,7 +82,7 @@ pub struct Rules {
     pub custom: Custom,
     /// The facts that the user's earlier sessions have shown.
     #[serde(skip)]
-    pub earlier: Earlier,
+    pub earlier: EarlierSessions,
 }
 
 /// The way in which the window's size is known.

@@ -18,7 +18,7 @@ pub mod unknown;
 
 use model::event::{Cause, CauseSource};
 use model::session::{PastReset, Session};
-use model::sessions::Live;
+use model::sessions::Activity;
 use text::inert;
 
 /// Shown instead of a value that is not known.
@@ -28,11 +28,11 @@ pub const NONE: &str = "—";
 pub const OF_WINDOW: char = 'w';
 
 /// Returns the mark of a live session.
-pub fn live_sign(live: Live) -> &'static str {
+pub fn live_sign(live: Activity) -> &'static str {
     match live {
-        Live::Working => "●",
-        Live::Waiting => "○",
-        Live::Written => "·",
+        Activity::Working => "●",
+        Activity::Waiting => "○",
+        Activity::Written => "·",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::number::{short, tokens, usd};
-use model::prompt_cache::{CacheState, Lost, NextPrompt};
+use model::prompt_cache::{CacheState, MissReason, NextPrompt};
 use model::session::Session;
 use model::triggers::{ChangedRule, NextTrigger, changed_rule};
 use model::window::TriggerKind;
@@ -95,9 +95,11 @@ pub fn cache(state: CacheState, clock: &Clock) -> String {
     match state {
         CacheState::Warm(until) => format!("cache warm until {}", clock.time(until)),
         CacheState::Open(_) => "cache warm or cold".to_owned(),
-        CacheState::Cold(since, Lost::Expired) => format!("cache cold since {}", clock.time(since)),
-        CacheState::Cold(_, Lost::Compacted) => "cache cold after the compaction".to_owned(),
-        CacheState::Cold(_, Lost::ModelChange) => "cache cold: another model".to_owned(),
+        CacheState::Cold(since, MissReason::Expired) => {
+            format!("cache cold since {}", clock.time(since))
+        }
+        CacheState::Cold(_, MissReason::Compacted) => "cache cold after the compaction".to_owned(),
+        CacheState::Cold(_, MissReason::ModelChange) => "cache cold: another model".to_owned(),
     }
 }
 

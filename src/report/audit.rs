@@ -20,7 +20,7 @@ use anyhow::{Result, bail};
 use first::{First, Firsts};
 use ingest::log::LogFile;
 use ingest::reader::read_whole;
-use model::earlier::{Earlier, Facts};
+use model::earlier::{EarlierSessions, Facts};
 use model::estimators::{self, Decision, Estimator, Prediction};
 use model::event::{Conversation, Key};
 use model::forecast::{BacktestSummary, Point, backtest};
@@ -113,7 +113,7 @@ pub fn run(
         wanted: worst,
         ..Results::default()
     };
-    let earlier = Earlier::of_all_times(Facts::default());
+    let earlier = EarlierSessions::of_all_times(Facts::default());
     let rules = with(earlier.clone(), &context.rules);
     let counter = Counter::with_cl100k();
     let mut unread = Vec::new();
@@ -128,7 +128,7 @@ pub fn run(
     })?;
     drop(reading);
     print_problems(&unread, err)?;
-    let shown = Earlier::of_all_times(earlier.noted());
+    let shown = EarlierSessions::of_all_times(earlier.noted());
     let firsts = std::mem::take(&mut results.firsts);
     let first = firsts.compare(&counter, &with(shown, &rules));
     let audit = results.into_audit(found.files.len(), first);
@@ -180,11 +180,11 @@ pub(crate) fn of_session(
 
 /// Returns these rules without the facts that later sessions have shown, which a replay must not use.
 fn unbiased(rules: &Rules) -> Arc<Rules> {
-    with(Earlier::default(), rules)
+    with(EarlierSessions::default(), rules)
 }
 
 /// Returns these rules with the facts that these sessions have shown.
-fn with(earlier: Earlier, rules: &Rules) -> Arc<Rules> {
+fn with(earlier: EarlierSessions, rules: &Rules) -> Arc<Rules> {
     Arc::new(Rules {
         earlier,
         ..rules.clone()

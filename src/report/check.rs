@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use jiff::Timestamp;
-use model::bounds::{Bounds, Passed, passed};
+use model::bounds::{Bounds, Violation, passed};
 use model::forecast::forecast;
 use model::sessions::{SessionKey, Sessions};
 use std::io::{self, Write};
@@ -81,7 +81,7 @@ pub struct OfSession {
     /// The session's name, as the screens show it.
     pub name: String,
     /// The bound that it has passed, with the value.
-    pub passed: Passed,
+    pub passed: Violation,
     /// The largest item that is beyond, if items are bounded: its line in the log, and its tool or kind.
     pub item: Option<(u64, String)>,
 }

@@ -22,7 +22,7 @@ use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
 use ingest::store::pipe::{self, Piped, STDIN};
 use model::forecast::{Forecast, NoForecast};
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::session::Session;
 use model::sessions::FileFacts;
 use model::triggers::{self, NextTrigger};
@@ -36,7 +36,7 @@ pub struct Report<'a> {
     /// The session.
     pub session: &'a Session,
     /// Its entry in a list.
-    pub gauge: Gauge,
+    pub gauge: SessionGauge,
     /// The file it was read from.
     pub facts: &'a FileFacts,
     /// The title, which identifies it among the sessions of its project; `None`: not known.

@@ -4,7 +4,7 @@ use crate::support::manifest_folder;
 use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, Conversation, Entry, EventSink, Place};
 use ctxgauge::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
-use ctxgauge::model::replay::{Moment, Snapshot, Step, Timeline, What};
+use ctxgauge::model::replay::{ChangeKind, Moment, Snapshot, Step, Timeline};
 use ctxgauge::model::session::Session;
 use ctxgauge::model::{Kind, Source};
 use ctxgauge::{agents, config};
@@ -173,16 +173,16 @@ fn what_was_known_then_and_what_was_learned_later_are_apart() {
 fn a_timeline_has_a_moment_for_every_record() {
     let session = session();
     let timeline = Timeline::of(&session);
-    let all: Vec<(u64, What)> = moments(&timeline)
+    let all: Vec<(u64, ChangeKind)> = moments(&timeline)
         .map(|m| (m.place.line(), m.what))
         .collect();
     let expected = [
-        (1, What::Item(0)),
-        (2, What::Report(0)),
-        (3, What::Item(2)),
-        (4, What::Report(1)),
-        (5, What::Item(4)),
-        (6, What::Reset(0)),
+        (1, ChangeKind::Item(0)),
+        (2, ChangeKind::Report(0)),
+        (3, ChangeKind::Item(2)),
+        (4, ChangeKind::Report(1)),
+        (5, ChangeKind::Item(4)),
+        (6, ChangeKind::Reset(0)),
     ];
     assert_eq!(all, expected);
     assert_eq!(timeline.end(), 5);

@@ -6,7 +6,7 @@ use super::settings::agent_folder;
 use crate::log::LogFile;
 use files::{Process, Processes};
 use formats::{Registry, RegistryEntry};
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ const FRESH_AGE: Duration = Duration::from_secs(600);
 
 /// The running sessions by registry folder and id, each folder read once.
 #[derive(Default)]
-pub struct Registries(HashMap<PathBuf, HashMap<String, Running>>);
+pub struct Registries(HashMap<PathBuf, HashMap<String, ProcessActivity>>);
 
 impl Registries {
     /// Returns the activity of the session of a log; `None`: no running process has it.
-    pub fn of(&mut self, log: &LogFile) -> Option<Running> {
+    pub fn of(&mut self, log: &LogFile) -> Option<ProcessActivity> {
         let registry = log.format.registry?;
         let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
         let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
@@ -46,7 +46,7 @@ pub fn session_beside(log: &LogFile, pid: u32) -> Option<String> {
     session_of(registry, &folder, pid)
 }
 
-fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
+fn read(registry: &Registry, folder: &Path) -> HashMap<String, ProcessActivity> {
     let mut sessions = HashMap::new();
     let files = fs::read_dir(folder)
         .into_iter()

@@ -2,7 +2,7 @@
 //! are written by every program that reads a session whole.
 
 use super::file::File;
-use model::earlier::{Earlier, Facts};
+use model::earlier::{EarlierSessions, Facts};
 use rusqlite::{Connection, OptionalExtension};
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS earlier(
     id INTEGER PRIMARY KEY, facts TEXT NOT NULL, checksum INTEGER NOT NULL)";
 
 /// Reads the facts of the index in a folder. There are none if anything is wrong with it.
-pub fn load(folder: &Path) -> Earlier {
+pub fn load(folder: &Path) -> EarlierSessions {
     let facts = File::new(folder).read(|connection| {
         let has_table = "SELECT 1 FROM sqlite_schema WHERE name = 'earlier'";
         let has_table = connection.query_row(has_table, (), |_| Ok(()));
@@ -22,7 +22,7 @@ pub fn load(folder: &Path) -> Earlier {
             None => Ok(Facts::default()),
         }
     });
-    Earlier::new(facts.unwrap_or_default())
+    EarlierSessions::new(facts.unwrap_or_default())
 }
 
 /// Writes those that are new, with those that other programs have written meanwhile. Nothing is written while another
@@ -31,7 +31,7 @@ pub fn load(folder: &Path) -> Earlier {
 /// # Errors
 ///
 /// If the file cannot be written.
-pub fn save(folder: &Path, earlier: &Earlier) -> io::Result<()> {
+pub fn save(folder: &Path, earlier: &EarlierSessions) -> io::Result<()> {
     if !earlier.has_new() {
         return Ok(());
     }
@@ -75,11 +75,11 @@ mod tests {
     use std::sync::Arc;
 
     /// Returns a log and the facts that it has shown; the folder holds the log.
-    fn shown(folder: &Path, name: &str) -> (LogFile, Earlier) {
+    fn shown(folder: &Path, name: &str) -> (LogFile, EarlierSessions) {
         let path = folder.join(name).with_extension("toy");
         fs::write(&path, "{\"toy\":100}\n").unwrap();
         let log = toy_log(&path);
-        let earlier = Earlier::new(Facts::default());
+        let earlier = EarlierSessions::new(Facts::default());
         let rules = Rules {
             earlier: earlier.clone(),
             ..Rules::default()
@@ -89,7 +89,7 @@ mod tests {
         (log, earlier)
     }
 
-    fn all(earlier: &Earlier) -> Facts {
+    fn all(earlier: &EarlierSessions) -> Facts {
         earlier.take_new(Facts::default())
     }
 

@@ -17,7 +17,7 @@ use formats::{Format, StoreKind};
 use model::context::Context;
 use model::event::{ByLength, Conversation};
 use model::forecast::forecast;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::session::{Coverage, Session};
 use model::window::Overrides;
 use proptest::prelude::*;
@@ -438,7 +438,7 @@ fn store_and_restore(log: &LogFile, mut sessions: LogSessions) {
     let restored = restore(&stored, log.format.id).expect("what was stored");
     assert_eq!(restored, summaries_of(&sessions), "{:?}", log.facts.path);
     for ((_, session), (_, summary)) in sessions.iter_mut().zip(restored) {
-        let mut gauge = Gauge::new(summary, Arc::clone(&RULES), Overrides::none());
+        let mut gauge = SessionGauge::new(summary, Arc::clone(&RULES), Overrides::none());
         assert_eq!(*gauge.limits(), session.limits());
         assert_eq!(gauge.forecast_then(), forecast(session, None));
         // Another window counts as it does for a session that was just read.

@@ -5,7 +5,7 @@ use crate::log::{LogFile, id_in};
 use crate::source::{SETTLED, Stamp};
 use crate::worker::state::State;
 use crate::worker::whole::Shown;
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 use model::session::Coverage;
 use model::window::Overrides;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) struct Known {
     /// The agent's settings when last looked at.
     pub(super) overrides: Arc<Overrides>,
     /// The activity of its session's process, if there is one.
-    pub(super) running: Option<Running>,
+    pub(super) running: Option<ProcessActivity>,
 }
 
 impl Known {

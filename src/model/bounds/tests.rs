@@ -2,7 +2,7 @@ use super::*;
 use crate::forecast::forecast;
 use crate::testing::{Log, time_of};
 
-fn found(bounds: &Bounds, log: &Log) -> Vec<Passed> {
+fn found(bounds: &Bounds, log: &Log) -> Vec<Violation> {
     passed(
         bounds,
         &log.session,
@@ -12,7 +12,7 @@ fn found(bounds: &Bounds, log: &Log) -> Vec<Passed> {
 }
 
 /// The only bound that is passed: what it bounds, its value, and the line since which it is beyond.
-fn one(bounds: &Bounds, log: &Log) -> (Bounded, f64, Option<u64>) {
+fn one(bounds: &Bounds, log: &Log) -> (BoundedQuantity, f64, Option<u64>) {
     let found = found(bounds, log);
     assert_eq!(found.len(), 1, "{found:?}");
     let line = (0..100).find(|line| time_of(*line) == found[0].since);
@@ -42,7 +42,7 @@ fn percent_is_of_the_trigger_and_since_the_first_request_beyond() {
     let (what, value, line) = one(&most(60.0), &log);
     assert_eq!(
         (what, value, line),
-        (Bounded::PercentOfTrigger, 90.0, Some(5))
+        (BoundedQuantity::PercentOfTrigger, 90.0, Some(5))
     );
     assert_eq!(one(&most(85.0), &log).2, Some(7));
     assert_eq!(found(&most(90.0), &log), []);
@@ -59,7 +59,7 @@ fn without_a_trigger_percent_is_of_the_window() {
     let (what, value, line) = one(&bounds, &log);
     assert_eq!(
         (what, value, line),
-        (Bounded::PercentOfWindow, 45.0, Some(2))
+        (BoundedQuantity::PercentOfWindow, 45.0, Some(2))
     );
 }
 
@@ -70,15 +70,21 @@ fn what_is_beyond_before_a_compaction_counts_only_if_that_is_asked_for() {
         ..Bounds::default()
     };
     let ever = Bounds {
-        moment: Moment::Ever,
+        moment: BoundScope::Ever,
         ..now
     };
     let log = growing().compact(45_000).report(8_000);
     assert_eq!(found(&now, &log), []);
-    assert_eq!(one(&ever, &log), (Bounded::Tokens, 45_000.0, Some(5)));
+    assert_eq!(
+        one(&ever, &log),
+        (BoundedQuantity::Tokens, 45_000.0, Some(5))
+    );
     // Not since the time before the compaction.
     let log = log.result("d", "Read", 30_000).report(39_000);
-    assert_eq!(one(&now, &log), (Bounded::Tokens, 39_000.0, Some(11)));
+    assert_eq!(
+        one(&now, &log),
+        (BoundedQuantity::Tokens, 39_000.0, Some(11))
+    );
 }
 
 #[test]
@@ -98,7 +104,7 @@ fn items_are_those_in_the_context_or_all_that_there_were() {
         ..Bounds::default()
     };
     let ever = Bounds {
-        moment: Moment::Ever,
+        moment: BoundScope::Ever,
         ..now
     };
     let log = growing();
@@ -126,7 +132,7 @@ fn few_requests_left_many_compactions_and_repeats() {
     };
     assert_eq!(found(&least(left), &log), []);
     let (what, value, _) = one(&least(left + 1), &log);
-    assert_eq!((what, value), (Bounded::RequestsLeft, left as f64));
+    assert_eq!((what, value), (BoundedQuantity::RequestsLeft, left as f64));
 
     let most = |most| Bounds {
         compactions: Some(most),
@@ -134,10 +140,16 @@ fn few_requests_left_many_compactions_and_repeats() {
     };
     let log = log.compact(45_000).report(8_000).compact(46_000);
     assert_eq!(found(&most(2), &log), []);
-    assert_eq!(one(&most(1), &log), (Bounded::Compactions, 2.0, Some(10)));
+    assert_eq!(
+        one(&most(1), &log),
+        (BoundedQuantity::Compactions, 2.0, Some(10))
+    );
     // A clear is none.
     let log = log.reset(LeaveReason::Clear, "user", 8_000);
-    assert_eq!(one(&most(1), &log), (Bounded::Compactions, 2.0, Some(10)));
+    assert_eq!(
+        one(&most(1), &log),
+        (BoundedQuantity::Compactions, 2.0, Some(10))
+    );
 
     let log = growing()
         .result("d", "Read", 5_000)
@@ -147,7 +159,7 @@ fn few_requests_left_many_compactions_and_repeats() {
         ..Bounds::default()
     };
     let (what, value, line) = one(&repeated, &log);
-    assert_eq!((what, line), (Bounded::Repeated, Some(9)));
+    assert_eq!((what, line), (BoundedQuantity::Repeated, Some(9)));
     assert!(value > 9_000.0, "{value}");
 }
 
@@ -161,14 +173,13 @@ fn an_empty_session_has_passed_nothing() {
         minutes_left: None,
         compactions: Some(0),
         repeated: Some(0),
-        moment: Moment::Ever,
+        moment: BoundScope::Ever,
     };
     let log = Log::of("nobody");
-    let whats: Vec<Bounded> = found(&all, &log).iter().map(|p| p.what).collect();
+    let whats: Vec<BoundedQuantity> = found(&all, &log).iter().map(|p| p.what).collect();
     // The unlogged prefix is usual.
-    assert!(
-        whats
-            .iter()
-            .all(|what| matches!(what, Bounded::PercentOfWindow | Bounded::Tokens))
-    );
+    assert!(whats.iter().all(|what| matches!(
+        what,
+        BoundedQuantity::PercentOfWindow | BoundedQuantity::Tokens
+    )));
 }

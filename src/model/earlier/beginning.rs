@@ -1,7 +1,7 @@
 //! Keeps the sizes at which the user's sessions began: system prompt, tools and all else of a first prompt that is not
 //! part of the conversation. The next session of the agent is expected to begin with as much.
 
-use super::{Earlier, Fact, Origin};
+use super::{EarlierSessions, Fact, Origin};
 use serde::{Deserialize, Serialize};
 
 /// The size at which one session began.
@@ -35,7 +35,7 @@ impl Fact for Beginning {
     }
 }
 
-impl Earlier {
+impl EarlierSessions {
     /// Notes what a session has shown.
     pub(crate) fn note_beginning(&self, beginning: &Beginning) {
         self.add(|facts| &mut facts.beginnings, beginning);

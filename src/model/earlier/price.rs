@@ -1,6 +1,6 @@
 //! Keeps the prices of a model's tokens in the user's sessions, where they are not those of the models table.
 
-use super::{Earlier, FACTS_PER_KIND, Fact, Origin};
+use super::{EarlierSessions, FACTS_PER_KIND, Fact, Origin};
 use serde::{Deserialize, Serialize};
 
 /// The price that the reports of one session have shown.
@@ -37,7 +37,7 @@ impl Fact for Price {
     }
 }
 
-impl Earlier {
+impl EarlierSessions {
     /// Notes what a session has shown.
     pub(crate) fn note_price(&self, price: &Price) {
         self.add(|facts| &mut facts.prices, price);

@@ -6,7 +6,7 @@ use crate::{Kind, Role};
 use jiff::Timestamp;
 
 /// A session that begins as the n-th.
-fn session(known: &Earlier, n: i64) -> Log {
+fn session(known: &EarlierSessions, n: i64) -> Log {
     let meta = Meta {
         id: Some(n.to_string().into()),
         ..Meta::default()
@@ -19,8 +19,8 @@ fn session(known: &Earlier, n: i64) -> Log {
 }
 
 /// Nothing is known, and what is noted counts at once.
-fn live() -> Earlier {
-    let known = Earlier::new(Facts::default());
+fn live() -> EarlierSessions {
+    let known = EarlierSessions::new(Facts::default());
     known.count_at_once();
     known
 }
@@ -39,7 +39,7 @@ fn a_session_is_expected_to_begin_as_the_one_before() {
     let longer = session(&known, 3).item("more", Role::User, Kind::Text, 1_000);
     assert_eq!(longer.session.context().used, 6_000);
 
-    let known = Earlier::new(known.take_new(Facts::default()));
+    let known = EarlierSessions::new(known.take_new(Facts::default()));
     let same = session(&known, 1).session.context();
     assert_eq!(same.used, 500, "its own beginning is not known before");
     drop(first.report(9_000));
@@ -61,7 +61,7 @@ fn of_beginnings(beginnings: Vec<Beginning>) -> Facts {
     }
 }
 
-fn note(known: &Earlier, beginning: &Beginning) {
+fn note(known: &EarlierSessions, beginning: &Beginning) {
     known.add(|facts| &mut facts.beginnings, beginning);
 }
 
@@ -118,7 +118,7 @@ fn the_newest_of_those_most_alike_is_expected() {
             ..beginning(6, 46, 600)
         },
     ];
-    let known = Earlier::new(of_beginnings(all));
+    let known = EarlierSessions::new(of_beginnings(all));
     let cases: [(Beginning, Option<u64>); 8] = [
         (of(|_| {}), Some(200)),
         (of(|asked| asked.origin.session = 2), Some(100)),
@@ -155,14 +155,14 @@ fn few_of_a_kind_are_kept_and_each_session_once() {
 
 #[test]
 fn by_default_nothing_is_noted_or_expected() {
-    let none = Earlier::default();
+    let none = EarlierSessions::default();
     note(&none, &beginning(1, 1, 1));
     assert!(!none.has_new());
     assert_eq!(none.beginning_like(&beginning(2, 2, 2)), None);
 }
 
 /// A session of nine requests whose tool results cost this many tokens for a local one.
-fn priced(known: &Earlier, n: i64, factor: u64) -> Log {
+fn priced(known: &EarlierSessions, n: i64, factor: u64) -> Log {
     let mut log = session(known, n).report(1_500);
     let mut prompt = 1_500;
     for n in 0..9 {
@@ -176,7 +176,7 @@ fn priced(known: &Earlier, n: i64, factor: u64) -> Log {
 #[test]
 fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
     let known = live();
-    let first_result = |known: &Earlier| {
+    let first_result = |known: &EarlierSessions| {
         let log = session(known, 9).report(1_500);
         let log = log.item("result", Role::Tool, Kind::ToolResult, 400);
         log.session.context().used - 1_500
@@ -193,7 +193,7 @@ fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
     );
 
     let again = priced(&known, 4, 2);
-    let alone = priced(&Earlier::default(), 4, 2);
+    let alone = priced(&EarlierSessions::default(), 4, 2);
     let used = |log: &Log| log.session.context().used;
     assert_eq!(
         used(&again),
@@ -228,7 +228,7 @@ fn the_middle_price_of_the_newest_sessions_is_expected() {
 fn a_price_is_noted_once_the_reports_decide() {
     // Each result costs this many tokens for 100 local ones.
     let shown = |prices: &[u64]| {
-        let known = Earlier::of_all_times(Facts::default());
+        let known = EarlierSessions::of_all_times(Facts::default());
         let (log, _) = prices.iter().enumerate().fold(
             (session(&known, 1).report(1_500), 1_500),
             |(log, prompt), (n, price)| {
@@ -253,7 +253,7 @@ fn a_price_is_noted_once_the_reports_decide() {
 
 #[test]
 fn a_longer_copy_of_a_session_counts() {
-    let known = Earlier::of_all_times(Facts::default());
+    let known = EarlierSessions::of_all_times(Facts::default());
     for (reports, scale) in [(4, 1.2), (16, 1.3), (8, 1.4)] {
         known.note_price(&Price {
             origin: origin(1, 10),
@@ -265,7 +265,7 @@ fn a_longer_copy_of_a_session_counts() {
     assert_eq!(known.noted().prices.len(), 1);
     assert_eq!(known.noted().prices[0].scale, 1.3);
     assert!(!known.has_price_before(&origin(2, 20)), "only later");
-    let known = Earlier::of_all_times(known.noted());
+    let known = EarlierSessions::of_all_times(known.noted());
     assert!(known.has_price_before(&origin(2, 20)));
     assert!(!known.has_price_before(&origin(2, 5)));
     assert!(!known.has_price_before(&origin(1, 20)));
@@ -273,12 +273,12 @@ fn a_longer_copy_of_a_session_counts() {
 
 #[test]
 fn what_a_report_notes_counts_for_the_next_one() {
-    let known = Earlier::new(Facts::default());
+    let known = EarlierSessions::new(Facts::default());
     drop(session(&known, 1).report(5_000));
-    let second = |known: &Earlier| session(known, 2).session.context().used;
+    let second = |known: &EarlierSessions| session(known, 2).session.context().used;
     assert_eq!(second(&known), 500);
     assert!(known.has_new());
-    let next = Earlier::new(known.take_new(Facts::default()));
+    let next = EarlierSessions::new(known.take_new(Facts::default()));
     assert_eq!(second(&next), 5_000);
     drop(session(&next, 1).report(5_000));
     assert!(!next.has_new(), "that is known");

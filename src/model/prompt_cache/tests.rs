@@ -88,7 +88,7 @@ fn five(read: u64, written: u64) -> BilledUsage {
 fn the_time_counts_from_when_the_request_was_sent() {
     let log = Log::of("five").asks(10, 40, 50_000, five(0, 50_000));
     assert_eq!(log.state(309), Some(CacheState::Warm(at(310))));
-    let cold = CacheState::Cold(at(310), Lost::Expired);
+    let cold = CacheState::Cold(at(310), MissReason::Expired);
     assert_eq!(log.state(310), Some(cold));
     // A clock that was set back.
     assert_eq!(log.state(-5), Some(CacheState::Warm(at(310))));
@@ -126,7 +126,7 @@ fn nothing_is_known_where_nothing_was_ever_cached_or_promised() {
     assert_eq!(log.state(1), None);
     let log = Log::of("loose").asks(0, 5, 9_000, five(8_000, 0));
     assert_eq!(log.state(400), Some(CacheState::Open(at(3_600))));
-    let gone = CacheState::Cold(at(3_600), Lost::Expired);
+    let gone = CacheState::Cold(at(3_600), MissReason::Expired);
     assert_eq!(log.state(3_600), Some(gone));
 }
 
@@ -154,7 +154,7 @@ fn a_compaction_and_another_model_are_cold() {
         RetainedItems::Nothing,
     );
     let compacted = log().event(60, Event::Reset(Box::new(reset)));
-    let cold = CacheState::Cold(at(60), Lost::Compacted);
+    let cold = CacheState::Cold(at(60), MissReason::Compacted);
     assert_eq!(compacted.state(61), Some(cold));
     let answered = compacted.asks(70, 5, 9_000, five(4_000, 5_000));
     assert_eq!(answered.state(80), Some(CacheState::Warm(at(370))));
@@ -167,7 +167,7 @@ fn a_compaction_and_another_model_are_cold() {
         said: Some(said),
         ..Overrides::default()
     }));
-    let cold = CacheState::Cold(at(90), Lost::ModelChange);
+    let cold = CacheState::Cold(at(90), MissReason::ModelChange);
     assert_eq!(switched.state(100), Some(cold));
 }
 

@@ -1,7 +1,7 @@
 //! The projects of all sessions.
 
 use super::{FileId, SessionKey, Sessions, conversations};
-use crate::gauge::Gauge;
+use crate::gauge::SessionGauge;
 use crate::project::Projects;
 
 impl Sessions {
@@ -16,7 +16,7 @@ impl Sessions {
     }
 
     /// Returns the name of the project of this session among those of all sessions; empty: it is not known.
-    pub fn project_of<'s>(&self, gauge: &'s Gauge) -> &'s str {
+    pub fn project_of<'s>(&self, gauge: &'s SessionGauge) -> &'s str {
         self.projects.name(gauge.folder())
     }
 

@@ -2,7 +2,7 @@
 
 use super::{SessionKey, Sessions};
 use crate::event::Conversation;
-use crate::gauge::Gauge;
+use crate::gauge::SessionGauge;
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -24,7 +24,7 @@ pub struct Candidate<'s> {
     /// Its key.
     pub key: SessionKey,
     /// The data that a list shows of it.
-    pub gauge: &'s Gauge,
+    pub gauge: &'s SessionGauge,
     /// The time at which it was last active: [`Sessions::activity_of`].
     pub active: Option<Timestamp>,
 }
@@ -123,7 +123,7 @@ impl Sessions {
         let Some(gauge) = self.gauge(key) else {
             return false;
         };
-        let is_same = |other: &Gauge| {
+        let is_same = |other: &SessionGauge| {
             other.agent == gauge.agent && other.meta.id == gauge.meta.id && other.has_begun()
         };
         is_empty(key, gauge) && self.gauges().any(|(_, other)| is_same(other))
@@ -131,7 +131,7 @@ impl Sessions {
 }
 
 /// Returns true if nothing was said or requested in a session that has a log of its own.
-fn is_empty(key: SessionKey, gauge: &Gauge) -> bool {
+fn is_empty(key: SessionKey, gauge: &SessionGauge) -> bool {
     key.conversation == Conversation::Main && gauge.meta.id.is_some() && !gauge.has_begun()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Check, OfSession};
 use crate::text::page::Page;
-use model::bounds::{Bounded, Passed};
+use model::bounds::{BoundedQuantity, Violation};
 use render::number::{counted, tokens};
 use render::text::inert;
 use std::io;
@@ -53,7 +53,7 @@ pub(super) fn what(of: &OfSession) -> String {
     format!("{}{more}{since}", value(passed, of.item.as_ref()))
 }
 
-fn value(passed: &Passed, item: Option<&(u64, String)>) -> String {
+fn value(passed: &Violation, item: Option<&(u64, String)>) -> String {
     let size = |value: f64| tokens(value.round() as u64);
     let of_size = |what: String| {
         let (value, bound, by) = (size(passed.value), size(passed.bound), size(passed.by()));
@@ -72,20 +72,22 @@ fn value(passed: &Passed, item: Option<&(u64, String)>) -> String {
         format!("{value}{what}, {by} {than} than {bound}")
     };
     match passed.what {
-        Bounded::PercentOfTrigger => percent("trigger"),
-        Bounded::PercentOfWindow => percent("window"),
-        Bounded::Tokens => of_size("context of".to_owned()),
-        Bounded::Item => {
+        BoundedQuantity::PercentOfTrigger => percent("trigger"),
+        BoundedQuantity::PercentOfWindow => percent("window"),
+        BoundedQuantity::Tokens => of_size("context of".to_owned()),
+        BoundedQuantity::Item => {
             let (line, label) = item.map_or((0, ""), |(line, label)| (*line, label));
             of_size(format!("{label} at line {line}, size"))
         }
-        Bounded::Repeated => of_size("repeated content of".to_owned()),
-        Bounded::RequestsLeft => of_count("request", " left before the compaction", "fewer"),
-        Bounded::MinutesLeft => of_count(
+        BoundedQuantity::Repeated => of_size("repeated content of".to_owned()),
+        BoundedQuantity::RequestsLeft => {
+            of_count("request", " left before the compaction", "fewer")
+        }
+        BoundedQuantity::MinutesLeft => of_count(
             "minute",
             " left before it compacts if nobody types",
             "fewer",
         ),
-        Bounded::Compactions => of_count("compaction", "", "more"),
+        BoundedQuantity::Compactions => of_count("compaction", "", "more"),
     }
 }

@@ -7,8 +7,8 @@ use crate::names::Names;
 use crate::percent;
 use crate::session::json::{CachePart, ContextPart, NextPart, dollars};
 use jiff::Timestamp;
-use model::gauge::Gauge;
-use model::sessions::{Live, Row, SessionKey, Sessions};
+use model::gauge::SessionGauge;
+use model::sessions::{Activity, Row, SessionKey, Sessions};
 use model::triggers;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -119,7 +119,7 @@ fn session<'a>(all: &'a SessionList, row: &Row) -> Option<SessionPart<'a>> {
 
 /// Returns the keys of a session whose values may differ in `report`, since the log was read from its end, or texts
 /// were not counted.
-fn provisional(gauge: &Gauge) -> Vec<&'static str> {
+fn provisional(gauge: &SessionGauge) -> Vec<&'static str> {
     let limits = gauge.limits();
     let all = [
         ("used", !gauge.is_final),
@@ -140,7 +140,7 @@ fn provisional(gauge: &Gauge) -> Vec<&'static str> {
 part! { SessionPart<'a>(
     sessions: &'a Sessions,
     key: SessionKey,
-    gauge: &'a Gauge,
+    gauge: &'a SessionGauge,
     names: Names<'a>,
     used: Option<&Spending>,
     now: Timestamp,
@@ -156,7 +156,7 @@ part! { SessionPart<'a>(
     folder: Option<Cow<'a, str>> = names.folder,
     model: Option<Cow<'a, str>> = names.model,
     updated_at: Option<Timestamp> = sessions.newest_record(key),
-    live: Option<Live> = sessions.live(key, now),
+    live: Option<Activity> = sessions.live(key, now),
     // True if `report` would show the same numbers. The other field names those that may differ.
     r#final: bool = provisional(gauge).is_empty(),
     provisional: Vec<&'static str> = provisional(gauge),

@@ -4,9 +4,9 @@ use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::prompt_cache::CacheState;
-use model::sessions::{Live, Row};
+use model::sessions::{Activity, Row};
 use model::triggers;
 use render::clock::Clock;
 use render::number::{age, counted, error, least_usd, percent, tokens, tokens_or_none, usd};
@@ -273,13 +273,13 @@ fn cells(sessions: &SessionList, row: &Row, id_chars: usize) -> Option<[String; 
 }
 
 /// Returns the time at which a session compacts if nobody types.
-fn if_idle(gauge: &Gauge, clock: &Clock) -> Option<String> {
+fn if_idle(gauge: &SessionGauge, clock: &Clock) -> Option<String> {
     let at = triggers::idle_at(gauge, clock.now)?;
     Some(format!("at {}", clock.time(at)))
 }
 
 /// Returns the time until which the provider keeps the prompt; `None`: it is cold, or not known.
-fn cache(gauge: &Gauge, clock: &Clock) -> Option<String> {
+fn cache(gauge: &SessionGauge, clock: &Clock) -> Option<String> {
     let state = gauge.prompt_cache()?.state(clock.now);
     matches!(state, CacheState::Warm(_)).then(|| words::cache_cell(state, clock))
 }
@@ -289,9 +289,9 @@ fn signs(rows: &[[String; 16]]) -> Vec<&'static str> {
     let has = |column: usize, sign: &str| rows.iter().any(|row| row[column].contains(sign));
     let live = |live| has(0, live_sign(live));
     let all = [
-        (live(Live::Working), "● works"),
-        (live(Live::Waiting), "○ waits for you"),
-        (live(Live::Written), "· written just now"),
+        (live(Activity::Working), "● works"),
+        (live(Activity::Waiting), "○ waits for you"),
+        (live(Activity::Written), "· written just now"),
         (
             has(5, ABOUT) || has(8, ABOUT),
             "~ may change when the whole log is read and counted",

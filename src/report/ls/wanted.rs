@@ -4,7 +4,7 @@ use super::Sums;
 use super::spending::Spending;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::project::is_named;
 use model::sessions::{Families, Row, SessionKey, Sessions, contains};
 use std::cmp::Reverse;
@@ -115,7 +115,7 @@ impl Wanted {
             && is_part(self.model.as_deref(), model.unwrap_or_default())
     }
 
-    fn has_session(&self, gauge: &Gauge, active: Option<Timestamp>) -> bool {
+    fn has_session(&self, gauge: &SessionGauge, active: Option<Timestamp>) -> bool {
         self.since.is_none_or(|since| active >= Some(since))
             && self.has_project(gauge.folder())
             && is_part(self.model.as_deref(), gauge.model().unwrap_or_default())
@@ -131,7 +131,7 @@ impl Wanted {
             Sort::Recent => Families::ByFirst,
             _ => Families::Apart,
         };
-        let rank = |key: SessionKey, gauge: &Gauge| {
+        let rank = |key: SessionKey, gauge: &SessionGauge| {
             let of = spending.get(&key).copied().unwrap_or_default();
             match self.sort {
                 Sort::Recent => 0,

@@ -9,7 +9,7 @@ use ingest::conversations::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::tail_only;
 use model::event::Conversation;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::sessions::{FileId, SessionKey, Sessions, Update};
 use render::text::inert;
 use std::io;
@@ -56,7 +56,8 @@ pub(crate) fn find(
     let log = all.logs.remove(&key.file);
     let log = log.context("the session has no log")?;
     // The first session at the end of a log with several is not always its main session.
-    let is_one = |_: &&Gauge| key.conversation != Conversation::Main || log.format.holds_several;
+    let is_one =
+        |_: &&SessionGauge| key.conversation != Conversation::Main || log.format.holds_several;
     let gauge = all.sessions.gauge(key).filter(is_one);
     let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
     Ok((log, id))

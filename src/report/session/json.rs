@@ -11,9 +11,9 @@ use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{Context, Share};
 use model::event::CauseSource;
 use model::forecast::{self, Forecast, NoForecast};
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::hooked::HookedCompaction;
-use model::prompt_cache::{ColdReturn, Lost, NextPrompt, Prompt, PromptCache, cold_returns};
+use model::prompt_cache::{ColdReturn, MissReason, NextPrompt, Prompt, PromptCache, cold_returns};
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
 use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
@@ -118,7 +118,7 @@ part! { SessionPart<'a>(report: &'a SessionReport<'a>, session: &'a Session) {
         .map(|(place, why)| format!("line {}: {why}", place.line())),
 }}
 
-part! { ContextPart(gauge: &Gauge) {
+part! { ContextPart(gauge: &SessionGauge) {
     window: u64 = gauge.limits().window,
     window_source: &'static str = gauge.limits().window_source.name(),
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -186,7 +186,7 @@ part! { CachePart(cache: &PromptCache, next: &NextPrompt, now: Timestamp) {
     state: &'static str = cache.state(now).word(),
     until: Option<Timestamp> = cache.state(now).until(),
     since: Option<Timestamp> = cache.state(now).since(),
-    because: Option<&'static str> = cache.state(now).lost().map(Lost::name),
+    because: Option<&'static str> = cache.state(now).lost().map(MissReason::name),
     sent_at: Timestamp = cache.sent,
     seconds: u32 = cache.life.seconds,
     source: &'static str = cache.life.source.name(),

@@ -9,7 +9,7 @@ use model::carried::CarriedCost;
 use model::compaction::compactions;
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::repeats::Repeats;
 use model::session::{ItemIx, Session};
 use model::triggers::NextTrigger;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Returns the size of the context, and its window: `context` of a report.
-pub fn context(gauge: &Gauge) -> Map<String, Value> {
+pub fn context(gauge: &SessionGauge) -> Map<String, Value> {
     object(&ContextPart::new(gauge))
 }
 
@@ -30,7 +30,7 @@ pub fn roles(context: &Context) -> Map<String, Value> {
 pub fn coming(
     forecast: &Result<Forecast, NoForecast>,
     next: &[NextTrigger],
-    gauge: &Gauge,
+    gauge: &SessionGauge,
 ) -> Map<String, Value> {
     object(&ComingPart::new(
         forecast,
@@ -41,7 +41,7 @@ pub fn coming(
 }
 
 /// Returns the prompt cache, and the cost of the next request: `cache` of a report; null if nothing is known of it.
-pub fn cache(gauge: &Gauge, now: Timestamp) -> Value {
+pub fn cache(gauge: &SessionGauge, now: Timestamp) -> Value {
     let cache = gauge.prompt_cache();
     value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)))
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use model::Kind;
 use model::alerts::{Alerts, Channel};
 use model::forecast::Forecast;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::session::{ItemRef, Session};
 use model::sessions::{FileId, SessionKey};
 use model::threshold::Threshold;
@@ -132,7 +132,7 @@ struct Reported {
 impl Reported {
     /// Returns true if the context was compacted or cleared since the last check. A compaction that was found only now,
     /// since more of the log was read, is older.
-    fn compacts(&mut self, gauge: &Gauge) -> bool {
+    fn compacts(&mut self, gauge: &SessionGauge) -> bool {
         let until = std::mem::replace(&mut self.until, gauge.updated_at);
         let Some(newest) = gauge.newest_reset else {
             return false;
@@ -146,7 +146,7 @@ impl Reported {
         &mut self,
         wanted: &Alerts,
         session: Option<&Session>,
-        gauge: &Gauge,
+        gauge: &SessionGauge,
         now: Timestamp,
     ) -> Vec<(Cause, String)> {
         // The most urgent last: the line on screen shows the newest.
@@ -196,7 +196,7 @@ impl Reported {
         &mut self,
         size: Threshold,
         session: &Session,
-        gauge: &Gauge,
+        gauge: &SessionGauge,
     ) -> Option<(Cause, String)> {
         let sized = session
             .alive()
@@ -224,7 +224,7 @@ impl Reported {
 
 /// Returns the context as a share of its end. Until the log was read whole and counted, this is the lower end of the
 /// estimate: a later number must not take an alert back.
-fn share(gauge: &Gauge) -> f64 {
+fn share(gauge: &SessionGauge) -> f64 {
     let (counted, end) = gauge.context.filled(gauge.limits());
     let counted = if gauge.is_final {
         counted

@@ -6,7 +6,7 @@ use super::listed::{GROWTH_BARS, nearness, percent, share_stage};
 use super::{App, Nearness};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::forecast::{Forecast, NoForecast};
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::prompt_cache::CacheState;
 use model::session::Coverage;
 use model::sessions::{Row, Sessions};
@@ -45,11 +45,11 @@ pub enum Sort {
     /// Live sessions first, then the newest.
     Recent,
     /// By a name.
-    Name(for<'s> fn(&Sessions, &'s Gauge) -> &'s str),
+    Name(for<'s> fn(&Sessions, &'s SessionGauge) -> &'s str),
     /// The lowest number first.
-    Lowest(fn(&Gauge) -> u64),
+    Lowest(fn(&SessionGauge) -> u64),
     /// The highest number first.
-    Highest(fn(&Gauge) -> u64),
+    Highest(fn(&SessionGauge) -> u64),
 }
 
 /// The layout of cells.
@@ -71,7 +71,7 @@ pub struct Entry<'a> {
     /// Its place in the list.
     pub row: &'a Row,
     /// The data of the session that the list shows.
-    pub gauge: &'a Gauge,
+    pub gauge: &'a SessionGauge,
     /// The columns of the cell.
     pub width: u16,
 }

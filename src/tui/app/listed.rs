@@ -4,7 +4,7 @@ use super::Stage;
 use crate::paint::Tone;
 use jiff::Timestamp;
 use model::context::Context;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::summary::LastReset;
 use model::window::Limits;
 use render::number;
@@ -37,29 +37,29 @@ impl From<Nearness> for Tone {
 }
 
 /// Returns whether the size of the context may still change.
-pub fn size_stage(gauge: &Gauge) -> Stage {
+pub fn size_stage(gauge: &SessionGauge) -> Stage {
     Stage::settled_if(gauge.is_final)
 }
 
 /// Returns whether the context's share of its trigger or window may still change.
-pub fn share_stage(gauge: &Gauge) -> Stage {
+pub fn share_stage(gauge: &SessionGauge) -> Stage {
     size_stage(gauge).of_share(gauge.limits())
 }
 
 /// Returns the size of the context in whole percent, rounded: of its trigger or, where none is known, of its window.
 /// `None`: it is empty.
-pub fn percent(gauge: &Gauge) -> Option<u64> {
+pub fn percent(gauge: &SessionGauge) -> Option<u64> {
     let (counted, end) = gauge.context.filled(gauge.limits());
     number::percent(counted, end).filter(|_| gauge.context.used > 0)
 }
 
 /// Returns the nearness of the context to its trigger or, where none is known, to the window's end.
-pub fn nearness(gauge: &Gauge) -> Nearness {
+pub fn nearness(gauge: &SessionGauge) -> Nearness {
     nearness_of(&gauge.context, gauge.limits(), &gauge.growth())
 }
 
 /// Returns the last compaction, if it is recent or no usage report followed it.
-pub fn just_compacted(gauge: &Gauge, now: Timestamp) -> Option<LastReset> {
+pub fn just_compacted(gauge: &SessionGauge, now: Timestamp) -> Option<LastReset> {
     let compaction = gauge.newest_reset.filter(|reset| reset.is_compaction);
     compaction.filter(|reset| {
         let is_recent = |at| seconds_since(at, now) <= NEWS_SECONDS;
@@ -108,7 +108,7 @@ mod tests {
     use model::sessions::{FileId, SessionKey};
     use model::window::Overrides;
 
-    fn gauge(file: u64) -> Gauge {
+    fn gauge(file: u64) -> SessionGauge {
         let app = app(logs(), 80, 24);
         let key = SessionKey {
             file: FileId(file),
@@ -159,7 +159,7 @@ mod tests {
         let mut summary = compacted.summary().clone();
         let reset = summary.newest_reset.as_mut().expect("compacted");
         reset.is_reported = true;
-        let reported = Gauge::new(summary, rules(), Overrides::none());
+        let reported = SessionGauge::new(summary, rules(), Overrides::none());
         assert!(just_compacted(&reported, now()).is_some());
         assert_eq!(just_compacted(&reported, later), None);
     }

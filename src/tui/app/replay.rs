@@ -3,7 +3,7 @@
 use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;
-use model::replay::{Step, Timeline, What};
+use model::replay::{ChangeKind, Step, Timeline};
 use model::sessions::contains;
 use std::time::Duration;
 
@@ -193,7 +193,8 @@ impl App {
             return false;
         };
         let hits = |moment: &usize| {
-            let Some(What::Item(ix)) = page.timeline.moment(*moment).map(|there| there.what) else {
+            let Some(ChangeKind::Item(ix)) = page.timeline.moment(*moment).map(|there| there.what)
+            else {
                 return false;
             };
             session.items().get(ix).is_some_and(|item| {

@@ -6,7 +6,7 @@ use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, SearchNews, SearchRequest, Sort, Syntax};
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::project::is_named;
 use model::session::Coverage;
 use model::sessions::{Candidate, Families, Row, SessionKey, contains};
@@ -276,7 +276,7 @@ impl App {
         })
     }
 
-    fn is_named(&self, key: SessionKey, gauge: &Gauge, name: Name, value: &str) -> bool {
+    fn is_named(&self, key: SessionKey, gauge: &SessionGauge, name: Name, value: &str) -> bool {
         match name {
             Name::Agent => {
                 let label = self.sessions.facts(key).map_or("", |facts| facts.label);

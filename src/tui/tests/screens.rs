@@ -20,7 +20,7 @@ use model::event::is_unsafe_to_show;
 use model::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage,
 };
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 use model::sessions::{FileFacts, FileId, Sessions, Update};
 use model::{Kind, Role, Source};
 use proptest::prelude::*;
@@ -260,10 +260,10 @@ fn a_session_is_live_while_its_agent_runs() {
     };
     let of = [
         None,
-        Some(Running::Busy),
-        Some(Running::Idle),
-        Some(Running::Waiting),
-        Some(Running::Unspecified),
+        Some(ProcessActivity::Busy),
+        Some(ProcessActivity::Idle),
+        Some(ProcessActivity::Waiting),
+        Some(ProcessActivity::Unspecified),
         None,
     ];
     insta::assert_debug_snapshot!("running", of.map(|running| (running, now_is(running))));
@@ -281,9 +281,13 @@ fn a_session_whose_process_has_ended_is_not_live() {
         app.prepare(now());
         (app.is_live(key), app.live())
     };
-    assert_eq!(now_is(Some(Running::Busy), 0), (true, live));
+    assert_eq!(now_is(Some(ProcessActivity::Busy), 0), (true, live));
     assert_eq!(now_is(None, 0), (false, live - 1));
-    assert_eq!(now_is(Some(Running::Idle), 0), (true, live), "resumed");
+    assert_eq!(
+        now_is(Some(ProcessActivity::Idle), 0),
+        (true, live),
+        "resumed"
+    );
     assert_eq!(now_is(None, 3600), (true, live), "written since");
 }
 

@@ -5,7 +5,7 @@ use crate::app::listed::{just_compacted, nearness, size_stage, sizes};
 use crate::app::{App, Stage, columns, seconds_since};
 use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::sessions::SessionKey;
 use model::summary::Largest;
 use model::triggers;
@@ -38,7 +38,7 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     canvas.write_rows(area.inset(1, 0), lines);
 }
 
-fn identity(app: &App, key: SessionKey, gauge: &Gauge, columns: usize) -> Pieces {
+fn identity(app: &App, key: SessionKey, gauge: &SessionGauge, columns: usize) -> Pieces {
     let name = &*app.sessions.name(key);
     let mut groups = vec![vec![strong(text::cut(name, columns / 4))]];
     let title = app.sessions.title(key).unwrap_or_default();
@@ -83,7 +83,7 @@ fn identity(app: &App, key: SessionKey, gauge: &Gauge, columns: usize) -> Pieces
 }
 
 /// Returns the forecast, where the list has no column for it: `next 9 (6–14)`. Empty without one.
-fn next(app: &App, gauge: &Gauge) -> Pieces {
+fn next(app: &App, gauge: &SessionGauge) -> Pieces {
     let forecast = gauge.forecast(app.now);
     let first = triggers::next(gauge, &forecast, app.now).into_iter().next();
     let when = first.filter(|next| next.kind == TriggerKind::Idle);
@@ -99,7 +99,7 @@ fn next(app: &App, gauge: &Gauge) -> Pieces {
 }
 
 /// Returns the groups, and the largest item in the context.
-fn contents(app: &App, gauge: &Gauge, mut groups: Vec<Pieces>, columns: usize) -> Pieces {
+fn contents(app: &App, gauge: &SessionGauge, mut groups: Vec<Pieces>, columns: usize) -> Pieces {
     if let Some(Largest {
         ix,
         tokens,

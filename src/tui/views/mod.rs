@@ -22,9 +22,9 @@ use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::session::Coverage;
-use model::sessions::{Live, SessionKey};
+use model::sessions::{Activity, SessionKey};
 use ratatui::buffer::Buffer;
 use render::text::{cut, inert, left, width};
 
@@ -168,7 +168,7 @@ fn language(app: &App, at: (u16, u16), area: Area, canvas: &mut Canvas<'_>) {
 }
 
 /// Returns the reason for which a session's context has no size.
-fn empty_context(gauge: &Gauge) -> &'static str {
+fn empty_context(gauge: &SessionGauge) -> &'static str {
     match gauge.coverage {
         Coverage::Unread => "reading",
         _ if gauge.unreadable > 0 && gauge.is_empty => "unreadable",
@@ -181,7 +181,7 @@ fn empty_context(gauge: &Gauge) -> &'static str {
 fn live(app: &App, key: SessionKey) -> Piece {
     let live = app.sessions.live(key, app.now);
     let tone = match live {
-        Some(Live::Waiting) => Tone::Quiet,
+        Some(Activity::Waiting) => Tone::Quiet,
         _ => Tone::Live,
     };
     let sign = live.map_or(" ", render::live_sign);

@@ -28,7 +28,7 @@ use crate::widgets::gauge::{Gauge, Place};
 use chart::Chart;
 use model::agent_estimate::AgentEstimate;
 use model::context::Context;
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 use model::sessions::SessionKey;
 use model::window::Limits;
 use render::{self, number, text, triggers};
@@ -138,7 +138,7 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Returns the state of the prompt in the provider's cache: `cache 54m`. It is empty in a replay, whose prompt is
 /// another one, and on a narrow screen, which needs the room for names.
-fn cache(app: &App, gauge: &model::gauge::Gauge) -> Piece {
+fn cache(app: &App, gauge: &model::gauge::SessionGauge) -> Piece {
     let is_shown = !app.ui.replay.is_on() && usize::from(app.ui.size.0) >= NARROW_COLUMNS;
     let cache = gauge.prompt_cache().filter(|_| is_shown);
     let cell = cache.map(|cache| triggers::cache_cell(cache.state(app.now), &app.clock()));
@@ -148,12 +148,12 @@ fn cache(app: &App, gauge: &model::gauge::Gauge) -> Piece {
 fn header(
     app: &App,
     key: SessionKey,
-    listed: &model::gauge::Gauge,
+    listed: &model::gauge::SessionGauge,
     area: Area,
     canvas: &mut Canvas<'_>,
 ) {
     let age = render::or_none(app.age(key).map(number::age));
-    let running = app.sessions.running(key).and_then(Running::word);
+    let running = app.sessions.running(key).and_then(ProcessActivity::word);
     let [live, age] = match (app.is_live(key), running) {
         (true, Some(word)) => [super::live(app, key), plain(format!("{word}  {age} "))],
         (true, None) => [super::live(app, key), plain(format!("{age} "))],

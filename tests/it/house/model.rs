@@ -21,7 +21,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "pictures",
             "project",
             "prompt",
-            "running",
+            "process_activity",
             "small",
             "token_usage",
             "stored",

@@ -2,7 +2,7 @@
 //! when its status changes, removed when it ends. Files beside it hold secrets and have other names.
 
 use formats::{Registry, RegistryEntry};
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 use serde_json::Value;
 
 pub(super) const REGISTRY: Registry = Registry {
@@ -17,11 +17,11 @@ fn read(file: &[u8]) -> Option<RegistryEntry> {
         session: text("sessionId")?.to_owned(),
         started: text("procStart").map(str::to_owned),
         running: match text("status") {
-            Some("busy") => Running::Busy,
+            Some("busy") => ProcessActivity::Busy,
             // The turn has ended; a command runs in the background.
-            Some("idle" | "shell") => Running::Idle,
-            Some("waiting") => Running::Waiting,
-            _ => Running::Unspecified,
+            Some("idle" | "shell") => ProcessActivity::Idle,
+            Some("waiting") => ProcessActivity::Waiting,
+            _ => ProcessActivity::Unspecified,
         },
     })
 }
@@ -41,17 +41,17 @@ mod tests {
         let entry = entry.expect("an entry");
         assert_eq!(entry.session, "3f2a");
         assert_eq!(entry.started.as_deref(), Some("1863031"));
-        assert_eq!(entry.running, Running::Busy);
+        assert_eq!(entry.running, ProcessActivity::Busy);
         let status = |status: &str| {
             let entry = of(&format!(r#"{{"sessionId":"s","status":{status}}}"#));
             entry.map(|entry| entry.running)
         };
-        assert_eq!(status(r#""idle""#), Some(Running::Idle));
-        assert_eq!(status(r#""shell""#), Some(Running::Idle));
-        assert_eq!(status(r#""waiting""#), Some(Running::Waiting));
+        assert_eq!(status(r#""idle""#), Some(ProcessActivity::Idle));
+        assert_eq!(status(r#""shell""#), Some(ProcessActivity::Idle));
+        assert_eq!(status(r#""waiting""#), Some(ProcessActivity::Waiting));
         // Older versions write none, later ones perhaps others.
-        assert_eq!(status(r#""dreaming""#), Some(Running::Unspecified));
-        assert_eq!(status("7"), Some(Running::Unspecified));
+        assert_eq!(status(r#""dreaming""#), Some(ProcessActivity::Unspecified));
+        assert_eq!(status("7"), Some(ProcessActivity::Unspecified));
         // Of an older kind, cut, or not an object.
         for other in [r#"{"session_id":"s"}"#, r#"{"sessionId":"s""#, "[]", ""] {
             assert_eq!(of(other), None, "{other}");

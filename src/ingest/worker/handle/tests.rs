@@ -12,8 +12,8 @@ use agents::builtin::ouro::OURO;
 use files::paths::User;
 use files::waiting::wait_for;
 use model::event::{ByLength, Conversation, Measure};
-use model::gauge::Gauge;
-use model::running::Running;
+use model::gauge::SessionGauge;
+use model::process_activity::ProcessActivity;
 use model::session::{Coverage, Session};
 use model::sessions::{SessionKey, Sessions, Update};
 use model::text::TextRequest;
@@ -144,7 +144,7 @@ impl Watching {
         });
     }
 
-    fn gauge(&self, path: &Path) -> &Gauge {
+    fn gauge(&self, path: &Path) -> &SessionGauge {
         self.sessions.gauge(key(path)).expect("a session")
     }
 

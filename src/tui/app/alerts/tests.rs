@@ -2,7 +2,7 @@ use super::*;
 use crate::app::Msg;
 use crate::tests::testing::{Log, app, now};
 use model::event::Conversation;
-use model::running::Running;
+use model::process_activity::ProcessActivity;
 use model::session::Coverage;
 use model::sessions::Update;
 use proptest::prelude::*;
@@ -187,7 +187,7 @@ fn the_last_minutes_of_an_idle_session_are_reported_once() {
     }
     app.update(Msg::Update(Update::Running {
         file: FileId(9),
-        running: Some(Running::Idle),
+        running: Some(ProcessActivity::Idle),
         at: now(),
     }));
     read_through(&mut app);

@@ -8,7 +8,7 @@ use crate::views::groups;
 use model::Role;
 use model::context::Context;
 use model::forecast::is_idle;
-use model::gauge::Gauge;
+use model::gauge::SessionGauge;
 use model::prompt_cache::CacheState;
 use model::session::Session;
 use model::triggers::{self, NextTrigger};
@@ -18,7 +18,7 @@ use render::{number, text, triggers as words};
 
 pub(super) fn forecast(
     app: &App,
-    (session, gauge): (&Session, &Gauge),
+    (session, gauge): (&Session, &SessionGauge),
     page: &Page,
     shown: &Shown<'_>,
     columns: usize,
@@ -54,7 +54,7 @@ pub(super) fn forecast(
 
 /// The causes other than the size that can compact the session next, and its prompt cache.
 struct Beside<'a> {
-    gauge: &'a Gauge,
+    gauge: &'a SessionGauge,
     all: Vec<NextTrigger>,
     /// True if it comes before the size.
     is_first: bool,
@@ -62,7 +62,7 @@ struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    fn of(app: &App, gauge: &'a Gauge, page: &Page) -> Beside<'a> {
+    fn of(app: &App, gauge: &'a SessionGauge, page: &Page) -> Beside<'a> {
         let mut forecast = page.forecast;
         if let Ok(forecast) = &mut forecast
             && is_idle(gauge.updated_at, Some(app.now))

@@ -70,21 +70,21 @@ fn a_session_in_the_registry_of_a_process_is_running_however_old_its_log_is() {
                 && sessions.contains(a)
         }
     };
-    watching.until("the process", is(Some(Running::Busy)));
+    watching.until("the process", is(Some(ProcessActivity::Busy)));
     fs::write(&own, entry("a")).unwrap();
-    watching.until("its new status", is(Some(Running::Idle)));
+    watching.until("its new status", is(Some(ProcessActivity::Idle)));
     if cfg!(target_os = "linux") {
         // Another process of this id wrote the entry.
         fs::write(&own, "{\"session\":\"a\",\"started\":\"1\"}").unwrap();
         watching.until("the other process", is(None));
         fs::write(&own, entry("a")).unwrap();
-        watching.until("the process again", is(Some(Running::Idle)));
+        watching.until("the process again", is(Some(ProcessActivity::Idle)));
     }
     let long = " ".repeat(70_000);
     fs::write(&own, format!("{}{long}", entry("a"))).unwrap();
     watching.until("no entry, by its size", is(None));
     fs::write(&own, entry("a")).unwrap();
-    watching.until("the entry again", is(Some(Running::Idle)));
+    watching.until("the entry again", is(Some(ProcessActivity::Idle)));
     fs::remove_file(&own).unwrap();
     watching.until("no entry", is(None));
 }

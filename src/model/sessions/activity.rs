@@ -12,7 +12,7 @@ const END_TOLERANCE_SECONDS: i64 = 2;
 /// The activity of a live session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Live {
+pub enum Activity {
     /// Its process works, by its agent's registry.
     Working,
     /// Its process waits for the user, by its agent's registry.
@@ -23,7 +23,7 @@ pub enum Live {
 
 impl Sessions {
     /// Returns the present activity of a session; `None`: it is not live.
-    pub fn live(&self, key: SessionKey, now: Timestamp) -> Option<Live> {
+    pub fn live(&self, key: SessionKey, now: Timestamp) -> Option<Activity> {
         self.live_since(key, self.activity_of(key), now)
     }
 
@@ -33,10 +33,10 @@ impl Sessions {
         key: SessionKey,
         active: Option<Timestamp>,
         now: Timestamp,
-    ) -> Option<Live> {
+    ) -> Option<Activity> {
         match self.running(key) {
-            Some(running) if running.is_quiet() => return Some(Live::Waiting),
-            Some(_) => return Some(Live::Working),
+            Some(running) if running.is_quiet() => return Some(Activity::Waiting),
+            Some(_) => return Some(Activity::Working),
             None => {}
         }
         let active = active?;
@@ -44,6 +44,6 @@ impl Sessions {
         let has_ended = self
             .ended(key)
             .is_some_and(|ended| active.as_second() <= ended.as_second() + END_TOLERANCE_SECONDS);
-        (is_written && !has_ended).then_some(Live::Written)
+        (is_written && !has_ended).then_some(Activity::Written)
     }
 }

@@ -1,7 +1,7 @@
 //! Holds a session in a set of sessions: all of it, or the data that a list shows.
 
 use crate::event::Meta;
-use crate::gauge::Gauge;
+use crate::gauge::SessionGauge;
 use crate::session::{Coverage, Session};
 use crate::window::Overrides;
 use jiff::Timestamp;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// A session and what is computed of it with each of its updates: lists of ten thousand sessions are made many
 /// times a second.
 #[derive(Debug)]
-pub(super) struct Listed {
-    held: Held,
+pub(super) struct SessionEntry {
+    held: EntryContent,
     /// See [`Sessions::activity_of`].
     pub(super) active: Option<Timestamp>,
     /// The folder that the projects have of it.
@@ -21,22 +21,22 @@ pub(super) struct Listed {
 
 /// The part of a session that is held. All is boxed: a list of all sessions reads little of most.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum EntryContent {
     /// The data that a list shows of it: nobody writes to it or looks at it.
-    Summary(Box<Gauge>),
+    Summary(Box<SessionGauge>),
     /// All of it, and what lists show of it once that is asked for.
-    Session(Box<Session>, OnceCell<Box<Gauge>>),
+    Session(Box<Session>, OnceCell<Box<SessionGauge>>),
 }
 
-impl Held {
-    pub(super) fn whole(session: Session) -> Held {
-        Held::Session(Box::new(session), OnceCell::new())
+impl EntryContent {
+    pub(super) fn whole(session: Session) -> EntryContent {
+        EntryContent::Session(Box::new(session), OnceCell::new())
     }
 }
 
-impl Listed {
-    pub(super) fn of(held: Held) -> Listed {
-        Listed {
+impl SessionEntry {
+    pub(super) fn of(held: EntryContent) -> SessionEntry {
+        SessionEntry {
             held,
             active: None,
             folder: Box::default(),
@@ -44,33 +44,35 @@ impl Listed {
     }
 
     /// Returns the data that a list shows of it.
-    pub(super) fn gauge(&self) -> &Gauge {
+    pub(super) fn gauge(&self) -> &SessionGauge {
         match &self.held {
-            Held::Summary(gauge) => gauge,
-            Held::Session(session, gauge) => gauge.get_or_init(|| Box::new(session.gauge())),
+            EntryContent::Summary(gauge) => gauge,
+            EntryContent::Session(session, gauge) => {
+                gauge.get_or_init(|| Box::new(session.gauge()))
+            }
         }
     }
 
     /// Holds no more than what lists show.
     pub(super) fn evict(&mut self) {
-        if let Held::Session(session, gauge) = &mut self.held {
+        if let EntryContent::Session(session, gauge) = &mut self.held {
             let gauge = gauge.take().unwrap_or_else(|| Box::new(session.gauge()));
-            self.held = Held::Summary(gauge);
+            self.held = EntryContent::Summary(gauge);
         }
     }
 
     pub(super) fn session(&self) -> Option<&Session> {
         match &self.held {
-            Held::Summary(_) => None,
-            Held::Session(session, _) => Some(session),
+            EntryContent::Summary(_) => None,
+            EntryContent::Session(session, _) => Some(session),
         }
     }
 
     /// Returns the session, to be changed.
     pub(super) fn session_mut(&mut self) -> Option<&mut Session> {
         match &mut self.held {
-            Held::Summary(_) => None,
-            Held::Session(session, gauge) => {
+            EntryContent::Summary(_) => None,
+            EntryContent::Session(session, gauge) => {
                 gauge.take();
                 Some(session)
             }
@@ -80,45 +82,47 @@ impl Listed {
     /// Returns true if nothing was read of its log yet.
     pub(super) fn is_unread(&self) -> bool {
         match &self.held {
-            Held::Summary(gauge) => gauge.coverage == Coverage::Unread && gauge.records == 0,
-            Held::Session(..) => false,
+            EntryContent::Summary(gauge) => {
+                gauge.coverage == Coverage::Unread && gauge.records == 0
+            }
+            EntryContent::Session(..) => false,
         }
     }
 
     /// Returns its names, without computing what lists show besides.
     pub(super) fn meta(&self) -> &Meta {
         match &self.held {
-            Held::Summary(gauge) => &gauge.meta,
-            Held::Session(session, _) => &session.meta,
+            EntryContent::Summary(gauge) => &gauge.meta,
+            EntryContent::Session(session, _) => &session.meta,
         }
     }
 
     pub(super) fn updated_at(&self) -> Option<Timestamp> {
         match &self.held {
-            Held::Summary(gauge) => gauge.updated_at,
-            Held::Session(session, _) => session.updated_at,
+            EntryContent::Summary(gauge) => gauge.updated_at,
+            EntryContent::Session(session, _) => session.updated_at,
         }
     }
 
     pub(super) fn folder(&self) -> &str {
         match &self.held {
-            Held::Summary(gauge) => gauge.folder(),
-            Held::Session(session, _) => session.folder(),
+            EntryContent::Summary(gauge) => gauge.folder(),
+            EntryContent::Session(session, _) => session.folder(),
         }
     }
 
     pub(super) fn model(&self) -> Option<&str> {
         match &self.held {
-            Held::Summary(gauge) => gauge.model(),
-            Held::Session(session, _) => session.model(),
+            EntryContent::Summary(gauge) => gauge.model(),
+            EntryContent::Session(session, _) => session.model(),
         }
     }
 
     pub(super) fn set_overrides(&mut self, overrides: &Arc<Overrides>) {
         let overrides = Arc::clone(overrides);
         match &mut self.held {
-            Held::Summary(gauge) => gauge.set_overrides(overrides),
-            Held::Session(session, gauge) => {
+            EntryContent::Summary(gauge) => gauge.set_overrides(overrides),
+            EntryContent::Session(session, gauge) => {
                 gauge.take();
                 session.set_overrides(overrides);
             }
@@ -127,8 +131,8 @@ impl Listed {
 
     pub(super) fn set_window(&mut self, window: Option<u64>) {
         match &mut self.held {
-            Held::Summary(gauge) => gauge.set_window(window),
-            Held::Session(session, gauge) => {
+            EntryContent::Summary(gauge) => gauge.set_window(window),
+            EntryContent::Session(session, gauge) => {
                 if session.set_window_tokens() != window {
                     gauge.take();
                     session.set_window(window);

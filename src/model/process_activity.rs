@@ -3,7 +3,7 @@
 /// The activity of the process of a session, by the agent's own registry of running sessions. Of several processes of
 /// one session, the greatest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Running {
+pub enum ProcessActivity {
     /// The registry does not say what it does.
     Unspecified,
     /// It waits for the next message.
@@ -14,19 +14,19 @@ pub enum Running {
     Busy,
 }
 
-impl Running {
+impl ProcessActivity {
     /// Returns one word for it, where there is one.
     pub fn word(self) -> Option<&'static str> {
         match self {
-            Running::Unspecified => None,
-            Running::Idle => Some("idle"),
-            Running::Waiting => Some("waiting"),
-            Running::Busy => Some("busy"),
+            ProcessActivity::Unspecified => None,
+            ProcessActivity::Idle => Some("idle"),
+            ProcessActivity::Waiting => Some("waiting"),
+            ProcessActivity::Busy => Some("busy"),
         }
     }
 
     /// Returns true if it waits for the user.
     pub fn is_quiet(self) -> bool {
-        matches!(self, Running::Idle | Running::Waiting)
+        matches!(self, ProcessActivity::Idle | ProcessActivity::Waiting)
     }
 }
