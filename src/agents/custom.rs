@@ -22,8 +22,8 @@ mod reader;
 pub(crate) use about::About;
 use decode::lenient::Raw;
 use formats::{
-    ANTHROPIC, CachePlacement, Claim, Decoder, Facts, Format, List, StoreKind, Term, Tier, facts,
-    head,
+    ANTHROPIC, ArrayName, CachePlacement, Claim, Decoder, Facts, Format, StoreKind, Term, Tier,
+    facts, head,
 };
 pub use mapping::Mapping;
 use mapping::{Author, Condition, Written};
@@ -116,7 +116,7 @@ impl Mapping {
     }
 
     /// Returns the array that holds the records of a document, if no fact about the session is inside of it.
-    fn list(&self) -> Option<List> {
+    fn list(&self) -> Option<ArrayName> {
         let key = self.messages.as_ref().and_then(Pointer::key)?;
         let keys = &self.session;
         let facts = [
@@ -131,7 +131,7 @@ impl Mapping {
         let mut facts = facts.into_iter().flat_map(Pointers::iter);
         let apart = facts.all(|pointer| pointer.first().is_some_and(|first| first != key));
         let is_document = self.shape == Written::Document;
-        (is_document && apart).then(|| List::Json(keep(key.to_owned())))
+        (is_document && apart).then(|| ArrayName::Json(keep(key.to_owned())))
     }
 
     fn recognises(&self, head: &[u8]) -> bool {

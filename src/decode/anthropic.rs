@@ -1,7 +1,7 @@
 //! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
 
 use super::image::{self, Formula};
-use super::lenient::{self, Pieces, Raw, Text, Unsure, record};
+use super::lenient::{self, Pieces, Raw, TentativeValue, Text, record};
 use super::pdf;
 use memchr::memmem::Finder;
 use model::event::{EventSink, ItemBuilder, Key, NewItem, Part};
@@ -23,7 +23,7 @@ record! {
         pub input: Option<Raw<'a>>,
         pub tool_use_id: Text<'a>,
         pub tool_name: Text<'a>,
-        pub content: Option<Unsure<'a, Content<'a>>>,
+        pub content: Option<TentativeValue<'a, Content<'a>>>,
         pub source: Option<MediaSource<'a>>,
     }
 

@@ -3,15 +3,17 @@
 
 mod declare;
 mod lost;
-mod mend;
 mod record;
+mod repair;
 pub mod scan;
 mod strings;
 
 pub use crate::lenient_record as record;
-pub use lost::Lost;
-pub use mend::{Mend, Mended, Named, UsageParts, mend};
-pub use record::{At, Field, Record, Slot, Unsure, Written, object, parse, raw_object, value};
+pub use lost::LostFields;
+pub use record::{
+    Field, FieldPlace, Record, Slot, TentativeValue, WithRaw, object, parse, raw_object, value,
+};
+pub use repair::{NamedCount, Repair, UsableReport, UsageParts, mend};
 pub use scan::{NotJson, Raw, Scanner};
 
 use jiff::Timestamp;
@@ -115,7 +117,7 @@ impl Dollars {
 
 /// A number of tokens of a usage report whose other parts are beside it in the same record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Reported {
+pub enum ReportedCount {
     /// It is not there, or null.
     #[default]
     Absent,
@@ -125,21 +127,21 @@ pub enum Reported {
     Unreadable,
 }
 
-impl Reported {
+impl ReportedCount {
     /// Returns the parts of a report; all of them are absent where one is unreadable.
-    pub fn whole<const N: usize>(parts: [Reported; N]) -> [Count; N] {
-        let is_whole = !parts.contains(&Reported::Unreadable);
+    pub fn whole<const N: usize>(parts: [ReportedCount; N]) -> [Count; N] {
+        let is_whole = !parts.contains(&ReportedCount::Unreadable);
         parts.map(|part| match part {
-            Reported::Tokens(tokens) if is_whole => Count(Some(tokens)),
+            ReportedCount::Tokens(tokens) if is_whole => Count(Some(tokens)),
             _ => Count(None),
         })
     }
 
     /// Returns the parts of a report of which the first is the whole prompt. Without that they are absent; others that
     /// are unreadable cost themselves.
-    pub fn mended<const N: usize>(parts: [Reported; N]) -> [Count; N] {
+    pub fn mended<const N: usize>(parts: [ReportedCount; N]) -> [Count; N] {
         match parts.first() {
-            Some(Reported::Unreadable) => [Count(None); N],
+            Some(ReportedCount::Unreadable) => [Count(None); N],
             _ => parts.map(|part| Count(part.get())),
         }
     }
@@ -147,8 +149,8 @@ impl Reported {
     /// Returns the only part of a report.
     pub fn get(self) -> Option<u64> {
         match self {
-            Reported::Tokens(tokens) => Some(tokens),
-            Reported::Absent | Reported::Unreadable => None,
+            ReportedCount::Tokens(tokens) => Some(tokens),
+            ReportedCount::Absent | ReportedCount::Unreadable => None,
         }
     }
 }
@@ -182,7 +184,7 @@ impl Millis {
 }
 
 impl Field<'_> for Millis {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<Millis> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Millis> {
         value.get().parse().ok().map(Millis)
     }
 }

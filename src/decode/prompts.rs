@@ -5,12 +5,12 @@
 //! is new and what has left.
 
 mod block;
-mod held;
+mod context_block;
 mod history;
 mod threads;
 
 pub use block::{Block, Content, passages};
-pub use held::Mark;
+pub use context_block::BlockIdentity;
 pub use history::{Losses, Prompt, PromptHistory, Step, front_of, hash};
 use model::Role;
 pub use threads::{Thread, Threads};

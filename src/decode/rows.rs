@@ -1,6 +1,6 @@
 //! Reads the fields that the lines of most databases have in common.
 
-use super::lenient::{self, Lost, Record, Text, record};
+use super::lenient::{self, LostFields, Record, Text, record};
 use model::event::{EventSink, Meta};
 
 record! {
@@ -36,7 +36,7 @@ pub fn read<'a, S: Record<'a>, R: Record<'a>>(
 
 /// Emits the facts in the line about the session. A line that is not JSON has none: the caller reports it.
 fn facts(line: &str, known: &mut Meta, out: &mut EventSink<'_>) {
-    let lost = Lost::default();
+    let lost = LostFields::default();
     let session: Session<'_> = lenient::parse(line, &lost).unwrap_or_default();
     lost.report(out);
     let meta = Meta {

@@ -1,7 +1,7 @@
 //! Times as programs of all kinds write them.
 
 use super::date::parse;
-use super::lenient::{At, Field, Raw, scan};
+use super::lenient::{Field, FieldPlace, Raw, scan};
 use jiff::Timestamp;
 
 /// A time: a date, or seconds, milliseconds or microseconds since 1970.
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 pub struct Time(pub Timestamp);
 
 impl Field<'_> for Time {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Self> {
         time(value).map(Time)
     }
 }

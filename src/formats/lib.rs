@@ -16,10 +16,10 @@ pub use claim::{Claim, Standing, about_agent, is_uuid, names};
 pub use decoder::{Decoder, StateUpdate};
 pub use facts::Facts;
 pub use registry::{Registry, RegistryEntry};
-pub use root::{Base, Listing, Root};
+pub use root::{Base, FolderListing, Root};
 pub use settings::Settings;
 pub use sidecar::{SidecarDatabase, SidecarRecord, SidecarSpec};
-pub use stores::{ChainSpec, End, FolderSpec, List, StoreKind, TreeSpec};
+pub use stores::{ArrayName, ChainSpec, End, FolderSpec, StoreKind, TreeSpec};
 pub use tier::Tier;
 
 use model::event::{BilledUsage, EventSink, Node};
@@ -56,7 +56,7 @@ pub struct Format {
     pub store: &'static (dyn Fn(&[u8]) -> Option<StoreKind> + Sync),
     /// The array that holds the records of a document. The decoder is given the document with this array
     /// emptied, then each of its elements as a line.
-    pub list: Option<List>,
+    pub list: Option<ArrayName>,
     /// Byte strings, one of which is in every line that can reset the context. They are used to find the
     /// last reset from the end of a log, and may be in other lines too.
     pub reset_marks: &'static [&'static str],
@@ -154,7 +154,7 @@ impl Format {
         claims: &|_| None,
         recognise: &|_| false,
         family: "",
-        decoder: &decoder::<Nothing>,
+        decoder: &decoder::<PlaceholderDecoder>,
         store: &head::lines_or_document,
         list: None,
         reset_marks: &[],
@@ -240,6 +240,6 @@ pub fn decoder<D: Decoder + Default + 'static>() -> Box<dyn Decoder> {
 
 /// The placeholder of [`Format::DEFAULT`].
 #[derive(Default)]
-struct Nothing;
+struct PlaceholderDecoder;
 
-impl Decoder for Nothing {}
+impl Decoder for PlaceholderDecoder {}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// The way in which the folders of logs are read from a file that an agent keeps.
 #[derive(Debug, Clone, Copy)]
-pub struct Listing {
+pub struct FolderListing {
     /// The setting that names them; empty: the file is a list of them.
     pub setting: &'static str,
     /// Reads them. It must accept any bytes.
@@ -26,7 +26,7 @@ pub struct Root {
     /// True if there are no logs in the folders below it, which are then neither searched nor watched.
     pub is_flat: bool,
     /// `logs` is a file that names the folders. It is read once.
-    pub listing: Option<Listing>,
+    pub listing: Option<FolderListing>,
 }
 
 impl Root {
@@ -75,7 +75,7 @@ impl Root {
     #[must_use]
     pub const fn listing(self, setting: &'static str, read: fn(&[u8]) -> Vec<PathBuf>) -> Root {
         Root {
-            listing: Some(Listing { setting, read }),
+            listing: Some(FolderListing { setting, read }),
             ..self
         }
     }

@@ -46,7 +46,7 @@ impl StoreKind {
 
 /// An array in a document, by its name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum List {
+pub enum ArrayName {
     /// In a JSON object.
     Json(&'static str),
     /// In a YAML mapping in block style.

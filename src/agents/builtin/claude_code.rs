@@ -29,7 +29,7 @@ mod wire;
 use chosen::Chosen;
 use cleared::Clearing;
 use decode::anthropic::{ToolNames, assistant_items, part_of, user_items};
-use decode::lenient::{self, Lost, Text};
+use decode::lenient::{self, LostFields, Text};
 use decode::{damage, image, text};
 use fork::Fork;
 use formats::{
@@ -164,7 +164,7 @@ impl Side {
 impl Decoder for ClaudeCodeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
-        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
+        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &LostFields::default()) else {
             return StateUpdate::Incomplete;
         };
         let title = about.description.get().or(about.agent_type.get());

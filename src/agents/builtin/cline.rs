@@ -22,10 +22,10 @@ mod sent;
 mod settings;
 
 use decode::anthropic::{self, ToolNames, part_of};
-use decode::lenient::{self, Count, Lost, Millis, Raw, Text, record};
+use decode::lenient::{self, Count, LostFields, Millis, Raw, Text, record};
 use formats::names;
 use formats::{
-    Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
+    ArrayName, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
 };
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
@@ -54,7 +54,7 @@ pub static CLINE: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<ClineDecoder>,
     store: &|_| Some(StoreKind::Document),
-    list: Some(List::Json("messages")),
+    list: Some(ArrayName::Json("messages")),
     terms: WITH_CACHE,
     settings: Some(&settings::SETTINGS),
     states,
@@ -186,7 +186,7 @@ struct ClineDecoder {
 
 impl Decoder for ClineDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let (text, lost) = (decode::text(document), Lost::default());
+        let (text, lost) = (decode::text(document), LostFields::default());
         let Ok(beside) = lenient::parse::<Beside<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };
@@ -363,7 +363,7 @@ impl ClineDecoder {
         let Some(compaction) = self.compaction.take_if(|one| one.count == here) else {
             return;
         };
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let raw: Result<Raw<'_>, _> = serde_json::from_str(&compaction.messages);
         let read = |raw| lost.at("messages").read::<Vec<Message<'_>>>(raw);
         let messages = raw.ok().and_then(read).unwrap_or_default();

@@ -18,7 +18,7 @@
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::{Count, Reported, Text, record};
+use decode::lenient::{Count, ReportedCount, Text, record};
 use decode::rows::{self, Line};
 use formats::database::{DatabaseSpec, Schema};
 use formats::settings::{Layers, Settings, SettingsFile};
@@ -129,8 +129,8 @@ const AUGUST_2025: Schema = Schema {
 
 record! {
     struct Header<'a> {
-        prompt: Reported,
-        output: Reported,
+        prompt: ReportedCount,
+        output: ReportedCount,
         answer: Text<'a>,
         answers: Count,
     }
@@ -218,7 +218,7 @@ impl Decoder for CrushDecoder {
 
 impl CrushDecoder {
     fn header(&mut self, header: &Header<'_>) {
-        let parts = Reported::whole([header.prompt, header.output]);
+        let parts = ReportedCount::whole([header.prompt, header.output]);
         let [prompt, output] = parts.map(Count::or_zero);
         let is_first = header.answers.or_zero() < 2;
         let answer = header.answer.key().filter(|_| prompt > 0);

@@ -24,7 +24,7 @@
 mod settings;
 
 use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
-use decode::lenient::{self, Count, Lost, Text, record};
+use decode::lenient::{self, Count, LostFields, Text, record};
 use decode::text;
 use formats::is_uuid;
 use formats::{CachePlacement, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
@@ -158,7 +158,7 @@ impl Decoder for DroidDecoder {
     }
 
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         match lenient::parse(&text(document), &lost) {
             Ok(settings) => self.settings = settings,
             Err(_) => return StateUpdate::Incomplete,

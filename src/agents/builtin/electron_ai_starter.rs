@@ -12,7 +12,7 @@
 //!   tokens. `compression:…` in `settings` changes that, which is not read.
 
 use decode::anthropic::ToolNames;
-use decode::lenient::{self, Millis, Reported, Text, record};
+use decode::lenient::{self, Millis, ReportedCount, Text, record};
 use formats::database::{DatabaseSpec, Schema};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
@@ -71,8 +71,8 @@ record! {
         id: Text<'a>,
         at: Option<Millis>,
         role: Text<'a>,
-        input: Reported,
-        output: Reported,
+        input: ReportedCount,
+        output: ReportedCount,
         parts: Vec<Part<'a>>,
         summary: Text<'a>,
         cutoff: Text<'a>,
@@ -178,7 +178,7 @@ impl ElectronDecoder {
             let items = results.collect();
             self.add(key, Direction::Result, items, out);
         }
-        let [input, output] = Reported::mended([row.input, row.output]);
+        let [input, output] = ReportedCount::mended([row.input, row.output]);
         let prompt = input.0.filter(|tokens| *tokens > 0 && is_one_request);
         if let Some(prompt) = prompt {
             out.usage(Usage {

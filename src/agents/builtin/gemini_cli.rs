@@ -26,7 +26,7 @@
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
 use decode::lenient::{self, Raw, Text};
-use formats::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
+use formats::{ArrayName, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder, head};
 use formats::{SameId, THOUGHTS, names};
 use model::event::{BilledUsage, Event, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, LeaveReason, Role};
@@ -57,7 +57,7 @@ pub static GEMINI_CLI: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<GeminiCliDecoder>,
     store: &store,
-    list: Some(List::Json("messages")),
+    list: Some(ArrayName::Json("messages")),
     reset_marks: &[r#""messages":["#],
     terms: THOUGHTS,
     reasoning_beside_output: true,

@@ -17,7 +17,7 @@
 
 use decode::anthropic::{ToolNames, part_of};
 use decode::image;
-use decode::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
+use decode::lenient::{self, Count, LostFields, Pieces, Raw, Text, Window, record};
 use decode::rows::{self, Line};
 use formats::database::{DatabaseSpec, Schema};
 use formats::settings::{Layers, Settings};
@@ -278,7 +278,7 @@ impl Decoder for GooseDecoder {
 impl GooseDecoder {
     fn header(&mut self, header: Header<'_>, out: &mut EventSink<'_>) {
         let config = header.config.get();
-        let config = config.and_then(|json| lenient::parse(json, &Lost::default()).ok());
+        let config = config.and_then(|json| lenient::parse(json, &LostFields::default()).ok());
         let config: Config<'_> = config.unwrap_or_default();
         let config = Meta {
             model: config.model_name.boxed(),

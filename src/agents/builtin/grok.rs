@@ -19,7 +19,9 @@
 
 mod usage;
 
-use decode::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
+use decode::lenient::{
+    self, Count, LostFields, Millis, Pieces, Raw, ReportedCount, Text, Window, record,
+};
 use formats::names;
 use formats::settings::{Layers, Settings, SettingsFile, tokens};
 use formats::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder, head};
@@ -113,7 +115,7 @@ record! {
 
     #[derive(Copy)]
     struct About {
-        total: Reported = "totalTokens",
+        total: ReportedCount = "totalTokens",
         stream: Option<Millis> = "streamStartMs",
         at: Option<Millis> = "agentTimestampMs",
     }
@@ -161,7 +163,7 @@ impl Decoder for GrokDecoder {
 
     fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
-        let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &Lost::default()) else {
+        let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &LostFields::default()) else {
             return StateUpdate::Incomplete;
         };
         self.summary = Meta {

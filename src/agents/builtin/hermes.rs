@@ -15,7 +15,7 @@
 //! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
 
 use decode::anthropic::ToolNames;
-use decode::lenient::{Count, Raw, Reported, Text, record};
+use decode::lenient::{Count, Raw, ReportedCount, Text, record};
 use decode::rows::{self, Line};
 use formats::database::{DatabaseSpec, Schema};
 use formats::settings::{Settings, SettingsFile, tokens_of};
@@ -117,12 +117,12 @@ static STORE: DatabaseSpec = DatabaseSpec {
 record! {
     struct Header<'a> {
         prompt: Text<'a>,
-        calls: Reported,
-        input: Reported,
-        output: Reported,
-        read: Reported,
-        written: Reported,
-        reasoning: Reported,
+        calls: ReportedCount,
+        input: ReportedCount,
+        output: ReportedCount,
+        read: ReportedCount,
+        written: ReportedCount,
+        reasoning: ReportedCount,
     }
 
     struct Row<'a> {
@@ -222,12 +222,12 @@ impl HermesDecoder {
             header.output,
             header.reasoning,
         ];
-        if parts.contains(&Reported::Unreadable) {
+        if parts.contains(&ReportedCount::Unreadable) {
             self.pending = None;
             return;
         }
         let [calls, input, cache_creation, cache_read, output, reasoning] =
-            Reported::whole(parts).map(Count::or_zero);
+            ReportedCount::whole(parts).map(Count::or_zero);
         let sum = BilledUsage::new(input, output)
             .with_cache(cache_read, cache_creation)
             .with_reasoning(reasoning);

@@ -34,9 +34,9 @@
 mod thread;
 mod wire;
 
-use decode::lenient::{self, Lost};
+use decode::lenient::{self, LostFields};
 use formats::names;
-use formats::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
+use formats::{ArrayName, Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use model::event::{Conversation, EventSink, Key, Meta, Place};
 use std::collections::HashMap;
 use std::path::Path;
@@ -54,7 +54,7 @@ pub static HPD_AGENT: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<HpdAgentDecoder>,
     store: &store,
-    list: Some(List::Json("events")),
+    list: Some(ArrayName::Json("events")),
     reset_marks: &[
         "THREAD_HISTORY_COMPACTION_CHECKPOINT",
         "BRANCH_HISTORY_COMPACTED",
@@ -130,7 +130,7 @@ struct HpdAgentDecoder {
 
 impl Decoder for HpdAgentDecoder {
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         match lenient::parse(line, &lost) {
             Ok(record) => self.event(&record, out),
             Err(why) => out.unreadable(why),

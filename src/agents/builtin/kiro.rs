@@ -20,7 +20,7 @@ mod session;
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::{self, Count, Lost, Raw, Text, record};
+use decode::lenient::{self, Count, LostFields, Raw, Text, record};
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use model::event::{
@@ -148,7 +148,7 @@ struct KiroDecoder {
 
 impl Decoder for KiroDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let text = decode::text(document);
         let Ok(session) = lenient::parse::<Session<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;

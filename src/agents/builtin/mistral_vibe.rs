@@ -17,7 +17,7 @@
 //! * Large results are saved in a file; the model gets their beginning.
 
 use super::mistral_vibe_2;
-use decode::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
+use decode::lenient::{self, Count, LostFields, Millis, Pieces, Raw, Report, Text, Window, record};
 use formats::names;
 use formats::{Claim, Decoder, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head};
 use jiff::Timestamp;
@@ -208,7 +208,7 @@ struct VibeDecoder {
 
 impl Decoder for VibeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let (text, lost) = (decode::text(document), Lost::default());
+        let (text, lost) = (decode::text(document), LostFields::default());
         let Ok(about) = lenient::parse::<About<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };

@@ -12,7 +12,7 @@
 //! * `injected` messages of the user's are the harness's.
 
 use decode::anthropic::ToolNames;
-use decode::lenient::{self, Count, Lost, Text, Window, record};
+use decode::lenient::{self, Count, LostFields, Text, Window, record};
 use decode::openai::{self, Call, Content};
 use formats::settings::Layers;
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
@@ -112,7 +112,7 @@ struct VibeDecoder {
 impl Decoder for VibeDecoder {
     fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
-        match lenient::parse::<About<'_>>(&text, &Lost::default()) {
+        match lenient::parse::<About<'_>>(&text, &LostFields::default()) {
             Ok(about) => self.stats = about.stats,
             Err(_) => return StateUpdate::Incomplete,
         }

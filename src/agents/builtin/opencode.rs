@@ -34,8 +34,8 @@ mod wire;
 
 use decode::lenient;
 use formats::{
-    Base, CachePlacement, Claim, Decoder, Format, List, Root, StoreKind, WITH_CACHE_AND_REASONING,
-    decoder, head,
+    ArrayName, Base, CachePlacement, Claim, Decoder, Format, Root, StoreKind,
+    WITH_CACHE_AND_REASONING, decoder, head,
 };
 use message::History;
 use model::event::{EventSink, Meta};
@@ -54,7 +54,7 @@ pub static OPENCODE: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<OpenCodeDecoder>,
     store: &store,
-    list: Some(List::Json("messages")),
+    list: Some(ArrayName::Json("messages")),
     reset_marks: &[
         r#""summary":true"#,
         r#""summary": true"#,

@@ -34,7 +34,7 @@ mod stats;
 mod wire;
 
 use conversation::OpenHandsDecoder;
-use decode::lenient::{self, Lost};
+use decode::lenient::{self, LostFields};
 use formats::{Claim, FolderSpec, Format, Root, StoreKind, decoder, head};
 use std::path::{Path, PathBuf};
 use wire::Record;
@@ -88,7 +88,7 @@ fn claims(path: &Path) -> Option<Claim> {
 fn recognise(head: &[u8]) -> bool {
     let line = head::first_line(head);
     let text = String::from_utf8_lossy(line);
-    match lenient::parse(&text, &Lost::default()) {
+    match lenient::parse(&text, &LostFields::default()) {
         Ok(record) => is_event(&record),
         Err(_) => begins_with_an_event(line),
     }

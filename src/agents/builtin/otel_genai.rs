@@ -66,7 +66,7 @@ mod span;
 mod tools;
 
 use call::{Call, Cut, Record};
-use decode::lenient::Lost;
+use decode::lenient::LostFields;
 use decode::prompts::{Block, Losses, Prompt, PromptHistory, mark_turns};
 use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
@@ -151,7 +151,7 @@ struct OtelGenAiDecoder {
 
 impl Decoder for OtelGenAiDecoder {
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         match serde_json::from_str::<Value>(line) {
             Ok(line) => self.value(&line, &lost, out),
             Err(_) if self.text(line, out) => {}
@@ -161,7 +161,7 @@ impl Decoder for OtelGenAiDecoder {
     }
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         match serde_json::from_str::<Value>(document) {
             Ok(Value::Array(list)) => {
                 for (line, one) in (1..).zip(&list) {
@@ -178,7 +178,7 @@ impl Decoder for OtelGenAiDecoder {
 
 impl OtelGenAiDecoder {
     /// Reads the content of a line or a document.
-    fn value(&mut self, value: &Value, lost: &Lost, out: &mut EventSink<'_>) {
+    fn value(&mut self, value: &Value, lost: &LostFields, out: &mut EventSink<'_>) {
         let place = out.place();
         match value {
             Value::Array(list) if !list.is_empty() && list.iter().all(history::is_message) => {

@@ -25,7 +25,7 @@ mod trace;
 mod tree;
 
 use decode::image;
-use formats::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
+use formats::{ArrayName, Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use model::event::{Event, EventSink, Key, Meta, NewItem, Node, Part, Place};
 use model::{Kind, Role};
 use std::path::Path;
@@ -47,7 +47,7 @@ pub static OURO: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<OuroDecoder>,
     store: &store,
-    list: Some(List::Yaml("messages")),
+    list: Some(ArrayName::Yaml("messages")),
     settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };

@@ -37,7 +37,7 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
-use decode::lenient::{self, Lost};
+use decode::lenient::{self, LostFields};
 use formats::settings::Layers;
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use formats::{THOUGHTS, about_agent, names};
@@ -156,7 +156,7 @@ struct Branch {
 impl Decoder for QwenCodeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let text = decode::text(document);
-        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
+        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &LostFields::default()) else {
             return StateUpdate::Incomplete;
         };
         self.about = Meta {

@@ -36,7 +36,7 @@ mod thread;
 mod threads;
 
 use decode::bodies::{Response, Thoughts};
-use decode::lenient::{Lost, model_name};
+use decode::lenient::{LostFields, model_name};
 use decode::prompts::Block;
 use decode::time::time_before;
 use envelope::{Bodies, Exchange};
@@ -82,7 +82,7 @@ struct RequestLogDecoder {
 impl Decoder for RequestLogDecoder {
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let (before, json) = json_of(line);
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let bodies = match Bodies::of(json, &lost) {
             Ok(bodies) => bodies,
             Err(why) => return out.unreadable(why),

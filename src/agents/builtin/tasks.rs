@@ -24,7 +24,7 @@ mod ui;
 mod user;
 
 use decode::anthropic::{self, ToolNames};
-use decode::lenient::{self, Lost, Millis, Raw, Text, record};
+use decode::lenient::{self, LostFields, Millis, Raw, Text, record};
 use formats::names;
 use formats::{
     Base, CachePlacement, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE,
@@ -176,7 +176,7 @@ struct TaskDecoder {
 
 impl Decoder for TaskDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let (text, lost) = (decode::text(document), Lost::default());
+        let (text, lost) = (decode::text(document), LostFields::default());
         let is_list = text.trim_start().starts_with('[');
         let read = if is_list {
             Ui::read(&text, &lost).map(|ui| self.ui = ui)

@@ -26,7 +26,7 @@ mod wire;
 
 use channel::Channel;
 use decode::bodies::{Numbers, request};
-use decode::lenient::{self, Lost, Text};
+use decode::lenient::{self, LostFields, Text};
 use decode::prompts::{Losses::BySize, Prompt, PromptHistory, Threads, mark_turns};
 use formats::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use model::LeaveReason;
@@ -83,7 +83,7 @@ struct VscodeGatewayDecoder {
 
 impl Decoder for VscodeGatewayDecoder {
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         match lenient::parse(line, &lost) {
             Ok(line) => self.line(&line, &lost, out),
             Err(_) if self.channel.read(line, out) => {}
@@ -100,7 +100,7 @@ impl Decoder for VscodeGatewayDecoder {
 }
 
 impl VscodeGatewayDecoder {
-    fn line(&mut self, line: &Line<'_>, lost: &Lost, out: &mut EventSink<'_>) {
+    fn line(&mut self, line: &Line<'_>, lost: &LostFields, out: &mut EventSink<'_>) {
         out.set_time(line.ts.time().or(line.timestamp.time()));
         match line.kind.get() {
             Some("request.index") => match lenient::value(line.entry, "entry", out) {
@@ -163,7 +163,7 @@ impl VscodeGatewayDecoder {
     }
 
     /// Takes in a whole request, and the numbers of its response.
-    fn request(&mut self, line: &Line<'_>, lost: &Lost, out: &mut EventSink<'_>) {
+    fn request(&mut self, line: &Line<'_>, lost: &LostFields, out: &mut EventSink<'_>) {
         out.set_time(line.ts.time());
         let conversation = Key::of(line.conversation_id.or_empty());
         let key = request_of(line, out);
@@ -195,7 +195,7 @@ impl VscodeGatewayDecoder {
     }
 
     /// Takes in a request, captured before it was sent.
-    fn capture(&mut self, line: &Line<'_>, lost: &Lost, out: &mut EventSink<'_>) {
+    fn capture(&mut self, line: &Line<'_>, lost: &LostFields, out: &mut EventSink<'_>) {
         out.set_time(line.timestamp.time());
         let model: Model<'_> = lenient::value(line.model, "model", out);
         let meta = Meta {

@@ -188,7 +188,7 @@ impl Decoder for ZedDecoder {
 
 impl ZedDecoder {
     fn header(&mut self, header: &Header<'_>, out: &mut EventSink<'_>) {
-        let lost = lenient::Lost::default();
+        let lost = lenient::LostFields::default();
         let billed = header.sums.unwrap_or_default().billed();
         if billed.prompt() > 0 {
             let request = Key::of_parts(&["zed", header.id.or_empty()]);
@@ -297,7 +297,7 @@ impl ZedDecoder {
     /// Returns the results of the calls in a response.
     fn results(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
-        let lost = lenient::Lost::default();
+        let lost = lenient::LostFields::default();
         let results = message.results.map_or("{}", Raw::get);
         // Those that cannot be read are missing.
         let _ = each_field(results, &mut |id, value| {

@@ -3,7 +3,7 @@
 use super::mapping::{Author, Mapping};
 use super::pointer::{Pointer, Pointers};
 use decode::image;
-use decode::lenient::{Lost, Raw, scan};
+use decode::lenient::{LostFields, Raw, scan};
 use decode::prompts::{Block, Content};
 use model::{Kind, Role};
 
@@ -38,7 +38,7 @@ impl<'v> Message<'v> {
     pub(super) fn read(
         mapping: &'static Mapping,
         value: Raw<'v>,
-        lost: &Lost,
+        lost: &LostFields,
     ) -> Result<Message<'v>, NoMessage> {
         let (author, word) = author(mapping, value, lost)?;
         let mut parts = Parts::default();
@@ -119,7 +119,7 @@ impl<'v> Message<'v> {
 fn author(
     mapping: &'static Mapping,
     value: Raw<'_>,
-    lost: &Lost,
+    lost: &LostFields,
 ) -> Result<(Author, Box<str>), NoMessage> {
     let (mut other, mut before, mut name) = (None, Vec::new(), "role");
     for place in mapping.message.role.iter() {
@@ -165,7 +165,7 @@ impl<'v> Parts<'v> {
         self.0.iter_mut().for_each(|(at, _)| *at = 0);
     }
 
-    fn add_calls(&mut self, mapping: &'static Mapping, value: Raw<'v>, lost: &Lost) {
+    fn add_calls(&mut self, mapping: &'static Mapping, value: Raw<'v>, lost: &LostFields) {
         let keys = &mapping.calls;
         for call in mapping.message.calls.elements(value) {
             // A part of another kind has no name, or nothing at all.
@@ -228,7 +228,7 @@ fn values<'v>(places: &Pointers, value: Raw<'v>) -> Vec<Raw<'v>> {
 }
 
 /// Reads a content: an object stands for its `text`, a list for its texts and those of its objects.
-fn texts<'v>(places: &'static Pointers, value: Raw<'v>, lost: &Lost) -> Vec<Raw<'v>> {
+fn texts<'v>(places: &'static Pointers, value: Raw<'v>, lost: &LostFields) -> Vec<Raw<'v>> {
     let mut texts: Vec<Raw<'v>> = Vec::new();
     for found in places.read(value, lost, Some) {
         let mut each = Vec::new();
@@ -267,7 +267,7 @@ fn texts<'v>(places: &'static Pointers, value: Raw<'v>, lost: &Lost) -> Vec<Raw<
 }
 
 /// A value that is a text, or the `text` of one that is an object.
-fn text_of<'v>(value: Raw<'v>, lost: &Lost) -> Option<Raw<'v>> {
+fn text_of<'v>(value: Raw<'v>, lost: &LostFields) -> Option<Raw<'v>> {
     let is_text = |value: &Raw<'_>| value.get().starts_with('"');
     let mut text = Some(value).filter(is_text);
     let _ = scan::each_field(value.get(), &mut |name, value| {

@@ -1,6 +1,6 @@
 //! The place of a value in a record: a JSON pointer.
 
-use decode::lenient::{Lost, Raw, scan};
+use decode::lenient::{LostFields, Raw, scan};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -204,7 +204,7 @@ impl Pointers {
     pub(super) fn read<'v, T>(
         &'static self,
         value: Raw<'v>,
-        lost: &Lost,
+        lost: &LostFields,
         read: impl Fn(Raw<'v>) -> Option<T>,
     ) -> Vec<T> {
         let (mut taken, mut odd) = (Vec::new(), Vec::new());
@@ -226,13 +226,17 @@ impl Pointers {
     }
 
     /// The first text they point at that is not empty.
-    pub(super) fn text<'v>(&'static self, value: Raw<'v>, lost: &Lost) -> Option<Cow<'v, str>> {
+    pub(super) fn text<'v>(
+        &'static self,
+        value: Raw<'v>,
+        lost: &LostFields,
+    ) -> Option<Cow<'v, str>> {
         let texts = self.read(value, lost, |found| scan::string(found.get()));
         texts.into_iter().find(|text| !text.is_empty())
     }
 
     /// The first id they point at: a text or a number.
-    pub(super) fn id<'v>(&'static self, value: Raw<'v>, lost: &Lost) -> Option<Cow<'v, str>> {
+    pub(super) fn id<'v>(&'static self, value: Raw<'v>, lost: &LostFields) -> Option<Cow<'v, str>> {
         let ids = self.read(value, lost, id);
         ids.into_iter().find(|id| !id.is_empty())
     }
@@ -356,7 +360,7 @@ mod tests {
         let keys: &'static Keys = Box::leak(Box::new(keys));
         let value = |json: &'static str| Raw::of(json).unwrap();
         let said = value(r#"{"a": {"c": "A"}, "b": 8, "x": null}"#);
-        let lost = Lost::default();
+        let lost = LostFields::default();
         assert_eq!(keys.more.id(said, &lost).unwrap(), "8");
         assert_eq!(keys.more.text(said, &lost).unwrap(), "A");
         assert_eq!(keys.one.each(said), [value("8")]);

@@ -5,7 +5,7 @@ use super::message::{Message, NoMessage};
 use super::pointer::Pointers;
 use decode::anthropic::{ToolNames, part_of};
 use decode::bodies::Numbers;
-use decode::lenient::{self, Count, Lost, Raw, Window, scan};
+use decode::lenient::{self, Count, LostFields, Raw, Window, scan};
 use decode::prompts::{Block, Prompt, PromptHistory, mark_turns};
 use decode::time::Time;
 use formats::Decoder;
@@ -51,7 +51,7 @@ impl Decoder for CustomDecoder {
             Ok(value) => value,
             Err(why) => return out.unreadable(why),
         };
-        let (conversation, lost) = (self.conversation(value), Lost::default());
+        let (conversation, lost) = (self.conversation(value), LostFields::default());
         out.set_conversation(conversation);
         self.reader(conversation, &lost).line(value, out);
         lost.report(out);
@@ -81,7 +81,7 @@ impl CustomDecoder {
 
     /// The session of a record, by the id that it names.
     fn conversation(&mut self, value: Raw<'_>) -> Conversation {
-        let id = self.mapping.session.id.id(value, &Lost::default());
+        let id = self.mapping.session.id.id(value, &LostFields::default());
         if let Some(id) = id.filter(|_| self.mapping.holds_several()) {
             let key = Key::of(&id);
             self.newest = match *self.first.get_or_insert(key) {
@@ -92,7 +92,7 @@ impl CustomDecoder {
         self.newest
     }
 
-    fn reader<'r>(&'r mut self, conversation: Conversation, lost: &'r Lost) -> Reader<'r> {
+    fn reader<'r>(&'r mut self, conversation: Conversation, lost: &'r LostFields) -> Reader<'r> {
         Reader {
             mapping: self.mapping,
             session: self.sessions.entry(conversation).or_default(),
@@ -113,7 +113,7 @@ impl CustomDecoder {
                 .for_each(|name| out.emit(Event::Lost(name.name())));
             return out.unreadable("no messages");
         }
-        let (keys, lost) = (&self.mapping.session, Lost::default());
+        let (keys, lost) = (&self.mapping.session, LostFields::default());
         self.reader(Conversation::Main, &lost)
             .facts(Some(keys), value, out);
         lost.report(out);
@@ -128,7 +128,7 @@ impl CustomDecoder {
 struct Reader<'r> {
     mapping: &'static Mapping,
     session: &'r mut Session,
-    lost: &'r Lost,
+    lost: &'r LostFields,
 }
 
 impl Reader<'_> {
@@ -153,7 +153,7 @@ impl Reader<'_> {
     /// When the record was written.
     fn time(&self, value: Raw<'_>) -> Option<Timestamp> {
         let read = |value: Raw<'_>| {
-            let lost = Lost::default();
+            let lost = LostFields::default();
             let number = || scan::string(value.get());
             let time = lost.at("time").read::<Time>(value);
             time.or_else(|| lost.at("time").read(Raw::of(&number()?)?))
@@ -168,7 +168,7 @@ impl Reader<'_> {
         let text = |places: &'static Pointers| places.text(value, lost).map(Box::from);
         let id = |places: &'static Pointers| places.id(value, lost).map(Box::from);
         let size = |places: &'static Pointers| {
-            let read = |value: Raw<'_>| Lost::default().at("window").read::<Window>(value);
+            let read = |value: Raw<'_>| LostFields::default().at("window").read::<Window>(value);
             places.read(value, lost, read).first()?.0
         };
         let model = text(&record.model).or_else(|| text(&of?.model));
@@ -469,7 +469,7 @@ struct Unreadable;
 fn tokens(
     places: &'static Pointers,
     value: Raw<'_>,
-    lost: &Lost,
+    lost: &LostFields,
 ) -> Result<Option<u64>, Unreadable> {
     let mut sum: Option<u64> = None;
     for place in places.iter() {

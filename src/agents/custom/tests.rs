@@ -419,7 +419,7 @@ fn facts_inside_of_a_list_keep_it_whole() {
             + &RECORDS.replace("[session]", &format!("[session]\n{facts}"));
         format(&text).list
     };
-    assert_eq!(list("title = \"/name\""), Some(List::Json("log")));
+    assert_eq!(list("title = \"/name\""), Some(ArrayName::Json("log")));
     assert_eq!(list("title = \"/log/0/name\""), None);
 }
 
@@ -439,7 +439,7 @@ fn a_document_is_a_list_of_records() {
     let mut out = EventSink::new(&ByLength);
     format.decoder().read_document(&document, &mut out);
     // Given around its list first, it says the same.
-    assert_eq!(format.list, Some(List::Json("log")));
+    assert_eq!(format.list, Some(ArrayName::Json("log")));
     let mut decoder = format.decoder();
     let mut apart = EventSink::new(&ByLength);
     let around = document.replace(&records.join(",\n"), "");

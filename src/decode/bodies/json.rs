@@ -1,6 +1,6 @@
 //! Fields whose values are kept as they are written, once they have the expected shape.
 
-use crate::lenient::{At, Field, Raw, Record, Text, scan};
+use crate::lenient::{Field, FieldPlace, Raw, Record, Text, scan};
 use std::borrow::Cow;
 
 /// A JSON object.
@@ -8,18 +8,21 @@ use std::borrow::Cow;
 pub struct Object<'a>(pub Raw<'a>);
 
 impl<'a> Field<'a> for Object<'a> {
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Self> {
         is_object(value).then_some(Object(value))
     }
 }
 
 /// A JSON object or list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Nested<'a>(pub(super) Raw<'a>);
+pub(super) struct NestedJson<'a>(pub(super) Raw<'a>);
 
-impl<'a> Field<'a> for Nested<'a> {
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
-        value.get().starts_with(['{', '[']).then_some(Nested(value))
+impl<'a> Field<'a> for NestedJson<'a> {
+    fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Self> {
+        value
+            .get()
+            .starts_with(['{', '['])
+            .then_some(NestedJson(value))
     }
 }
 
@@ -48,19 +51,19 @@ pub(super) fn is_object(raw: Raw<'_>) -> bool {
 }
 
 /// Notes that a value is neither text, list nor object, where it should be one of them.
-pub(super) fn note_scalar(raw: Option<Raw<'_>>, at: At<'_>) {
+pub(super) fn note_scalar(raw: Option<Raw<'_>>, at: FieldPlace<'_>) {
     let scalar = raw.filter(|raw| !raw.get().starts_with(['"', '[', '{']));
     scalar.and_then(|raw| at.read::<Text<'_>>(raw));
 }
 
 /// Returns the object that a value is; any other value is noted as lost, and read as an empty object.
-pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
+pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: FieldPlace<'_>) -> T {
     at.read(raw).unwrap_or_default()
 }
 
 /// Returns the object that a value is. A missing value, or one of another type, is not noted and is read as an empty
 /// object.
-pub fn object_if<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: At<'_>) -> T {
+pub fn object_if<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: FieldPlace<'_>) -> T {
     let raw = raw.filter(|raw| is_object(*raw));
     raw.map_or_else(T::default, |raw| object(raw, at))
 }

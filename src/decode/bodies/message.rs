@@ -2,7 +2,7 @@
 
 use super::json::{Object, is_object, list, object};
 use super::part::{self, MOST_NESTED_LISTS, Piece};
-use crate::lenient::{At, Raw, Text, Texts, record};
+use crate::lenient::{FieldPlace, Raw, Text, Texts, record};
 use crate::prompts::{Block, Content};
 use model::{Kind, Role};
 use std::borrow::Cow;
@@ -28,26 +28,32 @@ record! {
 
 /// Returns the blocks of a prompt or a response: a list of messages, one of them, or bare text. `usual` is the role of
 /// a message that names none.
-pub fn blocks<'a>(raw: Raw<'a>, usual: Role, at: At<'_>) -> Vec<Block<'a>> {
+pub fn blocks<'a>(raw: Raw<'a>, usual: Role, at: FieldPlace<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     messages(raw, usual, at, MOST_NESTED_LISTS, &mut all);
     all
 }
 
 /// Returns the blocks of the content of a response.
-pub(super) fn output<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
+pub(super) fn output<'a>(raw: Raw<'a>, at: FieldPlace<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     MessageReader::new(Role::Assistant, at, &mut all).content(raw);
     all
 }
 
 /// Returns the tool calls that are listed beside a text.
-pub fn calls<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
+pub fn calls<'a>(raw: Raw<'a>, at: FieldPlace<'_>) -> Vec<Block<'a>> {
     let calls = list(raw).into_iter();
     calls.map(|one| part::call(one, at)).collect()
 }
 
-fn messages<'a>(raw: Raw<'a>, usual: Role, at: At<'_>, depth: usize, all: &mut Vec<Block<'a>>) {
+fn messages<'a>(
+    raw: Raw<'a>,
+    usual: Role,
+    at: FieldPlace<'_>,
+    depth: usize,
+    all: &mut Vec<Block<'a>>,
+) {
     let Some(depth) = depth.checked_sub(1) else {
         return at.lose();
     };
@@ -81,7 +87,13 @@ pub fn role_of(word: &str) -> Option<Role> {
     })
 }
 
-fn message<'a>(raw: Raw<'a>, usual: Role, at: At<'_>, depth: usize, all: &mut Vec<Block<'a>>) {
+fn message<'a>(
+    raw: Raw<'a>,
+    usual: Role,
+    at: FieldPlace<'_>,
+    depth: usize,
+    all: &mut Vec<Block<'a>>,
+) {
     let message: Message<'a> = object(raw, at);
     let class = message.kind.get().and_then(role_of);
     if let Some(inner) = message.inner.filter(|inner| is_object(*inner)) {
@@ -138,14 +150,14 @@ fn message<'a>(raw: Raw<'a>, usual: Role, at: At<'_>, depth: usize, all: &mut Ve
 /// Reads the contents of one message.
 struct MessageReader<'f, 'a, 'l> {
     role: Role,
-    at: At<'l>,
+    at: FieldPlace<'l>,
     all: &'f mut Vec<Block<'a>>,
     /// The index at which its own blocks begin.
     from: usize,
 }
 
 impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
-    fn new(role: Role, at: At<'l>, all: &'f mut Vec<Block<'a>>) -> Self {
+    fn new(role: Role, at: FieldPlace<'l>, all: &'f mut Vec<Block<'a>>) -> Self {
         let from = all.len();
         MessageReader {
             role,

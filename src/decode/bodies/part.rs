@@ -3,7 +3,7 @@
 mod media;
 
 use super::json::{Object, is_object, list, object, object_if, string};
-use crate::lenient::{At, Lost, Raw, Text, record};
+use crate::lenient::{FieldPlace, LostFields, Raw, Text, record};
 use crate::prompts::{Block, Content};
 use media::media;
 use model::{Kind, Role};
@@ -76,7 +76,7 @@ pub(super) enum Piece<'a> {
 pub(super) const MOST_NESTED_LISTS: usize = 16;
 
 /// Reads a part, which may be an item of the Responses API.
-pub(super) fn piece<'a>(raw: Raw<'a>, at: At<'_>) -> Piece<'a> {
+pub(super) fn piece<'a>(raw: Raw<'a>, at: FieldPlace<'_>) -> Piece<'a> {
     if let Some(text) = string(raw) {
         return Piece::Text(text);
     }
@@ -130,7 +130,7 @@ pub(super) fn piece<'a>(raw: Raw<'a>, at: At<'_>) -> Piece<'a> {
 }
 
 /// Returns a tool call as Chat Completions, Gemini, Bedrock and the AI SDK write it.
-pub(super) fn call<'a>(raw: Raw<'a>, at: At<'_>) -> Block<'a> {
+pub(super) fn call<'a>(raw: Raw<'a>, at: FieldPlace<'_>) -> Block<'a> {
     let call: Part<'_> = object(raw, at);
     match call.inner {
         Some(inner) => object::<Part<'_>>(inner.0, at).call(at),
@@ -154,7 +154,7 @@ pub(super) fn tool_call<'a>(
 }
 
 /// Returns the texts in a content: a string, or parts that hold one.
-pub(super) fn texts<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Cow<'a, str>> {
+pub(super) fn texts<'a>(raw: Raw<'a>, at: FieldPlace<'_>) -> Vec<Cow<'a, str>> {
     let mut texts = Vec::new();
     for element in list(raw) {
         let text = string(element);
@@ -172,7 +172,7 @@ pub(super) fn texts<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Cow<'a, str>> {
 }
 
 impl<'a> Part<'a> {
-    fn call(self, at: At<'_>) -> Block<'a> {
+    fn call(self, at: FieldPlace<'_>) -> Block<'a> {
         let inner = self.function.map(|raw| object(raw, at.field("function")));
         let inner: Part<'_> = inner.unwrap_or_default();
         let name = self.name.0.or(self.tool.0).or(inner.name.0);
@@ -186,7 +186,7 @@ impl<'a> Part<'a> {
         )
     }
 
-    fn result(self, at: At<'_>) -> Block<'a> {
+    fn result(self, at: FieldPlace<'_>) -> Block<'a> {
         let result = self.result.or(self.tool_result).or(self.content);
         let content =
             result.map_or_else(Vec::new, |raw| result_content(raw, MOST_NESTED_LISTS, at));
@@ -195,7 +195,7 @@ impl<'a> Part<'a> {
         block.with(content).for_call(call, tool)
     }
 
-    fn thought(self, at: At<'_>) -> Block<'a> {
+    fn thought(self, at: FieldPlace<'_>) -> Block<'a> {
         let bedrock = self.bedrock_thought.unwrap_or_default().text;
         let marks = [
             &self.signature,
@@ -216,7 +216,7 @@ impl<'a> Part<'a> {
         block.with(content).with_id(self.id.0)
     }
 
-    fn summary(self, at: At<'_>) -> Block<'a> {
+    fn summary(self, at: FieldPlace<'_>) -> Block<'a> {
         let hidden = Content::Hidden(self.encrypted_content.or_empty().len() as u64);
         let text = self.content.or(self.summary);
         let texts = text
@@ -228,7 +228,7 @@ impl<'a> Part<'a> {
 }
 
 /// Returns the content of a tool's result in any of its forms.
-fn result_content<'a>(raw: Raw<'a>, depth: usize, at: At<'_>) -> Vec<Content<'a>> {
+fn result_content<'a>(raw: Raw<'a>, depth: usize, at: FieldPlace<'_>) -> Vec<Content<'a>> {
     if raw.get().starts_with('[') {
         let parts = list(raw).into_iter();
         return parts
@@ -238,12 +238,12 @@ fn result_content<'a>(raw: Raw<'a>, depth: usize, at: At<'_>) -> Vec<Content<'a>
     result_part(raw, depth, at)
 }
 
-fn result_part<'a>(raw: Raw<'a>, depth: usize, at: At<'_>) -> Vec<Content<'a>> {
+fn result_part<'a>(raw: Raw<'a>, depth: usize, at: FieldPlace<'_>) -> Vec<Content<'a>> {
     if let Some(text) = string(raw) {
         return vec![Content::Text(text)];
     }
     // A result may be any object: its fields are not expected to be those of a part.
-    let lost = Lost::default();
+    let lost = LostFields::default();
     let part: Part<'_> = object_if(Some(raw), lost.at(""));
     if let Some(media) = media(&part, at) {
         return vec![media];

@@ -1,9 +1,9 @@
 //! The request's side: which conversation, which model, and all that was sent.
 
-use super::json::{Nested, list, note_scalar};
+use super::json::{NestedJson, list, note_scalar};
 use super::message::blocks;
 use super::part::texts;
-use crate::lenient::{At, Lost, Raw, Text, parse, record, tool_count};
+use crate::lenient::{FieldPlace, LostFields, Raw, Text, parse, record, tool_count};
 use crate::prompts::{Block, Content};
 use model::{Kind, Role};
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ record! {
         input: Option<Raw<'a>>,
         prompt: Option<Raw<'a>> = "prompt" | "prompts",
         system: Option<Raw<'a>> = "system" | "instructions" | "systemInstruction" | "system_instruction",
-        tools: Option<Nested<'a>> = "tools" | "functions",
+        tools: Option<NestedJson<'a>> = "tools" | "functions",
         conversation: Option<Raw<'a>>,
         previous_response_id: Text<'a>,
         /// The Python library for Gemini writes the system prompt and the tools here.
@@ -54,8 +54,8 @@ record! {
 }
 
 /// Parses a request's body; `None`: it is no request to a model.
-pub fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
-    let own_lost = Lost::default();
+pub fn read<'a>(json: &'a str, lost: &LostFields) -> Option<Request<'a>> {
+    let own_lost = LostFields::default();
     let at = own_lost.at("");
     let body: Body<'_> = parse(json, &own_lost).ok()?;
     for (name, raw) in [("messages", body.messages), ("contents", body.contents)] {
@@ -98,7 +98,7 @@ pub fn parts<'a>(
     mut front: Vec<Block<'a>>,
     messages: Option<Raw<'a>>,
     tools: Option<Raw<'a>>,
-    at: At<'_>,
+    at: FieldPlace<'_>,
 ) -> (Vec<Block<'a>>, Vec<Block<'a>>) {
     let history = messages.map(|raw| blocks(raw, Role::User, at.field("messages")));
     let mut history = history.unwrap_or_default();
@@ -122,7 +122,7 @@ fn tool_list(tools: Raw<'_>) -> Block<'_> {
 
 record! {
     /// The fields by which a message or a part is recognised.
-    struct Mark<'a> {
+    struct MessageIdentity<'a> {
         role: Text<'a>,
         kind: Text<'a> = "type",
         text: Text<'a>,
@@ -133,7 +133,8 @@ record! {
 /// Returns true if a value is a history: text, a message, or a list of them.
 fn is_history(raw: Raw<'_>) -> bool {
     let is_message = |element: Raw<'_>| {
-        let mark: Mark<'_> = parse(element.get(), &Lost::default()).unwrap_or_default();
+        let mark: MessageIdentity<'_> =
+            parse(element.get(), &LostFields::default()).unwrap_or_default();
         let texts = [mark.role, mark.kind, mark.text];
         texts.iter().any(|text| text.0.is_some()) || !mark.parts.is_empty()
     };

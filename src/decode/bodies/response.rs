@@ -3,7 +3,7 @@
 use super::json::{Object, first, is_object, object, object_if, string};
 use super::message::{blocks, calls, output};
 use super::usage::Numbers;
-use crate::lenient::{At, Lost, Raw, Text, parse, record};
+use crate::lenient::{FieldPlace, LostFields, Raw, Text, parse, record};
 use crate::prompts::Block;
 use model::{Kind, Role};
 use std::borrow::Cow;
@@ -74,7 +74,7 @@ record! {
 }
 
 /// Parses a whole response.
-pub fn whole<'a>(json: &'a str, lost: &Lost) -> Option<Response<'a>> {
+pub fn whole<'a>(json: &'a str, lost: &LostFields) -> Option<Response<'a>> {
     let at = lost.at("");
     let reply: Reply<'_> = parse(json, lost).ok()?;
     let has_content = reply.choices.is_some()
@@ -90,13 +90,13 @@ pub fn whole<'a>(json: &'a str, lost: &Lost) -> Option<Response<'a>> {
 }
 
 /// Returns the blocks of a value that is known to be a response.
-pub fn answer<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
+pub fn answer<'a>(raw: Raw<'a>, at: FieldPlace<'_>) -> Vec<Block<'a>> {
     let reply: Reply<'_> = object_if(Some(raw), at);
     reply.read(at).blocks
 }
 
 impl<'a> Reply<'a> {
-    fn read(self, at: At<'_>) -> Response<'a> {
+    fn read(self, at: FieldPlace<'_>) -> Response<'a> {
         let account: Account<'_> = object_if(self.response, at);
         let newest_step = self.steps.last().copied();
         let step: Reply<'_> = object_if(newest_step, at);

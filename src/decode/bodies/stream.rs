@@ -7,7 +7,7 @@ use super::message::blocks;
 use super::part::tool_call;
 use super::response::{Response, Thoughts, whole};
 use super::usage::Numbers;
-use crate::lenient::{At, Count, Lost, Raw, Text, parse, record};
+use crate::lenient::{Count, FieldPlace, LostFields, Raw, Text, parse, record};
 use crate::prompts::{Block, Content};
 use model::{Kind, Role};
 use std::borrow::Cow;
@@ -91,9 +91,9 @@ fn events(text: &str) -> impl Iterator<Item = &str> {
 
 /// Parses a response's body: a whole one, the chunks of a stream as a list, or their text. `None`: it
 /// is no response of a model.
-pub fn response<'a>(body: &'a str, lost: &Lost) -> Option<Response<'a>> {
+pub fn response<'a>(body: &'a str, lost: &LostFields) -> Option<Response<'a>> {
     let body = body.trim_start();
-    let own_lost = Lost::default();
+    let own_lost = LostFields::default();
     let response = match body.as_bytes().first()? {
         b'{' => whole(body, &own_lost),
         b'[' => {
@@ -107,7 +107,7 @@ pub fn response<'a>(body: &'a str, lost: &Lost) -> Option<Response<'a>> {
 }
 
 /// Puts a response together; `None`: these are no events of one.
-fn joined<'a>(chunks: impl Iterator<Item = &'a str>, lost: &Lost) -> Option<Response<'a>> {
+fn joined<'a>(chunks: impl Iterator<Item = &'a str>, lost: &LostFields) -> Option<Response<'a>> {
     let mut stream = Stream::default();
     for chunk in chunks.filter(|chunk| chunk.starts_with('{')) {
         if let Ok(event) = parse(chunk, lost) {
@@ -123,7 +123,7 @@ fn joined<'a>(chunks: impl Iterator<Item = &'a str>, lost: &Lost) -> Option<Resp
 }
 
 impl<'a> Stream<'a> {
-    fn add(&mut self, chunk: &'a str, event: Event<'a>, lost: &Lost) {
+    fn add(&mut self, chunk: &'a str, event: Event<'a>, lost: &LostFields) {
         let at = lost.at("");
         if let Some(response) = event.response {
             // `response.completed` and its kind hold the whole response, `response.created` its id.
@@ -194,7 +194,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn candidates(&mut self, chunk: &'a str, candidates: &[Candidate<'a>], at: At<'_>) {
+    fn candidates(&mut self, chunk: &'a str, candidates: &[Candidate<'a>], at: FieldPlace<'_>) {
         let content = candidates.first().and_then(|first| first.content);
         let content = content.map(|raw| blocks(raw, Role::Assistant, at.field("content")));
         for mut block in content.into_iter().flatten() {
@@ -206,7 +206,7 @@ impl<'a> Stream<'a> {
             }
         }
         // Losses were noted with the event.
-        let lost = Lost::default();
+        let lost = LostFields::default();
         if let Some(response) = whole(chunk, &lost) {
             self.response.thoughts = response.thoughts;
             self.name(response.id, response.model);
@@ -239,7 +239,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn choice(&mut self, delta: Delta<'a>, at: At<'_>) {
+    fn choice(&mut self, delta: Delta<'a>, at: FieldPlace<'_>) {
         let content: Option<Text<'_>> = delta.content.and_then(|raw| at.field("content").read(raw));
         let content = content.unwrap_or_default();
         let texts = [

@@ -1,11 +1,11 @@
 use super::*;
-use crate::lenient::{Lost, Raw};
+use crate::lenient::{LostFields, Raw};
 use crate::prompts::{Block, Content};
 use model::Role;
 
 /// Role, kind, call, tool and texts of each block, and the names of the fields that were lost.
 fn read(json: &str, usual: Role) -> (Vec<String>, usize) {
-    let lost = Lost::default();
+    let lost = LostFields::default();
     let blocks = blocks(Raw::of(json).unwrap(), usual, lost.at("body"));
     let shown = |block: &Block<'_>| {
         let texts = block.content.iter().map(|content| match content {
@@ -113,7 +113,7 @@ fn wrappers_in_wrappers_have_an_end() {
     let Some(raw) = Raw::of(&deep) else {
         return;
     };
-    let lost = Lost::default();
+    let lost = LostFields::default();
     assert!(blocks(raw, Role::User, lost.at("body")).is_empty());
 }
 
@@ -139,7 +139,7 @@ fn input_that_includes_what_was_cached_is_the_prompt_unless_more_was_cached() {
 #[test]
 fn a_service_tier_and_a_speed_are_surcharges() {
     let names = |json: &str| {
-        let response = response::whole(json, &Lost::default()).unwrap();
+        let response = response::whole(json, &LostFields::default()).unwrap();
         response.numbers.surcharges.names()
     };
     let usage = r#""usage":{"input_tokens":9,"output_tokens":1"#;

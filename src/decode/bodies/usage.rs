@@ -1,6 +1,6 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::lenient::{At, Count, Field, Mend, Raw, Record, Text, UsageParts, record};
+use crate::lenient::{Count, Field, FieldPlace, Raw, Record, Repair, Text, UsageParts, record};
 use model::event::{BilledUsage, Key, Surcharges, Usage};
 
 /// The numbers that were reported for a response.
@@ -93,7 +93,7 @@ impl Numbers {
     }
 
     /// Reads `usage` or `usageMetadata`.
-    pub fn read(raw: Raw<'_>, at: At<'_>) -> Numbers {
+    pub fn read(raw: Raw<'_>, at: FieldPlace<'_>) -> Numbers {
         let wire: Option<Wire> = at.field("usage").read(raw);
         let Some(wire) = wire else {
             return Numbers {
@@ -119,14 +119,14 @@ impl Numbers {
 
     /// Returns the provider's own numbers. The AI SDK's usage up to its version 5 leaves the tokens that Claude had
     /// cached out of the input.
-    pub fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
+    pub fn of_anthropic(metadata: Raw<'_>, at: FieldPlace<'_>) -> Option<Numbers> {
         let metadata: Metadata<'_> = read(metadata, at);
         let numbers = Numbers::read(metadata.anthropic_usage?, at);
         numbers.prompt().map(|_| numbers)
     }
 }
 
-fn read<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
+fn read<'a, T: Record<'a>>(raw: Raw<'a>, at: FieldPlace<'_>) -> T {
     at.read(raw).unwrap_or_default()
 }
 
@@ -170,7 +170,7 @@ record! {
     }
 }
 
-impl Mend for Wire {
+impl Repair for Wire {
     fn parts(&mut self) -> UsageParts<'_> {
         let prompt = vec![
             ("prompt_tokens", &mut self.prompt_tokens),
@@ -289,7 +289,7 @@ struct Tokens(Parts);
 impl<'a> Field<'a> for Tokens {
     const HOLDS_NUMBERS: bool = true;
 
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, at: FieldPlace<'_>) -> Option<Self> {
         if !value.get().starts_with('{') {
             let total = Count::read(value, at)?;
             return Some(Tokens(Parts {
@@ -308,11 +308,11 @@ impl<'a> Field<'a> for Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lenient::Lost;
+    use crate::lenient::LostFields;
 
     /// Prompt, read from a cache, written to it, output, reasoning.
     fn read(json: &str) -> [Option<u64>; 5] {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let n = Numbers::read(serde_json::from_str(json).unwrap(), lost.at("usage"));
         [
             n.prompt(),

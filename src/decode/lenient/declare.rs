@@ -18,8 +18,8 @@
 /// ```
 ///
 /// A usage report names the numbers that add up to its prompt, and its output, so that it can be
-/// [mended](super::mend); methods of [`UsageParts`](super::UsageParts) may follow: `mended [input + cached => output,
-/// .total(total)] whole struct Usage`. A report that cannot name them so implements [`Mend`](super::Mend).
+/// [mended](super::repair); methods of [`UsageParts`](super::UsageParts) may follow: `mended [input + cached => output,
+/// .total(total)] whole struct Usage`. A report that cannot name them so implements [`Mend`](super::Repair).
 #[macro_export]
 #[doc(hidden)]
 macro_rules! lenient_record {
@@ -61,9 +61,9 @@ macro_rules! lenient_record {
             const IS_WHOLE: bool = $whole;
 
             $(
-                fn mend(&mut self, lost: &[&'static str]) -> $crate::lenient::Mended {
+                fn mend(&mut self, lost: &[&'static str]) -> $crate::lenient::UsableReport {
                     $crate::lenient_record!(@$mended);
-                    $crate::lenient::mend($crate::lenient::Mend::parts(self), lost)
+                    $crate::lenient::mend($crate::lenient::Repair::parts(self), lost)
                 }
             )?
 
@@ -71,7 +71,7 @@ macro_rules! lenient_record {
                 &mut self,
                 name: &str,
                 json: &mut $crate::lenient::Scanner<$life>,
-                at: $crate::lenient::At<'_>,
+                at: $crate::lenient::FieldPlace<'_>,
             ) -> ::std::result::Result<(), $crate::lenient::NotJson> {
                 let (name, path, field): (_, &[_], &mut dyn $crate::lenient::Slot<$life>) = match name {
                     $(
@@ -90,7 +90,7 @@ macro_rules! lenient_record {
     (@mended) => {};
     (@mend [$first:ident $(+ $more:ident)* => $output:ident $(, $(.$method:ident($($of:ident)?))+)?] [$life:lifetime] [$($name:tt)*]
         $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+ $(/ $inner:literal)*)?),* $(,)?) => {
-        impl<$life> $crate::lenient::Mend for $($name)* {
+        impl<$life> $crate::lenient::Repair for $($name)* {
             fn parts(&mut self) -> $crate::lenient::UsageParts<'_> {
                 let key = |field| match field {
                     $(stringify!($field) => $crate::lenient_record!(@first $field $($($key)|+)?),)*

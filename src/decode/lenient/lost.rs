@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 /// The fields that could not be read.
 #[derive(Debug, Default, Clone)]
-pub struct Lost {
+pub struct LostFields {
     /// The names of fields.
     pub(super) names: RefCell<Vec<&'static str>>,
     /// Those of them that hold numbers, without which the report around them cannot be used.
@@ -18,7 +18,7 @@ pub struct Lost {
     pub(super) depth: Cell<u32>,
 }
 
-impl Lost {
+impl LostFields {
     /// Notes that a field of this name was lost.
     pub fn note(&self, name: &'static str) {
         self.names.borrow_mut().push(name);
@@ -57,7 +57,7 @@ impl Lost {
     }
 
     /// Adds the losses that were noted elsewhere.
-    pub fn extend(&self, other: Lost) {
+    pub fn extend(&self, other: LostFields) {
         self.numbers
             .borrow_mut()
             .append(&mut other.numbers.into_inner());

@@ -2,20 +2,20 @@
 //!
 //! [`record!`](super::record) declares a struct and the names of its fields in the log. Reading one
 //! never fails once the text is a JSON object: a field that is absent or null has its default, a field
-//! of another type than expected has its default too, and its name is noted in [`Lost`]. Fields that the struct
+//! of another type than expected has its default too, and its name is noted in [`LostFields`]. Fields that the struct
 //! does not name are skipped unread.
 //!
 //! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
 //! not used, since the sum of the others would be wrong. A `mended whole struct` is a [`Mend`]: of such a report
-//! the rest is used, see [`super::mend`].
+//! the rest is used, see [`super::repair`].
 //!
 //! There are hundreds of records with more than a thousand fields. What is the same for all of them is compiled
 //! once: it is given a [`Slot`] or a function in the place of a type.
 
-use super::lost::Lost;
-use super::mend::Mended;
+use super::lost::LostFields;
+use super::repair::UsableReport;
 use super::scan::{NotJson, Raw, Scanner, VisitField, string};
-use super::{Count, Dollars, MAX_WINDOW, Pieces, Report, Reported, Text, Texts, Window};
+use super::{Count, Dollars, MAX_WINDOW, Pieces, Report, ReportedCount, Text, Texts, Window};
 use model::event::EventSink;
 use serde::de::IgnoredAny;
 
@@ -24,15 +24,15 @@ const MOST_DEPTH: u32 = 32;
 
 /// The place at which a value is read: the name of its field, and the list in which a loss is noted.
 #[derive(Debug, Clone, Copy)]
-pub struct At<'l> {
+pub struct FieldPlace<'l> {
     name: &'static str,
-    lost: &'l Lost,
+    lost: &'l LostFields,
 }
 
-impl<'l> At<'l> {
+impl<'l> FieldPlace<'l> {
     /// Returns a field of this name, with the same place for losses.
-    pub fn field(self, name: &'static str) -> At<'l> {
-        At { name, ..self }
+    pub fn field(self, name: &'static str) -> FieldPlace<'l> {
+        FieldPlace { name, ..self }
     }
 
     /// Notes that the value cannot be read.
@@ -56,7 +56,7 @@ impl<'l> At<'l> {
         read
     }
 
-    /// Reads the value at which the scanner is, and passes it. `None` as in [`At::read`].
+    /// Reads the value at which the scanner is, and passes it. `None` as in [`FieldPlace::read`].
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl<'l> At<'l> {
     }
 
     /// Reads the value at which the scanner is into a field, and passes it. The field stays as it is where
-    /// [`At::scan`] finds no value.
+    /// [`FieldPlace::scan`] finds no value.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl<'l> At<'l> {
         self.scan_with(json, holds_numbers, &mut |json| field.fill(json, self))
     }
 
-    /// Reads a value as [`At::fill`] does, but at the end of a path of names in the object at which the scanner is.
+    /// Reads a value as [`FieldPlace::fill`] does, but at the end of a path of names in the object at which the scanner is.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ pub trait Field<'a>: Sized {
     const HOLDS_NUMBERS: bool = false;
 
     /// Reads a JSON value; `None` where it is of another type than expected.
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, at: FieldPlace<'_>) -> Option<Self> {
         Self::scan(&mut Scanner::new(value.get()), at)
             .ok()
             .flatten()
@@ -186,7 +186,7 @@ pub trait Field<'a>: Sized {
     /// # Errors
     ///
     /// If the value is not JSON.
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Self>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<Option<Self>, NotJson> {
         Ok(Self::read(json.value()?, at))
     }
 }
@@ -202,7 +202,7 @@ pub trait Slot<'a> {
     /// # Errors
     ///
     /// If the value is not JSON.
-    fn fill(&mut self, json: &mut Scanner<'a>, at: At<'_>) -> Result<bool, NotJson>;
+    fn fill(&mut self, json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<bool, NotJson>;
 }
 
 impl<'a, T: Field<'a>> Slot<'a> for T {
@@ -210,7 +210,7 @@ impl<'a, T: Field<'a>> Slot<'a> for T {
         T::HOLDS_NUMBERS
     }
 
-    fn fill(&mut self, json: &mut Scanner<'a>, at: At<'_>) -> Result<bool, NotJson> {
+    fn fill(&mut self, json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<bool, NotJson> {
         let read = T::scan(json, at)?;
         let is_read = read.is_some();
         if let Some(value) = read {
@@ -226,8 +226,8 @@ pub trait Record<'a>: Default {
     const IS_WHOLE: bool = false;
 
     /// Repairs a usage report of which the numbers of these names are lost.
-    fn mend(&mut self, _lost: &[&'static str]) -> Mended {
-        Mended::Unusable
+    fn mend(&mut self, _lost: &[&'static str]) -> UsableReport {
+        UsableReport::Unusable
     }
 
     /// Reads the value of the field of this name, if it is one of the record's, and passes it.
@@ -235,13 +235,18 @@ pub trait Record<'a>: Default {
     /// # Errors
     ///
     /// If the value is not JSON.
-    fn set(&mut self, name: &str, json: &mut Scanner<'a>, at: At<'_>) -> Result<(), NotJson>;
+    fn set(
+        &mut self,
+        name: &str,
+        json: &mut Scanner<'a>,
+        at: FieldPlace<'_>,
+    ) -> Result<(), NotJson>;
 }
 
 /// Reads a line that holds one JSON object. Otherwise reports it as unreadable, with the reason.
 /// Fields that are lost are reported as [`Event::Lost`](model::event::Event::Lost).
 pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut EventSink<'_>) -> Option<T> {
-    let lost = Lost::default();
+    let lost = LostFields::default();
     match parse(line, &lost) {
         Ok(record) => {
             lost.report(out);
@@ -254,12 +259,12 @@ pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut EventSink<'_>) -> Opti
     }
 }
 
-/// Reads text that holds one JSON object. What is lost is noted, for [`Lost::report`].
+/// Reads text that holds one JSON object. What is lost is noted, for [`LostFields::report`].
 ///
 /// # Errors
 ///
 /// Returns the reason for which the text is no JSON object.
-pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str>> {
+pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &LostFields) -> Result<T, Box<str>> {
     let (mut record, at) = (T::default(), lost.at(""));
     let before = lost.mark();
     whole_text(json, &mut |name, json| record.set(name, json, at))?;
@@ -289,7 +294,10 @@ fn whole_text<'a>(json: &'a str, visit: VisitField<'_, 'a>) -> Result<(), Box<st
 }
 
 /// Reads the object at which the scanner is. `None`: it is a usage report that cannot be used.
-fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
+fn record<'a, T: Record<'a>>(
+    json: &mut Scanner<'a>,
+    at: FieldPlace<'_>,
+) -> Result<Option<T>, NotJson> {
     let mut record = T::default();
     let before = at.lost.mark();
     json.fields(&mut |name, json| record.set(name, json, at))?;
@@ -311,7 +319,7 @@ pub fn value<'a, T: Field<'a> + Default>(
     name: &'static str,
     out: &mut EventSink<'_>,
 ) -> T {
-    let lost = Lost::default();
+    let lost = LostFields::default();
     let value = raw
         .and_then(|raw| lost.at(name).read(raw))
         .unwrap_or_default();
@@ -319,10 +327,10 @@ pub fn value<'a, T: Field<'a> + Default>(
     value
 }
 
-impl Lost {
+impl LostFields {
     /// Returns a value of the field of this name, whose losses are noted here.
-    pub fn at(&self, name: &'static str) -> At<'_> {
-        At { name, lost: self }
+    pub fn at(&self, name: &'static str) -> FieldPlace<'_> {
+        FieldPlace { name, lost: self }
     }
 
     /// Returns true if a record that was read since the mark can be used. A usage report that lacks numbers is mended
@@ -335,9 +343,9 @@ impl Lost {
         // The reports inside it are parts of this one, and not counted apart.
         self.usages.set(usages + 1);
         match record.mend(&lost[numbers..]) {
-            Mended::Unusable => return false,
-            Mended::Whole => {}
-            Mended::WithoutPrompt => self.lacks_prompt.set(true),
+            UsableReport::Unusable => return false,
+            UsableReport::Whole => {}
+            UsableReport::WithoutPrompt => self.lacks_prompt.set(true),
         }
         lost.truncate(numbers);
         true
@@ -347,7 +355,7 @@ impl Lost {
 impl<'a, T: Record<'a>> Field<'a> for T {
     const HOLDS_NUMBERS: bool = true;
 
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<Option<T>, NotJson> {
         match json.peek() {
             Some(b'{') => record(json, at),
             _ => {
@@ -363,40 +371,40 @@ impl<'a, T: Record<'a>> Field<'a> for T {
 impl<'a, T: Field<'a>> Field<'a> for Option<T> {
     const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
 
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Option<T>>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<Option<Option<T>>, NotJson> {
         Ok(T::scan(json, at)?.map(Some))
     }
 }
 
 /// A value and how it is written.
 #[derive(Debug, Default, Clone)]
-pub struct Written<'a, T> {
+pub struct WithRaw<'a, T> {
     /// Its text in the log; `None`: it is not there.
     pub raw: Option<Raw<'a>>,
     /// The value.
     pub value: T,
 }
 
-impl<'a, T: Field<'a>> Field<'a> for Written<'a, T> {
+impl<'a, T: Field<'a>> Field<'a> for WithRaw<'a, T> {
     const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
 
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Written<'a, T>>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<Option<WithRaw<'a, T>>, NotJson> {
         let (value, raw) = json.scanned(|json| T::scan(json, at))?;
         let raw = Some(raw);
-        Ok(value.map(|value| Written { raw, value }))
+        Ok(value.map(|value| WithRaw { raw, value }))
     }
 }
 
 /// A value that may concern nobody: what is lost in it counts only where it is used.
 #[derive(Debug, Default, Clone)]
-pub struct Unsure<'a, T> {
+pub struct TentativeValue<'a, T> {
     /// Its text in the log.
     pub raw: Option<Raw<'a>>,
     value: T,
-    lost: Lost,
+    lost: LostFields,
 }
 
-impl<T> Unsure<'_, T> {
+impl<T> TentativeValue<'_, T> {
     /// Returns the value. Its losses are reported.
     pub fn get(&self, out: &mut EventSink<'_>) -> &T {
         self.lost.report(out);
@@ -404,32 +412,35 @@ impl<T> Unsure<'_, T> {
     }
 }
 
-impl<'a, T: Field<'a> + Default> Field<'a> for Unsure<'a, T> {
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Unsure<'a, T>>, NotJson> {
-        let lost = Lost {
+impl<'a, T: Field<'a> + Default> Field<'a> for TentativeValue<'a, T> {
+    fn scan(
+        json: &mut Scanner<'a>,
+        at: FieldPlace<'_>,
+    ) -> Result<Option<TentativeValue<'a, T>>, NotJson> {
+        let lost = LostFields {
             depth: at.lost.depth.clone(),
-            ..Lost::default()
+            ..LostFields::default()
         };
         let (value, raw) = json.scanned(|json| lost.at(at.name).scan(json))?;
         let (raw, value) = (Some(raw), value.unwrap_or_default());
-        Ok(Some(Unsure { raw, value, lost }))
+        Ok(Some(TentativeValue { raw, value, lost }))
     }
 }
 
 /// Keeps any value as it is written.
 impl<'a> Field<'a> for Raw<'a> {
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Raw<'a>> {
+    fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Raw<'a>> {
         Some(value)
     }
 }
 
 impl<'a> Field<'a> for Text<'a> {
     // The text of a value was checked when it was skipped.
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Text<'a>> {
+    fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Text<'a>> {
         string(value.get()).map(|text| Text(Some(text)))
     }
 
-    fn scan(json: &mut Scanner<'a>, _: At<'_>) -> Result<Option<Text<'a>>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, _: FieldPlace<'_>) -> Result<Option<Text<'a>>, NotJson> {
         match json.peek() {
             Some(b'"') => Ok(Some(Text(Some(json.quoted()?.text())))),
             _ => Ok(None),
@@ -438,39 +449,39 @@ impl<'a> Field<'a> for Text<'a> {
 }
 
 impl Field<'_> for bool {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<bool> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<bool> {
         value.get().parse().ok()
     }
 }
 
 impl Field<'_> for f64 {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<f64> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<f64> {
         value.get().parse().ok().filter(|n: &f64| n.is_finite())
     }
 }
 
 impl Field<'_> for Window {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<Window> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Window> {
         let tokens = Count::of(value.get()).0.filter(|n| *n <= MAX_WINDOW)?;
         Some(Window(Some(tokens).filter(|n| *n > 0)))
     }
 }
 
 impl<'a, T: Record<'a>> Field<'a> for Report<T> {
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Report<T>> {
+    fn read(value: Raw<'a>, at: FieldPlace<'_>) -> Option<Report<T>> {
         let read = at.read(value);
         Some(read.map_or(Report::Unreadable, Report::Is))
     }
 }
 
-impl Field<'_> for Reported {
-    fn read(value: Raw<'_>, at: At<'_>) -> Option<Reported> {
+impl Field<'_> for ReportedCount {
+    fn read(value: Raw<'_>, at: FieldPlace<'_>) -> Option<ReportedCount> {
         Some(match Count::of(value.get()).0 {
-            Some(tokens) => Reported::Tokens(tokens),
+            Some(tokens) => ReportedCount::Tokens(tokens),
             None => {
                 at.lost.note(at.name);
                 at.lost.note_usage();
-                Reported::Unreadable
+                ReportedCount::Unreadable
             }
         })
     }
@@ -479,13 +490,13 @@ impl Field<'_> for Reported {
 impl Field<'_> for Count {
     const HOLDS_NUMBERS: bool = true;
 
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<Count> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Count> {
         Some(Count::of(value.get())).filter(|count| count.0.is_some())
     }
 }
 
 impl Field<'_> for Dollars {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<Dollars> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Dollars> {
         Some(Dollars::of(value.get())).filter(|dollars| dollars.0.is_some())
     }
 }
@@ -494,7 +505,7 @@ impl Field<'_> for Dollars {
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
     const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
 
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Vec<T>>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<Option<Vec<T>>, NotJson> {
         if json.peek() != Some(b'[') {
             return Ok(None);
         }
@@ -509,7 +520,7 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
 
 /// A string or a list of strings.
 impl<'a> Field<'a> for Texts<'a> {
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Texts<'a>>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<Option<Texts<'a>>, NotJson> {
         let list = match json.peek() {
             Some(b'[') => Vec::scan(json, at)?,
             _ => Text::scan(json, at)?.map(|text| vec![text]),
@@ -519,7 +530,7 @@ impl<'a> Field<'a> for Texts<'a> {
 }
 
 impl<'a, B: Record<'a>> Field<'a> for Pieces<B> {
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<B>>, NotJson> {
+    fn scan(json: &mut Scanner<'a>, at: FieldPlace<'_>) -> Result<Option<Pieces<B>>, NotJson> {
         let mut pieces = Vec::new();
         let is_read = add_pieces(json, at, MOST_NESTED_LISTS, &mut pieces)?;
         Ok(is_read.then_some(Pieces(pieces)))
@@ -531,7 +542,7 @@ const MOST_NESTED_LISTS: usize = 16;
 
 fn add_pieces<'a, B: Record<'a>>(
     json: &mut Scanner<'a>,
-    at: At<'_>,
+    at: FieldPlace<'_>,
     lists: usize,
     pieces: &mut Vec<B>,
 ) -> Result<bool, NotJson> {

@@ -51,12 +51,12 @@ pub struct Scanner<'a> {
 
 /// A string: its body as written, and where its first escape is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Quoted<'a> {
+pub(super) struct QuotedString<'a> {
     body: &'a str,
     first_escape: Option<usize>,
 }
 
-impl<'a> Quoted<'a> {
+impl<'a> QuotedString<'a> {
     /// Returns its text, borrowed where it contains no escapes.
     pub(super) fn text(self) -> Cow<'a, str> {
         match self.first_escape {
@@ -160,13 +160,13 @@ impl<'a> Scanner<'a> {
 
     /// Reads the string that begins here.
     #[inline]
-    pub(super) fn quoted(&mut self) -> Result<Quoted<'a>, NotJson> {
+    pub(super) fn quoted(&mut self) -> Result<QuotedString<'a>, NotJson> {
         self.pass(b'"')?;
         let begin = self.at;
         let Body { end, first_escape } =
             strings::body(self.text.as_bytes(), begin).ok_or(NotJson)?;
         self.at = end + 1;
-        Ok(Quoted {
+        Ok(QuotedString {
             body: &self.text[begin..end],
             first_escape: first_escape.map(|at| at - begin),
         })
@@ -261,7 +261,7 @@ impl<'a> Scanner<'a> {
 
     /// Skips an object or an array.
     fn skip_nested(&mut self) -> Result<(), NotJson> {
-        let mut open = Open::default();
+        let mut open = OpenBrackets::default();
         loop {
             // At a value.
             match self.peek() {
@@ -320,13 +320,13 @@ impl<'a> Scanner<'a> {
 
 /// For each open bracket, a bit that is set if it belongs to an object: 64 levels without an allocation.
 #[derive(Default)]
-struct Open {
+struct OpenBrackets {
     newest: u64,
     depth: usize,
     older: Vec<u64>,
 }
 
-impl Open {
+impl OpenBrackets {
     fn push(&mut self, is_object: bool) {
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.older.push(self.newest);

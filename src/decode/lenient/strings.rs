@@ -12,18 +12,18 @@ const BLOCK: usize = 16;
 
 /// The special bytes of a block, a bit for each byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Special {
+struct SpecialBytes {
     quotes: u64,
     backslashes: u64,
     controls: u64,
 }
 
-impl Special {
+impl SpecialBytes {
     #[inline]
-    fn of(block: [u8; BLOCK]) -> Special {
+    fn of(block: [u8; BLOCK]) -> SpecialBytes {
         let bytes = u8x16::new(block);
         let bits = |found: u8x16| u64::from(found.to_bitmask());
-        Special {
+        SpecialBytes {
             quotes: bits(bytes.simd_eq(u8x16::splat(b'"'))),
             backslashes: bits(bytes.simd_eq(u8x16::splat(b'\\'))),
             controls: bits(bytes.min(u8x16::splat(0x1f)).simd_eq(bytes)),
@@ -32,15 +32,15 @@ impl Special {
 
     /// Finds the special bytes of four blocks at once, so that the loop over them ends once, not at each escape.
     #[inline]
-    fn of_four(blocks: &[u8; 4 * BLOCK]) -> Special {
-        let mut all = Special::default();
+    fn of_four(blocks: &[u8; 4 * BLOCK]) -> SpecialBytes {
+        let mut all = SpecialBytes::default();
         let (blocks, _) = blocks.as_chunks::<BLOCK>();
         for (n, block) in blocks.iter().enumerate() {
-            let Special {
+            let SpecialBytes {
                 quotes,
                 backslashes,
                 controls,
-            } = Special::of(*block);
+            } = SpecialBytes::of(*block);
             all.quotes |= quotes << (n * BLOCK);
             all.backslashes |= backslashes << (n * BLOCK);
             all.controls |= controls << (n * BLOCK);
@@ -63,11 +63,11 @@ pub(super) struct Body {
 pub(super) fn body(bytes: &[u8], at: usize) -> Option<Body> {
     // Most strings are names and ids of a few bytes.
     if let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let Special {
+        let SpecialBytes {
             quotes,
             backslashes,
             controls,
-        } = Special::of(*block);
+        } = SpecialBytes::of(*block);
         if let Some(first) = first_bit(quotes | backslashes | controls)
             && quotes >> first & 1 == 1
         {
@@ -87,11 +87,11 @@ fn long_body(bytes: &[u8], mut at: usize) -> Option<Body> {
     loop {
         let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
         let special = match rest.first_chunk() {
-            Some(blocks) => Special::of_four(blocks),
+            Some(blocks) => SpecialBytes::of_four(blocks),
             None => {
                 let mut blocks = [b' '; 4 * BLOCK];
                 blocks[..rest.len()].copy_from_slice(rest);
-                Special::of_four(&blocks)
+                SpecialBytes::of_four(&blocks)
             }
         };
         if special.backslashes == 0 && !is_escaped {
@@ -141,7 +141,7 @@ fn first_bit(bits: u64) -> Option<usize> {
 }
 
 /// Returns true if no control character comes before the closing quote.
-fn no_controls(special: Special, end: usize) -> bool {
+fn no_controls(special: SpecialBytes, end: usize) -> bool {
     special.controls & below(end) == 0
 }
 
@@ -330,12 +330,12 @@ mod tests {
                 let mut blocks = [b'x'; 4 * BLOCK];
                 blocks[at] = byte;
                 let bit = |is: bool| u64::from(is) << at;
-                let special = Special {
+                let special = SpecialBytes {
                     quotes: bit(byte == b'"'),
                     backslashes: bit(byte == b'\\'),
                     controls: bit(byte < 0x20),
                 };
-                assert_eq!(Special::of_four(&blocks), special);
+                assert_eq!(SpecialBytes::of_four(&blocks), special);
             }
         }
     }

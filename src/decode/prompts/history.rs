@@ -4,7 +4,7 @@
 mod losses;
 
 use super::block::{Block, Content};
-use super::held::{Held, HeldContent, Mark};
+use super::context_block::{BlockContent, BlockIdentity, ContextBlock};
 pub use losses::Losses;
 use model::event::{Event, EventSink, Key, Node, Parent, Part, Usage};
 use model::{Kind, LeaveReason, Role};
@@ -59,7 +59,7 @@ pub struct PromptHistory {
     losses: Losses,
     /// The blocks of the system prompt and the tools, with hashes of their content.
     front: Vec<(Key, u64)>,
-    live: Vec<Held>,
+    live: Vec<ContextBlock>,
     /// Nodes by the blocks they hold.
     names: HashMap<Name, Key>,
     /// Nodes that were emitted.
@@ -91,7 +91,7 @@ impl PromptHistory {
         /// Enough to tell one place from another.
         const COMPARED: usize = 64;
         let in_a_row = |at: usize| {
-            let held = self.live[at..].iter().filter_map(Held::fingerprint);
+            let held = self.live[at..].iter().filter_map(ContextBlock::fingerprint);
             let pairs = held.zip(blocks).take(COMPARED);
             let same = pairs.take_while(|(held, block)| *held == block.fingerprint());
             same.count()
@@ -108,8 +108,8 @@ impl PromptHistory {
     }
 
     /// Returns the marks that identify the history so far, in its order.
-    pub fn marks(&self) -> impl Iterator<Item = Mark> {
-        self.live.iter().filter_map(Held::mark)
+    pub fn marks(&self) -> impl Iterator<Item = BlockIdentity> {
+        self.live.iter().filter_map(ContextBlock::mark)
     }
 
     /// Returns true if the response to this request was recorded before.
@@ -119,7 +119,7 @@ impl PromptHistory {
 
     /// Returns true if it holds nothing yet, or something that these blocks contain as well.
     pub fn shares(&self, blocks: &[Block<'_>]) -> bool {
-        let is_empty = self.front.is_empty() && self.live.iter().all(Held::is_start);
+        let is_empty = self.front.is_empty() && self.live.iter().all(ContextBlock::is_start);
         is_empty || self.shared_with(blocks).next().is_some()
     }
 
@@ -186,7 +186,7 @@ impl PromptHistory {
         let front = front.into_iter().map(|(named, _)| named);
         self.front = kept_front.into_iter().chain(front).collect();
 
-        let mut live: Vec<Held> = self.live.drain(..kept).collect();
+        let mut live: Vec<ContextBlock> = self.live.drain(..kept).collect();
         // Output of the model that no line showed, or in other words than it was shown.
         let mut owner = None;
         for (n, (mut held, block)) in new.into_iter().zip(blocks).enumerate() {
@@ -256,9 +256,9 @@ impl PromptHistory {
     }
 
     fn add_output(&mut self, request: Key, blocks: &[Block<'_>], out: &mut EventSink<'_>) {
-        let start = Held {
+        let start = ContextBlock {
             key: start_key(request),
-            content: HeldContent::Start {
+            content: BlockContent::Start {
                 shown: !blocks.is_empty(),
             },
             bytes: 0,
@@ -270,7 +270,7 @@ impl PromptHistory {
             let key = Key::of_number("output", hash(&(request, n)));
             let name = next_name(&mut counts, block.fingerprint());
             self.names.insert(name, key);
-            outputs.push(Held::of(block, key, Some(request)));
+            outputs.push(ContextBlock::of(block, key, Some(request)));
         }
         let keys = || std::iter::once(start.key).chain(outputs.iter().map(|held| held.key));
         if keys().any(|key| self.emitted.contains(&key)) {
@@ -331,7 +331,7 @@ impl PromptHistory {
     fn counts(&self, upto: usize) -> HashMap<u64, u32> {
         let mut counts = HashMap::new();
         for held in &self.live[..upto] {
-            if let HeldContent::Block { fingerprint, .. } = held.content {
+            if let BlockContent::Block { fingerprint, .. } = held.content {
                 next_name(&mut counts, fingerprint);
             }
         }
@@ -339,7 +339,7 @@ impl PromptHistory {
     }
 
     /// Returns the blocks as they will be held, known ones under the keys they have.
-    fn match_blocks(&mut self, kept: usize, blocks: &[Block<'_>]) -> Vec<Held> {
+    fn match_blocks(&mut self, kept: usize, blocks: &[Block<'_>]) -> Vec<ContextBlock> {
         let mut counts = self.counts(kept);
         let by_key: HashMap<Key, Option<Key>> = self
             .live
@@ -350,7 +350,7 @@ impl PromptHistory {
             let name = next_name(&mut counts, block.fingerprint());
             let key = self.names.entry(name);
             let key = *key.or_insert_with(|| Key::of_number("block", hash(&name)));
-            Held::of(block, key, by_key.get(&key).copied().flatten())
+            ContextBlock::of(block, key, by_key.get(&key).copied().flatten())
         });
         held.collect()
     }
@@ -358,13 +358,13 @@ impl PromptHistory {
     fn emit_front(&mut self, front: &[((Key, u64), &Block<'_>)], out: &mut EventSink<'_>) {
         for (named, block) in front {
             if !self.front.contains(named) || self.emptied.contains(&named.0) {
-                let held = Held::of(block, named.0, None);
+                let held = ContextBlock::of(block, named.0, None);
                 self.emit_block(&held, block, out);
             }
         }
     }
 
-    fn emit_block(&mut self, held: &Held, block: &Block<'_>, out: &mut EventSink<'_>) {
+    fn emit_block(&mut self, held: &ContextBlock, block: &Block<'_>, out: &mut EventSink<'_>) {
         self.emitted.insert(held.key);
         self.emptied.remove(&held.key);
         let part = block.part();
@@ -384,7 +384,7 @@ impl PromptHistory {
     }
 
     /// Emits where a response starts; once more, when its output has been shown.
-    fn emit_start(&mut self, held: &Held, out: &mut EventSink<'_>) {
+    fn emit_start(&mut self, held: &ContextBlock, out: &mut EventSink<'_>) {
         self.emitted.insert(held.key);
         out.node(Node::output(Some(held.key), held.request, Vec::new()));
     }
@@ -393,12 +393,12 @@ impl PromptHistory {
     fn settle_starts(&mut self, out: &mut EventSink<'_>) {
         for ix in 0..self.live.len() {
             let (start, rest) = (&self.live[ix], &self.live[ix + 1..]);
-            if start.content != (HeldContent::Start { shown: false }) {
+            if start.content != (BlockContent::Start { shown: false }) {
                 continue;
             }
             let mut outputs = rest.iter().take_while(|held| !held.is_start());
             if outputs.any(|held| held.request == start.request) {
-                self.live[ix].content = HeldContent::Start { shown: true };
+                self.live[ix].content = BlockContent::Start { shown: true };
                 let start = self.live[ix].clone();
                 self.emit_start(&start, out);
             }

@@ -17,7 +17,7 @@ use crate::sidecar::States;
 use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
 use crate::text::{self, Pieces};
 use decode::text;
-use formats::{Decoder, Format, List};
+use formats::{ArrayName, Decoder, Format};
 use list::Elements;
 use model::event::{Entry, EventSink, Measure, Place};
 use model::session::Coverage;
@@ -278,7 +278,7 @@ enum Continued {
 
 /// A document with an array of records: the rest of the document, and the elements.
 struct Parts<'d> {
-    list: List,
+    list: ArrayName,
     before: &'d [u8],
     around: Vec<u8>,
     /// The document from the beginning of the array.
@@ -303,7 +303,7 @@ impl<'d> Parts<'d> {
 
 /// The state of reading an array before one of its elements.
 struct Checkpoint {
-    list: List,
+    list: ArrayName,
     /// Bytes before the array.
     start: usize,
     /// The entries that the decoder reads from the rest of the document.

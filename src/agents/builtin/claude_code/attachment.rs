@@ -7,7 +7,7 @@
 use super::Record;
 use decode::anthropic::{ToolNames, user_items};
 use decode::lenient::scan::{each_element, each_field, string};
-use decode::lenient::{self, At, Field, Raw, Text, record};
+use decode::lenient::{self, Field, FieldPlace, Raw, Text, record};
 use model::event::{EventSink, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ record! {
 pub(super) struct Strings<'a>(Vec<Cow<'a, str>>);
 
 impl<'a> Field<'a> for Strings<'a> {
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Strings<'a>> {
+    fn read(value: Raw<'a>, at: FieldPlace<'_>) -> Option<Strings<'a>> {
         let json = value.get();
         let mut strings = Vec::new();
         match json.as_bytes().first()? {

@@ -3,7 +3,7 @@
 
 use super::wire::{self, LONG};
 use decode::lenient::scan::each_field;
-use decode::lenient::{Lost, Raw, Text};
+use decode::lenient::{LostFields, Raw, Text};
 use model::event::{EventSink, Meta};
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ impl Chosen {
     /// Takes in what was paid for, by model. A name with the suffix proves the long window, unless the model was paid for
     /// without it too; one without proves nothing. Emits the model in use, if it is one of those.
     pub(super) fn costs(&mut self, by_model: Option<Raw<'_>>, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let mut names: HashSet<Box<str>> = HashSet::new();
         let read = each_field(
             by_model.map_or("{}", Raw::get),

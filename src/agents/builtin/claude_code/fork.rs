@@ -3,7 +3,7 @@
 //! program since October 2026; seen in logs of 2.1.220.
 
 use super::wire::Record;
-use decode::lenient::{self, Lost};
+use decode::lenient::{self, LostFields};
 use formats::{ChainSpec, End, StoreKind};
 use model::event::{Event, EventSink, Key, Parent};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) fn store(head: &[u8]) -> Option<StoreKind> {
 fn base(line: &[u8]) -> Option<(String, End)> {
     memchr::memmem::find(line, KIND.as_bytes())?;
     let line = std::str::from_utf8(line).ok()?;
-    let record = lenient::parse::<Record<'_>>(line, &Lost::default()).ok()?;
+    let record = lenient::parse::<Record<'_>>(line, &LostFields::default()).ok()?;
     let value = record.parent_last_uuid.boxed()?.into();
     let session = record.parent_session_id.boxed()?;
     let end = End::After {

@@ -6,7 +6,7 @@ use super::requests::Requests;
 use super::responses::{Ids, Responses};
 use super::wire::{Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
-use decode::lenient::{self, Dollars, Lost, Raw, Text, record};
+use decode::lenient::{self, Dollars, LostFields, Raw, Text, record};
 use memchr::memmem;
 use model::LeaveReason;
 use model::event::{Cause, CostOf, Event, EventSink, Key, Meta, Node, Reset, RetainedItems, Usage};
@@ -51,7 +51,7 @@ record! {
 impl ClaudeCodeDecoder {
     /// Reads a line for what concerns usage. `None`: it is damaged, or only all of the record shows that.
     pub(super) fn spend(&mut self, line: &str, out: &mut EventSink<'_>) -> Option<()> {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let line = lenient::parse::<Line<'_>>(line, &lost).ok()?;
         lost.report(out);
         out.set_time(line.timestamp.time());
@@ -167,7 +167,8 @@ pub(super) fn bill_progress(
     if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {
         return;
     }
-    let Ok(Progress { message }) = lenient::parse::<Progress<'_>>(data, &Lost::default()) else {
+    let Ok(Progress { message }) = lenient::parse::<Progress<'_>>(data, &LostFields::default())
+    else {
         return;
     };
     let bill = &message.message;

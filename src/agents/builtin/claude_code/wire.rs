@@ -2,7 +2,7 @@
 
 use super::attachment::{Attachment, Rendered, Strings};
 use decode::anthropic::Content;
-use decode::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, Written, record};
+use decode::lenient::{Count, Dollars, Raw, Repair, Text, UsageParts, WithRaw, record};
 use model::event::{BilledUsage, Key, RetainedItems, Surcharge, Surcharges};
 
 record! {
@@ -93,7 +93,7 @@ record! {
         pub(super) id: Text<'a>,
         pub(super) model: Text<'a>,
         pub(super) role: Text<'a>,
-        pub(super) content: Written<'a, Content<'a>>,
+        pub(super) content: WithRaw<'a, Content<'a>>,
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
         pub(super) context_management: ContextManagement<'a>,
@@ -194,7 +194,7 @@ record! {
     }
 }
 
-impl Mend for ResponseUsage<'_> {
+impl Repair for ResponseUsage<'_> {
     fn parts(&mut self) -> UsageParts<'_> {
         // Some builds fill only the parts.
         let needs: &[&str] = match self.cache_creation_input_tokens.or_zero() {

@@ -6,7 +6,7 @@
 //! of 0.169; the ids after openai/codex, `rollout/src/rollout_file_name.rs`.
 
 use super::wire::{Line, SessionMeta};
-use decode::lenient::{self, Lost};
+use decode::lenient::{self, LostFields};
 use formats::{ChainSpec, End};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 fn base(line: &[u8]) -> Option<(String, End)> {
     // Most have none, and a first line is long.
     memchr::memmem::find(line, b"\"history_base\"")?;
-    let lost = Lost::default();
+    let lost = LostFields::default();
     let line: Line<'_> = lenient::parse(std::str::from_utf8(line).ok()?, &lost).ok()?;
     let payload = line
         .payload

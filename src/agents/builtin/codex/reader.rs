@@ -10,7 +10,7 @@ use super::usage::{Cost, Meter};
 use super::wire::{
     Began, EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext,
 };
-use decode::lenient::{self, Lost, Raw, Text, Window, Written};
+use decode::lenient::{self, LostFields, Raw, Text, Window, WithRaw};
 use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{Cause, Event, EventSink, Key, Meta, Place, Usage};
@@ -84,9 +84,9 @@ impl Decoder for CodexDecoder {
 impl CodexDecoder {
     /// Reads a line of type `response_item`; `None`: it is damaged, or has no payload.
     fn item_line(&mut self, text: &str, out: &mut EventSink<'_>) -> Option<()> {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let line = lenient::parse::<ItemLine<'_>>(text, &lost).ok()?;
-        let Written { raw, value: item } = line.payload.as_ref()?;
+        let WithRaw { raw, value: item } = line.payload.as_ref()?;
         lost.report(out);
         self.begin(&line.timestamp, line.ordinal, out);
         let json = raw.map_or("", Raw::get);
@@ -99,7 +99,7 @@ impl CodexDecoder {
 
     /// Reads a line of type `event_msg`; `None` as above.
     fn event_line(&mut self, text: &str, out: &mut EventSink<'_>) -> Option<()> {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let line = lenient::parse::<EventLine<'_>>(text, &lost).ok()?;
         let event = line.payload.as_ref()?;
         lost.report(out);

@@ -3,7 +3,7 @@
 use super::opening::{Opening, is_one_record};
 use super::reader::{CodexDecoder, is_irrelevant};
 use super::wire::EventLine;
-use decode::lenient::{self, Lost};
+use decode::lenient::{self, LostFields};
 use decode::{damage, text};
 use formats::Decoder;
 use memchr::memmem::Finder;
@@ -58,7 +58,7 @@ impl CodexDecoder {
 
     /// Reads a `token_count`; `None`: the line is damaged, or none.
     fn count(&mut self, line: &str, out: &mut EventSink<'_>) -> Option<()> {
-        let line = lenient::parse::<EventLine<'_>>(line, &Lost::default()).ok()?;
+        let line = lenient::parse::<EventLine<'_>>(line, &LostFields::default()).ok()?;
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;
         self.thread.reads(self.ordinal, out.time());

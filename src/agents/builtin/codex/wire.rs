@@ -1,6 +1,6 @@
 //! The lines of a rollout as they are written.
 
-use decode::lenient::{At, Count, Field, Pieces, Raw, Text, Window, Written, record, scan};
+use decode::lenient::{Count, Field, FieldPlace, Pieces, Raw, Text, Window, WithRaw, record, scan};
 use jiff::Timestamp;
 use model::event::split_elided;
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ record! {
     pub(super) struct ItemLine<'a> {
         pub timestamp: Text<'a>,
         pub ordinal: Ordinal,
-        pub payload: Option<Written<'a, Item<'a>>>,
+        pub payload: Option<WithRaw<'a, Item<'a>>>,
         pub metadata: ItemMetadata<'a>,
     }
 
@@ -193,7 +193,7 @@ record! {
 pub(super) struct Payload<'a>(pub Raw<'a>);
 
 impl<'a> Field<'a> for Payload<'a> {
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Payload<'a>> {
+    fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Payload<'a>> {
         value.get().starts_with('{').then_some(Payload(value))
     }
 }
@@ -308,7 +308,7 @@ impl TokenUsage {
 pub(super) struct Began(pub Option<Timestamp>);
 
 impl Field<'_> for Began {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<Began> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Began> {
         let seconds: Option<i64> = value.get().parse().ok().filter(|seconds| *seconds > 0);
         let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
         Some(Began(at))
@@ -320,7 +320,7 @@ impl Field<'_> for Began {
 pub(super) struct Ordinal(pub Option<u64>);
 
 impl Field<'_> for Ordinal {
-    fn read(value: Raw<'_>, _: At<'_>) -> Option<Ordinal> {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Ordinal> {
         let digits = value.get().trim_matches('"');
         let number = digits.parse().ok();
         number.map(|number| Ordinal(Some(number)))

@@ -14,7 +14,7 @@
 
 use super::rows::DATABASE;
 use super::{response_key, turn_key};
-use decode::lenient::{self, Count, Reported, Text, Window, record};
+use decode::lenient::{self, Count, ReportedCount, Text, Window, record};
 use formats::{SidecarRecord, SidecarSpec};
 use model::event::{BilledUsage, ByLength, EventSink, Key, Usage};
 use std::path::Path;
@@ -46,12 +46,12 @@ record! {
         request_model: Text<'a> = "gen_ai.request.model",
         interaction: Text<'a> = "github.copilot.interaction_id",
         turn: Text<'a> = "github.copilot.turn_id",
-        input: Reported = "gen_ai.usage.input_tokens",
-        output: Reported = "gen_ai.usage.output_tokens",
-        cache_read: Reported = "gen_ai.usage.cache_read.input_tokens",
-        cache_creation: Reported = "gen_ai.usage.cache_creation.input_tokens",
-        cache_write: Reported = "gen_ai.usage.cache_write.input_tokens",
-        reasoning: Reported = "gen_ai.usage.reasoning.output_tokens",
+        input: ReportedCount = "gen_ai.usage.input_tokens",
+        output: ReportedCount = "gen_ai.usage.output_tokens",
+        cache_read: ReportedCount = "gen_ai.usage.cache_read.input_tokens",
+        cache_creation: ReportedCount = "gen_ai.usage.cache_creation.input_tokens",
+        cache_write: ReportedCount = "gen_ai.usage.cache_write.input_tokens",
+        reasoning: ReportedCount = "gen_ai.usage.reasoning.output_tokens",
     }
 
     struct SpanEvent {
@@ -81,7 +81,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     let response = attributes.response.get();
     let own = Key::of_parts(&["span", span.trace_id.or_empty(), span.span_id.or_empty()]);
     let request = response.map_or(own, response_key);
-    let parts = Reported::mended([
+    let parts = ReportedCount::mended([
         attributes.input,
         attributes.output,
         attributes.cache_read,

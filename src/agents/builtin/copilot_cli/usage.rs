@@ -9,7 +9,7 @@
 use super::events::{Data, Metrics, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
 use decode::lenient::scan::each_field;
-use decode::lenient::{Lost, Raw, Window, parse};
+use decode::lenient::{LostFields, Raw, Window, parse};
 use model::event::{BilledUsage, EventSink, Key, Usage};
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ impl CopilotCliDecoder {
 
     /// Emits the cost of all requests of a run, or of all runs so far, less the part that earlier records have.
     pub(super) fn sums(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let mut sums: BTreeMap<Box<str>, BilledUsage> = BTreeMap::new();
         let metrics = data.model_metrics.map_or("{}", Raw::get);
         let read = each_field(metrics, &mut |model, json| match parse::<Metrics<'_>>(

@@ -1,7 +1,7 @@
 //! The records as they are written.
 
 use decode::genai::{Call, Parts};
-use decode::lenient::{Count, Mend, Pieces, Raw, Text, Texts, UsageParts, record};
+use decode::lenient::{Count, Pieces, Raw, Repair, Text, Texts, UsageParts, record};
 use decode::{image, pdf};
 
 const PDF: &str = "application/pdf";
@@ -46,7 +46,7 @@ record! {
     }
 }
 
-impl Mend for Tokens {
+impl Repair for Tokens {
     fn parts(&mut self) -> UsageParts<'_> {
         let prompt = vec![("input", &mut self.input), ("tool", &mut self.tool)];
         UsageParts::new(prompt, ("output", &mut self.output)).output_needs(&["thoughts"])

@@ -1,7 +1,7 @@
 //! Exported sessions: one a line, with its messages.
 
 use super::{Call, Header, HermesDecoder, Row, time};
-use decode::lenient::{self, Count, Reported, Text, record};
+use decode::lenient::{self, Count, ReportedCount, Text, record};
 use formats::head;
 use memchr::memmem;
 use model::event::{Conversation, EventSink, Meta};
@@ -30,12 +30,12 @@ record! {
         parent: Text<'a> = "parent_session_id",
         started_at: Option<f64>,
         prompt: Text<'a> = "system_prompt",
-        calls: Reported = "api_call_count",
-        input: Reported = "input_tokens",
-        output: Reported = "output_tokens",
-        read: Reported = "cache_read_tokens",
-        written: Reported = "cache_write_tokens",
-        reasoning: Reported = "reasoning_tokens",
+        calls: ReportedCount = "api_call_count",
+        input: ReportedCount = "input_tokens",
+        output: ReportedCount = "output_tokens",
+        read: ReportedCount = "cache_read_tokens",
+        written: ReportedCount = "cache_write_tokens",
+        reasoning: ReportedCount = "reasoning_tokens",
         messages: Vec<Message<'a>>,
     }
 
@@ -89,7 +89,7 @@ impl HermesDecoder {
         let header = Header {
             prompt: session.prompt,
             calls: match session.calls {
-                Reported::Absent => Reported::Tokens(answers),
+                ReportedCount::Absent => ReportedCount::Tokens(answers),
                 calls => calls,
             },
             input: session.input,

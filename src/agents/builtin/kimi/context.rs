@@ -4,7 +4,7 @@ use super::KIMI;
 use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
 use decode::anthropic::ToolNames;
-use decode::lenient::{self, Reported, Text, record};
+use decode::lenient::{self, ReportedCount, Text, record};
 use model::event::{BilledUsage, Event, EventSink, Key, Node, Part, Usage};
 use model::{Kind, Role};
 
@@ -16,7 +16,7 @@ record! {
         content: Content<'a>,
         tool_calls: Vec<ToolCall<'a>>,
         tool_call_id: Text<'a>,
-        token_count: Reported,
+        token_count: ReportedCount,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::MEW;
 use super::participant::{Compacted, Loss, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
-use decode::lenient::{self, Lost, Raw, Text};
+use decode::lenient::{self, LostFields, Raw, Text};
 use jiff::Timestamp;
 use model::event::{
     Conversation, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Usage,
@@ -65,7 +65,7 @@ impl Space {
     /// Takes in a line. What was received is taken in with the next one: it may say that the gateway
     /// rejected it.
     pub(super) fn line(&mut self, text: &str, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let line: Line<'_> = match lenient::parse(text, &lost) {
             Ok(line) => line,
             Err(why) => return out.unreadable(why),
@@ -82,7 +82,7 @@ impl Space {
                 self.seen.extend(id)
             } else {
                 out.begin(before);
-                let held = lenient::parse(&held, &Lost::default());
+                let held = lenient::parse(&held, &LostFields::default());
                 held.into_iter().for_each(|line| self.read(&line, out));
                 out.begin(place);
             }

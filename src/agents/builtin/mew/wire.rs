@@ -1,6 +1,6 @@
 //! The fields of the history's lines that are read.
 
-use decode::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
+use decode::lenient::{Count, Pieces, Raw, ReportedCount, Text, Texts, Window, record};
 
 record! {
     /// A line.
@@ -40,7 +40,7 @@ record! {
         pub(super) message: Text<'a>,
         pub(super) params: Params<'a>,
         pub(super) result: Option<Raw<'a>> = "result" | "error",
-        pub(super) tokens: Reported,
+        pub(super) tokens: ReportedCount,
         pub(super) max_tokens: Window,
         pub(super) status: Text<'a>,
         pub(super) freed_messages: Count,

@@ -10,7 +10,7 @@
 //! (`provider/transform.ts`).
 
 use decode::lenient::scan::each_field;
-use decode::lenient::{Count, Lost, Raw, Text, parse, record};
+use decode::lenient::{Count, LostFields, Raw, Text, parse, record};
 use formats::head;
 use formats::settings::{Layers, Settings, SettingsFile, tokens};
 use model::pictures::{Media, Pictures};
@@ -200,7 +200,7 @@ fn limits_of(catalogue: &[u8], provider: &str, model: &str) -> Option<Limits> {
         let value = Deserializer::from_slice(after)
             .into_iter::<Raw<'_>>()
             .next()?;
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let provider: Provider<'_> = parse(value.ok()?.get(), &lost).ok()?;
         let mut limits = None;
         let some = |count: Count| count.0.filter(|n| *n > 0);

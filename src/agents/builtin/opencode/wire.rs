@@ -1,6 +1,6 @@
 //! The records of sessions, messages and parts.
 
-use decode::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, record};
+use decode::lenient::{Count, Dollars, Raw, Repair, Text, UsageParts, record};
 use jiff::Timestamp;
 use model::event::BilledUsage;
 
@@ -129,7 +129,7 @@ impl Info<'_> {
     }
 }
 
-impl Mend for Tokens {
+impl Repair for Tokens {
     fn parts(&mut self) -> UsageParts<'_> {
         let prompt = vec![
             ("input", &mut self.input),

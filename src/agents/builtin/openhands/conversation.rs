@@ -5,7 +5,7 @@ use super::branch::{self, Branch};
 use super::items;
 use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
-use decode::lenient::{self, Lost, Raw, Text};
+use decode::lenient::{self, LostFields, Raw, Text};
 use decode::time::civil;
 use formats::{Decoder, StateUpdate};
 use jiff::Timestamp;
@@ -67,7 +67,7 @@ impl Decoder for OpenHandsDecoder {
     /// each, or, in older versions, at the end of a run.
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let document = String::from_utf8_lossy(document);
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let Ok(state) = lenient::parse::<State<'_>>(&document, &lost) else {
             return StateUpdate::Incomplete;
         };

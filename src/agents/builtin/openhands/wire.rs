@@ -1,7 +1,8 @@
 //! The fields of OpenHands' events that are read.
 
 use decode::lenient::{
-    At, Count, NotJson, Pieces, Raw, Record as Fields, Report, Scanner, Text, Texts, Window, record,
+    Count, FieldPlace, NotJson, Pieces, Raw, Record as Fields, Report, Scanner, Text, Texts,
+    Window, record,
 };
 
 record! {
@@ -131,7 +132,12 @@ record! {
 pub(super) struct Metrics<'a>(pub(super) Vec<(Box<str>, Metric<'a>)>);
 
 impl<'a> Fields<'a> for Metrics<'a> {
-    fn set(&mut self, name: &str, json: &mut Scanner<'a>, at: At<'_>) -> Result<(), NotJson> {
+    fn set(
+        &mut self,
+        name: &str,
+        json: &mut Scanner<'a>,
+        at: FieldPlace<'_>,
+    ) -> Result<(), NotJson> {
         let metric = at.field("usage_to_metrics").scan(json)?;
         self.0.extend(metric.map(|metric| (name.into(), metric)));
         Ok(())

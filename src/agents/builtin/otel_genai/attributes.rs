@@ -1,6 +1,6 @@
 //! Attributes, whichever way they are written, as plain JSON.
 
-use decode::lenient::{self, Count, Lost};
+use decode::lenient::{self, Count, LostFields};
 use model::event::ELIDED;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 /// Attributes by name, their values plain JSON.
 pub(super) struct Attributes<'l> {
     object: Value,
-    pub(super) lost: &'l Lost,
+    pub(super) lost: &'l LostFields,
 }
 
 impl<'l> Attributes<'l> {
     /// Returns the attributes of a span, an event or a log record.
-    pub(super) fn of(record: &Value, lost: &'l Lost) -> Attributes<'l> {
+    pub(super) fn of(record: &Value, lost: &'l LostFields) -> Attributes<'l> {
         let object = first(
             record,
             &["attributes"],
@@ -123,7 +123,7 @@ impl<'l> Attributes<'l> {
 pub(super) fn first<'v, T>(
     of: &'v Value,
     names: &[&'static str],
-    lost: &Lost,
+    lost: &LostFields,
     read: impl Fn(&'v Value) -> Option<T>,
 ) -> Option<T> {
     names.iter().find_map(|name| {
@@ -141,7 +141,7 @@ pub(super) fn first<'v, T>(
 pub(super) fn list<'v>(
     of: &'v Value,
     name: &'static str,
-    lost: &Lost,
+    lost: &LostFields,
 ) -> impl Iterator<Item = &'v Value> {
     let list = first(of, &[name], lost, Value::as_array);
     list.into_iter().flatten().filter(move |element| {
@@ -165,7 +165,7 @@ pub(super) fn number(value: &Value) -> Option<u64> {
 }
 
 /// Returns `[{"key":…,"value":{"stringValue":…}}]` as an object.
-fn pairs(list: &[Value], lost: &Lost) -> Value {
+fn pairs(list: &[Value], lost: &LostFields) -> Value {
     let pairs = list.iter().filter_map(|pair| {
         if !pair.is_object() {
             lost.note("attributes");
@@ -179,7 +179,7 @@ fn pairs(list: &[Value], lost: &Lost) -> Value {
 }
 
 /// Returns OTLP's `AnyValue` as plain JSON.
-pub(super) fn plain(value: &Value, lost: &Lost) -> Value {
+pub(super) fn plain(value: &Value, lost: &LostFields) -> Value {
     let Some(fields) = value.as_object() else {
         return value.clone();
     };

@@ -4,7 +4,7 @@ use super::attributes::{Attributes, parsed};
 use super::call::Cut;
 use super::tools;
 use decode::bodies::{self, request, response};
-use decode::lenient::{Lost, Raw};
+use decode::lenient::{LostFields, Raw};
 use decode::prompts::Block;
 use model::{Kind, Role};
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ fn whole(value: &Value) -> Option<Value> {
 }
 
 /// Adds the blocks of a message or a list of them; a bare text is one too. `usual` is the role of those that name none.
-pub(super) fn messages(value: &Value, usual: Role, lost: &Lost, out: &mut Blocks) {
+pub(super) fn messages(value: &Value, usual: Role, lost: &LostFields, out: &mut Blocks) {
     let json = unfolded(value).to_string();
     let blocks = Raw::of(&json).map(|raw| bodies::blocks(raw, usual, lost.at("messages")));
     out.extend(blocks.into_iter().flatten().map(Block::into_owned));
@@ -218,7 +218,7 @@ fn blocks(content: &Value) -> Option<Value> {
 }
 
 /// Adds what the body of a request carried.
-pub(super) fn of_request(body: &str, lost: &Lost, input: &mut Blocks) {
+pub(super) fn of_request(body: &str, lost: &LostFields, input: &mut Blocks) {
     if let Some(request) = request::read(body, lost) {
         let blocks = request.front.into_iter().chain(request.blocks);
         input.extend(blocks.map(Block::into_owned));
@@ -226,7 +226,7 @@ pub(super) fn of_request(body: &str, lost: &Lost, input: &mut Blocks) {
 }
 
 /// Adds what the body of a response answered.
-pub(super) fn of_reply(body: &str, lost: &Lost, output: &mut Blocks) {
+pub(super) fn of_reply(body: &str, lost: &LostFields, output: &mut Blocks) {
     let blocks = Raw::of(body).map(|raw| response::answer(raw, lost.at("response")));
     output.extend(blocks.into_iter().flatten().map(Block::into_owned));
 }

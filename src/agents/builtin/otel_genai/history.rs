@@ -6,7 +6,7 @@ use super::call::Call;
 use super::content::messages;
 use super::run;
 use decode::bodies;
-use decode::lenient::{Lost, Raw};
+use decode::lenient::{LostFields, Raw};
 use decode::prompts::{self, Block, Prompt, PromptHistory, Step, mark_turns};
 use formats::head;
 use model::event::{EventSink, Key};
@@ -97,7 +97,7 @@ fn hash(message: &Call) -> u64 {
 }
 
 /// Reads a message as what a call carried or answered.
-pub(super) fn read(message: &Value, lost: &Lost) -> Call {
+pub(super) fn read(message: &Value, lost: &LostFields) -> Call {
     let json = message.to_string();
     let class = message.get("type").and_then(Value::as_str);
     if class.and_then(bodies::role_of) != Some(Role::Assistant) {

@@ -9,7 +9,7 @@
 use super::attributes::{first, number};
 use super::call::Call;
 use decode::bodies::Numbers;
-use decode::lenient::{Count, Lost};
+use decode::lenient::{Count, LostFields};
 use decode::time::time_before;
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ pub(super) fn of_text(line: &str) -> Option<Call> {
 }
 
 /// Returns the call of a line of JSON.
-pub(super) fn of_json(line: &Value, lost: &Lost) -> Option<Call> {
+pub(super) fn of_json(line: &Value, lost: &LostFields) -> Option<Call> {
     const MESSAGES: [&str; 5] = ["Message", "message", "@m", "RenderedMessage", "@mt"];
     let message = MESSAGES.iter().find_map(|name| line.get(*name)?.as_str())?;
     let of_message = of_message(message.get(message.find(WORDS[0])?..)?);

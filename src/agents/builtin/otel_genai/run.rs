@@ -16,7 +16,7 @@ use super::call::{Call, Record};
 use super::content;
 use super::tools::tool_list;
 use decode::bodies::{Numbers, first, object_if, string};
-use decode::lenient::{Lost, Raw, Text, model_name, record};
+use decode::lenient::{LostFields, Raw, Text, model_name, record};
 use decode::time::time_or_civil;
 use model::Kind;
 use model::event::Key;
@@ -96,7 +96,7 @@ record! {
 }
 
 /// Returns a run and those inside of it, in their order.
-pub(super) fn records(run: &Value, lost: &Lost) -> Vec<Record> {
+pub(super) fn records(run: &Value, lost: &LostFields) -> Vec<Record> {
     let json = run.to_string();
     let mut found = Vec::new();
     if let Some(run) = Raw::of(&json) {
@@ -105,7 +105,7 @@ pub(super) fn records(run: &Value, lost: &Lost) -> Vec<Record> {
     found
 }
 
-fn collect(raw: Raw<'_>, depth: usize, lost: &Lost, found: &mut Vec<Record>) {
+fn collect(raw: Raw<'_>, depth: usize, lost: &LostFields, found: &mut Vec<Record>) {
     let run: Run<'_> = object_if(Some(raw), lost.at("child_runs"));
     found.push(match run.kind.get() {
         Some("llm") => Record::Call(Box::new(call(raw, &run, lost))),
@@ -119,7 +119,7 @@ fn collect(raw: Raw<'_>, depth: usize, lost: &Lost, found: &mut Vec<Record>) {
     }
 }
 
-fn call(raw: Raw<'_>, run: &Run<'_>, lost: &Lost) -> Call {
+fn call(raw: Raw<'_>, run: &Run<'_>, lost: &LostFields) -> Call {
     let inputs = side(run.inputs, "inputs", lost);
     let outputs = side(run.outputs, "outputs", lost);
     let outputs = Raw::of(&outputs);
@@ -165,7 +165,7 @@ fn call(raw: Raw<'_>, run: &Run<'_>, lost: &Lost) -> Call {
 }
 
 /// Returns the inputs or outputs of a run: an object, perhaps in a string.
-fn side<'a>(raw: Option<Raw<'a>>, name: &'static str, lost: &Lost) -> Cow<'a, str> {
+fn side<'a>(raw: Option<Raw<'a>>, name: &'static str, lost: &LostFields) -> Cow<'a, str> {
     let json = raw.map_or("null".into(), |raw| string(raw).unwrap_or(raw.get().into()));
     if !json.starts_with('{') && json != "null" {
         lost.note(name);
@@ -174,7 +174,7 @@ fn side<'a>(raw: Option<Raw<'a>>, name: &'static str, lost: &Lost) -> Cow<'a, st
 }
 
 /// Returns the fields of the message that was answered, whatever is around them.
-fn answer<'a>(raw: Option<Raw<'a>>, lost: &Lost) -> Answer<'a> {
+fn answer<'a>(raw: Option<Raw<'a>>, lost: &LostFields) -> Answer<'a> {
     let mut answer: Answer<'_> = object_if(raw, lost.at("message"));
     for _ in 0..MOST_DEPTH {
         match answer.inner.filter(|inner| inner.get().starts_with('{')) {
@@ -186,7 +186,7 @@ fn answer<'a>(raw: Option<Raw<'a>>, lost: &Lost) -> Answer<'a> {
 }
 
 /// Returns the call that a message of LangChain's answers, by its own account.
-pub(super) fn answered(message: Raw<'_>, lost: &Lost) -> Call {
+pub(super) fn answered(message: Raw<'_>, lost: &LostFields) -> Call {
     let answer = answer(Some(message), lost);
     let numbers = answer
         .usage

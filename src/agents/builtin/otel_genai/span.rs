@@ -4,7 +4,7 @@ use super::attributes::{Attributes, Unreadable, first, list, plain};
 use super::call::{Call, Record};
 use super::{content, run};
 use decode::bodies::Numbers;
-use decode::lenient::{Lost, model_name};
+use decode::lenient::{LostFields, model_name};
 use decode::prompts::Block;
 use jiff::Timestamp;
 use model::Kind;
@@ -22,7 +22,7 @@ pub(super) const MARKS: [&str; 6] = [
 ];
 
 /// Returns the records of a line. The error is why it has none.
-pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>> {
+pub(super) fn records(line: &Value, lost: &LostFields) -> Result<Vec<Record>, Box<str>> {
     let has_list = |name| first(line, &[name], lost, Value::as_array).is_some();
     let has_attributes = || {
         let container = |value: &Value| (value.is_object() || value.is_array()).then_some(());
@@ -64,12 +64,12 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
 }
 
 /// Returns the name of the program that a resource, or a flat span with one, is of.
-fn service(of: &Value, lost: &Lost) -> Option<String> {
+fn service(of: &Value, lost: &LostFields) -> Option<String> {
     let resource = first(of, &["resource"], lost, Some)?;
     Attributes::of(resource, lost).text(&["service.name"])
 }
 
-fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
+fn span(span: &Value, service: Option<&str>, lost: &LostFields) -> Record {
     let attributes = Attributes::of(span, lost);
     let name = first(span, &["name"], lost, Value::as_str).unwrap_or("span");
     if let Some(other) = no_call(&attributes) {
@@ -100,7 +100,7 @@ fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
 }
 
 /// Returns a record beside the spans: the content of a call, or an event of it.
-fn log_record(record: &Value, lost: &Lost) -> Record {
+fn log_record(record: &Value, lost: &LostFields) -> Record {
     let attributes = Attributes::of(record, lost);
     let name = first(record, &["eventName", "event_name"], lost, Value::as_str).map(str::to_owned);
     let Some(name) = name.or_else(|| attributes.text(&["event.name"])) else {
@@ -151,7 +151,7 @@ fn names_a_call(attributes: &Attributes<'_>) -> bool {
     .any(|name| attributes.text(&[name]).is_some())
 }
 
-fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
+fn call(record: &Value, attributes: &Attributes<'_>, lost: &LostFields) -> Call {
     let id = |names: &[&'static str]| {
         let own = first(record, names, lost, Value::as_str);
         let in_context = || {

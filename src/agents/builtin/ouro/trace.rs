@@ -5,7 +5,9 @@
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
 use decode::bodies::{self, Numbers, request};
-use decode::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
+use decode::lenient::{
+    self, Field, FieldPlace, LostFields, Raw, ReportedCount, Text, model_name, record,
+};
 use decode::prompts::{Block, Losses, Prompt, Step, Threads};
 use formats::database::{DatabaseSpec, Schema};
 use model::event::{EventSink, Key, Meta, Usage};
@@ -52,9 +54,9 @@ record! {
         tools: List<'a> = "llm.tool_schemas",
         answer: Text<'a> = "llm.response.content",
         calls: List<'a> = "llm.response.tool_calls",
-        input: Reported = "llm.input_tokens",
-        output: Reported = "llm.output_tokens",
-        cached: Reported = "llm.cache_read_tokens" | "llm.cached_tokens",
+        input: ReportedCount = "llm.input_tokens",
+        output: ReportedCount = "llm.output_tokens",
+        cached: ReportedCount = "llm.cache_read_tokens" | "llm.cached_tokens",
     }
 }
 
@@ -63,7 +65,7 @@ record! {
 struct List<'a>(Option<Raw<'a>>);
 
 impl<'a> Field<'a> for List<'a> {
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Self> {
         value.get().starts_with('[').then_some(List(Some(value)))
     }
 }
@@ -86,7 +88,7 @@ pub(super) struct Trace {
 impl Trace {
     /// Reads a line.
     pub(super) fn read(&mut self, line: &str, out: &mut EventSink<'_>) {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         match lenient::parse::<Event<'_>>(line, &lost) {
             Ok(event) => self.event(&event, &lost, out),
             Err(why) => out.unreadable(why),
@@ -94,7 +96,7 @@ impl Trace {
         lost.report(out);
     }
 
-    fn event(&mut self, event: &Event<'_>, lost: &Lost, out: &mut EventSink<'_>) {
+    fn event(&mut self, event: &Event<'_>, lost: &LostFields, out: &mut EventSink<'_>) {
         out.set_time(event.timestamp.time());
         match event.event_type.or_empty() {
             "llm_call" => {}
@@ -148,7 +150,7 @@ impl Trace {
 
 fn usage(request: Key, attributes: &Attributes<'_>, model: Option<&str>) -> Option<Usage> {
     let parts = [attributes.input, attributes.output, attributes.cached];
-    let [input, output, cached] = Reported::mended(parts);
+    let [input, output, cached] = ReportedCount::mended(parts);
     let numbers = Numbers {
         cache_read: cached.0.min(input.0),
         ..Numbers::of_line([input, output])

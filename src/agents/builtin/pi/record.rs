@@ -1,7 +1,7 @@
 //! The entries as they are written.
 
 use decode::lenient::scan::each_field;
-use decode::lenient::{At, Count, Dollars, Field, Pieces, Raw, Text, record};
+use decode::lenient::{Count, Dollars, Field, FieldPlace, Pieces, Raw, Text, record};
 use model::event::BilledUsage;
 
 record! {
@@ -83,7 +83,7 @@ record! {
 pub(super) struct Sections<'a>(pub(super) Vec<(Box<str>, Option<Text<'a>>)>);
 
 impl<'a> Field<'a> for Sections<'a> {
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Sections<'a>> {
+    fn read(value: Raw<'a>, at: FieldPlace<'_>) -> Option<Sections<'a>> {
         let mut sections = Vec::new();
         let mut add = |name: &str, value: Raw<'a>| match value.get() {
             "null" => sections.push((name.into(), None)),

@@ -3,7 +3,7 @@
 
 use super::record::Content;
 use decode::genai::Parts;
-use decode::lenient::{self, Lost, Text, record, utf16_length};
+use decode::lenient::{self, LostFields, Text, record, utf16_length};
 use model::event::{EventSink, ItemBuilder, NewItem};
 use model::{Kind, Role};
 
@@ -115,7 +115,7 @@ fn class_of(author: Author) -> (Role, Kind) {
 fn chars(part: &Parts<'_>) -> u64 {
     if let Some(response) = &part.function_response {
         let output = response.response.map_or(0, |value| {
-            let read = lenient::parse(value.get(), &Lost::default());
+            let read = lenient::parse(value.get(), &LostFields::default());
             let outcome: Outcome<'_> = read.unwrap_or_default();
             let text = outcome.output.get().or(outcome.error.get());
             utf16_length(text.unwrap_or_default())

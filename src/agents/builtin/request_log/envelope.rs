@@ -3,7 +3,7 @@
 
 use super::ids::Ids;
 use decode::bodies::{Numbers, Request, Response, request, stream, string};
-use decode::lenient::{At, Lost, Raw, Reported, Text, parse, record};
+use decode::lenient::{FieldPlace, LostFields, Raw, ReportedCount, Text, parse, record};
 use decode::time::Time;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -28,8 +28,8 @@ record! {
         chunks: Option<Raw<'a>>,
         events: Option<Raw<'a>>,
         stream: Option<Raw<'a>>,
-        prompt_tokens: Reported,
-        completion_tokens: Reported,
+        prompt_tokens: ReportedCount,
+        completion_tokens: ReportedCount,
         timestamp: Option<Time> = "timestamp" | "ts",
         time: Option<Time>,
         start_time: Option<Time> = "start_time" | "startTime",
@@ -87,7 +87,7 @@ const OTHER_CALLS: [&str; 8] = [
 
 impl<'a> Bodies<'a> {
     /// Reads the envelope of a line. The error says why it has none.
-    pub(super) fn of(line: &'a str, lost: &Lost) -> Result<Bodies<'a>, Box<str>> {
+    pub(super) fn of(line: &'a str, lost: &LostFields) -> Result<Bodies<'a>, Box<str>> {
         let envelope: Envelope<'a> = parse(line, lost)?;
         let at = lost.at("");
         let request = http(envelope.request, at.field("request"));
@@ -181,7 +181,7 @@ impl<'a> Bodies<'a> {
     }
 
     /// Reads what is there; `None`: neither a request nor a response.
-    pub(super) fn read(&self, lost: &Lost) -> Option<Exchange<'_>> {
+    pub(super) fn read(&self, lost: &LostFields) -> Option<Exchange<'_>> {
         // The line itself may be the request, unless its type says that it is not.
         let own = Some(self.line).filter(|_| !matches!(self.kind(), "LLMStreamEnd" | "response"));
         let mut bodies = self.requests.iter().map(|body| &**body).chain(own);
@@ -195,7 +195,7 @@ impl<'a> Bodies<'a> {
             response = stream::response(self.line, lost);
         }
         let parts = [self.envelope.prompt_tokens, self.envelope.completion_tokens];
-        let numbers = Numbers::of_line(Reported::mended(parts));
+        let numbers = Numbers::of_line(ReportedCount::mended(parts));
         if let Some(response) = &mut response
             && response.numbers.prompt().is_none()
         {
@@ -229,7 +229,7 @@ record! {
 }
 
 /// Returns the time at which a response was made, by the response itself: for lines that have no time.
-fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
+fn created(body: &str, lost: &LostFields) -> Option<Timestamp> {
     let response: Created = parse(body, lost).ok()?;
     response.created.map(|time| time.0)
 }
@@ -245,7 +245,7 @@ fn is_body(raw: Raw<'_>, begins: &[char]) -> bool {
     }
 }
 
-fn http<'a>(raw: Option<Raw<'a>>, at: At<'_>) -> Http<'a> {
+fn http<'a>(raw: Option<Raw<'a>>, at: FieldPlace<'_>) -> Http<'a> {
     let raw = raw.filter(|raw| raw.get().starts_with('{'));
     raw.and_then(|raw| at.read(raw)).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! The ids by which requests name their conversation.
 
 use decode::bodies::{Object, string};
-use decode::lenient::{Lost, Raw, Text, parse, record};
+use decode::lenient::{LostFields, Raw, Text, parse, record};
 
 record! {
     /// The ids by which a line, a body or their metadata name the conversation.
@@ -20,12 +20,12 @@ record! {
 
 impl<'a> Ids<'a> {
     /// Returns the ids in a JSON object, none where it is something else.
-    pub(super) fn read(json: &'a str, lost: &Lost) -> Ids<'a> {
+    pub(super) fn read(json: &'a str, lost: &LostFields) -> Ids<'a> {
         parse(json, lost).unwrap_or_default()
     }
 
     /// Returns the conversation's id.
-    pub(super) fn session(&self, lost: &Lost) -> Option<String> {
+    pub(super) fn session(&self, lost: &LostFields) -> Option<String> {
         let own = [
             &self.session_id,
             &self.conversation_id,
@@ -40,7 +40,7 @@ impl<'a> Ids<'a> {
     }
 
     /// Returns the trace's id: calls of one run, or of one request and its retries.
-    pub(super) fn trace(&self, lost: &Lost) -> Option<String> {
+    pub(super) fn trace(&self, lost: &LostFields) -> Option<String> {
         let own = self.trace_id.boxed().map(String::from);
         own.or_else(|| Ids::read(self.metadata?.0.get(), lost).trace(lost))
     }
@@ -53,7 +53,7 @@ record! {
 }
 
 /// Returns the Responses API's conversation: an id, or an object that holds one.
-fn conversation(raw: Raw<'_>, lost: &Lost) -> Option<String> {
+fn conversation(raw: Raw<'_>, lost: &LostFields) -> Option<String> {
     if let Some(id) = string(raw) {
         return Some(id.into_owned());
     }
@@ -64,7 +64,7 @@ fn conversation(raw: Raw<'_>, lost: &Lost) -> Option<String> {
 /// Returns the session in a user's id. Claude Code puts its session into the user's id: `user_…_session_<id>`, later as
 /// JSON in a string.
 fn session_of_user(user: &str) -> Option<String> {
-    let lost = Lost::default();
+    let lost = LostFields::default();
     match user.rsplit_once("_session_") {
         Some((_, id)) if !id.is_empty() => Some(id.to_owned()),
         _ => Ids::read(user, &lost).session(&lost),

@@ -3,7 +3,7 @@
 
 use super::envelope::Bodies;
 use super::json_of;
-use decode::lenient::Lost;
+use decode::lenient::LostFields;
 
 /// Lines that are read: others may come before the first request.
 const LINES: usize = 16;
@@ -47,7 +47,7 @@ const MARKS: [&str; 10] = [
 /// Returns true if a line is an exchange with a model: a request and its response, or one of them that names the model.
 /// Training data has messages alone, and is not an exchange.
 fn is_exchange(line: &str, whole: Whole) -> bool {
-    let lost = Lost::default();
+    let lost = LostFields::default();
     let Ok(bodies) = Bodies::of(line, &lost) else {
         return false;
     };

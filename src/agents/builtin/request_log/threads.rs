@@ -13,7 +13,7 @@
 
 use super::thread::{Thread, fingerprint};
 use decode::bodies::{Request, Response, request::Base};
-use decode::prompts::{Block, Mark, Step, hash};
+use decode::prompts::{Block, BlockIdentity, Step, hash};
 use model::event::{Conversation, EventSink, Key, Meta, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
@@ -384,7 +384,7 @@ impl Threads {
             Some(_) => MIN_WEIGHT_IN_SESSION,
             None => MIN_WEIGHT,
         };
-        let is_distinct = |mark: &Mark| mark.weight >= least;
+        let is_distinct = |mark: &BlockIdentity| mark.weight >= least;
         for mark in prompt_history.marks().filter(is_distinct) {
             let block = hash(&(names.scope(), mark.fingerprint));
             self.by_block.insert(block, ix);

@@ -1,7 +1,7 @@
 //! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
 
 use super::Seen;
-use decode::lenient::{self, Count, Dollars, Lost, Millis, Raw, Text, record};
+use decode::lenient::{self, Count, Dollars, LostFields, Millis, Raw, Text, record};
 use model::event::{BilledUsage, Key, Usage};
 use std::collections::VecDeque;
 
@@ -122,7 +122,7 @@ pub(super) struct Ui {
 }
 
 impl Ui {
-    pub(super) fn read(json: &str, lost: &Lost) -> Result<Ui, Box<str>> {
+    pub(super) fn read(json: &str, lost: &LostFields) -> Result<Ui, Box<str>> {
         let raw: Raw<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let shown: Vec<Shown<'_>> = lost.at("ui_messages").read(raw).unwrap_or_default();
         let (mut ui, mut range) = (Ui::default(), None);
@@ -132,7 +132,7 @@ impl Ui {
         Ok(ui)
     }
 
-    fn add(&mut self, shown: &Shown<'_>, range: &mut Option<(u64, u64)>, lost: &Lost) {
+    fn add(&mut self, shown: &Shown<'_>, range: &mut Option<(u64, u64)>, lost: &LostFields) {
         let moment = Moment {
             after: shown.index.map(|index| index as i64),
             at: shown.ts.map(|ts| ts.0),

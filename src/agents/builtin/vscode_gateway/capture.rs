@@ -2,7 +2,7 @@
 
 use super::wire::{FullContent, Line, Summary};
 use decode::bodies::{request, role_of};
-use decode::lenient::{At, Lost};
+use decode::lenient::{FieldPlace, LostFields};
 use decode::prompts::{Block, Content, mark_turns};
 use model::event::Key;
 use model::{Kind, Role};
@@ -18,7 +18,7 @@ pub(super) fn conversation(line: &Line<'_>) -> Key {
 }
 
 /// Returns the content of a captured request.
-pub(super) fn captured<'l>(line: &'l Line<'_>, lost: &Lost) -> Vec<Block<'l>> {
+pub(super) fn captured<'l>(line: &'l Line<'_>, lost: &LostFields) -> Vec<Block<'l>> {
     let mut blocks = match &line.full_content {
         Some(content) => whole(content, lost.at("fullContent")),
         None => summarised(line),
@@ -62,7 +62,7 @@ fn by_length<'l>(summary: &'l Summary<'_>) -> Block<'l> {
 }
 
 /// Returns the content of a captured request, with its texts. Where the system prompt is a message, it is there twice.
-fn whole<'l>(content: &'l FullContent<'_>, at: At<'_>) -> Vec<Block<'l>> {
+fn whole<'l>(content: &'l FullContent<'_>, at: FieldPlace<'_>) -> Vec<Block<'l>> {
     let (mut front, history) = request::parts(Vec::new(), content.messages, content.tools, at);
     if front.iter().all(|block| block.kind != Kind::Prompt) {
         let prompt = content.system_prompt.or_empty();

@@ -1,7 +1,7 @@
 //! The fields of the extension's lines that are read.
 
 use decode::bodies::{Numbers, Object};
-use decode::lenient::{Count, Raw, Reported, Text, Texts, Window, record};
+use decode::lenient::{Count, Raw, ReportedCount, Text, Texts, Window, record};
 
 record! {
     /// A capture, a row of an index or of a conversation, a whole request, or an event around one.
@@ -15,12 +15,12 @@ record! {
         pub(super) model: Option<Raw<'a>>,
         pub(super) status: Text<'a>,
         pub(super) is_summarization: Option<bool> = "isSummarization",
-        estimated_input_tokens: Reported = "estimatedInputTokens",
-        actual_input_tokens: Reported = "actualInputTokens",
-        actual_output_tokens: Reported = "actualOutputTokens",
-        cached_tokens: Reported = "cachedTokens",
-        reasoning_tokens: Reported = "reasoningTokens",
-        estimate: Reported = "estimate" / "total",
+        estimated_input_tokens: ReportedCount = "estimatedInputTokens",
+        actual_input_tokens: ReportedCount = "actualInputTokens",
+        actual_output_tokens: ReportedCount = "actualOutputTokens",
+        cached_tokens: ReportedCount = "cachedTokens",
+        reasoning_tokens: ReportedCount = "reasoningTokens",
+        estimate: ReportedCount = "estimate" / "total",
         actual: Option<Actual>,
         /// A line of the index, in an event.
         pub(super) entry: Option<Raw<'a>>,
@@ -32,7 +32,7 @@ record! {
         pub(super) messages: Vec<Summary<'a>> = "messages" / "contentSummary",
         pub(super) system_prompt: Option<Prompt<'a>> = "systemPrompt",
         pub(super) tool_names: Texts<'a> = "options" / "toolNames",
-        pub(super) estimated: Reported = "tokens" / "estimated",
+        pub(super) estimated: ReportedCount = "tokens" / "estimated",
         pub(super) state_chat_id: Text<'a> = "internalState" / "chatId",
         pub(super) full_content: Option<FullContent<'a>> = "fullContent",
     }
@@ -55,7 +55,7 @@ impl Line<'_> {
 
     /// Returns the provider's numbers.
     pub(super) fn actual(&self) -> Numbers {
-        let [input, output, cached, reasoning] = Reported::mended([
+        let [input, output, cached, reasoning] = ReportedCount::mended([
             self.actual_input_tokens,
             self.actual_output_tokens,
             self.cached_tokens,

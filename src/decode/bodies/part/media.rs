@@ -3,7 +3,7 @@
 use super::Part;
 use crate::bodies::json::{Object, object, object_if, string};
 use crate::image::{self, Formula};
-use crate::lenient::{At, Text, record};
+use crate::lenient::{FieldPlace, Text, record};
 use crate::prompts::Content;
 
 /// Tokens of a document: 1,500 to 3,000 a page by Anthropic's account, and the pages are unknown.
@@ -19,7 +19,7 @@ record! {
 }
 
 /// Returns content that is no text as its tokens, by the formula of its dialect, and its label.
-pub(super) fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
+pub(super) fn media<'a>(part: &Part<'a>, at: FieldPlace<'_>) -> Option<Content<'a>> {
     let sized = |tokens: Formula, base64: &str, unknown: u64| {
         let base64 = base64
             .rsplit_once("base64,")

@@ -1,7 +1,7 @@
 //! Finds the blocks that a new request no longer carries, and the cause.
 
 use super::super::block::Block;
-use super::super::held::Held;
+use super::super::context_block::ContextBlock;
 use super::PromptHistory;
 use model::LeaveReason;
 use model::event::{Event, EventSink, Key};
@@ -20,9 +20,13 @@ pub enum Losses {
 impl PromptHistory {
     /// Returns the starts of responses that stay, each with the index of the block before which it stays. A start stays
     /// where some of its output stays, or where output that no line has shown takes its place.
-    pub(super) fn starts_that_stay(&self, kept: usize, new: &[Held]) -> Vec<(usize, Held)> {
+    pub(super) fn starts_that_stay(
+        &self,
+        kept: usize,
+        new: &[ContextBlock],
+    ) -> Vec<(usize, ContextBlock)> {
         let at: HashMap<Key, usize> = (0..).zip(new).map(|(n, held)| (held.key, n)).collect();
-        let is_lost = |held: &Held| !held.is_start() && !at.contains_key(&held.key);
+        let is_lost = |held: &ContextBlock| !held.is_start() && !at.contains_key(&held.key);
         let loses_talk = self
             .live
             .iter()
@@ -36,7 +40,7 @@ impl PromptHistory {
                 continue;
             }
             let rest = &self.live[ix + 1..];
-            let own = |other: &&Held| !other.is_start() && other.request == held.request;
+            let own = |other: &&ContextBlock| !other.is_start() && other.request == held.request;
             let first_output = rest
                 .iter()
                 .take_while(|held| !held.is_start())
@@ -62,14 +66,14 @@ impl PromptHistory {
     pub(super) fn drop_missing(
         &mut self,
         stays: &[Key],
-        new: &[Held],
+        new: &[ContextBlock],
         cause: LeaveReason,
         out: &mut EventSink<'_>,
     ) {
         let staying: HashSet<Key> = stays.iter().copied().collect();
-        let results: HashSet<Key> = new.iter().filter_map(Held::result_of).collect();
+        let results: HashSet<Key> = new.iter().filter_map(ContextBlock::result_of).collect();
         let is_whole = matches!(cause, LeaveReason::Compaction | LeaveReason::Clear);
-        let cause_of = |held: &Held| match held.result_of() {
+        let cause_of = |held: &ContextBlock| match held.result_of() {
             _ if is_whole => cause,
             _ if held.is_thinking() => LeaveReason::Stripped,
             Some(call) if results.contains(&call) => LeaveReason::Cleared,
@@ -116,13 +120,13 @@ impl PromptHistory {
     pub(super) fn summary_at(
         &self,
         kept: usize,
-        new: &[Held],
+        new: &[ContextBlock],
         blocks: &[Block<'_>],
     ) -> Option<usize> {
-        let is_new = |held: &Held| !self.emitted.contains(&held.key);
+        let is_new = |held: &ContextBlock| !self.emitted.contains(&held.key);
         let (before, after) = (size(&self.live[kept..]), size(new));
         let mut old = self.live[kept..].iter().filter(|held| !held.is_start());
-        let is_lost = |held: &Held| !new.iter().any(|other| other.key == held.key);
+        let is_lost = |held: &ContextBlock| !new.iter().any(|other| other.key == held.key);
         let oldest = old.clone().next()?;
         let mut pairs = new.iter().zip(blocks);
         let like_one = pairs.position(|(held, block)| is_new(held) && block.is_like_a_summary());
@@ -135,8 +139,8 @@ impl PromptHistory {
     }
 
     /// Returns true if the oldest blocks are missing, and nothing has taken their place.
-    pub(super) fn lost_its_beginning(&self, kept: usize, new: &[Held]) -> bool {
-        let is_held = |held: &Held| self.live.iter().any(|old| old.key == held.key);
+    pub(super) fn lost_its_beginning(&self, kept: usize, new: &[ContextBlock]) -> bool {
+        let is_held = |held: &ContextBlock| self.live.iter().any(|old| old.key == held.key);
         let oldest = self.live[kept..].iter().find(|held| !held.is_start());
         let (Some(oldest), Some(first)) = (oldest, new.first()) else {
             return false;
@@ -146,13 +150,13 @@ impl PromptHistory {
 
     /// Returns the cause for which blocks have left, where their texts may not be logged: a rewind cuts off the end, a
     /// compaction leaves less than there was.
-    pub(super) fn cause_by_size(&self, kept: usize, new: &[Held]) -> LeaveReason {
+    pub(super) fn cause_by_size(&self, kept: usize, new: &[ContextBlock]) -> LeaveReason {
         let carried: HashSet<Key> = new.iter().map(|held| held.key).collect();
-        let is_carried = |held: &Held| carried.contains(&held.key);
-        let is_lost = |held: &Held| !held.is_start() && !is_carried(held);
+        let is_carried = |held: &ContextBlock| carried.contains(&held.key);
+        let is_lost = |held: &ContextBlock| !held.is_start() && !is_carried(held);
         let live = &self.live[kept..];
         let mut lost = live.iter().filter(|held| is_lost(held));
-        if lost.all(Held::is_thinking) {
+        if lost.all(ContextBlock::is_thinking) {
             return LeaveReason::Stripped;
         }
         let first_lost = live.iter().position(is_lost);
@@ -164,6 +168,6 @@ impl PromptHistory {
     }
 }
 
-fn size(held: &[Held]) -> u64 {
+fn size(held: &[ContextBlock]) -> u64 {
     held.iter().map(|held| held.bytes).sum()
 }

@@ -1,7 +1,7 @@
 //! Finds the beginning of a list in a document, and its elements: by brackets, quotes and indentation alone, so that
 //! fifty megabytes of it need not be read as JSON or YAML to find the newest message.
 
-use formats::List;
+use formats::ArrayName;
 use memchr::{memchr, memchr2, memmem};
 use std::ops::Range;
 
@@ -23,18 +23,18 @@ impl Elements {
 }
 
 /// Returns the position of the list's first element. Nothing before it belongs to the list.
-pub(super) fn start(list: List, document: &[u8]) -> Option<usize> {
+pub(super) fn start(list: ArrayName, document: &[u8]) -> Option<usize> {
     match list {
-        List::Json(name) => json_start(name, document),
-        List::Yaml(name) => yaml_start(name, document),
+        ArrayName::Json(name) => json_start(name, document),
+        ArrayName::Yaml(name) => yaml_start(name, document),
     }
 }
 
 /// Returns the elements of a list whose bytes from its start, or an element's, are these.
-pub(super) fn elements(list: List, bytes: &[u8]) -> Elements {
+pub(super) fn elements(list: ArrayName, bytes: &[u8]) -> Elements {
     match list {
-        List::Json(_) => json_elements(bytes),
-        List::Yaml(_) => yaml_elements(bytes),
+        ArrayName::Json(_) => json_elements(bytes),
+        ArrayName::Yaml(_) => yaml_elements(bytes),
     }
 }
 
@@ -192,10 +192,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::value::RawValue;
 
-    const JSON: List = List::Json("list");
-    const YAML: List = List::Yaml("list");
+    const JSON: ArrayName = ArrayName::Json("list");
+    const YAML: ArrayName = ArrayName::Yaml("list");
 
-    fn parts(list: List, document: &str) -> Option<(Vec<&str>, Option<&str>)> {
+    fn parts(list: ArrayName, document: &str) -> Option<(Vec<&str>, Option<&str>)> {
         let rest = &document[start(list, document.as_bytes())?..];
         let elements = elements(list, rest.as_bytes());
         let ranges = elements.ranges.iter().cloned();

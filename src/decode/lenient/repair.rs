@@ -6,19 +6,19 @@
 use super::Count;
 
 /// A usage report that says what its numbers are, so that it can be used where one is lost.
-pub trait Mend {
+pub trait Repair {
     /// Returns its numbers.
     fn parts(&mut self) -> UsageParts<'_>;
 }
 
 /// A number of a usage report, and its name in the log.
-pub type Named<'p> = (&'static str, &'p mut Count);
+pub type NamedCount<'p> = (&'static str, &'p mut Count);
 
 /// The numbers of a usage report. Those that are not among them are details: without them the others are as they were.
 pub struct UsageParts<'p> {
     /// The numbers that add up to the prompt.
-    prompt: Vec<Named<'p>>,
-    output: Named<'p>,
+    prompt: Vec<NamedCount<'p>>,
+    output: NamedCount<'p>,
     /// The names of numbers without which the output is not known.
     output_needs: &'static [&'static str],
     /// The names of other numbers without which none is known.
@@ -32,7 +32,7 @@ pub struct UsageParts<'p> {
 
 impl<'p> UsageParts<'p> {
     /// Returns the parts of a report: these numbers add up to the prompt, and this is the output.
-    pub fn new(prompt: Vec<Named<'p>>, output: Named<'p>) -> UsageParts<'p> {
+    pub fn new(prompt: Vec<NamedCount<'p>>, output: NamedCount<'p>) -> UsageParts<'p> {
         UsageParts {
             prompt,
             output,
@@ -90,7 +90,7 @@ impl<'p> UsageParts<'p> {
 
 /// The usable part of a usage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mended {
+pub enum UsableReport {
     /// Nothing.
     Unusable,
     /// All that matters.
@@ -100,7 +100,7 @@ pub enum Mended {
 }
 
 /// Repairs a report of which the numbers of these names are lost.
-pub fn mend(mut parts: UsageParts<'_>, lost: &[&'static str]) -> Mended {
+pub fn mend(mut parts: UsageParts<'_>, lost: &[&'static str]) -> UsableReport {
     let is_lost = |name: &&'static str| lost.contains(name);
     let (name, output) = &mut parts.output;
     let known: u64 = parts.prompt.iter().map(|(_, part)| part.or_zero()).sum();
@@ -111,14 +111,14 @@ pub fn mend(mut parts: UsageParts<'_>, lost: &[&'static str]) -> Mended {
         .count();
     let lacks_output = is_lost(name) || parts.output_needs.iter().any(is_lost);
     if parts.needs.iter().any(is_lost) {
-        return Mended::Unusable;
+        return UsableReport::Unusable;
     }
     if missing == 0 {
         if lacks_output {
             let total = parts.total;
             **output = Count(total.and_then(|total| total.checked_sub(known)));
         }
-        return Mended::Whole;
+        return UsableReport::Whole;
     }
     let rest = || {
         parts
@@ -128,9 +128,9 @@ pub fn mend(mut parts: UsageParts<'_>, lost: &[&'static str]) -> Mended {
     let whole = parts.whole.or_else(rest).filter(|whole| *whole > 0);
     let Some(whole) = whole.filter(|_| missing == 1) else {
         return if parts.counts_without_prompt {
-            Mended::WithoutPrompt
+            UsableReport::WithoutPrompt
         } else {
-            Mended::Unusable
+            UsableReport::Unusable
         };
     };
     // The cached part cannot be more than the whole.
@@ -147,13 +147,13 @@ pub fn mend(mut parts: UsageParts<'_>, lost: &[&'static str]) -> Mended {
     if lacks_output {
         **output = Count(None);
     }
-    Mended::Whole
+    UsableReport::Whole
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lenient::{Lost, parse, record};
+    use crate::lenient::{LostFields, parse, record};
 
     record! {
         mended whole struct Usage {
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    impl Mend for Usage {
+    impl Repair for Usage {
         fn parts(&mut self) -> UsageParts<'_> {
             let total = self.total;
             let counts = self.reasoning.0.is_some();
@@ -185,7 +185,7 @@ mod tests {
 
     /// Input, cached, output; whether the prompt is known. `None`: nothing is used.
     fn read(usage: &str) -> Option<([Option<u64>; 3], bool)> {
-        let lost = Lost::default();
+        let lost = LostFields::default();
         let line = format!("{{\"usage\":{{{usage}}}}}");
         let line: Line = parse(&line, &lost).unwrap();
         assert!(lost.has_usage(), "it is counted");

@@ -6,16 +6,16 @@ use model::{Kind, Role};
 
 /// Something in the context.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct ContextBlock {
     pub(super) key: Key,
-    pub(super) content: HeldContent,
+    pub(super) content: BlockContent,
     pub(super) bytes: u64,
     /// The request whose output it is.
     pub(super) request: Option<Key>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HeldContent {
+pub(super) enum BlockContent {
     /// The start of a response: no content of its own. It stays as long as anything of the response
     /// does, so that its usage report does. Whether the log shows what the response contained.
     Start { shown: bool },
@@ -28,11 +28,11 @@ pub(super) enum HeldContent {
     },
 }
 
-impl Held {
-    pub(super) fn of(block: &Block<'_>, key: Key, request: Option<Key>) -> Held {
-        Held {
+impl ContextBlock {
+    pub(super) fn of(block: &Block<'_>, key: Key, request: Option<Key>) -> ContextBlock {
+        ContextBlock {
             key,
-            content: HeldContent::Block {
+            content: BlockContent::Block {
                 fingerprint: block.fingerprint(),
                 role: block.role,
                 kind: block.kind,
@@ -44,27 +44,27 @@ impl Held {
     }
 
     pub(super) fn is_start(&self) -> bool {
-        matches!(self.content, HeldContent::Start { .. })
+        matches!(self.content, BlockContent::Start { .. })
     }
 
     pub(super) fn fingerprint(&self) -> Option<u64> {
         match self.content {
-            HeldContent::Block { fingerprint, .. } => Some(fingerprint),
-            HeldContent::Start { .. } => None,
+            BlockContent::Block { fingerprint, .. } => Some(fingerprint),
+            BlockContent::Start { .. } => None,
         }
     }
 
     pub(super) fn is_thinking(&self) -> bool {
-        matches!(self.content, HeldContent::Block { kind, .. } if kind == Kind::Thinking)
+        matches!(self.content, BlockContent::Block { kind, .. } if kind == Kind::Thinking)
     }
 
     pub(super) fn is_output(&self) -> bool {
-        matches!(self.content, HeldContent::Block { role, .. } if role == Role::Assistant)
+        matches!(self.content, BlockContent::Block { role, .. } if role == Role::Assistant)
     }
 
     pub(super) fn result_of(&self) -> Option<Key> {
         match self.content {
-            HeldContent::Block {
+            BlockContent::Block {
                 kind: Kind::ToolResult,
                 call,
                 ..
@@ -74,14 +74,14 @@ impl Held {
     }
 
     /// Returns the mark by which other requests may be recognised. Thinking has none, since clients leave it out.
-    pub(super) fn mark(&self) -> Option<Mark> {
+    pub(super) fn mark(&self) -> Option<BlockIdentity> {
         match self.content {
-            HeldContent::Block {
+            BlockContent::Block {
                 fingerprint,
                 role,
                 kind,
                 call,
-            } if kind != Kind::Thinking => Some(Mark {
+            } if kind != Kind::Thinking => Some(BlockIdentity {
                 fingerprint,
                 role,
                 weight: match call {
@@ -96,7 +96,7 @@ impl Held {
 }
 
 /// The identity of a block in other requests.
-pub struct Mark {
+pub struct BlockIdentity {
     /// The hash of its content.
     pub fingerprint: u64,
     /// The role that it belongs to.
