@@ -26,7 +26,7 @@ use formats::{
     facts, head,
 };
 pub use mapping::Mapping;
-use mapping::{Author, Condition, Written};
+use mapping::{Author, Condition, LogForm};
 use model::window::matches;
 use pointer::{Pointer, Pointers};
 use reader::CustomDecoder;
@@ -55,8 +55,8 @@ impl Mapping {
 
     fn format(&'static self) -> Format {
         let store = match self.shape {
-            Written::Lines => StoreKind::Lines,
-            Written::Document => StoreKind::Document,
+            LogForm::Lines => StoreKind::Lines,
+            LogForm::Document => StoreKind::Document,
         };
         // A line contains the role of a summary as JSON writes it.
         let resets = [Author::Summary, Author::Clear];
@@ -100,7 +100,7 @@ impl Mapping {
 
     /// Returns true if one file may be several sessions: lines name them, and the file's name does not.
     fn holds_several(&self) -> bool {
-        let is_lines = self.shape == Written::Lines;
+        let is_lines = self.shape == LogForm::Lines;
         is_lines && !self.session.id.is_empty() && self.names().all(|name| !name.contains('{'))
     }
 
@@ -130,7 +130,7 @@ impl Mapping {
         ];
         let mut facts = facts.into_iter().flat_map(Pointers::iter);
         let apart = facts.all(|pointer| pointer.first().is_some_and(|first| first != key));
-        let is_document = self.shape == Written::Document;
+        let is_document = self.shape == LogForm::Document;
         (is_document && apart).then(|| ArrayName::Json(keep(key.to_owned())))
     }
 
@@ -147,8 +147,8 @@ impl Mapping {
             }
         };
         match self.shape {
-            Written::Lines => head.split(|byte| *byte == b'\n').take(LINES).any(has),
-            Written::Document => has(head),
+            LogForm::Lines => head.split(|byte| *byte == b'\n').take(LINES).any(has),
+            LogForm::Document => has(head),
         }
     }
 
@@ -198,8 +198,8 @@ impl Mapping {
         self.facts.facts(Facts {
             mark: keep(has.join(" with ")),
             live: match self.shape {
-                Written::Lines => facts::EACH_LINE,
-                Written::Document => facts::EACH_REWRITE,
+                LogForm::Lines => facts::EACH_LINE,
+                LogForm::Document => facts::EACH_REWRITE,
             },
             known: if self.usage.is_reported() {
                 "prompts, outputs"

@@ -15,7 +15,7 @@
 
 mod attachment;
 mod canonical;
-mod chosen;
+mod chosen_models;
 mod cleared;
 mod fork;
 mod idle;
@@ -26,8 +26,8 @@ mod settings;
 mod usage;
 mod wire;
 
-use chosen::Chosen;
-use cleared::Clearing;
+use chosen_models::ChosenModels;
+use cleared::PendingClearing;
 use decode::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use decode::lenient::{self, LostFields, Text};
 use decode::{damage, image, text};
@@ -37,7 +37,7 @@ use formats::{
     head,
 };
 use formats::{about_agent, is_uuid};
-use idle::Idle;
+use idle::IdleTracker;
 use model::event::{
     BilledUsage, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part, Reset,
     Usage,
@@ -135,9 +135,9 @@ struct ClaudeCodeDecoder {
     thoughts: Option<(Key, Vec<Key>)>,
     /// The content of the main conversation's requests, as the log records it.
     requests: Requests,
-    chosen: Chosen,
-    idle: Idle,
-    clearing: Clearing,
+    chosen: ChosenModels,
+    idle: IdleTracker,
+    clearing: PendingClearing,
 }
 
 /// The fields that show which conversation of a file a record belongs to.

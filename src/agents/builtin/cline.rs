@@ -139,7 +139,7 @@ record! {
     }
 
     /// A document beside the log: facts about the session, or a compaction.
-    struct Beside<'a> {
+    struct SideDocument<'a> {
         session_id: Text<'a>,
         cwd: Text<'a>,
         model: Text<'a>,
@@ -165,7 +165,7 @@ struct Compaction {
 
 /// A message that was read, as Cline counts it when it compacts.
 #[derive(Clone, Copy)]
-struct Seen {
+struct ReadMessage {
     key: Option<Key>,
     characters: u64,
     part: Part,
@@ -176,7 +176,7 @@ struct Seen {
 struct ClineDecoder {
     beside: Meta,
     compaction: Option<Compaction>,
-    seen: Vec<Seen>,
+    seen: Vec<ReadMessage>,
     /// The last prompt and its output since the last reset.
     total: u64,
     has_compacted: bool,
@@ -187,7 +187,7 @@ struct ClineDecoder {
 impl Decoder for ClineDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let (text, lost) = (decode::text(document), LostFields::default());
-        let Ok(beside) = lenient::parse::<Beside<'_>>(&text, &lost) else {
+        let Ok(beside) = lenient::parse::<SideDocument<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };
         lost.report(out);
@@ -235,7 +235,7 @@ impl Decoder for ClineDecoder {
     fn read_line(&mut self, element: &str, out: &mut EventSink<'_>) {
         self.compact(out);
         let Some(message) = lenient::object::<Message<'_>>(element, out) else {
-            self.seen.push(Seen {
+            self.seen.push(ReadMessage {
                 key: None,
                 characters: 0,
                 part: Part::Link,
@@ -282,7 +282,7 @@ impl ClineDecoder {
                 Node::new(key, part_of(&items), items)
             }
             other => {
-                self.seen.push(Seen {
+                self.seen.push(ReadMessage {
                     key,
                     characters: 0,
                     part: Part::Link,
@@ -291,7 +291,7 @@ impl ClineDecoder {
             }
         };
         let characters = cut + node.items.iter().map(characters).sum::<u64>();
-        self.seen.push(Seen {
+        self.seen.push(ReadMessage {
             key,
             characters,
             part: node.part,
@@ -336,13 +336,13 @@ impl ClineDecoder {
     }
 
     /// Returns the messages that a summary leaves unchanged (`findCutIndex`).
-    fn kept(&self) -> &[Seen] {
+    fn kept(&self) -> &[ReadMessage] {
         let mut sum = 0;
         let newest = self.seen.iter().rposition(|seen| {
             sum += seen.characters;
             sum >= KEPT_TOKENS * PER_TOKEN
         });
-        let is = |part: Part| move |seen: &Seen| seen.part == part;
+        let is = |part: Part| move |seen: &ReadMessage| seen.part == part;
         let typed = self.seen.iter().rposition(is(Part::Input));
         let typed = typed.filter(|at| *at > 0).unwrap_or(usize::MAX);
         let mut cut = newest.unwrap_or(0).min(typed);

@@ -34,13 +34,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 mod history;
+mod part_placer;
 mod parts;
-mod placing;
 mod record;
 mod settings;
 use history::{Change, History, Pool, Print, Repeat, Slot};
+use part_placer::PartPlacer;
 use parts::Bit;
-use placing::Placing;
 use record::{Facts, Record, Tokens};
 
 /// The beginning of a summary.
@@ -347,7 +347,7 @@ impl GeminiCliDecoder {
             parts::of_user(message)
         };
         let own = message.id.key().map(|key| self.history.of_message(key));
-        let mut placing = Placing {
+        let mut placing = PartPlacer {
             history: &mut self.history,
             own: own.unwrap_or_default(),
             pool,

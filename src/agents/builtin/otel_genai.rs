@@ -65,7 +65,7 @@ mod run;
 mod span;
 mod tools;
 
-use call::{Call, Cut, Record};
+use call::{Call, MissingPart, Record};
 use decode::lenient::LostFields;
 use decode::prompts::{Block, Losses, Prompt, PromptHistory, mark_turns};
 use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
@@ -365,13 +365,13 @@ impl Thread {
     /// Takes in the request of a call. One that contains only what is new has all that came before, too;
     /// after a compaction only the response before it.
     fn add_request(&mut self, call: &Call, out: &mut EventSink<'_>) {
-        let keeps_front = call.cut != Cut::Nothing;
+        let keeps_front = call.cut != MissingPart::Nothing;
         let prompt = Prompt {
             keeps_front,
             ..Prompt::of(&call.input)
         };
         let is_summary = |block: &Block<'_>| block.kind == Kind::Summary;
-        if call.cut == Cut::Messages {
+        if call.cut == MissingPart::Messages {
             let kept = self.conversation.held_before(prompt.blocks);
             let prompt = Prompt { kept, ..prompt };
             self.conversation.add_request(&prompt, out);

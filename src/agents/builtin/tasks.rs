@@ -158,7 +158,7 @@ record! {
 }
 
 /// A message that was read.
-struct Seen {
+struct ReadMessage {
     key: Key,
     is_condensed: bool,
     truncation: Option<Box<str>>,
@@ -169,7 +169,7 @@ struct Seen {
 struct TaskDecoder {
     ui: Ui,
     item: Meta,
-    seen: Vec<Seen>,
+    seen: Vec<ReadMessage>,
     tools: ToolNames,
     meta: Meta,
 }
@@ -213,7 +213,7 @@ impl Decoder for TaskDecoder {
             if let Some(message) = lenient::object::<Message<'_>>(message.get(), out) {
                 self.message(&message, out);
             } else {
-                self.seen.push(Seen::new(out.place().line()));
+                self.seen.push(ReadMessage::new(out.place().line()));
             }
         }
         let everything = u64::MAX;
@@ -227,9 +227,9 @@ fn title(task: &str) -> Box<str> {
     line.chars().take(120).collect::<String>().into()
 }
 
-impl Seen {
-    fn new(line: u64) -> Seen {
-        Seen {
+impl ReadMessage {
+    fn new(line: u64) -> ReadMessage {
+        ReadMessage {
             key: Key::of_number("task message", line),
             is_condensed: false,
             truncation: None,
@@ -242,7 +242,7 @@ impl TaskDecoder {
         let (index, at) = (self.seen.len() as u64, message.ts);
         out.set_time(at.and_then(Millis::time));
         self.truncate(index, at, out);
-        let mut seen = Seen::new(out.place().line());
+        let mut seen = ReadMessage::new(out.place().line());
         let key = Some(seen.key);
         if message.is_summary {
             self.condense(message, key, out);

@@ -104,7 +104,7 @@ impl VscodeGatewayDecoder {
         out.set_time(line.ts.time().or(line.timestamp.time()));
         match line.kind.get() {
             Some("request.index") => match lenient::value(line.entry, "entry", out) {
-                Some(entry) => self.numbers(&entry, Wrapped::Yes, out),
+                Some(entry) => self.numbers(&entry, EventPart::Yes, out),
                 None => out.unreadable("an index event without an entry"),
             },
             Some("request.full") => match lenient::value(line.capture, "capture", out) {
@@ -114,13 +114,13 @@ impl VscodeGatewayDecoder {
             Some(kind) => VSCODE_GATEWAY.pass_over(kind, out),
             None if line.is_capture() => self.capture(line, lost, out),
             None if line.request.is_some() => self.request(line, lost, out),
-            None if line.is_of_investigation() => self.numbers(line, Wrapped::No, out),
+            None if line.is_of_investigation() => self.numbers(line, EventPart::No, out),
             None => out.unreadable("neither a capture nor of an investigation"),
         }
     }
 
     /// Emits a request's numbers, estimated and actual.
-    fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, out: &mut EventSink<'_>) {
+    fn numbers(&mut self, line: &Line<'_>, wrapped: EventPart, out: &mut EventSink<'_>) {
         out.set_time(line.ts.time());
         let conversation = line.conversation_id.or_empty();
         let model: Text<'_> = lenient::value(line.model, "model", out);
@@ -153,7 +153,7 @@ impl VscodeGatewayDecoder {
         if let Some(tokens) = line.estimated() {
             out.usage(Usage::estimated(request, tokens));
         }
-        if has_contents && wrapped == Wrapped::Yes {
+        if has_contents && wrapped == EventPart::Yes {
             return;
         }
         if let Some(usage) = line.actual().usage(request, model.get()) {
@@ -218,7 +218,7 @@ impl VscodeGatewayDecoder {
 
 /// Shows whether a record is part of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wrapped {
+enum EventPart {
     Yes,
     No,
 }

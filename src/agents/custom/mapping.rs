@@ -30,7 +30,7 @@ pub struct Mapping {
     pub(super) names: Many<String>,
     /// Line by line, or one document.
     #[serde(default)]
-    pub(super) shape: Written,
+    pub(super) shape: LogForm,
     /// The value that one of its first lines, or the document, must have for a file to be such a log.
     pub(super) has: Many<Condition>,
     /// The texts of `ctxgauge agents` about its logs.
@@ -73,7 +73,7 @@ const NAMES: &str = "*.jsonl";
 /// How a log is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Written {
+pub(super) enum LogForm {
     /// A record or a request a line.
     #[default]
     Lines,
@@ -368,7 +368,7 @@ impl Mapping {
                 ));
             }
         }
-        if !self.reply.is_empty() && (self.messages.is_none() || self.shape == Written::Document) {
+        if !self.reply.is_empty() && (self.messages.is_none() || self.shape == LogForm::Document) {
             return Err(
                 "`reply` is for lines that are whole requests: give `messages` too, or take it out"
                     .to_owned(),

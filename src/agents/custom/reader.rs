@@ -1,6 +1,6 @@
 //! Decodes a log by a mapping.
 
-use super::mapping::{Author, Mapping, SessionKeys, Written};
+use super::mapping::{Author, LogForm, Mapping, SessionKeys};
 use super::message::{Message, NoMessage};
 use super::pointer::Pointers;
 use decode::anthropic::{ToolNames, part_of};
@@ -135,7 +135,7 @@ impl Reader<'_> {
     /// A line of a log, or a record of a document's list.
     fn line(&mut self, value: Raw<'_>, out: &mut EventSink<'_>) {
         let mapping = self.mapping;
-        let is_line = mapping.shape == Written::Lines;
+        let is_line = mapping.shape == LogForm::Lines;
         out.set_time(self.time(value));
         if let Some(word) = mapping.skipped(value) {
             return out.skip(word);

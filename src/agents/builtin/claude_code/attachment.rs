@@ -30,13 +30,13 @@ record! {
     }
 
     /// A message as it was sent.
-    pub(super) struct Rendered<'a> {
+    pub(super) struct RenderedMessage<'a> {
         content: Strings<'a>,
     }
 
     /// The content of a file's attachment.
     struct FileContent<'a> {
-        file: Rendered<'a>,
+        file: RenderedMessage<'a>,
     }
 
     struct Tool<'a> {

@@ -70,16 +70,16 @@ fn append(json: &str, depth: usize, out: &mut String) -> Option<()> {
 
 /// The hash of a message that grows block by block.
 #[derive(Clone)]
-pub(super) struct Growing {
+pub(super) struct GrowingHash {
     role: &'static str,
     hash: Sha256,
     is_empty: bool,
 }
 
-impl Growing {
+impl GrowingHash {
     /// Returns a message of this role without blocks.
-    pub(super) fn new(role: &'static str) -> Growing {
-        Growing {
+    pub(super) fn new(role: &'static str) -> GrowingHash {
+        GrowingHash {
             role,
             hash: Sha256::new_with_prefix("{\"content\":["),
             is_empty: true,
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn hash(role: &'static str, contents: &[&str]) -> Key {
-        let mut message = Growing::new(role);
+        let mut message = GrowingHash::new(role);
         for content in contents {
             let raw: Raw<'_> = serde_json::from_str(content).unwrap();
             for block in blocks(raw).unwrap() {

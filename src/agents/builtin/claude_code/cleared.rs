@@ -26,13 +26,13 @@ const CLEARABLE: [&str; 12] = [
 
 /// The results that may be left out of the next prompt, and the number of those that are.
 #[derive(Debug, Default)]
-pub(super) struct Clearing {
+pub(super) struct PendingClearing {
     /// The calls whose results may be left out, in the order of their results.
     calls: Vec<Key>,
     left_out: u64,
 }
 
-impl Clearing {
+impl PendingClearing {
     /// Takes in the items of a record.
     pub(super) fn add(&mut self, items: &[NewItem]) {
         let results = items.iter().filter(|item| item.kind == Kind::ToolResult);
@@ -45,7 +45,7 @@ impl Clearing {
 
     /// Forgets all: the context was compacted.
     pub(super) fn reset(&mut self) {
-        *self = Clearing::default();
+        *self = PendingClearing::default();
     }
 
     /// Emits what an answer says of the prompt that it is to.

@@ -15,14 +15,14 @@ const LONGEST_PAUSE: SignedDuration = SignedDuration::from_mins(56);
 
 /// Keeps track of who is waited for: the user, or the agent.
 #[derive(Debug, Default)]
-pub(super) struct Idle {
+pub(super) struct IdleTracker {
     /// The time of the response after which nobody has typed and no tool has run.
     waits_since: Option<Timestamp>,
     /// True if the newest prompt came after a pause.
     is_back: bool,
 }
 
-impl Idle {
+impl IdleTracker {
     /// Takes in a record of the conversation.
     pub(super) fn add(&mut self, part: Part, at: Option<Timestamp>) {
         match part {

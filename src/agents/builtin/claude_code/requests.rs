@@ -12,7 +12,7 @@
 //!
 //! Of a message, only what identifies its items is kept.
 
-use super::canonical::{self, Growing};
+use super::canonical::{self, GrowingHash};
 use super::wire::{Params, Record};
 use decode::lenient::{Raw, Text};
 use model::event::{Event, EventSink, ItemKey, Key, NewItem, Node, Part, RetainedItems};
@@ -22,14 +22,14 @@ use std::ops::Range;
 
 /// An item of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Known {
+struct PromptItem {
     item: ItemKey,
     /// A hash that is the same for the same item in another message.
     print: u64,
 }
 
-impl Known {
-    fn new(node: Key, item: &NewItem) -> Known {
+impl PromptItem {
+    fn new(node: Key, item: &NewItem) -> PromptItem {
         let print = match (item.kind, item.call) {
             // One call may be written in more than one way.
             (Kind::ToolCall, Some(call)) => call.get(),
@@ -40,7 +40,7 @@ impl Known {
             node,
             hash: item.hash,
         };
-        Known { item, print }
+        PromptItem { item, print }
     }
 }
 
@@ -49,13 +49,13 @@ impl Known {
 enum Message {
     /// A run of lines: these of [`Requests::lines`].
     Run(Range<usize>),
-    /// Written as a blob: its items, but for those that [`Unplaced`] has.
-    Blob(Vec<Known>),
+    /// Written as a blob: its items, but for those that [`UnplacedItem`] has.
+    Blob(Vec<PromptItem>),
 }
 
 /// An item of a blob that is either one of the last request's or a new one.
 #[derive(Debug, Clone)]
-struct Unplaced {
+struct UnplacedItem {
     message: Key,
     /// The node that it would have of its own.
     node: Key,
@@ -67,36 +67,36 @@ struct Unplaced {
 struct Run {
     /// Its response, for lines of an assistant.
     response: Option<Key>,
-    hash: Growing,
+    hash: GrowingHash,
     start: usize,
 }
 
 /// A message of the newest request, with its items in the conversation.
-type Held = (Key, Vec<Known>);
+type HeldMessage = (Key, Vec<PromptItem>);
 
 /// Items by their print.
 #[derive(Debug, Clone, Default)]
-struct Pool(BTreeMap<u64, Vec<Known>>);
+struct Pool(BTreeMap<u64, Vec<PromptItem>>);
 
 impl Pool {
-    fn add(&mut self, known: Known) {
+    fn add(&mut self, known: PromptItem) {
         self.0.entry(known.print).or_default().push(known);
     }
 
     /// Takes the oldest item of this print.
-    fn take(&mut self, print: u64) -> Option<Known> {
+    fn take(&mut self, print: u64) -> Option<PromptItem> {
         let same = self.0.get_mut(&print).filter(|same| !same.is_empty())?;
         Some(same.remove(0))
     }
 
     /// Takes this very item.
-    fn take_item(&mut self, known: &Known) -> Option<Known> {
+    fn take_item(&mut self, known: &PromptItem) -> Option<PromptItem> {
         let same = self.0.get_mut(&known.print)?;
         let at = same.iter().position(|other| other.item == known.item)?;
         Some(same.remove(at))
     }
 
-    fn retain(&mut self, mut stays: impl FnMut(&Known) -> bool) {
+    fn retain(&mut self, mut stays: impl FnMut(&PromptItem) -> bool) {
         self.0.retain(|_, same| {
             same.retain(&mut stays);
             !same.is_empty()
@@ -104,7 +104,7 @@ impl Pool {
     }
 
     /// Takes all.
-    fn drain(&mut self) -> impl Iterator<Item = Known> {
+    fn drain(&mut self) -> impl Iterator<Item = PromptItem> {
         std::mem::take(&mut self.0).into_values().flatten()
     }
 }
@@ -116,13 +116,13 @@ pub(super) struct Requests {
     is_on: bool,
     messages: HashMap<Key, Message>,
     /// The items of the conversation's lines since the last compaction.
-    lines: Vec<Known>,
+    lines: Vec<PromptItem>,
     run: Option<Run>,
     /// Items that no request has held yet.
     waiting: Pool,
     /// Items that a request has held, or has gone without, and the newest one does not hold.
     loose: Pool,
-    unplaced: Vec<Unplaced>,
+    unplaced: Vec<UnplacedItem>,
     /// Items of its messages that no record of the conversation shows.
     new: Vec<ItemKey>,
     /// The items of the newest request and those since: in a terminal, the records of some are written after them.
@@ -130,7 +130,7 @@ pub(super) struct Requests {
     /// Items that the messages of the next request hold again.
     back: Vec<ItemKey>,
     /// The newest request that could be followed.
-    held: Vec<Held>,
+    held: Vec<HeldMessage>,
     /// The newest request and the hashes of its messages.
     newest: Option<(Key, Vec<Key>)>,
     shapes: HashMap<Key, Vec<ItemKey>>,
@@ -189,11 +189,11 @@ impl Requests {
         };
         if record.attachment.is_some() {
             let mut is_shown =
-                |item: &NewItem| self.shown.take(Known::new(key, item).print).is_some();
+                |item: &NewItem| self.shown.take(PromptItem::new(key, item).print).is_some();
             node.items.retain(|item| !is_shown(item));
         }
-        let known = node.items.iter().map(|item| Known::new(key, item));
-        let known: Vec<Known> = known.collect();
+        let known = node.items.iter().map(|item| PromptItem::new(key, item));
+        let known: Vec<PromptItem> = known.collect();
         for known in &known {
             self.waiting.add(*known);
         }
@@ -213,7 +213,7 @@ impl Requests {
         role: &'static str,
         response: Option<Key>,
         content: Option<Raw<'_>>,
-        items: &[Known],
+        items: &[PromptItem],
     ) {
         let start = self.lines.len();
         self.lines.extend(items);
@@ -225,7 +225,7 @@ impl Requests {
         let run = self.run.take().filter(continues);
         let mut run = run.unwrap_or_else(|| Run {
             response,
-            hash: Growing::new(role),
+            hash: GrowingHash::new(role),
             start,
         });
         for block in blocks {
@@ -270,14 +270,14 @@ impl Requests {
         let (mut known, mut new) = (Vec::new(), Vec::new());
         let node = Key::of_number("claude-code blob", hash.get());
         for (n, item) in (0..).zip(items) {
-            let own = Known::new(node, &item);
+            let own = PromptItem::new(node, &item);
             if let Some(there) = self.waiting.take(own.print) {
                 known.push(there);
             } else if let Some(there) = self.loose.take(own.print) {
                 self.back.push(there.item);
                 known.push(there);
             } else if self.is_held(own.print) {
-                self.unplaced.push(Unplaced {
+                self.unplaced.push(UnplacedItem {
                     message: hash,
                     node: Key::of_number("claude-code block", hash.get().wrapping_add(n)),
                     item,
@@ -419,8 +419,8 @@ impl Requests {
                 }
             }
             for open in unplaced.extract_if(.., |open| open.message == hash) {
-                let Unplaced { node, item, .. } = open;
-                let new = Known::new(node, &item);
+                let UnplacedItem { node, item, .. } = open;
+                let new = PromptItem::new(node, &item);
                 items.push(left.take(new.print).unwrap_or_else(|| {
                     let node = beside(node, vec![item], out);
                     out.node(node);
@@ -433,13 +433,13 @@ impl Requests {
             self.held.push((hash, items));
         }
         // Records whose message is not known may be what it contains.
-        let waiting: Vec<Known> = self.waiting.drain().collect();
+        let waiting: Vec<PromptItem> = self.waiting.drain().collect();
         if let Some((_, claims)) = unknown.and_then(|at| self.held.get_mut(at)) {
             claims.extend(waiting);
             left.drain().for_each(|known| self.loose.add(known));
             return false;
         }
-        let unsent: Vec<Known> = left.drain().chain(waiting).collect();
+        let unsent: Vec<PromptItem> = left.drain().chain(waiting).collect();
         if !unsent.is_empty() {
             let held = self.held.iter().flat_map(|(_, items)| items);
             let held: HashSet<ItemKey> = held.map(|known| known.item).collect();
@@ -461,7 +461,7 @@ impl Requests {
         };
         let held = self.held.drain(..).flat_map(|(_, items)| items);
         let all = held.chain(self.waiting.drain()).chain(self.loose.drain());
-        let stays: Vec<Known> = all
+        let stays: Vec<PromptItem> = all
             .filter(|known| kept.contains(&known.item.node))
             .collect();
         *self = Requests {

@@ -1,6 +1,6 @@
 //! Reads the usage of a line, without the content of the conversation.
 
-use super::chosen::Chosen;
+use super::chosen_models::ChosenModels;
 use super::fork;
 use super::requests::Requests;
 use super::responses::{Ids, Responses};
@@ -95,7 +95,7 @@ impl Line<'_> {
         &self,
         requests: &Requests,
         responses: &mut Responses,
-        chosen: &mut Chosen,
+        chosen: &mut ChosenModels,
         out: &mut EventSink<'_>,
     ) -> Option<()> {
         // One without an id counts if it has content.

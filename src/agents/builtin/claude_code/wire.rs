@@ -1,6 +1,6 @@
 //! The records as they are written.
 
-use super::attachment::{Attachment, Rendered, Strings};
+use super::attachment::{Attachment, RenderedMessage, Strings};
 use decode::anthropic::Content;
 use decode::lenient::{Count, Dollars, Raw, Repair, Text, UsageParts, WithRaw, record};
 use model::event::{BilledUsage, Key, RetainedItems, Surcharge, Surcharges};
@@ -29,7 +29,7 @@ record! {
         pub(super) source_tool_use_id: Text<'a> = "sourceToolUseID",
         pub(super) origin: Origin<'a>,
         pub(super) attachment: Option<Attachment<'a>>,
-        pub(super) rendered: Vec<Rendered<'a>>,
+        pub(super) rendered: Vec<RenderedMessage<'a>>,
         pub(super) content: Option<Raw<'a>>,
         pub(super) compact_metadata: CompactMetadata<'a> = "compactMetadata",
         pub(super) microcompact_metadata: Microcompact<'a> = "microcompactMetadata",
@@ -45,7 +45,7 @@ record! {
         pub(super) params: Params<'a>,
         pub(super) cache_control: Vec<CacheControl<'a>> = "cacheControl",
         pub(super) entrypoint: Text<'a>,
-        pub(super) cut: Option<Cut<'a>>,
+        pub(super) cut: Option<MessageDifference<'a>>,
         pub(super) withheld: Vec<Text<'a>>,
         pub(super) request_ref: Text<'a> = "requestRef",
         pub(super) leaf_uuid: Text<'a> = "leafUuid",
@@ -114,7 +114,7 @@ record! {
     }
 
     /// The difference between the messages of a record and those of the request.
-    pub(super) struct Cut<'a> {
+    pub(super) struct MessageDifference<'a> {
         kind: Text<'a>,
     }
 
@@ -171,7 +171,7 @@ record! {
         /// True if the summary was made beforehand.
         pub(super) precomputed: Option<bool>,
         preserved_segment: Segment<'a> = "preservedSegment",
-        preserved_messages: Preserved<'a> = "preservedMessages",
+        preserved_messages: PreservedSegment<'a> = "preservedMessages",
     }
 
     struct Segment<'a> {
@@ -179,7 +179,7 @@ record! {
         tail_uuid: Text<'a> = "tailUuid",
     }
 
-    struct Preserved<'a> {
+    struct PreservedSegment<'a> {
         uuids: Option<Vec<Text<'a>>>,
         all_uuids: Option<Vec<Text<'a>>> = "allUuids",
     }

@@ -3,7 +3,7 @@
 use super::item::{self, ItemContext};
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
-use super::wire::{Compacted, Item, ItemMetadata};
+use super::wire::{CompactedPayload, Item, ItemMetadata};
 use decode::lenient::{self, Raw};
 use model::event::{Cause, EventSink, Key, NewItem, Node, Part, Reset, RetainedItems};
 use model::{Kind, LeaveReason, Role, version};
@@ -89,7 +89,7 @@ impl CodexDecoder {
     }
 
     pub(super) fn compacted(&mut self, payload: Raw<'_>, out: &mut EventSink<'_>) -> Option<()> {
-        let compacted: Compacted<'_> = lenient::value(Some(payload), "payload", out);
+        let compacted: CompactedPayload<'_> = lenient::value(Some(payload), "payload", out);
         let message = compacted.message.or_empty();
         let history = compacted.replacement_history.as_deref();
         let mut kept = vec![prefix_key()];

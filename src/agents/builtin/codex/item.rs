@@ -16,7 +16,7 @@ record! {
         tools: Vec<Raw<'a>>,
     }
 
-    struct Named<'a> {
+    struct NamedTool<'a> {
         name: Text<'a>,
     }
 }
@@ -151,7 +151,7 @@ fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut EventSink<'_>) -> Ve
     for space in &of_servers {
         let mut about = space.description.or_empty();
         for definition in &space.tools {
-            let tool: Named<'_> = lenient::value(Some(*definition), "tools", out);
+            let tool: NamedTool<'_> = lenient::value(Some(*definition), "tools", out);
             let name = name_in(space.name.or_empty(), tool.name.or_empty());
             let item = out.item(Role::Container, Kind::ToolList).tool(Some(&name));
             let item = item.call(call).tools(1).text(std::mem::take(&mut about));

@@ -30,7 +30,7 @@ pub(super) fn is_one_record(line: &[u8]) -> bool {
 
 /// The beginning of a line as Codex writes it since September 2025.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Opening<'a> {
+pub(super) struct LineOpening<'a> {
     /// The time at which it was written.
     pub time: &'a [u8],
     /// The type of the line.
@@ -41,9 +41,9 @@ pub(super) struct Opening<'a> {
     pub role: &'a [u8],
 }
 
-impl<'a> Opening<'a> {
+impl<'a> LineOpening<'a> {
     /// Returns the beginning of this line; `None`: it begins in another way. What comes after it is not looked at.
-    pub(super) fn of(line: &'a [u8]) -> Option<Opening<'a>> {
+    pub(super) fn of(line: &'a [u8]) -> Option<LineOpening<'a>> {
         let (time, rest) = value(line.strip_prefix(BEGINNING)?)?;
         let rest = match rest.strip_prefix(b",\"ordinal\":") {
             Some(ordinal) => {
@@ -56,7 +56,7 @@ impl<'a> Opening<'a> {
         let payload = rest.strip_prefix(b",\"payload\":{")?;
         let (subtype, rest) = named(payload, b"\"type\":\"");
         let (role, _) = named(rest, b",\"role\":\"");
-        Some(Opening {
+        Some(LineOpening {
             time,
             kind,
             subtype,
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_line_shows_what_it_is() {
         let line = br#"{"timestamp":"T","ordinal":7,"type":"response_item","payload":{"type":"message","role":"user","content":[]}}"#;
-        let opening = Opening::of(line).unwrap();
+        let opening = LineOpening::of(line).unwrap();
         assert_eq!(
             (opening.time, opening.kind),
             (&b"T"[..], &b"response_item"[..])
@@ -94,14 +94,14 @@ mod tests {
             (&b"message"[..], &b"user"[..])
         );
         let other = br#"{"timestamp":"T","type":"turn_context","payload":{"cwd":"/p","type":"x"}}"#;
-        assert_eq!(Opening::of(other).unwrap().subtype, b"");
+        assert_eq!(LineOpening::of(other).unwrap().subtype, b"");
         for odd in [
             "",
             "{}",
             r#"{"type":"event_msg"}"#,
             r#"{"timestamp":"T","type":"a\"b","payload":{}}"#,
         ] {
-            assert_eq!(Opening::of(odd.as_bytes()), None, "{odd}");
+            assert_eq!(LineOpening::of(odd.as_bytes()), None, "{odd}");
         }
     }
 

@@ -8,7 +8,7 @@ use model::event::Key;
 
 /// The response that is being written, and its place beside the counts.
 #[derive(Debug, Default)]
-pub(super) struct Open {
+pub(super) struct OpenResponse {
     /// Its request.
     request: Option<Key>,
     /// A request that was reported before any of its items.
@@ -21,7 +21,7 @@ pub(super) struct Open {
     is_early: bool,
 }
 
-impl Open {
+impl OpenResponse {
     /// Returns the open response's request.
     pub fn get(&self) -> Option<Key> {
         self.request
@@ -48,9 +48,9 @@ impl Open {
 
     /// Nothing that was written or reported goes on.
     pub fn end(&mut self) {
-        *self = Open {
+        *self = OpenResponse {
             is_early: self.is_early,
-            ..Open::default()
+            ..OpenResponse::default()
         };
     }
 
@@ -61,19 +61,19 @@ impl Open {
     }
 
     /// Takes in a new count, and returns the response that it reports.
-    pub fn counted(&mut self) -> Counted {
+    pub fn counted(&mut self) -> CountedResponse {
         let open = std::mem::take(self);
         match open.request {
             Some(_) if open.is_over => self.is_early = true,
             // Those items were of this count.
             Some(_) if open.is_reported => {}
-            Some(request) => return Counted::Items(request),
+            Some(request) => return CountedResponse::Items(request),
             None => self.is_early = open.is_early,
         }
         if self.is_early {
-            Counted::Early
+            CountedResponse::Early
         } else {
-            Counted::Alone
+            CountedResponse::Alone
         }
     }
 
@@ -90,7 +90,7 @@ impl Open {
 
 /// The response that a new count reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(super) enum CountedResponse {
     /// The response whose items came before it.
     Items(Key),
     /// A response whose items follow.
@@ -106,35 +106,35 @@ mod tests {
     #[test]
     fn items_between_two_counts_are_of_the_first_if_it_is_repeated_behind_them() {
         let [a, b, c] = ["a", "b", "c"].map(Key::of);
-        let mut open = Open::default();
+        let mut open = OpenResponse::default();
         // The beginning was not read: items, the count of theirs again, the next count before its items.
         open.begin(a);
         open.is_counted_again();
-        assert_eq!(open.counted(), Counted::Early);
+        assert_eq!(open.counted(), CountedResponse::Early);
         open.awaits(b);
         assert_eq!(open.claim(), Some(b));
         // The next turn begins.
         open.end();
-        assert_eq!(open.counted(), Counted::Early);
+        assert_eq!(open.counted(), CountedResponse::Early);
         // A newer version goes on: each count follows its items.
         open.awaits(c);
         open.is_counted_again();
         assert_eq!(open.claim(), None);
         open.begin(a);
-        assert_eq!(open.counted(), Counted::Items(a));
-        assert_eq!(open.counted(), Counted::Alone);
+        assert_eq!(open.counted(), CountedResponse::Items(a));
+        assert_eq!(open.counted(), CountedResponse::Alone);
     }
 
     #[test]
     fn a_response_without_items_does_not_displace_those_after_it() {
         let [a, b] = ["a", "b"].map(Key::of);
-        let mut open = Open::default();
-        assert_eq!(open.counted(), Counted::Alone);
+        let mut open = OpenResponse::default();
+        assert_eq!(open.counted(), CountedResponse::Alone);
         open.awaits(a);
         assert_eq!(open.claim(), Some(a));
-        assert_eq!(open.counted(), Counted::Alone);
+        assert_eq!(open.counted(), CountedResponse::Alone);
         assert_eq!(open.claim(), None);
         open.begin(b);
-        assert_eq!(open.counted(), Counted::Items(b));
+        assert_eq!(open.counted(), CountedResponse::Items(b));
     }
 }

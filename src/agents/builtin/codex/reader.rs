@@ -1,14 +1,14 @@
 //! Decodes one rollout, line by line.
 
 use super::CODEX;
-use super::opening::{Opening, is_one_record};
-use super::order::Open;
+use super::opening::{LineOpening, is_one_record};
+use super::order::OpenResponse;
 use super::price::Price;
 use super::thread::Thread;
 use super::turn::Turns;
 use super::usage::{Cost, Meter};
 use super::wire::{
-    Began, EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext,
+    EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext, TurnStart,
 };
 use decode::lenient::{self, LostFields, Raw, Text, Window, WithRaw};
 use formats::Decoder;
@@ -38,7 +38,7 @@ pub(super) struct CodexDecoder {
     /// The id of the running turn.
     pub(super) turn: Option<Box<str>>,
     /// The response that is being written.
-    pub(super) open: Open,
+    pub(super) open: OpenResponse,
     /// True if a message came from outside since the last output.
     pub(super) is_interrupted: bool,
     /// The number of times that each request's key has occurred, to distinguish equal ones.
@@ -56,7 +56,7 @@ pub(super) struct CodexDecoder {
 
 impl Decoder for CodexDecoder {
     fn read_line(&mut self, text: &str, out: &mut EventSink<'_>) {
-        let opening = Opening::of(text.as_bytes()).unwrap_or_default();
+        let opening = LineOpening::of(text.as_bytes()).unwrap_or_default();
         if opening.kind != b"compacted" {
             self.emit_unclear(out);
         }
@@ -234,7 +234,7 @@ impl CodexDecoder {
             "task_started" | "turn_started" => {
                 self.turns.started();
                 self.turn = event.turn_id.boxed();
-                if let Began(Some(at)) = event.started_at {
+                if let TurnStart(Some(at)) = event.started_at {
                     self.thread.turn_began(at);
                 }
                 self.price.turn_begins();

@@ -6,7 +6,7 @@
 //! background.
 
 use super::history::UNIQUE_NAME;
-use super::order::Counted;
+use super::order::CountedResponse;
 use super::reader::CodexDecoder;
 use super::usage::{Cost, Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
@@ -130,7 +130,7 @@ impl CodexDecoder {
         let billed = billed.with_surcharges(self.price.of_response(tier));
         let cost = Cost::new(billed, self.is_copied());
         let request = match (counted, unshown) {
-            (Counted::Items(request), _) => request,
+            (CountedResponse::Items(request), _) => request,
             // It may have written the summary of a compaction, which is on the next line then.
             (_, Some((request, _))) => {
                 self.unclear = Some((out.place(), out.time(), self.usage(request, last, cost)));
@@ -142,7 +142,7 @@ impl CodexDecoder {
                 let numbers = numbers.as_flattened().as_flattened();
                 let key = Key::of_parts(&[AGENT, thread.as_bytes(), numbers]);
                 let request = self.unique(key);
-                if counted == Counted::Early || self.is_at_beginning() {
+                if counted == CountedResponse::Early || self.is_at_beginning() {
                     self.open.awaits(request);
                     self.is_interrupted = false;
                 }

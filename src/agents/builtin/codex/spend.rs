@@ -1,6 +1,6 @@
 //! Reads the usage of a line. A response is named after its first output; of the others, only their presence matters.
 
-use super::opening::{Opening, is_one_record};
+use super::opening::{LineOpening, is_one_record};
 use super::reader::{CodexDecoder, is_irrelevant};
 use super::wire::EventLine;
 use decode::lenient::{self, LostFields};
@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 impl CodexDecoder {
     /// Reads a line for what concerns usage.
     pub(super) fn spend(&mut self, line: &[u8], out: &mut EventSink<'_>) {
-        let opening = Opening::of(line).unwrap_or_default();
+        let opening = LineOpening::of(line).unwrap_or_default();
         if opening.kind != b"compacted" {
             self.emit_unclear(out);
         }

@@ -99,7 +99,7 @@ record! {
         pub num_turns: Count,
         pub turn_id: Text<'a>,
         /// The time at which a turn began.
-        pub started_at: Began,
+        pub started_at: TurnStart,
         pub service_tier: Text<'a>,
         pub thread_name: Text<'a>,
         pub thread_settings: TurnContext<'a>,
@@ -131,7 +131,7 @@ record! {
     }
 
     /// A `compacted` payload.
-    pub(super) struct Compacted<'a> {
+    pub(super) struct CompactedPayload<'a> {
         pub message: Text<'a>,
         pub replacement_history: Option<Vec<Item<'a>>>,
         pub resume_metadata: ResumeMetadata<'a>,
@@ -305,13 +305,13 @@ impl TokenUsage {
 
 /// The time at which a turn began, in seconds since 1970. Any other value is ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Began(pub Option<Timestamp>);
+pub(super) struct TurnStart(pub Option<Timestamp>);
 
-impl Field<'_> for Began {
-    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Began> {
+impl Field<'_> for TurnStart {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<TurnStart> {
         let seconds: Option<i64> = value.get().parse().ok().filter(|seconds| *seconds > 0);
         let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
-        Some(Began(at))
+        Some(TurnStart(at))
     }
 }
 

@@ -14,12 +14,12 @@ pub(super) struct Asides {
     /// The span of each key, by its number among the records; `None`: there are several.
     spans: HashMap<Key, Option<usize>>,
     rows: Rows,
-    found: Found,
+    found: NumbersPlace,
 }
 
 /// The place of the numbers of all that was read so far. It decides whether more records could change them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Found {
+enum NumbersPlace {
     /// All numbers are in the log.
     #[default]
     InLog,
@@ -37,9 +37,9 @@ impl Asides {
     pub(super) fn take(&mut self, records: &[SidecarRecord]) -> StateUpdate {
         let spans = |records: &[SidecarRecord]| records.iter().filter(|r| r.at.is_none()).count();
         let update = match self.found {
-            Found::InLog => StateUpdate::Accepted,
-            Found::InRows if spans(records) == spans(&self.records) => StateUpdate::Accepted,
-            Found::InRows | Found::Elsewhere => StateUpdate::RereadLog,
+            NumbersPlace::InLog => StateUpdate::Accepted,
+            NumbersPlace::InRows if spans(records) == spans(&self.records) => StateUpdate::Accepted,
+            NumbersPlace::InRows | NumbersPlace::Elsewhere => StateUpdate::RereadLog,
         };
         self.records = records.to_vec();
         self.rows.take(records);
@@ -67,8 +67,8 @@ impl Asides {
         let span = names.filter_map(span).next();
         let row = self.rows.find(conversation, at, output);
         self.found = self.found.max(match row {
-            Some(_) => Found::InRows,
-            None => Found::Elsewhere,
+            Some(_) => NumbersPlace::InRows,
+            None => NumbersPlace::Elsewhere,
         });
         let of = |ix: usize| &self.records[ix];
         let mut usages = row.into_iter().chain(span).map(|ix| &of(ix).usage);

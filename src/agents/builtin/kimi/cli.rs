@@ -25,7 +25,7 @@ record! {
         user_input: Content<'a>,
         arguments_part: Text<'a>,
         tool_call_id: Text<'a>,
-        return_value: Option<Returned<'a>>,
+        return_value: Option<ReturnValue<'a>>,
         token_usage: Option<Numbers>,
         max_context_tokens: Window,
         parent_tool_call_id: Text<'a> = "parent_tool_call_id" | "task_tool_call_id",
@@ -34,7 +34,7 @@ record! {
         event: Option<Raw<'a>>,
     }
 
-    struct Returned<'a> {
+    struct ReturnValue<'a> {
         output: Content<'a>,
         message: Text<'a>,
     }

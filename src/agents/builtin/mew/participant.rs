@@ -18,11 +18,11 @@ pub(super) struct Participant {
     /// Its own newest count of its context, in tokens.
     pub(super) tokens: Option<u64>,
     /// Its report of a compaction on request, until it reports the tokens that were freed.
-    pub(super) compacted: Option<Compacted>,
+    pub(super) compacted: Option<CompactedContext>,
 }
 
 /// A context after a compaction on request, by the participant's own count.
-pub(super) struct Compacted {
+pub(super) struct CompactedContext {
     /// The count before it.
     pub(super) before: Option<u64>,
     /// The count after it.

@@ -1,7 +1,7 @@
 //! The participants of a space, and which envelopes each of them has in its context.
 
 use super::MEW;
-use super::participant::{Compacted, Loss, Participant, own_tokens};
+use super::participant::{CompactedContext, Loss, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
 use decode::lenient::{self, LostFields, Raw, Text};
 use jiff::Timestamp;
@@ -356,7 +356,7 @@ impl Space {
         let is_requested = envelope.correlation_id().is_some();
         let is_compacted = payload.status.get() == Some("compacted");
         if is_compacted && is_requested && before != Some(tokens) {
-            participant.compacted = Some(Compacted { before, usage });
+            participant.compacted = Some(CompactedContext { before, usage });
             return;
         }
         let freed = before.unwrap_or(0).saturating_sub(tokens);

@@ -26,7 +26,7 @@ pub(super) struct History {
     /// The first one that was read.
     first: Option<Key>,
     /// The newest message that asks for a compaction.
-    asked: Option<Asked>,
+    asked: Option<CompactionRequest>,
     /// The newest summary.
     summary: Option<Key>,
     /// Results that are left out from a later time on.
@@ -44,7 +44,7 @@ pub(super) struct History {
 
 /// A message that asks for a compaction.
 #[derive(Clone)]
-struct Asked {
+struct CompactionRequest {
     message: Key,
     cause: Cause,
     /// The first message that stays.
@@ -184,7 +184,7 @@ impl History {
                     None => out.skip("file"),
                 },
                 "compaction" => {
-                    self.asked = Some(Asked {
+                    self.asked = Some(CompactionRequest {
                         message: key,
                         cause: match part.auto {
                             Some(true) => Cause::Automatic,

@@ -226,11 +226,11 @@ const MOST_KEPT: usize = 128;
 const MOST_DEPTH: usize = 8;
 
 /// A value and its name, or what is left of it.
-type Named<'v> = (&'v str, &'v Value);
+type NamedValue<'v> = (&'v str, &'v Value);
 
 /// Values with dotted names as the object that they are parts of; where all names are numbers, as a list.
-fn nested(fields: Vec<Named<'_>>, depth: usize) -> Value {
-    let mut groups: BTreeMap<(Option<u32>, &str), Vec<Named<'_>>> = BTreeMap::new();
+fn nested(fields: Vec<NamedValue<'_>>, depth: usize) -> Value {
+    let mut groups: BTreeMap<(Option<u32>, &str), Vec<NamedValue<'_>>> = BTreeMap::new();
     for (name, value) in fields {
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
         let group = groups.entry((first.parse().ok(), first)).or_default();

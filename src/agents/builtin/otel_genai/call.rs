@@ -17,7 +17,7 @@ pub(super) enum Record {
 
 /// The part that is missing at the beginning of a call's input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum MissingPart {
     #[default]
     Nothing,
     /// Perhaps the system prompt or the tools.
@@ -43,7 +43,7 @@ pub(super) struct Call {
     /// True if `input` contains only what is new since the call before.
     pub(super) is_increment: bool,
     /// The part of the beginning of `input` that is missing because the span had too many attributes.
-    pub(super) cut: Cut,
+    pub(super) cut: MissingPart,
     pub(super) numbers: Numbers,
 }
 

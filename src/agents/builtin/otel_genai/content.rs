@@ -1,7 +1,7 @@
 //! Reads the content of calls and their answers, in all forms in which conventions have written it.
 
 use super::attributes::{Attributes, parsed};
-use super::call::Cut;
+use super::call::MissingPart;
 use super::tools;
 use decode::bodies::{self, request, response};
 use decode::lenient::{LostFields, Raw};
@@ -57,7 +57,7 @@ pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, out
         let reply = attributes.content(name).unwrap_or_default();
         of_reply(&reply.to_string(), attributes.lost, output);
     }
-    let is_cut = cut_of(attributes) == Cut::Messages;
+    let is_cut = cut_of(attributes) == MissingPart::Messages;
     for prefix in INPUT_MESSAGES {
         let mut list = attributes.numbered(prefix);
         // The role of a message is its first attribute.
@@ -73,7 +73,7 @@ pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, out
 }
 
 /// Returns the part that the limit of attributes has cut off.
-pub(super) fn cut_of(attributes: &Attributes<'_>) -> Cut {
+pub(super) fn cut_of(attributes: &Attributes<'_>) -> MissingPart {
     let is_cut = |prefix: &&str| {
         let first = attributes.first_number(prefix);
         let list = || attributes.numbered(prefix);
@@ -81,11 +81,11 @@ pub(super) fn cut_of(attributes: &Attributes<'_>) -> Cut {
             || first.is_some() && attributes.are_at_limit() && !list().first().is_some_and(has_role)
     };
     if INPUT_MESSAGES.iter().any(is_cut) {
-        Cut::Messages
+        MissingPart::Messages
     } else if attributes.are_at_limit() {
-        Cut::Front
+        MissingPart::Front
     } else {
-        Cut::Nothing
+        MissingPart::Nothing
     }
 }
 

@@ -15,7 +15,9 @@ pub(super) fn is_request_log(head: &[u8]) -> bool {
         let is_last = lines.peek().is_none();
         let line = String::from_utf8_lossy(line);
         let (_, json) = json_of(&line);
-        if is_exchange(json, Whole::Yes) || (is_last && is_exchange(&closed(json), Whole::No)) {
+        if is_exchange(json, Completeness::Yes)
+            || (is_last && is_exchange(&closed(json), Completeness::No))
+        {
             return true;
         }
     }
@@ -24,7 +26,7 @@ pub(super) fn is_request_log(head: &[u8]) -> bool {
 
 /// Shows whether a line has its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whole {
+enum Completeness {
     Yes,
     No,
 }
@@ -46,7 +48,7 @@ const MARKS: [&str; 10] = [
 
 /// Returns true if a line is an exchange with a model: a request and its response, or one of them that names the model.
 /// Training data has messages alone, and is not an exchange.
-fn is_exchange(line: &str, whole: Whole) -> bool {
+fn is_exchange(line: &str, whole: Completeness) -> bool {
     let lost = LostFields::default();
     let Ok(bodies) = Bodies::of(line, &lost) else {
         return false;
@@ -72,7 +74,7 @@ fn is_exchange(line: &str, whole: Whole) -> bool {
     };
     request.model.is_some()
         || exchange.response.is_some()
-        || whole == Whole::No && (bodies.is_recorded() || has_options())
+        || whole == Completeness::No && (bodies.is_recorded() || has_options())
 }
 
 /// Returns a JSON text that is cut off, closed where its last value is whole, or in the text that it ends in.

@@ -63,7 +63,7 @@ impl Certainty {
 
 /// The thread in which a history was seen, and how.
 #[derive(Clone, Copy)]
-enum Seen {
+enum HistoryOwner {
     /// The history contains output of the model.
     Answered(ThreadIx),
     /// The history is a whole first request.
@@ -83,7 +83,7 @@ struct State {
 pub(super) struct Threads {
     threads: Vec<Thread>,
     scopes: HashMap<Option<Key>, Scope>,
-    by_history: HashMap<u64, Seen>,
+    by_history: HashMap<u64, HistoryOwner>,
     by_block: HashMap<u64, ThreadIx>,
     by_response: HashMap<Key, State>,
     /// Requests without a response so far, by their id.
@@ -240,9 +240,13 @@ impl Threads {
             for block in blocks.clone() {
                 history = roll(history, block.fingerprint());
                 seen = match self.by_history.get(&history) {
-                    Some(Seen::Answered(ix)) if self.holds(*ix, names, history, trace) => Some(*ix),
+                    Some(HistoryOwner::Answered(ix)) if self.holds(*ix, names, history, trace) => {
+                        Some(*ix)
+                    }
                     // Another trace is another run, which may well begin alike.
-                    Some(Seen::Requested(ix)) if trace == names.trace && again(*ix) => Some(*ix),
+                    Some(HistoryOwner::Requested(ix)) if trace == names.trace && again(*ix) => {
+                        Some(*ix)
+                    }
                     _ => seen,
                 };
             }
@@ -372,11 +376,11 @@ impl Threads {
                 history = roll(history, mark.fingerprint);
                 is_answered |= mark.role == Role::Assistant;
                 if is_answered {
-                    self.by_history.insert(history, Seen::Answered(ix));
+                    self.by_history.insert(history, HistoryOwner::Answered(ix));
                 }
             }
             if !is_answered {
-                let seen = Seen::Requested(ix);
+                let seen = HistoryOwner::Requested(ix);
                 self.by_history.entry(history).or_insert(seen);
             }
         }

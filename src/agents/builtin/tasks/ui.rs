@@ -1,12 +1,12 @@
 //! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
 
-use super::Seen;
+use super::ReadMessage;
 use decode::lenient::{self, Count, Dollars, LostFields, Millis, Raw, Text, record};
 use model::event::{BilledUsage, Key, Usage};
 use std::collections::VecDeque;
 
 record! {
-    struct Shown<'a> {
+    struct UiMessage<'a> {
         ts: Option<Millis>,
         say: Text<'a>,
         text: Text<'a>,
@@ -82,7 +82,7 @@ impl Report {
 
 /// A compaction with a summary.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Condensed {
+pub(super) struct Condensation {
     at: Option<i64>,
     pub(super) before: u64,
     /// The cost of its request according to the agent.
@@ -91,7 +91,7 @@ pub(super) struct Condensed {
 
 /// Messages that leave.
 #[derive(Debug, Clone)]
-pub(super) struct Cut {
+pub(super) struct RemovedMessages {
     moment: Moment,
     pub(super) before: Option<u64>,
     /// The indices of the first and the last message.
@@ -99,9 +99,9 @@ pub(super) struct Cut {
     id: Option<Box<str>>,
 }
 
-impl Cut {
+impl RemovedMessages {
     /// Returns true if it takes away this message.
-    pub(super) fn hides(&self, index: u64, seen: &Seen) -> bool {
+    pub(super) fn hides(&self, index: u64, seen: &ReadMessage) -> bool {
         let in_range = self
             .range
             .is_some_and(|(first, last)| (first..=last).contains(&index));
@@ -115,8 +115,8 @@ pub(super) struct Ui {
     /// The user's request.
     pub(super) task: Option<Box<str>>,
     reports: VecDeque<Report>,
-    condensed: VecDeque<Condensed>,
-    cuts: VecDeque<Cut>,
+    condensed: VecDeque<Condensation>,
+    cuts: VecDeque<RemovedMessages>,
     /// The time at which the newest summary that was read was made.
     floor: Option<i64>,
 }
@@ -124,7 +124,7 @@ pub(super) struct Ui {
 impl Ui {
     pub(super) fn read(json: &str, lost: &LostFields) -> Result<Ui, Box<str>> {
         let raw: Raw<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let shown: Vec<Shown<'_>> = lost.at("ui_messages").read(raw).unwrap_or_default();
+        let shown: Vec<UiMessage<'_>> = lost.at("ui_messages").read(raw).unwrap_or_default();
         let (mut ui, mut range) = (Ui::default(), None);
         for one in &shown {
             ui.add(one, &mut range, lost);
@@ -132,7 +132,7 @@ impl Ui {
         Ok(ui)
     }
 
-    fn add(&mut self, shown: &Shown<'_>, range: &mut Option<(u64, u64)>, lost: &LostFields) {
+    fn add(&mut self, shown: &UiMessage<'_>, range: &mut Option<(u64, u64)>, lost: &LostFields) {
         let moment = Moment {
             after: shown.index.map(|index| index as i64),
             at: shown.ts.map(|ts| ts.0),
@@ -143,7 +143,7 @@ impl Ui {
         };
         if now.is_some() && now != *range {
             *range = now;
-            self.cuts.push_back(Cut {
+            self.cuts.push_back(RemovedMessages {
                 moment,
                 before: None,
                 range: now,
@@ -170,7 +170,7 @@ impl Ui {
             }
             "condense_context" => {
                 let condense = shown.condense.as_ref();
-                self.condensed.push_back(Condensed {
+                self.condensed.push_back(Condensation {
                     at: moment.at,
                     before: condense.map_or(0, |one| one.before.or_zero()),
                     cost: condense.map_or(Dollars::default(), |one| one.cost),
@@ -179,7 +179,7 @@ impl Ui {
             "sliding_window_truncation" => {
                 if let Some(cut) = &shown.truncation {
                     let (before, id) = (cut.before.0, cut.truncation.boxed());
-                    self.cuts.push_back(Cut {
+                    self.cuts.push_back(RemovedMessages {
                         moment,
                         before,
                         range: None,
@@ -208,14 +208,14 @@ impl Ui {
     }
 
     /// Returns the compaction whose summary was written at this time.
-    pub(super) fn condensed(&mut self, _at: Option<Millis>) -> Option<Condensed> {
+    pub(super) fn condensed(&mut self, _at: Option<Millis>) -> Option<Condensation> {
         let one = self.condensed.pop_front()?;
         self.floor = one.at;
         Some(one)
     }
 
     /// Returns the next truncation that came before the message at this index.
-    pub(super) fn truncated(&mut self, index: u64, at: Option<Millis>) -> Option<Cut> {
+    pub(super) fn truncated(&mut self, index: u64, at: Option<Millis>) -> Option<RemovedMessages> {
         let is_before = self.cuts.front()?.moment.is_before(index, at);
         if index == u64::MAX || is_before == Some(true) {
             self.cuts.pop_front()

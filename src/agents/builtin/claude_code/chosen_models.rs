@@ -9,14 +9,14 @@ use std::collections::HashSet;
 
 /// The models of a session that were chosen with a window of a million tokens.
 #[derive(Default)]
-pub(super) struct Chosen {
+pub(super) struct ChosenModels {
     /// Their names in responses.
     long: HashSet<Box<str>>,
     /// The model of the newest response whose request is not logged, as the response names it.
     newest: Option<Box<str>>,
 }
 
-impl Chosen {
+impl ChosenModels {
     /// Returns the name of a response's model. `is_long`: its request is logged, and shows the long window.
     pub(super) fn name(
         &mut self,

@@ -7,7 +7,7 @@ use super::record::Record;
 use model::event::Key;
 
 /// Places the parts of one message.
-pub(super) struct Placing<'h, 'p, 'r, 'a> {
+pub(super) struct PartPlacer<'h, 'p, 'r, 'a> {
     pub(super) history: &'h mut History,
     /// The slots of the message as it was written before.
     pub(super) own: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Placing<'h, 'p, 'r, 'a> {
     pub(super) is_model: bool,
 }
 
-impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
+impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
     /// Returns the parts with their slots, and those slots that the message no longer has.
     pub(super) fn steps(&mut self, mut bits: Vec<Bit<'r, 'a>>) -> Vec<Step<'r, 'a>> {
         let mut steps = Vec::new();
