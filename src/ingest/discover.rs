@@ -11,7 +11,7 @@ mod repositories;
 pub mod roots;
 pub mod settings;
 
-use self::links::{Linked, Links, Unfollowed};
+use self::links::{LinkedFile, Links, UnfollowedLinks};
 use super::sidecar::SidecarStore;
 use super::{problem, store};
 use crate::clock::Clock;
@@ -36,7 +36,7 @@ use std::time::Instant;
 
 /// The result of a walk.
 #[derive(Default)]
-pub struct Found {
+pub struct ScanResult {
     /// The logs, the newest first.
     pub files: Vec<LogFile>,
     /// The logs that agents have put away: no sessions, but their cost counts.
@@ -57,7 +57,7 @@ pub struct Scanner {
     env: Env,
     clock: Clock,
     /// Files that were recognised by their bytes, or not, at that length.
-    opened: HashMap<PathBuf, (u64, Option<Seen>)>,
+    opened: HashMap<PathBuf, (u64, Option<FileFormat>)>,
     /// The name that counts, for each file with several.
     links: Links,
     /// Logs of sessions of which another log counts.
@@ -75,7 +75,7 @@ pub struct Scanner {
 }
 
 /// The format of a file and what it is kept in, by its first bytes.
-type Seen = (&'static Format, Option<StoreKind>);
+type FileFormat = (&'static Format, Option<StoreKind>);
 
 /// A folder that is a log.
 type FolderLog = (&'static Format, Claim, Arc<dyn Store>);
@@ -83,17 +83,17 @@ type FolderLog = (&'static Format, Claim, Arc<dyn Store>);
 /// One walk.
 struct Walk<'s> {
     scanner: &'s mut Scanner,
-    found: Found,
+    found: ScanResult,
     folders: HashSet<PathBuf>,
     files: HashSet<FileId>,
     /// Files that have several names.
-    linked: Vec<Linked>,
+    linked: Vec<LinkedFile>,
     /// The file system of the root that is walked.
     system: Arc<dyn FileSystem>,
     /// The real path of the root.
     real_root: PathBuf,
     /// Links that are not followed.
-    unfollowed: Unfollowed,
+    unfollowed: UnfollowedLinks,
     reach: Reach,
 }
 
@@ -153,18 +153,18 @@ impl Scanner {
     }
 
     /// Returns everything that is there now.
-    pub fn look(&mut self) -> Found {
+    pub fn look(&mut self) -> ScanResult {
         self.walk(None)
     }
 
     /// Returns what is at or below a path, if that is in one of the places.
-    pub fn look_below(&mut self, path: &Path) -> Found {
+    pub fn look_below(&mut self, path: &Path) -> ScanResult {
         // Writes to the files beside a database are writes to it.
         let database = database::owner(path).filter(|database| database.exists());
         self.walk(Some(database.as_deref().unwrap_or(path)))
     }
 
-    fn walk(&mut self, only: Option<&Path>) -> Found {
+    fn walk(&mut self, only: Option<&Path>) -> ScanResult {
         let roots = self.roots.clone();
         let mut walk = Walk::new(self);
         for root in &roots {
@@ -244,13 +244,13 @@ impl<'s> Walk<'s> {
     fn new(scanner: &'s mut Scanner) -> Walk<'s> {
         Walk {
             scanner,
-            found: Found::default(),
+            found: ScanResult::default(),
             folders: HashSet::new(),
             files: HashSet::new(),
             linked: Vec::new(),
             system: Arc::new(Local),
             real_root: PathBuf::new(),
-            unfollowed: Unfollowed::default(),
+            unfollowed: UnfollowedLinks::default(),
             reach: Reach::default(),
         }
     }
@@ -296,7 +296,7 @@ impl<'s> Walk<'s> {
             {
                 Ok((_, store)) => {
                     let claim = claim_of(format, path, store);
-                    self.linked.extend(Linked::of(path, &stat, true));
+                    self.linked.extend(LinkedFile::of(path, &stat, true));
                     let file = id_in(&*self.system, path);
                     self.add(path, file, format, claim, stat.stamp, None);
                 }
@@ -305,7 +305,7 @@ impl<'s> Walk<'s> {
         } else if named {
             match self.named_file(root, path, stat.stamp.bytes()) {
                 Ok(Ok((format, claim))) => {
-                    self.linked.extend(Linked::of(path, &stat, true));
+                    self.linked.extend(LinkedFile::of(path, &stat, true));
                     let file = id_in(&*self.system, path);
                     self.add(path, file, format, claim, stat.stamp, None);
                 }
@@ -470,7 +470,7 @@ impl<'s> Walk<'s> {
         let is_log = |log: &PathBuf| self.system.has(log);
         let is_copy = claim.standing == Standing::Copy;
         if !is_copy && !claim.superseded_by.as_ref().is_some_and(is_log) {
-            self.linked.extend(Linked::of(path, &stat, false));
+            self.linked.extend(LinkedFile::of(path, &stat, false));
             self.add(path, id, format, claim, stat.stamp, None);
         }
     }
@@ -538,11 +538,11 @@ mod tests {
     use model::event::ByLength;
     use std::fs;
 
-    fn look(roots: Vec<SearchRoot>) -> Found {
+    fn look(roots: Vec<SearchRoot>) -> ScanResult {
         Scanner::new(roots, vec![&TOY], |_| None).look()
     }
 
-    fn names(found: &Found) -> Vec<String> {
+    fn names(found: &ScanResult) -> Vec<String> {
         let name = |log: &LogFile| {
             let name = log.facts.path.file_name().unwrap();
             name.to_string_lossy().into_owned()

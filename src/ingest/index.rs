@@ -21,7 +21,7 @@ mod tests;
 mod version;
 
 pub use key::LogKey;
-pub(crate) use key::{Beside, stamps_beside};
+pub(crate) use key::{SideFile, stamps_beside};
 pub use summaries::{restore, value};
 
 use crate::sync::lock;
@@ -71,36 +71,36 @@ pub struct Index {
 
 /// All that the index has of one part.
 #[derive(Default)]
-pub struct Kept {
+pub struct IndexEntries {
     /// By the id of the log.
-    rows: Mutex<HashMap<i64, Found>>,
+    rows: Mutex<HashMap<i64, IndexRow>>,
 }
 
-struct Found {
+struct IndexRow {
     /// A hash of the key.
     key: u64,
     value: Box<[u8]>,
 }
 
-impl Kept {
+impl IndexEntries {
     /// Returns the value that was kept of a log that has not changed since. It is given once: so as values are used,
     /// memory is freed.
     pub fn take(&self, key: &LogKey) -> Option<Box<[u8]>> {
-        let row = Keyed::of(key);
+        let row = RowKey::of(key);
         let found = lock(&self.rows).remove(&row.id)?;
         (found.key == xxh3_64(&row.key)).then_some(found.value)
     }
 }
 
 /// A key as rows have it.
-struct Keyed {
+struct RowKey {
     id: i64,
     key: Vec<u8>,
 }
 
-impl Keyed {
-    fn of(key: &LogKey) -> Keyed {
-        Keyed {
+impl RowKey {
+    fn of(key: &LogKey) -> RowKey {
+        RowKey {
             id: xxh3_64(key.path().as_bytes()).cast_signed(),
             // No type in it can fail to be written.
             key: postcard::to_stdvec(key).unwrap_or_default(),
@@ -127,7 +127,7 @@ impl Index {
     }
 
     /// Returns the values that were kept of all logs, in one pass.
-    pub fn all(&self, part: Part) -> Kept {
+    pub fn all(&self, part: Part) -> IndexEntries {
         let all = |connection: &Connection| {
             let mut statement = connection.prepare(&select(part))?;
             let mut rows = statement.query(())?;
@@ -135,12 +135,12 @@ impl Index {
             while let Some(row) = rows.next()? {
                 if let Some((key, value)) = self.value(row)? {
                     let (key, value) = (xxh3_64(key), value.into());
-                    all.insert(row.get(0)?, Found { key, value });
+                    all.insert(row.get(0)?, IndexRow { key, value });
                 }
             }
             Ok(all)
         };
-        Kept {
+        IndexEntries {
             rows: Mutex::new(self.read(all).unwrap_or_default()),
         }
     }
@@ -166,7 +166,7 @@ impl Index {
         // In the order of the table its pages are filled; in any other they are half empty.
         let mut rows: Vec<_> = entries
             .iter()
-            .map(|(key, value)| (Keyed::of(key), key, value))
+            .map(|(key, value)| (RowKey::of(key), key, value))
             .collect();
         rows.sort_unstable_by_key(|(row, ..)| row.id);
         lock(&self.file).write(|connection| {
@@ -240,7 +240,7 @@ impl Index {
     /// key says which are looked at, so they are others each time.
     fn gone(&self, part: Part, key: &LogKey) -> Vec<i64> {
         let table: &str = part.into();
-        let from = xxh3_64(&Keyed::of(key).key).cast_signed();
+        let from = xxh3_64(&RowKey::of(key).key).cast_signed();
         let some = |condition: &str| {
             format!(
                 "SELECT * FROM (SELECT id, key FROM {table} WHERE id {condition} ?1 ORDER BY id LIMIT {LOOKED_AT})"

@@ -18,7 +18,7 @@ mod texts;
 mod watch;
 mod whole;
 
-use super::discover::{Found, Scanner};
+use super::discover::{ScanResult, Scanner};
 use super::problem;
 use crate::discover::registry::Registries;
 use crate::discover::settings::SettingsReader;
@@ -289,7 +289,7 @@ impl Worker {
     }
 
     /// Returns what is at or below a path. A database that was not looked at is looked at later.
-    fn look_below(&mut self, path: &Path) -> Found {
+    fn look_below(&mut self, path: &Path) -> ScanResult {
         let found = self.scanner.look_below(path);
         for (path, due) in &found.locked {
             let is_same = |again: &Again| matches!(&again.what, LookAt::Below(at) if at == &**path);
@@ -308,7 +308,7 @@ impl Worker {
     }
 
     /// Takes in what is new and looks at what has changed.
-    fn take_in(&mut self, found: Found) -> ControlFlow<()> {
+    fn take_in(&mut self, found: ScanResult) -> ControlFlow<()> {
         self.suspected.extend(found.problems);
         let mut new = Vec::new();
         for log in found.files {
@@ -371,7 +371,7 @@ impl Worker {
 
     /// Takes in everything that is there now. What seems wrong may be so for a moment, as when a folder is replaced:
     /// it counts when two looks in a row find it.
-    fn take_in_all(&mut self, found: Found) -> ControlFlow<()> {
+    fn take_in_all(&mut self, found: ScanResult) -> ControlFlow<()> {
         let before = std::mem::take(&mut self.suspected);
         let there: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
         self.take_in(found)?;

@@ -7,7 +7,7 @@ use super::hints::Hints;
 use ingest::conversations::main_of;
 use ingest::discover::Scanner;
 use ingest::discover::registry;
-use ingest::discover::settings::{SettingsReader, Whose};
+use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::follower::{Follower, is_gone};
 use ingest::log::LogFile;
 use ingest::patience::{Waiting, moments};
@@ -371,7 +371,7 @@ impl Logs {
         let follower = self.followed.last_mut().ok_or("no log was read")?;
         let (file, conversation) = (follower.file(), choice.conversation);
         let key = SessionKey { file, conversation };
-        let whose = Whose::of(follower.sessions().get(key).map(|session| &session.meta));
+        let whose = SettingsOwner::of(follower.sessions().get(key).map(|session| &session.meta));
         self.settings.look_again();
         let overrides = self.settings.of(&choice.log, &whose);
         follower

@@ -8,7 +8,7 @@ use super::{Output, Page, ReportContext, Style};
 use anyhow::Result;
 use formats::facts::{moved_by, places, trigger_rule};
 use formats::{Facts, Format};
-use ingest::discover::Found;
+use ingest::discover::ScanResult;
 use ingest::log::LogFile;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -103,7 +103,7 @@ impl Agent {
         self.sessions > 0 || self.roots.iter().any(|root| root.exists)
     }
 
-    fn new(format: &'static Format, context: &ReportContext, found: &Found) -> Agent {
+    fn new(format: &'static Format, context: &ReportContext, found: &ScanResult) -> Agent {
         let logs = found
             .files
             .iter()

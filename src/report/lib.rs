@@ -36,7 +36,7 @@ use anyhow::{Context, Result, bail};
 use files::paths::User;
 use formats::Format;
 use ingest::discover::roots::SearchRoot;
-use ingest::discover::{Found, Scanner};
+use ingest::discover::{ScanResult, Scanner};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::window::Rules;
@@ -231,12 +231,12 @@ impl ReportContext {
     }
 
     /// Finds all logs.
-    fn find(&self) -> Found {
+    fn find(&self) -> ScanResult {
         self.find_in(self.roots.clone())
     }
 
     /// Finds the logs that were written to since then, or all.
-    fn find_since(&self, since: Option<Timestamp>) -> Found {
+    fn find_since(&self, since: Option<Timestamp>) -> ScanResult {
         let mut found = self.find();
         found
             .files
@@ -250,7 +250,7 @@ impl ReportContext {
     }
 
     /// Finds the logs below these roots. A database that is locked all the time is a problem.
-    fn find_in(&self, roots: Vec<SearchRoot>) -> Found {
+    fn find_in(&self, roots: Vec<SearchRoot>) -> ScanResult {
         let env = self.user.env.look_up();
         let mut scanner = Scanner::new(roots, self.formats.clone(), env);
         let mut found = self.patience.look(&mut scanner);
@@ -262,7 +262,7 @@ impl ReportContext {
     }
 
     /// Finds what is at a path below these roots, or below it.
-    fn find_at(&self, roots: Vec<SearchRoot>, path: &Path) -> Found {
+    fn find_at(&self, roots: Vec<SearchRoot>, path: &Path) -> ScanResult {
         let env = self.user.env.look_up();
         Scanner::new(roots, self.formats.clone(), env).look_below(path)
     }

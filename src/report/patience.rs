@@ -2,7 +2,7 @@
 //!
 //! A reader that a writer locks out tries again: there is soon a gap between two commits.
 
-use ingest::discover::{Found, Scanner};
+use ingest::discover::{ScanResult, Scanner};
 use ingest::log::LogFile;
 use ingest::patience::{PATIENCE, is_busy};
 use std::io::{self, ErrorKind};
@@ -24,7 +24,7 @@ pub struct Patience {
 
 impl Patience {
     /// Looks for logs; looks again while a database is locked.
-    pub(super) fn look(&self, scanner: &mut Scanner) -> Found {
+    pub(super) fn look(&self, scanner: &mut Scanner) -> ScanResult {
         loop {
             let found = scanner.look();
             let due = found.locked.iter().map(|(_, due)| *due).min();

@@ -8,7 +8,7 @@ use super::ls::is_part;
 use super::whole::Whole;
 use super::{NO_SESSIONS, ReportContext, Style, print_problems};
 use anyhow::{Error, Result, bail};
-use ingest::discover::Found;
+use ingest::discover::ScanResult;
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use ingest::search::{Lines, Matcher, each_match, may_match};
@@ -95,7 +95,7 @@ pub trait Taker {
 }
 
 /// Returns the logs that were written to since then, or all, the newest first, with the problems of finding them.
-pub fn logs(context: &ReportContext, since: Option<Timestamp>) -> Found {
+pub fn logs(context: &ReportContext, since: Option<Timestamp>) -> ScanResult {
     let mut found = context.find_since(since);
     let logs = &mut found.files;
     logs.sort_by_cached_key(|log| (Reverse(log.facts.modified), log.facts.path.clone()));

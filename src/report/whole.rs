@@ -2,7 +2,7 @@
 
 use super::ReportContext;
 use ingest::conversations::{LogSessions, main_of};
-use ingest::discover::settings::{SettingsReader, Whose};
+use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::log::LogFile;
 use model::sessions::{SessionKey, Sessions, Update};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl<'c> Whole<'c> {
     pub(crate) fn named(&mut self, log: &LogFile, sessions: LogSessions) -> Sessions {
         let mut overrides = self.settings.of(
             log,
-            &Whose::of(main_of(&sessions).map(|session| &session.meta)),
+            &SettingsOwner::of(main_of(&sessions).map(|session| &session.meta)),
         );
         if let Some(redactor) = &self.context.redactor {
             redactor.overrides(&mut overrides);

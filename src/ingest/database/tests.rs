@@ -3,7 +3,7 @@
 use super::*;
 use crate::conversations::LogSessions;
 use crate::discover::roots::SearchRoot;
-use crate::discover::{Found, Scanner};
+use crate::discover::{ScanResult, Scanner};
 use crate::log::{LogFile, News};
 use crate::patience::PATIENCE;
 use crate::reader::{read_whole, tail_only};
@@ -94,7 +94,7 @@ impl Agent {
         }
     }
 
-    fn look(&self) -> Found {
+    fn look(&self) -> ScanResult {
         let root = SearchRoot::Usual(&TOY, self.path.parent().unwrap().to_path_buf());
         Scanner::new(vec![root], vec![&TOY], |_| None)
             .with_clock(&self.clock)

@@ -1,6 +1,6 @@
 //! Databases: the agents that they belong to, and their sessions.
 
-use super::{Scanner, Seen, Walk};
+use super::{FileFormat, Scanner, Walk};
 use crate::database::Database;
 use crate::log::LogFile;
 use crate::problem;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 impl Scanner {
     /// Returns the format whose tables a database has. If there are several, its name counts.
-    pub(super) fn whose_database(&self, at: &Location, head: &[u8]) -> Option<Seen> {
+    pub(super) fn whose_database(&self, at: &Location, head: &[u8]) -> Option<FileFormat> {
         if !at.system.is_here() {
             return None;
         }

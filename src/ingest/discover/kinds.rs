@@ -1,6 +1,6 @@
 //! Determines the format of a file: by its name in an agent's own folder, elsewhere by its first bytes.
 
-use super::{Scanner, Seen, Walk};
+use super::{FileFormat, Scanner, Walk};
 use crate::database;
 use crate::discover::roots::SearchRoot;
 use crate::problem;
@@ -21,7 +21,7 @@ impl Scanner {
         format: &'static Format,
         at: &Location,
         len: u64,
-    ) -> io::Result<Seen> {
+    ) -> io::Result<FileFormat> {
         let path = &*at.path;
         if let Some((_, Some(seen))) = self.opened.get(path) {
             return Ok(*seen);
@@ -55,7 +55,7 @@ impl Scanner {
     }
 
     /// Returns the format by a file's first bytes, remembered.
-    pub(super) fn recognise(&mut self, at: &Location, len: u64) -> io::Result<Option<Seen>> {
+    pub(super) fn recognise(&mut self, at: &Location, len: u64) -> io::Result<Option<FileFormat>> {
         let path = &*at.path;
         // Writes to a database do not show in its own length at once.
         let len = len + database::log_bytes(path);

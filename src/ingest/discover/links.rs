@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 type Number = (u64, u64);
 
 /// One name of a file that has several.
-pub(super) struct Linked {
+pub(super) struct LinkedFile {
     file: Number,
     path: PathBuf,
     /// True if the user named it.
     is_named: bool,
 }
 
-impl Linked {
+impl LinkedFile {
     /// Returns the file with its number; `None`: it has no other name.
-    pub(super) fn of(path: &Path, stat: &Stat, is_named: bool) -> Option<Linked> {
-        Some(Linked {
+    pub(super) fn of(path: &Path, stat: &Stat, is_named: bool) -> Option<LinkedFile> {
+        Some(LinkedFile {
             file: number(stat)?,
             path: path.to_path_buf(),
             is_named,
@@ -36,8 +36,8 @@ pub(super) struct Links(HashMap<Number, PathBuf>);
 
 impl Links {
     /// Returns those of these names that do not count. `is_all`: these are the names of all logs.
-    pub(super) fn others(&mut self, linked: Vec<Linked>, is_all: bool) -> HashSet<PathBuf> {
-        let mut files: HashMap<Number, Vec<Linked>> = HashMap::new();
+    pub(super) fn others(&mut self, linked: Vec<LinkedFile>, is_all: bool) -> HashSet<PathBuf> {
+        let mut files: HashMap<Number, Vec<LinkedFile>> = HashMap::new();
         for link in linked {
             files.entry(link.file).or_default().push(link);
         }
@@ -73,7 +73,7 @@ fn number(stat: &Stat) -> Option<Number> {
 
 /// Links that are not followed.
 #[derive(Default)]
-pub(super) struct Unfollowed {
+pub(super) struct UnfollowedLinks {
     count: u64,
     first: PathBuf,
 }
@@ -102,7 +102,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn tell_unfollowed(&mut self) {
-        let Unfollowed { count, first } = std::mem::take(&mut self.unfollowed);
+        let UnfollowedLinks { count, first } = std::mem::take(&mut self.unfollowed);
         if count > 0 {
             let what = format!(
                 "a link that leads out of the folder that is looked into is not followed ({count} such links): \

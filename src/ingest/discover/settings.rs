@@ -30,8 +30,8 @@ const LARGEST_SETTINGS: u64 = 4 << 20;
 /// The settings of agents, each file read once and again only when it has changed.
 pub struct SettingsReader {
     user: User,
-    files: HashMap<PathBuf, Held>,
-    known: HashMap<Asker, Known>,
+    files: HashMap<PathBuf, StampedFile>,
+    known: HashMap<SettingsKey, CachedSettings>,
     /// The statements of the agents' clients.
     kept: store::Reader<Kept>,
     /// The notes of the agents' hooks.
@@ -43,17 +43,17 @@ pub struct SettingsReader {
 
 /// The session whose settings are asked for, as far as its log says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Whose {
+pub struct SettingsOwner {
     /// Its id.
     pub id: Option<Box<str>>,
     /// The folder in which it works.
     pub cwd: Option<Box<str>>,
 }
 
-impl Whose {
+impl SettingsOwner {
     /// Returns a session that was read; `None`: the log holds none.
-    pub fn of(meta: Option<&Meta>) -> Whose {
-        meta.map_or_else(Whose::default, |meta| Whose {
+    pub fn of(meta: Option<&Meta>) -> SettingsOwner {
+        meta.map_or_else(SettingsOwner::default, |meta| SettingsOwner {
             id: meta.id.clone(),
             cwd: meta.cwd.clone(),
         })
@@ -70,7 +70,7 @@ impl Whose {
 
 /// The properties of a log that determine its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Asker {
+struct SettingsKey {
     agent: &'static str,
     /// The agent's folder.
     home: Option<PathBuf>,
@@ -81,7 +81,7 @@ struct Asker {
 }
 
 /// The settings that were read for a log.
-struct Known {
+struct CachedSettings {
     round: u64,
     contents: Vec<Arc<[u8]>>,
     overrides: Arc<Overrides>,
@@ -89,7 +89,7 @@ struct Known {
 
 /// The stamp of a file when it was last looked at; `None`: it is not there.
 #[derive(Default)]
-struct Held {
+struct StampedFile {
     round: Option<u64>,
     stamp: Option<Stamp>,
     bytes: Arc<[u8]>,
@@ -150,7 +150,7 @@ impl SettingsReader {
     }
 
     /// Returns the settings for the session of a log, with what the agent's client said of it and what its hooks noted.
-    pub fn of(&mut self, log: &LogFile, whose: &Whose) -> Arc<Overrides> {
+    pub fn of(&mut self, log: &LogFile, whose: &SettingsOwner) -> Arc<Overrides> {
         let set = self.of_files(log, whose.cwd.as_deref());
         let project = self.project(log, whose.cwd.as_deref());
         let id = whose.id.as_deref().or(log.facts.id.as_deref());
@@ -242,7 +242,7 @@ impl SettingsReader {
         let is_near = |file: &SettingsFile| matches!(file, SettingsFile::NearLog(_));
         let near = log.facts.path.parent().and_then(Path::parent);
         let near = near.filter(|_| home.is_some() && settings.files.iter().any(is_near));
-        let asker = Asker {
+        let asker = SettingsKey {
             agent: log.format.id,
             home,
             near: near.map(Path::to_path_buf),
@@ -293,7 +293,7 @@ impl SettingsReader {
         }
         let files: Vec<&[u8]> = contents.iter().map(|bytes| &**bytes).collect();
         let overrides = Arc::new((settings.read)(&files));
-        let known = Known {
+        let known = CachedSettings {
             round,
             contents,
             overrides: Arc::clone(&overrides),
@@ -349,7 +349,7 @@ fn is_local(path: &Path) -> bool {
 
 /// Returns a file's bytes, if there is such a file. No link leads out of `root`.
 fn look(
-    held: &mut HashMap<PathBuf, Held>,
+    held: &mut HashMap<PathBuf, StampedFile>,
     round: u64,
     root: Option<PathBuf>,
     path: PathBuf,
@@ -429,8 +429,8 @@ mod tests {
         user
     }
 
-    fn works_in(cwd: Option<&str>) -> Whose {
-        Whose {
+    fn works_in(cwd: Option<&str>) -> SettingsOwner {
+        SettingsOwner {
             id: None,
             cwd: cwd.map(Box::from),
         }
@@ -651,7 +651,7 @@ mod tests {
         let mut windows: Vec<Option<u64>> = found
             .files
             .iter()
-            .map(|log| reader.of(log, &Whose::default()).models[0].window)
+            .map(|log| reader.of(log, &SettingsOwner::default()).models[0].window)
             .collect();
         windows.sort_unstable();
         assert_eq!(windows, [Some(32_000), Some(64_000)]);

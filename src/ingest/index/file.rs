@@ -29,7 +29,7 @@ pub(super) struct File {
 }
 
 /// The reason for which the file was not read or written.
-enum Trouble {
+enum FileProblem {
     /// Another program holds it, or its file system has no locks: it stays as it is.
     Busy,
     /// It is damaged, or not a file of this program.
@@ -88,9 +88,9 @@ impl File {
             });
             match self.check(result) {
                 Ok(()) => return Ok(true),
-                Err(Trouble::Busy) => return Ok(false),
-                Err(Trouble::Refused(error)) => return Err(error),
-                Err(Trouble::Damaged | Trouble::Moved) => {}
+                Err(FileProblem::Busy) => return Ok(false),
+                Err(FileProblem::Refused(error)) => return Err(error),
+                Err(FileProblem::Damaged | FileProblem::Moved) => {}
             }
         }
         Err(io::Error::other("it is damaged again and again"))
@@ -109,25 +109,25 @@ impl File {
     }
 
     /// Checks the result of a use of the file. A damaged file is removed, so that the next one is whole.
-    fn check<T>(&mut self, result: rusqlite::Result<T>) -> Result<T, Trouble> {
+    fn check<T>(&mut self, result: rusqlite::Result<T>) -> Result<T, FileProblem> {
         let trouble = match result {
             Ok(value) => {
                 self.is_held = false;
                 return Ok(value);
             }
-            Err(error) => Trouble::of(error),
+            Err(error) => FileProblem::of(error),
         };
-        self.is_held = matches!(trouble, Trouble::Busy);
+        self.is_held = matches!(trouble, FileProblem::Busy);
         match &trouble {
-            Trouble::Damaged => {
+            FileProblem::Damaged => {
                 self.connection = None;
                 for path in [&self.path, &beside(&self.path, JOURNAL_SUFFIX)] {
                     // Another program may have removed it.
                     let _ = fs::remove_file(path);
                 }
             }
-            Trouble::Moved => self.connection = None,
-            Trouble::Busy | Trouble::Refused(_) => {}
+            FileProblem::Moved => self.connection = None,
+            FileProblem::Busy | FileProblem::Refused(_) => {}
         }
         Err(trouble)
     }
@@ -149,8 +149,8 @@ fn open(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-impl Trouble {
-    fn of(error: rusqlite::Error) -> Trouble {
+impl FileProblem {
+    fn of(error: rusqlite::Error) -> FileProblem {
         let rusqlite::Error::SqliteFailure(
             ffi::Error {
                 code,
@@ -160,22 +160,24 @@ impl Trouble {
         ) = &error
         else {
             // A column of another type.
-            return Trouble::Damaged;
+            return FileProblem::Damaged;
         };
         match code {
             ErrorCode::DatabaseBusy
             | ErrorCode::DatabaseLocked
-            | ErrorCode::FileLockingProtocolFailed => Trouble::Busy,
-            ErrorCode::ReadOnly if *extended_code == ffi::SQLITE_READONLY_DBMOVED => Trouble::Moved,
-            ErrorCode::SystemIoFailure if NO_LOCKS.contains(extended_code) => Trouble::Busy,
+            | ErrorCode::FileLockingProtocolFailed => FileProblem::Busy,
+            ErrorCode::ReadOnly if *extended_code == ffi::SQLITE_READONLY_DBMOVED => {
+                FileProblem::Moved
+            }
+            ErrorCode::SystemIoFailure if NO_LOCKS.contains(extended_code) => FileProblem::Busy,
             ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen
             | ErrorCode::ReadOnly
             | ErrorCode::DiskFull
             | ErrorCode::PermissionDenied
             | ErrorCode::OutOfMemory
-            | ErrorCode::NoLargeFileSupport => Trouble::Refused(io::Error::other(error)),
-            _ => Trouble::Damaged,
+            | ErrorCode::NoLargeFileSupport => FileProblem::Refused(io::Error::other(error)),
+            _ => FileProblem::Damaged,
         }
     }
 }

@@ -77,24 +77,24 @@ impl LogKey {
 }
 
 /// Returns the files beside a log that its decoder reads, with their stamps.
-pub(crate) fn stamps_beside(log: &LogFile) -> Vec<Beside> {
+pub(crate) fn stamps_beside(log: &LogFile) -> Vec<SideFile> {
     let paths = (log.format.states)(&log.facts.path).into_iter();
     let stamped = paths.map(|path| {
         let file = log.location().at(path);
         let stamp = file.stamp_of_any().ok();
-        Beside { file, stamp }
+        SideFile { file, stamp }
     });
     stamped.collect()
 }
 
 /// A file beside a log.
-pub(crate) struct Beside {
+pub(crate) struct SideFile {
     file: Location,
     /// Its stamp; `None`: it was not there.
     stamp: Option<Stamp>,
 }
 
-impl Beside {
+impl SideFile {
     /// Returns true if it has changed.
     pub(crate) fn has_changed(&self) -> bool {
         self.file.stamp_of_any().ok() != self.stamp

@@ -3,7 +3,7 @@
 use super::state::{State, Summarised};
 use super::whole::Shown;
 use super::{Worker, is_live};
-use crate::index::{Index, Kept, LogKey, Part, earlier, restore};
+use crate::index::{Index, IndexEntries, LogKey, Part, earlier, restore};
 use crate::source::Stamp;
 use model::session::Coverage;
 use model::sessions::{FileId, Update};
@@ -23,7 +23,7 @@ pub(super) struct KeptSummaries {
     index: Index,
     folder: PathBuf,
     /// Those of earlier runs, until all logs were looked up.
-    found: Kept,
+    found: IndexEntries,
     /// The summaries that are to be written.
     fresh: Vec<(LogKey, Vec<u8>)>,
     waiting: usize,
@@ -43,7 +43,7 @@ impl KeptSummaries {
 
     /// Forgets the entries of earlier runs: all logs that were there have been looked up.
     pub(super) fn forget_found(&mut self) {
-        self.found = Kept::default();
+        self.found = IndexEntries::default();
     }
 
     /// Keeps this of a log. The key must be older than the reading.

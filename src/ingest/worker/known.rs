@@ -1,6 +1,6 @@
 //! The state of a log, and what its stamp says about it.
 
-use crate::discover::settings::Whose;
+use crate::discover::settings::SettingsOwner;
 use crate::log::{LogFile, id_in};
 use crate::source::{SETTLED, Stamp};
 use crate::worker::state::State;
@@ -34,7 +34,7 @@ pub(super) struct Known {
     /// Not to be read before: it failed, or is being rewritten.
     pub(super) not_before: Option<Instant>,
     /// The session whose settings hold for it.
-    pub(super) whose: Whose,
+    pub(super) whose: SettingsOwner,
     /// The agent's settings when last looked at.
     pub(super) overrides: Arc<Overrides>,
     /// The activity of its session's process, if there is one.
@@ -55,7 +55,7 @@ impl Known {
             missing_since: None,
             is_passed_over: false,
             not_before: None,
-            whose: Whose::default(),
+            whose: SettingsOwner::default(),
             overrides: Overrides::none(),
             running: None,
         }
@@ -65,7 +65,7 @@ impl Known {
     pub(super) fn note(&mut self, shown: &Shown) {
         let main = shown.main();
         self.read = main.map_or(Coverage::Unread, |(_, coverage)| coverage);
-        self.whose = Whose::of(main.map(|(meta, _)| meta));
+        self.whose = SettingsOwner::of(main.map(|(meta, _)| meta));
         self.unreported = shown.is_unreported();
     }
 

@@ -1,6 +1,6 @@
 //! Holds the worker's state of the sessions of a log.
 
-use crate::index::{Beside, stamps_beside};
+use crate::index::{SideFile, stamps_beside};
 use crate::log::{Cursor, LogFile};
 
 /// The state of the sessions of a file, as it is held.
@@ -19,7 +19,7 @@ pub(crate) enum State {
 pub(crate) struct Summarised {
     /// [The part](model::window::Overrides::fold_hash) of the settings that the summaries depend on.
     pub(super) settings: u64,
-    beside: Vec<Beside>,
+    beside: Vec<SideFile>,
     /// True if its last record may be incomplete.
     is_incomplete: bool,
     /// True if a file beside it has changed already.
@@ -64,7 +64,7 @@ impl State {
         match self {
             State::Found => true,
             State::Refused => false,
-            State::Summarised(it) => it.has_news || it.beside.iter().any(Beside::has_changed),
+            State::Summarised(it) => it.has_news || it.beside.iter().any(SideFile::has_changed),
             State::Followed(cursor) => cursor.has_news_beside(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::inbox::INBOX_CAPACITY;
 use super::*;
-use crate::discover::Found;
+use crate::discover::ScanResult;
 use crate::discover::roots::SearchRoot;
 use crate::log::LogFile;
 use crate::testing::made::{Fault, Made};
@@ -68,9 +68,9 @@ impl Driven {
             Arc::new(Mutex::new(wakes)),
             Reporter::of(&Arc::new(Shared::new(Box::new(sink)))),
         );
-        let found = Found {
+        let found = ScanResult {
             files: logs.iter().map(|made| made.log()).collect(),
-            ..Found::default()
+            ..ScanResult::default()
         };
         assert!(worker.take_in(found).is_continue());
         Driven {
@@ -367,12 +367,12 @@ fn a_log_that_vanishes_between_stat_and_open_is_no_problem_and_is_read_when_it_i
 #[test]
 fn what_is_wrong_for_a_moment_is_no_problem() {
     let mut driven = Driven::new(&[]);
-    let found = |what: Option<&str>| Found {
+    let found = |what: Option<&str>| ScanResult {
         problems: what
             .map(|what| (PathBuf::from("/logs"), what.to_owned()))
             .into_iter()
             .collect(),
-        ..Found::default()
+        ..ScanResult::default()
     };
     // One look finds it, and the next one does not.
     for what in [Some("gone"), None, Some("gone"), Some("shut")] {
@@ -434,9 +434,9 @@ fn a_log_vanishes_when_it_is_not_back_after_a_while() {
     let log = toy_log(&path);
     let file = log.facts.file;
     let mut driven = Driven::new(&[]);
-    let all = |files: &[&LogFile]| Found {
+    let all = |files: &[&LogFile]| ScanResult {
         files: files.iter().map(|log| (*log).clone()).collect(),
-        ..Found::default()
+        ..ScanResult::default()
     };
     let is_shown = |driven: &Driven| !lock(&driven.sessions).is_empty();
     let _ = driven.worker.take_in_all(all(&[&log]));

@@ -3,7 +3,7 @@
 use super::Trouble;
 use super::find::{Found, Wanted, find, named};
 use crate::ReportContext;
-use ingest::discover::settings::{SettingsReader, Whose};
+use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::log::LogFile;
 use ingest::reader::recent;
 use integrations::kept::{self, Kept};
@@ -62,7 +62,7 @@ impl Shown {
         if is_all_estimated(&session) {
             session = read(&Counter::new())?;
         }
-        let whose = Whose::of(Some(&session.meta));
+        let whose = SettingsOwner::of(Some(&session.meta));
         session.set_overrides(SettingsReader::new(context.user.clone()).of(log, &whose));
         Ok(Shown {
             session,

@@ -5,8 +5,8 @@ use super::responses::Responses;
 use crate::ReportContext;
 use ingest::COUNTED;
 use ingest::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
-use ingest::discover::settings::{SettingsReader, Whose};
-use ingest::index::{Index, Kept, LogKey, Part, restore, value};
+use ingest::discover::settings::{SettingsOwner, SettingsReader};
+use ingest::index::{Index, IndexEntries, LogKey, Part, restore, value};
 use ingest::log::LogFile;
 use ingest::reader::{read_once, tail_only};
 use ingest::sync::{lock, threads};
@@ -34,8 +34,8 @@ pub(super) struct Gathered {
 struct Known {
     /// `None`: nothing is kept.
     index: Option<Index>,
-    ends: Kept,
-    responses: Kept,
+    ends: IndexEntries,
+    responses: IndexEntries,
 }
 
 /// The results of a log that are to be kept.
@@ -114,7 +114,7 @@ struct How<'a> {
 
 impl How<'_> {
     fn settings_of(&self, log: &LogFile, meta: Option<&Meta>) -> Arc<Overrides> {
-        lock(self.settings).of(log, &Whose::of(meta))
+        lock(self.settings).of(log, &SettingsOwner::of(meta))
     }
 }
 
@@ -127,7 +127,7 @@ impl Known {
         Known {
             ends: index.all(Part::Ends),
             responses: match sums {
-                Sums::None => Kept::default(),
+                Sums::None => IndexEntries::default(),
                 Sums::Totals => index.all(Part::Responses),
             },
             index: Some(index),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::discover::roots::SearchRoot;
-use crate::discover::{Found, Scanner};
+use crate::discover::{ScanResult, Scanner};
 use crate::log::{LogFile, News};
 use crate::reader::read_whole;
 use crate::sync::lock;
@@ -43,7 +43,7 @@ impl Memory {
         SearchRoot::In(Arc::new(self.clone()), Box::new(root))
     }
 
-    fn look(&self, root: SearchRoot) -> Found {
+    fn look(&self, root: SearchRoot) -> ScanResult {
         let formats: Vec<&'static Format> = vec![&TOY, &CODEX];
         Scanner::new(vec![self.root(root)], formats, |_| None).look()
     }
