@@ -6,7 +6,7 @@ use super::sessions::RULES;
 use ctxgauge::formats::{Format, StoreKind};
 use ctxgauge::ingest::conversations::LogSessions;
 use ctxgauge::ingest::lines::Progress;
-use ctxgauge::ingest::log::{Cursor, LogFile, News, Reading, file_id};
+use ctxgauge::ingest::log::{Cursor, LogFile, NewEntries, Reading, file_id};
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::source::file_system::{Local, Location};
 use ctxgauge::ingest::store;
@@ -119,12 +119,12 @@ impl Followed {
     pub(super) fn read_on(&mut self, file: &LogFile) -> io::Result<()> {
         loop {
             match self.cursor.more(&ByLength)? {
-                News::Entries(entries) => {
+                NewEntries::Entries(entries) => {
                     self.apply(file, entries);
                     return Ok(());
                 }
-                News::Batch(entries) => self.apply(file, entries),
-                News::Rewritten(_) | News::Restart => {
+                NewEntries::Batch(entries) => self.apply(file, entries),
+                NewEntries::Rewritten(_) | NewEntries::Restart => {
                     *self = Followed::new(file)?;
                     return Ok(());
                 }
@@ -135,11 +135,11 @@ impl Followed {
     /// Reads all there is: nobody goes on writing.
     pub(super) fn settle(&mut self, file: &LogFile) -> io::Result<()> {
         match self.cursor.finish(&ByLength)? {
-            News::Entries(entries) | News::Batch(entries) => {
+            NewEntries::Entries(entries) | NewEntries::Batch(entries) => {
                 self.apply(file, entries);
                 Ok(())
             }
-            News::Rewritten(_) | News::Restart => {
+            NewEntries::Rewritten(_) | NewEntries::Restart => {
                 *self = Followed::new(file)?;
                 self.settle(file)
             }

@@ -175,7 +175,7 @@ impl Conversations {
 
     /// Returns true if there is enough for a gauge: the newest report of the main session, its own output, and the
     /// items that have left since. `size` is the number of bytes of the log's end that were read.
-    pub(crate) fn suffice(&mut self, size: u64, limits: &Searched) -> bool {
+    pub(crate) fn suffice(&mut self, size: u64, limits: &SearchLimits) -> bool {
         let main = self.conversation(Conversation::Main);
         let has_gauge = match main.anchor() {
             // After a reset, no report holds.
@@ -227,7 +227,7 @@ impl Conversations {
 
 /// The largest parts of a log's end that are searched for the data of a gauge, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Searched {
+pub struct SearchLimits {
     /// The bytes that are searched for the newest report.
     pub report: u64,
     /// The bytes that are searched for its output.

@@ -9,14 +9,14 @@ mod connection;
 mod copy;
 #[cfg(test)]
 mod fixtures;
-mod moment;
 mod state;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
+mod version;
 
-pub(crate) use moment::{JOURNAL_SUFFIX, are_files, beside};
-pub use moment::{log_bytes, owner};
+pub(crate) use version::{JOURNAL_SUFFIX, are_files, beside};
+pub use version::{log_bytes, owner};
 
 use super::clock::Clock;
 use super::patience::{is_busy, patiently};
@@ -25,7 +25,6 @@ use crate::source::{Stamp, head};
 use crate::sync::lock;
 use formats::database::DatabaseSpec;
 use jiff::Timestamp;
-use moment::Files;
 use rusqlite::Connection;
 #[cfg(test)]
 pub(crate) use state::LOOK_INTERVAL;
@@ -36,6 +35,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tables::{Limits, Tables};
+use version::Files;
 
 /// The size of a piece of a session's rows: this many bytes, or one row.
 const PIECE_BYTES: usize = 2 << 20;

@@ -13,7 +13,7 @@ pub const LARGEST_LINE: usize = 32 << 20;
 
 /// The state of scanning JSON. Only strings are recognised, which is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum ScanState {
     Outside,
     Inside,
     /// It is after a backslash.
@@ -26,7 +26,7 @@ enum At {
 #[derive(Debug)]
 pub struct Elider {
     out: Vec<u8>,
-    at: At,
+    at: ScanState,
     /// The offset in `out` at which the present string's text begins.
     start: usize,
     /// Bytes of the current string, with escapes counted as their characters.
@@ -40,12 +40,12 @@ pub struct Elider {
     taken: u64,
     /// The offset in the line at which the present string's text begins.
     begun: u64,
-    cuts: Vec<Cut>,
+    cuts: Vec<CutText>,
 }
 
 /// The part that was cut from a string's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutText {
     /// The bytes that are missing, with escapes counted as their characters: the number in the mark.
     pub missing: u64,
     /// Their range in the line, as written.
@@ -65,7 +65,7 @@ impl Elider {
     pub fn new(long: usize, keep: usize) -> Elider {
         Elider {
             out: Vec::new(),
-            at: At::Outside,
+            at: ScanState::Outside,
             start: 0,
             decoded: 0,
             kept: None,
@@ -83,10 +83,10 @@ impl Elider {
     pub fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && !self.too_large {
             let used = match self.at {
-                At::Outside => self.outside(bytes),
-                At::Inside => self.inside(bytes),
-                At::Escape => self.escape(bytes[0]),
-                At::Hex(left, value) => self.hex(bytes[0], left, value),
+                ScanState::Outside => self.outside(bytes),
+                ScanState::Inside => self.inside(bytes),
+                ScanState::Escape => self.escape(bytes[0]),
+                ScanState::Hex(left, value) => self.hex(bytes[0], left, value),
             };
             bytes = &bytes[used..];
             self.taken += used as u64;
@@ -103,7 +103,7 @@ impl Elider {
     }
 
     /// Returns the parts that were cut out of it, in order.
-    pub fn cuts(&self) -> &[Cut] {
+    pub fn cuts(&self) -> &[CutText] {
         &self.cuts
     }
 
@@ -117,7 +117,7 @@ impl Elider {
         match memchr::memchr(b'"', bytes) {
             Some(quote) => {
                 self.out.extend_from_slice(&bytes[..=quote]);
-                self.at = At::Inside;
+                self.at = ScanState::Inside;
                 self.start = self.out.len();
                 self.begun = self.taken + quote as u64 + 1;
                 self.decoded = 0;
@@ -141,7 +141,7 @@ impl Elider {
                 if let Some(kept) = self.kept {
                     let missing = self.decoded.saturating_sub(kept);
                     let kept = self.start..self.out.len();
-                    self.cuts.push(Cut {
+                    self.cuts.push(CutText {
                         missing,
                         at: self.begun + kept.len() as u64..self.taken + end as u64,
                         kept,
@@ -150,12 +150,12 @@ impl Elider {
                     self.out.extend_from_slice(mark.as_bytes());
                 }
                 self.out.push(b'"');
-                self.at = At::Outside;
+                self.at = ScanState::Outside;
                 end + 1
             }
             Some(_) => {
                 self.put(b"\\");
-                self.at = At::Escape;
+                self.at = ScanState::Escape;
                 end + 1
             }
         }
@@ -164,10 +164,10 @@ impl Elider {
     fn escape(&mut self, byte: u8) -> usize {
         self.put(&[byte]);
         if byte == b'u' {
-            self.at = At::Hex(4, 0);
+            self.at = ScanState::Hex(4, 0);
         } else {
             self.decoded += 1;
-            self.at = At::Inside;
+            self.at = ScanState::Inside;
         }
         1
     }
@@ -175,16 +175,16 @@ impl Elider {
     fn hex(&mut self, byte: u8, left: u8, value: u32) -> usize {
         let Some(digit) = char::from(byte).to_digit(16) else {
             // Not JSON: the decoder will report it.
-            self.at = At::Inside;
+            self.at = ScanState::Inside;
             return 0;
         };
         self.put(&[byte]);
         let value = value << 4 | digit;
         self.at = if left > 1 {
-            At::Hex(left - 1, value)
+            ScanState::Hex(left - 1, value)
         } else {
             self.decoded += utf8_bytes(value);
-            At::Inside
+            ScanState::Inside
         };
         1
     }

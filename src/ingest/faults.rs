@@ -8,15 +8,15 @@ mod texts;
 mod torn;
 
 use super::reader::read_whole;
-use super::testing::made::Made;
+use super::testing::made::MadeLog;
 use crate::conversations::{LogSessions, main_of};
 use crate::lines::Progress;
-use crate::log::{Cursor, News, Reading};
+use crate::log::{Cursor, NewEntries, Reading};
 use model::event::ByLength;
 use model::session::Session;
 use std::sync::Arc;
 
-pub(super) fn follow(made: &Made) -> (LogSessions, Box<dyn Cursor>) {
+pub(super) fn follow(made: &MadeLog) -> (LogSessions, Box<dyn Cursor>) {
     let mut reading = Reading::whole(&made.log(), &Arc::default());
     while reading.step(&ByLength, &mut || false).unwrap() == Progress::More {}
     reading.finish()
@@ -27,9 +27,9 @@ fn more(sessions: &mut LogSessions, cursor: &mut Box<dyn Cursor>) -> Option<usiz
     let mut news = 0;
     loop {
         let (entries, is_last) = match cursor.more(&ByLength).unwrap() {
-            News::Batch(entries) => (entries, false),
-            News::Entries(entries) => (entries, true),
-            News::Rewritten(_) | News::Restart => return None,
+            NewEntries::Batch(entries) => (entries, false),
+            NewEntries::Entries(entries) => (entries, true),
+            NewEntries::Rewritten(_) | NewEntries::Restart => return None,
         };
         news += entries.len();
         for entry in entries {
@@ -44,7 +44,7 @@ fn more(sessions: &mut LogSessions, cursor: &mut Box<dyn Cursor>) -> Option<usiz
     }
 }
 
-fn assert_same_as_fresh(sessions: &LogSessions, made: &Made) {
+fn assert_same_as_fresh(sessions: &LogSessions, made: &MadeLog) {
     let fresh = read_whole(&made.log(), &ByLength, &Arc::default()).unwrap();
     let (a, b) = (of(sessions), of(&fresh));
     assert_eq!(a.context(), b.context());

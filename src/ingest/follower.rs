@@ -1,7 +1,7 @@
 //! A log that is asked about again and again: each time only what came since is read.
 
-use super::log::{BATCH_BYTES, Cursor, End, LogFile, News, Reading};
-use super::patience::Waiting;
+use super::log::{BATCH_BYTES, Cursor, LogEnd, LogFile, NewEntries, Reading};
+use super::patience::WaitTime;
 use super::source::SETTLED;
 use model::event::Measure;
 use model::session::Session;
@@ -61,7 +61,7 @@ impl Follower {
     ///
     /// The log cannot be read; [`busy`](super::patience::busy) if its agent wrote to it all the time. The next call tries again.
     pub fn read(&mut self) -> io::Result<()> {
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitTime::default();
         loop {
             let read = self.read_on();
             if read.is_err() {
@@ -81,7 +81,7 @@ impl Follower {
         };
         let measure: &dyn Measure = &*self.counter;
         let file = self.log.facts.file;
-        let mut end = End::Open;
+        let mut end = LogEnd::Open;
         loop {
             let mut bytes = 0;
             let news = cursor.read_patiently(measure, end, &mut |len| {
@@ -89,14 +89,14 @@ impl Follower {
                 bytes >= BATCH_BYTES
             })?;
             let (entries, is_all) = match news {
-                News::Batch(entries) => (entries, false),
-                News::Entries(entries) => (entries, true),
-                News::Rewritten(conversations) => {
+                NewEntries::Batch(entries) => (entries, false),
+                NewEntries::Entries(entries) => (entries, true),
+                NewEntries::Rewritten(conversations) => {
                     let sessions = conversations.into_sessions();
                     self.sessions.apply(Update::Rebuilt { file, sessions });
                     return Ok(());
                 }
-                News::Restart => {
+                NewEntries::Restart => {
                     return self.read_whole();
                 }
             };
@@ -106,11 +106,11 @@ impl Follower {
             if !is_all {
                 continue;
             }
-            let is_last = end == End::Settled || !cursor.is_incomplete();
+            let is_last = end == LogEnd::Complete || !cursor.is_incomplete();
             if is_last || self.log.store.stamp()?.age() < SETTLED {
                 return Ok(());
             }
-            end = End::Settled;
+            end = LogEnd::Complete;
         }
     }
 
@@ -150,11 +150,11 @@ pub fn is_gone(error: &io::Error) -> bool {
 mod tests {
     use super::*;
     use crate::reader::read_whole;
-    use crate::testing::made::Made;
+    use crate::testing::made::MadeLog;
     use model::event::Conversation;
     use proptest::prelude::*;
 
-    fn follower(made: &Made) -> Follower {
+    fn follower(made: &MadeLog) -> Follower {
         let counter = Counter::new();
         Follower::new(made.log(), Arc::default(), Arc::new(counter))
     }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn only_what_came_since_is_read() {
-        let made = Made::new("{\"toy\":7}\n");
+        let made = MadeLog::new("{\"toy\":7}\n");
         made.append_many("{\"say\":\"some words of no interest\"}\n", 20_000);
         let mut follower = follower(&made);
         follower.read().unwrap();
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_log_that_was_rewritten_is_read_again() {
-        let made = Made::new("{\"toy\":7}\n");
+        let made = MadeLog::new("{\"toy\":7}\n");
         made.append("{\"toy\":90}\n");
         let mut follower = follower(&made);
         follower.read().unwrap();
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_read_when_it_can() {
-        let made = Made::new("{\"toy\":7}\n");
+        let made = MadeLog::new("{\"toy\":7}\n");
         let mut follower = follower(&made);
         made.shut(Some(|| ErrorKind::NotFound.into()));
         assert!(is_gone(&follower.read().unwrap_err()));
@@ -222,7 +222,7 @@ mod tests {
                 .collect();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(lines.len())).collect();
             cuts.sort_unstable();
-            let made = Made::new(&lines[..cuts.first().copied().unwrap_or_default()]);
+            let made = MadeLog::new(&lines[..cuts.first().copied().unwrap_or_default()]);
             let mut follower = follower(&made);
             for (n, from) in cuts.iter().enumerate() {
                 follower.read().unwrap();

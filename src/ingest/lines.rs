@@ -61,7 +61,7 @@ pub struct Lines {
     number: u64,
     /// Its bytes so far.
     length: u64,
-    held: Held,
+    held: LineBytes,
     /// The number of bytes that are read at once.
     at_once: usize,
     /// Memory for them, from the first reading on.
@@ -69,7 +69,7 @@ pub struct Lines {
 }
 
 #[derive(Debug)]
-enum Held {
+enum LineBytes {
     Plain(Vec<u8>),
     Elided(Box<Elider>),
 }
@@ -83,7 +83,7 @@ impl Lines {
             offset,
             number,
             length: 0,
-            held: Held::Plain(Vec::new()),
+            held: LineBytes::Plain(Vec::new()),
             at_once: chunk,
             chunk: None,
         }
@@ -186,29 +186,29 @@ impl Lines {
     fn hold(&mut self, bytes: &[u8]) {
         self.length += bytes.len() as u64;
         match &mut self.held {
-            Held::Plain(held) if held.len() + bytes.len() > LONG_LINE => {
+            LineBytes::Plain(held) if held.len() + bytes.len() > LONG_LINE => {
                 let mut elider = Box::<Elider>::default();
                 elider.feed(held);
                 elider.feed(bytes);
-                self.held = Held::Elided(elider);
+                self.held = LineBytes::Elided(elider);
             }
-            Held::Plain(held) => held.extend_from_slice(bytes),
-            Held::Elided(elider) => elider.feed(bytes),
+            LineBytes::Plain(held) => held.extend_from_slice(bytes),
+            LineBytes::Elided(elider) => elider.feed(bytes),
         }
     }
 
     fn end_line(&mut self, deliver: &mut OnLine<'_>) -> ControlFlow<()> {
-        let held = std::mem::replace(&mut self.held, Held::Plain(Vec::new()));
+        let held = std::mem::replace(&mut self.held, LineBytes::Plain(Vec::new()));
         let bytes = match &held {
-            Held::Plain(bytes) => Some(bytes.as_slice()),
-            Held::Elided(elider) => elider.line(),
+            LineBytes::Plain(bytes) => Some(bytes.as_slice()),
+            LineBytes::Elided(elider) => elider.line(),
         };
         let flow = emit(self.offset, self.number, self.length, bytes, deliver);
-        if let Held::Plain(mut bytes) = held
+        if let LineBytes::Plain(mut bytes) = held
             && bytes.capacity() <= CHUNK
         {
             bytes.clear();
-            self.held = Held::Plain(bytes);
+            self.held = LineBytes::Plain(bytes);
         }
         self.next_line();
         flow
@@ -225,8 +225,8 @@ impl Lines {
     #[cfg(test)]
     fn memory(&self) -> usize {
         let held = match &self.held {
-            Held::Plain(bytes) => bytes.capacity(),
-            Held::Elided(elider) => elider.held(),
+            LineBytes::Plain(bytes) => bytes.capacity(),
+            LineBytes::Elided(elider) => elider.held(),
         };
         held + self.chunk.as_ref().map_or(0, |chunk| chunk.len())
     }

@@ -1,8 +1,8 @@
 //! A log: where it is, the store that it is kept in, and readings that continue as it grows.
 
-use super::conversations::{Conversations, LogSessions, Searched};
+use super::conversations::{Conversations, LogSessions, SearchLimits};
 use super::lines::Progress;
-use super::patience::Waiting;
+use super::patience::WaitTime;
 use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
 use super::source::file_system::{FileSystem, Local, Location};
 use super::source::{SETTLED, Stamp};
@@ -199,18 +199,18 @@ pub trait Store: Send + Sync {
         give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
     ) -> io::Result<()> {
         let mut cursor = self.cursor(log, &Arc::default());
-        let mut end = End::Open;
+        let mut end = LogEnd::Open;
         loop {
             let (entries, is_last) = match cursor.read_patiently(measure, end, &mut batch())? {
-                News::Batch(entries) => (entries, false),
-                News::Entries(entries) => (entries, true),
-                News::Rewritten(_) | News::Restart => return Ok(()),
+                NewEntries::Batch(entries) => (entries, false),
+                NewEntries::Entries(entries) => (entries, true),
+                NewEntries::Rewritten(_) | NewEntries::Restart => return Ok(()),
             };
-            if give(entries).is_break() || is_last && end == End::Settled {
+            if give(entries).is_break() || is_last && end == LogEnd::Complete {
                 return Ok(());
             }
             if is_last {
-                end = End::Settled;
+                end = LogEnd::Complete;
             }
         }
     }
@@ -239,16 +239,16 @@ pub trait Cursor: Send {
     fn read(
         &mut self,
         measure: &dyn Measure,
-        end: End,
+        end: LogEnd,
         pause: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News>;
+    ) -> io::Result<NewEntries>;
 
     /// Returns true if reading goes on at the same place after [`io::ErrorKind::WouldBlock`].
     fn keeps_place(&self) -> bool {
         false
     }
 
-    /// Returns true if the log ends in a record that is not complete. It is read with [`End::Settled`] when nobody has
+    /// Returns true if the log ends in a record that is not complete. It is read with [`LogEnd::Complete`] when nobody has
     /// written for some time.
     fn is_incomplete(&self) -> bool {
         false
@@ -274,10 +274,10 @@ impl dyn Cursor {
     pub fn read_patiently(
         &mut self,
         measure: &dyn Measure,
-        end: End,
+        end: LogEnd,
         pause: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
-        let mut waiting = Waiting::default();
+    ) -> io::Result<NewEntries> {
+        let mut waiting = WaitTime::default();
         loop {
             let error = match self.read(measure, end, pause) {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock && self.keeps_place() => e,
@@ -291,13 +291,13 @@ impl dyn Cursor {
     }
 
     /// Reads what is new, about a megabyte at most.
-    pub fn more(&mut self, measure: &dyn Measure) -> io::Result<News> {
-        self.read(measure, End::Open, &mut batch())
+    pub fn more(&mut self, measure: &dyn Measure) -> io::Result<NewEntries> {
+        self.read(measure, LogEnd::Open, &mut batch())
     }
 
     /// Reads all there is, an incomplete last record too: nobody is writing to the log.
-    pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<News> {
-        self.read(measure, End::Settled, &mut |_| false)
+    pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<NewEntries> {
+        self.read(measure, LogEnd::Complete, &mut |_| false)
     }
 }
 
@@ -311,7 +311,7 @@ fn batch() -> impl FnMut(u64) -> bool {
 }
 
 /// The entries that have come since a log was last read.
-pub enum News {
+pub enum NewEntries {
     /// These entries, perhaps none; all there is for now.
     Entries(Vec<Entry>),
     /// These entries, and there is more.
@@ -324,11 +324,11 @@ pub enum News {
 
 /// The treatment of the end of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum LogEnd {
     /// An incomplete record is still being written.
     Open,
     /// It is complete: nobody writes to it.
-    Settled,
+    Complete,
 }
 
 /// A reading of a log, in steps, from some place to its end.
@@ -381,7 +381,7 @@ impl Reading {
     }
 
     /// Returns true if there is enough for a gauge, where this many bytes of the log's end were read.
-    pub(crate) fn suffices(&mut self, size: u64, limits: &Searched) -> bool {
+    pub(crate) fn suffices(&mut self, size: u64, limits: &SearchLimits) -> bool {
         self.conversations.suffice(size, limits)
     }
 
@@ -399,27 +399,29 @@ impl Reading {
         loop {
             let (mut paused, mut bytes) = (false, 0);
             // Entries are folded in small batches, so that only a megabyte of them is held.
-            let news = self.cursor.read_patiently(measure, End::Open, &mut |len| {
-                bytes += len;
-                paused = pause();
-                paused || bytes > BATCH_BYTES
-            });
+            let news = self
+                .cursor
+                .read_patiently(measure, LogEnd::Open, &mut |len| {
+                    bytes += len;
+                    paused = pause();
+                    paused || bytes > BATCH_BYTES
+                });
             match news {
-                Ok(News::Batch(entries)) => {
+                Ok(NewEntries::Batch(entries)) => {
                     self.conversations.take_in(entries)?;
                     if paused {
                         return Ok(Progress::More);
                     }
                 }
-                Ok(News::Entries(entries)) => {
+                Ok(NewEntries::Entries(entries)) => {
                     self.conversations.take_in(entries)?;
                     return Ok(Progress::Done);
                 }
-                Ok(News::Rewritten(conversations)) => {
+                Ok(NewEntries::Rewritten(conversations)) => {
                     self.conversations = conversations;
                     return Ok(Progress::Done);
                 }
-                Ok(News::Restart) => return Ok(Progress::Restart),
+                Ok(NewEntries::Restart) => return Ok(Progress::Restart),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(if self.cursor.keeps_place() {
                         Progress::More
@@ -461,11 +463,11 @@ impl Reading {
         loop {
             let news = self
                 .cursor
-                .read_patiently(measure, End::Settled, &mut |_| false)?;
+                .read_patiently(measure, LogEnd::Complete, &mut |_| false)?;
             match news {
-                News::Batch(entries) => self.conversations.take_in(entries)?,
-                News::Entries(entries) => return self.conversations.take_in(entries),
-                News::Rewritten(_) | News::Restart => return Ok(()),
+                NewEntries::Batch(entries) => self.conversations.take_in(entries)?,
+                NewEntries::Entries(entries) => return self.conversations.take_in(entries),
+                NewEntries::Rewritten(_) | NewEntries::Restart => return Ok(()),
             }
         }
     }

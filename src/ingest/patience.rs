@@ -40,7 +40,7 @@ pub fn is_busy(error: &io::Error) -> bool {
 ///
 /// As `read`; [`busy`] if the agent was at work for [`PATIENCE`].
 pub fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let mut waiting = Waiting::default();
+    let mut waiting = WaitTime::default();
     loop {
         match read() {
             Err(e) if is_busy(&e) => waiting.pause()?,
@@ -51,11 +51,11 @@ pub fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 
 /// The time that was waited so far.
 #[derive(Default)]
-pub struct Waiting {
+pub struct WaitTime {
     so_far: Duration,
 }
 
-impl Waiting {
+impl WaitTime {
     /// Waits a moment.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ pub fn may_match(
     matcher: &Matcher,
     is_wanted: &dyn Fn() -> bool,
 ) -> io::Result<bool> {
-    let first = First {
+    let first = FirstMatch {
         matcher,
         found: Cell::new(false),
     };
@@ -111,8 +111,8 @@ pub fn each_match<'s>(
     is_wanted: &dyn Fn() -> bool,
     give: &mut dyn FnMut(Match<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let mut places = Places::new(sessions);
-    let all = All {
+    let mut places = ItemPlaces::new(sessions);
+    let all = AllMatches {
         matcher,
         hits: RefCell::default(),
     };
@@ -152,12 +152,12 @@ pub fn each_match<'s>(
 }
 
 /// Looks for the first text that may match.
-struct First<'m> {
+struct FirstMatch<'m> {
     matcher: &'m Matcher,
     found: Cell<bool>,
 }
 
-impl Measure for First<'_> {
+impl Measure for FirstMatch<'_> {
     fn text(&self, _: &str) -> Size {
         Size::default()
     }
@@ -179,7 +179,7 @@ impl Measure for First<'_> {
 }
 
 /// Collects all that matches.
-struct All<'m> {
+struct AllMatches<'m> {
     matcher: &'m Matcher,
     hits: RefCell<Vec<Hit>>,
 }
@@ -193,7 +193,7 @@ struct Hit {
     lines: Option<Lines>,
 }
 
-impl Measure for All<'_> {
+impl Measure for AllMatches<'_> {
     fn text(&self, _: &str) -> Size {
         Size::default()
     }
@@ -258,10 +258,10 @@ fn long_text(log: &LogFile, hit: &Hit, matcher: &Matcher) -> io::Result<Lines> {
 }
 
 /// The places of the items of sessions. An item may be in several sessions of a log, and come to some of them later.
-struct Places(Vec<At>);
+struct ItemPlaces(Vec<ItemPlace>);
 
 /// An item: its record, its hash, its session.
-struct At {
+struct ItemPlace {
     place: u64,
     hash: u64,
     conversation: Conversation,
@@ -269,17 +269,17 @@ struct At {
     is_given: bool,
 }
 
-impl At {
+impl ItemPlace {
     fn key(&self) -> (u64, u64) {
         (self.place, self.hash)
     }
 }
 
-impl Places {
-    fn new<'s>(sessions: impl Iterator<Item = (Conversation, &'s Session)>) -> Places {
+impl ItemPlaces {
+    fn new<'s>(sessions: impl Iterator<Item = (Conversation, &'s Session)>) -> ItemPlaces {
         let items = sessions.flat_map(|(conversation, session)| {
             let items = session.items().iter().enumerate();
-            items.map(move |(ix, item)| At {
+            items.map(move |(ix, item)| ItemPlace {
                 place: item.place().id(),
                 hash: item.hash(),
                 conversation,
@@ -287,9 +287,9 @@ impl Places {
                 is_given: false,
             })
         });
-        let mut items: Vec<At> = items.collect();
+        let mut items: Vec<ItemPlace> = items.collect();
         items.sort_by_key(|at| (at.key(), at.conversation, at.ix));
-        Places(items)
+        ItemPlaces(items)
     }
 
     /// Returns the items that have this text and were not taken yet.

@@ -341,7 +341,7 @@ mod tests {
     use crate::discover::roots::SearchRoot;
     use crate::log::LogFile;
     use crate::reader::read_whole;
-    use crate::testing::followed::{Followed, open};
+    use crate::testing::followed::{FollowedLog, open};
     use agents::builtin::copilot_cli::COPILOT_CLI;
     use model::event::ByLength;
     use proptest::prelude::*;
@@ -376,7 +376,7 @@ mod tests {
 
     /// The prompts of the main conversation in a fresh reading.
     fn prompts(log: &LogFile) -> Vec<u64> {
-        Followed::begin(log, &Arc::default()).prompts()
+        FollowedLog::begin(log, &Arc::default()).prompts()
     }
 
     proptest! {
@@ -386,7 +386,7 @@ mod tests {
             pieces in prop::collection::vec((0_usize..2, 1_usize..900), 0..30),
         ) {
             let (_home, paths, log) = home("", "");
-            let mut followed = Followed::begin(&log, &Arc::default());
+            let mut followed = FollowedLog::begin(&log, &Arc::default());
             let mut left = [LOG, SPANS];
             for (which, len) in pieces.into_iter().chain([(0, usize::MAX), (1, usize::MAX)]) {
                 let (now, later) = left[which].split_at(len.min(left[which].len()));
@@ -439,7 +439,7 @@ mod tests {
     fn rows_of_a_database_have_the_numbers_of_each_conversation() {
         let (_home, database, log, clock) = home_with_rows(ROWS_LOG, &statements());
         assert_eq!(prompts(&log), [11_200, 11_900, 12_010, 12_130]);
-        let followed = Followed::begin(&log, &Arc::default());
+        let followed = FollowedLog::begin(&log, &Arc::default());
         let of_agent = followed.sessions().remove(1).1;
         let of_agent = of_agent.requests();
         let of_agent = of_agent.iter().map(|r| r.prompt());
@@ -477,7 +477,7 @@ mod tests {
             [19, 19, 19, 19, 19],
         ] {
             let (_home, database, log, clock) = home_with_rows("", &all[..tables]);
-            let mut followed = Followed::begin(&log, &Arc::default());
+            let mut followed = FollowedLog::begin(&log, &Arc::default());
             let mut written = 0;
             let mut rows = all[tables..].chunks(2);
             for until in at.into_iter().chain([lines.len()]) {
@@ -494,7 +494,7 @@ mod tests {
                 followed.go_on().unwrap();
             }
             let session = followed.sessions().remove(0).1;
-            let fresh = Followed::begin(&log, &Arc::default());
+            let fresh = FollowedLog::begin(&log, &Arc::default());
             let fresh = fresh.sessions().remove(0).1;
             assert_eq!(fresh.requests().len(), 4);
             assert_eq!(session.requests(), fresh.requests(), "{at:?}");
@@ -530,7 +530,7 @@ mod tests {
         let clock = Clock::stopped();
         let mut scanner = Scanner::new(vec![root], vec![], |_| None).with_clock(&clock);
         let log = scanner.look().files.remove(0);
-        let mut followed = Followed::begin(&log, &Arc::default());
+        let mut followed = FollowedLog::begin(&log, &Arc::default());
         execute(&database, &all[all.len() - 1..]);
         clock.pass(LOOK_INTERVAL);
         assert!(followed.cursor.has_news_beside());

@@ -59,23 +59,23 @@ pub trait Open: Send + Sync {
 }
 
 /// Keeps a streamed source open between readings, so that each goes on where the last one ended.
-pub struct KeptOpen {
+pub struct StreamCache {
     source: Arc<dyn Open>,
-    kept: Mutex<Option<Kept>>,
+    kept: Mutex<Option<CachedStream>>,
 }
 
-struct Kept {
+struct CachedStream {
     /// The stamp of the source when it was opened.
     seen: Stamp,
     /// The stamp of the bytes.
     stamp: Stamp,
-    bytes: Shared,
+    bytes: SharedBytes,
 }
 
-impl KeptOpen {
+impl StreamCache {
     /// Returns a source that is not open yet.
-    pub fn new(source: Arc<dyn Open>) -> KeptOpen {
-        KeptOpen {
+    pub fn new(source: Arc<dyn Open>) -> StreamCache {
+        StreamCache {
             source,
             kept: Mutex::default(),
         }
@@ -87,7 +87,7 @@ impl KeptOpen {
     }
 }
 
-impl Open for KeptOpen {
+impl Open for StreamCache {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let mut held = lock(&self.kept);
         if let Some(kept) = &*held
@@ -104,8 +104,8 @@ impl Open for KeptOpen {
         if !seen.is_sure() || !seen.is_same_write(stamp) {
             return Ok((bytes, stamp));
         }
-        let bytes = Shared(Arc::new(Mutex::new(bytes)));
-        *held = Some(Kept {
+        let bytes = SharedBytes(Arc::new(Mutex::new(bytes)));
+        *held = Some(CachedStream {
             seen,
             stamp,
             bytes: bytes.clone(),
@@ -120,15 +120,15 @@ impl Open for KeptOpen {
 
 /// Opened bytes that are kept.
 #[derive(Clone)]
-struct Shared(Arc<Mutex<Bytes>>);
+struct SharedBytes(Arc<Mutex<Bytes>>);
 
-impl Read for Shared {
+impl Read for SharedBytes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         lock(&self.0).read(buffer)
     }
 }
 
-impl Seek for Shared {
+impl Seek for SharedBytes {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         lock(&self.0).seek(to)
     }

@@ -10,7 +10,7 @@ use ingest::discover::registry;
 use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::follower::{Follower, is_gone};
 use ingest::log::LogFile;
-use ingest::patience::{Waiting, moments};
+use ingest::patience::{WaitTime, moments};
 use ingest::reader::tail_only;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{Conversation, Key};
@@ -114,7 +114,7 @@ impl Logs {
 
     /// Finds all logs, the newest first.
     fn look(&mut self) -> Vec<LogFile> {
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitTime::default();
         loop {
             let found = self.scanner.look();
             // A database that is locked is soon not.

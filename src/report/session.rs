@@ -20,7 +20,7 @@ use handout::Checked;
 use ingest::index::earlier;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
-use ingest::store::pipe::{self, Piped, STDIN};
+use ingest::store::pipe::{self, PipeInput, STDIN};
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::SessionGauge;
 use model::session::Session;
@@ -169,7 +169,7 @@ pub fn run(
 }
 
 /// Opens the pipe that the user names; `None`: the path is no pipe.
-fn piped<'a>(context: &ReportContext, asked: &Asked<'a>) -> Result<Option<(&'a Path, Piped)>> {
+fn piped<'a>(context: &ReportContext, asked: &Asked<'a>) -> Result<Option<(&'a Path, PipeInput)>> {
     let Some(path) = asked.path else {
         return Ok(None);
     };

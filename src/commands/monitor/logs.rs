@@ -3,7 +3,7 @@
 use super::hand_on::Writer;
 use super::search;
 use ingest::search::Matcher;
-use ingest::store::pipe::Piped;
+use ingest::store::pipe::PipeInput;
 use ingest::{self, Handle, IngestEvent, TextJob, demo};
 use model::sessions::{FileId, Update};
 use model::window::Rules;
@@ -109,7 +109,7 @@ impl Followed {
     /// Starts to read the logs. If `or_demo` and the first scan finds none, the demo is played.
     pub(super) fn start(
         context: ReportContext,
-        piped: Option<Piped>,
+        piped: Option<PipeInput>,
         demo: Demo,
         or_demo: bool,
     ) -> io::Result<Followed> {

@@ -15,7 +15,7 @@
 //! A write-ahead log that is removed in the microseconds in which it is opened is made again, without content.
 
 use super::copy::copy;
-use super::moment::{Files, Moment, WAL_SUFFIX, beside};
+use super::version::{DatabaseVersion, Files, WAL_SUFFIX, beside};
 use crate::patience::busy;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
@@ -41,11 +41,11 @@ const ZSTD_WINDOW: u64 = 32 << 20;
 const INSTRUCTIONS_PER_CHECK: i32 = 100_000;
 
 /// An open database.
-pub struct Opened {
+pub struct OpenDatabase {
     connection: Connection,
     /// The state of its files when it was opened.
-    moment: Moment,
-    how: How,
+    moment: DatabaseVersion,
+    how: OpenMode,
     longest_query: Duration,
     /// The time at which the present query is given up, in milliseconds after `epoch`.
     until: Arc<AtomicU64>,
@@ -57,38 +57,38 @@ pub struct Opened {
 
 /// See the table above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum OpenMode {
     Alone,
     WithLog,
     Copied,
 }
 
-impl Opened {
+impl OpenDatabase {
     /// Opens the database at a path. A query that takes longer than `longest_query` is given up.
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::ResourceBusy`] if it is being written to; [`io::ErrorKind::InvalidData`] if it is no database.
-    pub fn new(path: &Path, longest_query: Duration) -> io::Result<Opened> {
-        let moment = Moment::of(path)?;
-        let at = |how, uri: &str| Opened::at(uri, how, moment, longest_query).map_err(error);
+    pub fn new(path: &Path, longest_query: Duration) -> io::Result<OpenDatabase> {
+        let moment = DatabaseVersion::of(path)?;
+        let at = |how, uri: &str| OpenDatabase::at(uri, how, moment, longest_query).map_err(error);
         let opened = match (moment.has_journal, moment.has_log()) {
             (true, _) if moment.is_left(path) => {
                 let (folder, copy) = copy(path, moment.files)?;
-                Opened {
+                OpenDatabase {
                     copy: Some(folder),
-                    ..at(How::Copied, &uri(&copy, "mode=rw"))?
+                    ..at(OpenMode::Copied, &uri(&copy, "mode=rw"))?
                 }
             }
             (true, _) => return Err(busy()),
             (false, true) => at(
-                How::WithLog,
+                OpenMode::WithLog,
                 &uri(path, &format!("mode=ro&vfs={UNLOCKED_VFS}")),
             )?,
-            (false, false) => at(How::Alone, &uri(path, "mode=ro&immutable=1"))?,
+            (false, false) => at(OpenMode::Alone, &uri(path, "mode=ro&immutable=1"))?,
         };
         // SQLite would make the log again.
-        if opened.how == How::WithLog && !beside(path, WAL_SUFFIX).exists() {
+        if opened.how == OpenMode::WithLog && !beside(path, WAL_SUFFIX).exists() {
             return Err(busy());
         }
         // The first look at the tables shows whether it can be read at all.
@@ -100,24 +100,24 @@ impl Opened {
 
     fn at(
         uri: &str,
-        how: How,
-        moment: Moment,
+        how: OpenMode,
+        moment: DatabaseVersion,
         longest_query: Duration,
-    ) -> rusqlite::Result<Opened> {
+    ) -> rusqlite::Result<OpenDatabase> {
         let access = match how {
-            How::Copied => OpenFlags::SQLITE_OPEN_READ_WRITE,
-            How::Alone | How::WithLog => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            OpenMode::Copied => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            OpenMode::Alone | OpenMode::WithLog => OpenFlags::SQLITE_OPEN_READ_ONLY,
         };
         let flags = access | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(uri, flags)?;
-        if how == How::WithLog {
+        if how == OpenMode::WithLog {
             // The index of the log is made in memory, and the log stays as it is.
             connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         }
         let (until, epoch) = (Arc::new(AtomicU64::new(u64::MAX)), Instant::now());
         prepare(&connection, &until, epoch)?;
-        Ok(Opened {
+        Ok(OpenDatabase {
             connection,
             moment,
             how,
@@ -149,7 +149,7 @@ impl Opened {
         let transaction = self.connection.unchecked_transaction().map_err(error)?;
         let result = read(&self.connection);
         drop(transaction);
-        if self.how == How::Copied || self.moment.holds(path) {
+        if self.how == OpenMode::Copied || self.moment.holds(path) {
             result.map_err(error)
         } else {
             Err(busy())

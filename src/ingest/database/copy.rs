@@ -1,6 +1,6 @@
 //! A private copy of a database: only a writer can roll back the journal of a writer that is gone.
 
-use super::moment::{Files, JOURNAL_MAGIC, JOURNAL_SUFFIX, WAL_SUFFIX, beside};
+use super::version::{Files, JOURNAL_MAGIC, JOURNAL_SUFFIX, WAL_SUFFIX, beside};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

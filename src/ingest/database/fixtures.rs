@@ -5,7 +5,7 @@ use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::log::LogFile;
 use crate::reader::{read_whole, tail_only};
-use crate::testing::followed::Followed;
+use crate::testing::followed::FollowedLog;
 use model::event::ByLength;
 use model::session::Session;
 use model::sessions::FileId;
@@ -49,7 +49,7 @@ fn following_ends_where_a_fresh_reading_does() {
         writer.pragma_update(None, "synchronous", "off").unwrap();
         let clock = Clock::stopped();
         let mut scanner = scanner(&script, &path).with_clock(&clock);
-        let mut followed: BTreeMap<FileId, Followed> = BTreeMap::new();
+        let mut followed: BTreeMap<FileId, FollowedLog> = BTreeMap::new();
         let mut statements = Batch::new(&writer, &sql);
         while let Some(mut statement) = statements.next().unwrap() {
             statement.raw_execute().unwrap();
@@ -98,9 +98,9 @@ fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
 }
 
 /// Reads on in the sessions that are there now.
-fn go_on(logs: &[LogFile], followed: &mut BTreeMap<FileId, Followed>) {
+fn go_on(logs: &[LogFile], followed: &mut BTreeMap<FileId, FollowedLog>) {
     for log in logs {
-        let begin = || Followed::begin(log, &Arc::default());
+        let begin = || FollowedLog::begin(log, &Arc::default());
         let one = followed.entry(log.facts.file).or_insert_with(begin);
         let read = one.go_on();
         let is_at_work = read

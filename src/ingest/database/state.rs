@@ -1,8 +1,8 @@
 //! Keeps the state of a database, and when to look at it again.
 
-use super::connection::Opened;
-use super::moment::Files;
-use super::tables::{Listed, Tables};
+use super::connection::OpenDatabase;
+use super::tables::{SessionRow, Tables};
+use super::version::Files;
 use super::{Database, FIRST_PIECE_TIME, Session, Sessions, is_busy};
 use crate::patience::PATIENCE;
 use crate::source::Stamp;
@@ -24,7 +24,7 @@ const MOST_READ_TRIES: u32 = 3;
 
 /// The state of a database, as far as it was read.
 pub struct State {
-    pub(super) open: Option<Opened>,
+    pub(super) open: Option<OpenDatabase>,
     used: Option<Instant>,
     /// Its tables. Another of its versions may begin to use its own.
     tables: Option<Tables>,
@@ -40,13 +40,13 @@ pub struct State {
     /// The time at which to look at the list again, if it was not looked at this time.
     pub(super) due: Option<Instant>,
     /// Sessions that were looked at since.
-    looks: HashMap<Arc<str>, Look>,
+    looks: HashMap<Arc<str>, SessionCheck>,
     locked_since: Option<Instant>,
 }
 
 /// A look at one session, which takes less than the list.
 #[derive(Clone, Copy)]
-struct Look {
+struct SessionCheck {
     stamp: Stamp,
     /// The files then, if a write since is sure to show.
     seen: Option<Files>,
@@ -133,7 +133,7 @@ impl State {
                 return last.ok_or(e);
             }
         };
-        let look = Look {
+        let look = SessionCheck {
             stamp: stamp(&session),
             seen: Some(files).filter(Files::is_sure),
             next: after(now, took),
@@ -201,7 +201,7 @@ impl State {
         let open = self.open.take().filter(|open| open.is_of(files));
         let open = match open {
             Some(open) => open,
-            None => Opened::new(path, database.longest_query)?,
+            None => OpenDatabase::new(path, database.longest_query)?,
         };
         let tables = match self.tables.take() {
             Some(tables) => tables,
@@ -257,7 +257,7 @@ fn after(now: Instant, took: Duration) -> Instant {
     now + took + LOOK_INTERVAL.max(took * LOOK_COST_FACTOR)
 }
 
-fn stamp(session: &Listed) -> Stamp {
+fn stamp(session: &SessionRow) -> Stamp {
     Stamp::exact((session.version, 0)).at(session.updated)
 }
 

@@ -26,7 +26,7 @@ pub struct Tables {
 }
 
 /// A session of a database.
-pub struct Listed {
+pub struct SessionRow {
     pub id: String,
     pub parent: Option<String>,
     /// The time at which it was last written to.
@@ -176,7 +176,7 @@ impl Tables {
     }
 
     /// Returns all sessions.
-    pub fn sessions(self, connection: &Connection) -> rusqlite::Result<Vec<Listed>> {
+    pub fn sessions(self, connection: &Connection) -> rusqlite::Result<Vec<SessionRow>> {
         let mut statement = connection.prepare_cached(self.schema.sessions)?;
         let columns = statement.column_count();
         let mut rows = statement.query(())?;
@@ -191,7 +191,11 @@ impl Tables {
     }
 
     /// Returns one session.
-    pub fn session(self, connection: &Connection, id: &str) -> rusqlite::Result<Option<Listed>> {
+    pub fn session(
+        self,
+        connection: &Connection,
+        id: &str,
+    ) -> rusqlite::Result<Option<SessionRow>> {
         let all = self.schema.sessions;
         // SQLite applies the condition where the sessions are selected.
         let named = connection
@@ -337,7 +341,7 @@ fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     }
 }
 
-fn listed(row: &Row<'_>, columns: usize) -> rusqlite::Result<Option<Listed>> {
+fn listed(row: &Row<'_>, columns: usize) -> rusqlite::Result<Option<SessionRow>> {
     let Some(id) = id(row, ID_COLUMN)? else {
         return Ok(None);
     };
@@ -356,7 +360,7 @@ fn listed(row: &Row<'_>, columns: usize) -> rusqlite::Result<Option<Listed>> {
         ValueRef::Real(ms) if ms >= 0.0 => Some(ms as u64),
         _ => None,
     };
-    Ok(Some(Listed {
+    Ok(Some(SessionRow {
         id,
         parent: self::id(row, PARENT_COLUMN)?,
         updated: updated

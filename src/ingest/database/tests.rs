@@ -4,19 +4,19 @@ use super::*;
 use crate::conversations::LogSessions;
 use crate::discover::roots::SearchRoot;
 use crate::discover::{ScanResult, Scanner};
-use crate::log::{LogFile, News};
+use crate::log::{LogFile, NewEntries};
 use crate::patience::PATIENCE;
 use crate::reader::{read_whole, tail_only};
-use crate::testing::followed::Followed;
+use crate::testing::followed::FollowedLog;
 use crate::testing::{TABLES, TALKS, TOY};
 use files::waiting::wait_for;
 use formats::database::Schema;
 use model::event::ByLength;
 use model::session::{Coverage, Session};
-use moment::JOURNAL_MAGIC;
 use state::{IDLE_TIME, LOOK_INTERVAL};
 use std::fs;
 use std::time::SystemTime;
+use version::JOURNAL_MAGIC;
 
 mod beside;
 mod hostile;
@@ -55,7 +55,7 @@ impl Agent {
     /// Follows a session.
     fn watch(&self, id: &str) -> Watched {
         Watched {
-            followed: Followed::begin(&self.log(id), &Arc::default()),
+            followed: FollowedLog::begin(&self.log(id), &Arc::default()),
             clock: self.clock.clone(),
         }
     }
@@ -138,7 +138,7 @@ fn prompts(log: &LogFile) -> Vec<u64> {
 
 /// A session that is followed, and the clock by which its database is looked at again.
 struct Watched {
-    followed: Followed,
+    followed: FollowedLog,
     clock: Clock,
 }
 

@@ -3,13 +3,13 @@
 use super::{assert_same_as_fresh, follow, more};
 use crate::log::Reading;
 use crate::reader::read_whole;
-use crate::testing::made::{Fault, Made};
+use crate::testing::made::{Fault, MadeLog};
 use model::event::ByLength;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-fn log() -> Made {
-    let made = Made::new("{\"cwd\":\"/p\"}\n");
+fn log() -> MadeLog {
+    let made = MadeLog::new("{\"cwd\":\"/p\"}\n");
     made.append_many("{\"toy\":7}\n{\"say\":\"größer\"}\n{\"reset\":1}\n", 300);
     made.append_long_line(5 << 20);
     made.append("{\"toy\":2000}\n");

@@ -5,7 +5,7 @@ use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::reader::tail_only;
 use crate::testing::followed::open;
-use crate::testing::made::Made;
+use crate::testing::made::MadeLog;
 use model::event::ByLength;
 use model::session::Coverage;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const SCREEN_SEARCHES: u64 = 64 << 20;
 
 #[test]
 fn a_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
-    let made = Made::new("{\"cwd\":\"/p\"}\n{\"toy\":300}\n{\"toy\":4000}\n");
+    let made = MadeLog::new("{\"cwd\":\"/p\"}\n{\"toy\":300}\n{\"toy\":4000}\n");
     made.append_long_line(SCREEN_SEARCHES + 1);
     let sessions = tail_only(&made.log(), &Arc::default()).unwrap();
     let context = main_of(&sessions).unwrap().context();
@@ -27,7 +27,7 @@ fn a_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
 
 #[test]
 fn an_unfinished_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
-    let made = Made::new("{\"cwd\":\"/p\"}\n{\"toy\":4000}\n{\"say\":\"");
+    let made = MadeLog::new("{\"cwd\":\"/p\"}\n{\"toy\":4000}\n{\"say\":\"");
     made.append_many(&"x".repeat(1 << 20), 65);
     let log = made.log();
     let sessions = tail_only(&log, &Arc::default()).unwrap();

@@ -1,13 +1,13 @@
 //! Logs that are written to where they were read already.
 
 use super::{assert_same_as_fresh, follow, more};
-use crate::testing::made::Made;
+use crate::testing::made::MadeLog;
 
 /// A log of several hundred kilobytes, and a line in its middle.
 const MIDDLE: &str = "{\"toy\":111}\n";
 
-fn long_log() -> Made {
-    let made = Made::new("{\"toy\":1}\n");
+fn long_log() -> MadeLog {
+    let made = MadeLog::new("{\"toy\":1}\n");
     made.append_many("{\"say\":\"some words before the middle\"}\n", 20_000);
     made.append(MIDDLE);
     made.append_many("{\"say\":\"and some more words after it\"}\n", 20_000);
@@ -69,7 +69,7 @@ fn a_rewrite_in_the_middle_of_a_log_that_grows_is_seen_when_it_is_its_turn() {
 #[test]
 fn what_is_appended_to_a_large_log_costs_the_same_as_to_a_small_one() {
     let cost = |lines| {
-        let made = Made::new("{\"toy\":1}\n");
+        let made = MadeLog::new("{\"toy\":1}\n");
         made.append_many("{\"say\":\"some words before the middle\"}\n", lines);
         let (mut sessions, mut cursor) = follow(&made);
         let before = made.read();

@@ -2,11 +2,16 @@
 
 use super::follow;
 use crate::event::IngestEvent;
-use crate::testing::made::Made;
+use crate::testing::made::MadeLog;
 use crate::worker::job::{Opened, Origin, TextJob};
 use model::text::{Text, TextRequest};
 
-fn page(opened: &mut Opened, made: &Made, wanted: TextRequest, page: u32) -> Result<Text, String> {
+fn page(
+    opened: &mut Opened,
+    made: &MadeLog,
+    wanted: TextRequest,
+    page: u32,
+) -> Result<Text, String> {
     let job = TextJob::Page(TextRequest { page, ..wanted });
     match opened.do_job(job, Origin::Log(made.log())) {
         Some(IngestEvent::Text(page)) => page.text,
@@ -14,15 +19,15 @@ fn page(opened: &mut Opened, made: &Made, wanted: TextRequest, page: u32) -> Res
     }
 }
 
-fn wanted(made: &Made) -> TextRequest {
+fn wanted(made: &MadeLog) -> TextRequest {
     let (sessions, _) = follow(made);
     let items = super::of(&sessions).items();
     let longest = items.iter().max_by_key(|item| item.size().bytes).unwrap();
     TextRequest::of(made.log().facts.file, longest).unwrap()
 }
 
-fn log() -> Made {
-    let made = Made::new("{\"toy\":1}\n{\"say\":\"");
+fn log() -> MadeLog {
+    let made = MadeLog::new("{\"toy\":1}\n{\"say\":\"");
     made.append_many(&r"größer \u6f22 \n\\ words ".repeat(1000), 500);
     made.append("\"}\n{\"toy\":2}\n");
     made

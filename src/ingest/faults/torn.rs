@@ -1,7 +1,7 @@
 //! Records that are written in pieces, and what does not look like lines.
 
 use super::{assert_same_as_fresh, follow, more};
-use crate::testing::made::Made;
+use crate::testing::made::MadeLog;
 use model::event::Event;
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 fn a_line_torn_anywhere_is_read_once_and_whole() {
     let line = "{\"say\":\"größer 漢\"}\r\n{\"toy\":5}\n";
     for tear in (0..line.len()).filter(|at| line.is_char_boundary(*at)) {
-        let made = Made::new("{\"toy\":1}\n");
+        let made = MadeLog::new("{\"toy\":1}\n");
         let (mut sessions, mut cursor) = follow(&made);
         let (head, tail) = line.split_at(tear);
         made.append(head);
@@ -24,14 +24,14 @@ fn a_line_torn_anywhere_is_read_once_and_whole() {
 
 #[test]
 fn no_newline_at_the_end_crlf_and_empty_lines() {
-    let plain = Made::new("{\"say\":\"x\"}\n{\"toy\":5}\n");
+    let plain = MadeLog::new("{\"say\":\"x\"}\n{\"toy\":5}\n");
     let (plain, _) = follow(&plain);
     for text in [
         "{\"say\":\"x\"}\r\n{\"toy\":5}\r\n",
         "\n\n{\"say\":\"x\"}\n\r\n{\"toy\":5}",
         "{\"say\":\"x\"}\r\n{\"toy\":5}",
     ] {
-        let made = Made::new(text);
+        let made = MadeLog::new(text);
         let log = made.log();
         let all = crate::reader::read_whole(&log, &model::event::ByLength, &Default::default());
         let all = all.unwrap();
@@ -43,7 +43,7 @@ fn no_newline_at_the_end_crlf_and_empty_lines() {
 
 #[test]
 fn a_million_tiny_records_take_one_read_of_the_file() {
-    let made = Made::new("{\"toy\":1}\n");
+    let made = MadeLog::new("{\"toy\":1}\n");
     made.append_many("{}\n", 100_000);
     let log = made.log();
     let mut entries = 0;
@@ -72,7 +72,7 @@ fn a_line_in_many_pieces_is_read_a_few_times_however_long_it_is() {
     let len = PIECES * piece.len() as u64;
     // Whether a write may follow that its stamp does not show, and whether a write shows in the time first.
     for (may_follow, is_early) in [(false, false), (true, false), (false, true)] {
-        let made = Made::new("{\"toy\":1}\n");
+        let made = MadeLog::new("{\"toy\":1}\n");
         made.append_many("{\"say\":\"what was said before\"}\n", 10_000);
         if may_follow {
             made.date(SystemTime::now() + Duration::from_secs(300));
@@ -99,7 +99,7 @@ fn a_line_in_many_pieces_is_read_a_few_times_however_long_it_is() {
 
 #[test]
 fn what_was_rewritten_before_a_line_in_many_pieces_is_seen_when_that_ends() {
-    let made = Made::new("{\"toy\":1}\n{\"say\":\"before\"}\n");
+    let made = MadeLog::new("{\"toy\":1}\n{\"say\":\"before\"}\n");
     let (mut sessions, mut cursor) = follow(&made);
     made.append("{\"say\":\"");
     // Many pieces, after which a look compares nothing.

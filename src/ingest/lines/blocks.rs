@@ -62,7 +62,7 @@ impl Blocks {
         let mut blocks = Blocks::at(origin);
         blocks.is_partial = origin > start;
         file.seek(SeekFrom::Start(origin))?;
-        let mut source = Hashing::new(file, Vec::new());
+        let mut source = HashingReader::new(file, Vec::new());
         io::copy(&mut (&mut source).take(end - origin), &mut io::sink())?;
         let hashed = source.hashed;
         blocks.seal(file, end, hashed)?;
@@ -75,7 +75,7 @@ impl Blocks {
     }
 
     /// Compares what was read with what the file contains now. Returns the bytes after the last whole block, with
-    /// which [`Hashing`] continues; `None`: something differs.
+    /// which [`HashingReader`] continues; `None`: something differs.
     ///
     /// The file is read in the order of its bytes.
     pub fn compare(&mut self, file: &mut Bytes, check: Check) -> io::Result<Option<Vec<u8>>> {
@@ -128,9 +128,9 @@ impl Blocks {
     }
 
     /// Notes that reading went on and ended at `end`. Bytes that were hashed beyond it do not count.
-    pub fn seal(&mut self, file: &mut Bytes, end: u64, hashed: Hashed) -> io::Result<()> {
+    pub fn seal(&mut self, file: &mut Bytes, end: u64, hashed: BlockHashes) -> io::Result<()> {
         let is_first = self.end == self.origin;
-        let Hashed { whole, mut piece } = hashed;
+        let BlockHashes { whole, mut piece } = hashed;
         let all = self.whole.len() + whole.len();
         let known = (end.saturating_sub(self.origin)) / BLOCK_BYTES as u64;
         let known = usize::try_from(known).unwrap_or(all).min(all);
@@ -168,31 +168,31 @@ fn read_at(file: &mut Bytes, at: u64, len: usize, bytes: &mut Vec<u8>) -> io::Re
 
 /// Hashes of what was read on.
 #[derive(Default)]
-pub struct Hashed {
+pub struct BlockHashes {
     whole: Vec<u64>,
     /// The bytes after the last whole block.
     piece: Vec<u8>,
 }
 
 /// Hashes what is read through it.
-pub struct Hashing<'s> {
+pub struct HashingReader<'s> {
     source: &'s mut dyn Read,
     /// The hash so far.
-    pub hashed: Hashed,
+    pub hashed: BlockHashes,
 }
 
-impl<'s> Hashing<'s> {
+impl<'s> HashingReader<'s> {
     /// Reads from the place where reading ended; `piece` is what follows the last whole block before it.
-    pub fn new(source: &'s mut dyn Read, piece: Vec<u8>) -> Hashing<'s> {
-        let hashed = Hashed {
+    pub fn new(source: &'s mut dyn Read, piece: Vec<u8>) -> HashingReader<'s> {
+        let hashed = BlockHashes {
             piece,
-            ..Hashed::default()
+            ..BlockHashes::default()
         };
-        Hashing { source, hashed }
+        HashingReader { source, hashed }
     }
 }
 
-impl Hashed {
+impl BlockHashes {
     fn take_in(&mut self, mut bytes: &[u8]) {
         if !self.piece.is_empty() {
             let missing = (BLOCK_BYTES - self.piece.len()).min(bytes.len());
@@ -210,7 +210,7 @@ impl Hashed {
     }
 }
 
-impl Read for Hashing<'_> {
+impl Read for HashingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.source.read(buffer)?;
         self.hashed.take_in(&buffer[..n]);
@@ -246,7 +246,7 @@ mod tests {
                 let piece = hashed.compare(&mut file, Check::Rest).unwrap().unwrap();
                 let end = hashed.end();
                 file.seek(SeekFrom::Start(end)).unwrap();
-                let mut source = Hashing::new(&mut file, piece);
+                let mut source = HashingReader::new(&mut file, piece);
                 let n = io::copy(&mut (&mut source).take(read as u64), &mut io::sink()).unwrap();
                 let news = source.hashed;
                 hashed.seal(&mut file, end + n.min(counts as u64), news).unwrap();

@@ -1,7 +1,7 @@
 //! A position in a growing log of lines: reads what was appended, and notices when the log is no longer
 //! the one that was read before.
 
-use super::blocks::{Blocks, Check, Hashing};
+use super::blocks::{Blocks, Check, HashingReader};
 use crate::lines::{Lines, OnLine, Progress, Step};
 use crate::source::{Bytes, CHUNK, Open, Stamp, read_some};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -275,7 +275,7 @@ impl Position {
         let mut lines = Lines::at(self.offset, self.number, rest);
         let hashed = self.blocks.end();
         file.seek(SeekFrom::Start(hashed))?;
-        let mut source = Hashing::new(file, piece);
+        let mut source = HashingReader::new(file, piece);
         // The newline after a last line that was delivered without it.
         let gap = self.offset.saturating_sub(hashed);
         io::copy(&mut (&mut source).take(gap), &mut io::sink())?;

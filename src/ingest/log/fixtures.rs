@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::conversations::summaries_of;
-use crate::conversations::{Conversations, Searched, main_of};
+use crate::conversations::{Conversations, SearchLimits, main_of};
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::index::{restore, value};
-use crate::log::News;
+use crate::log::NewEntries;
 use crate::reader::{each_usage, read_once, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
 use crate::testing::followed::read_to_end;
@@ -102,16 +102,16 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
                 more => more.unwrap(),
             };
             match more {
-                News::Rewritten(conversations) => {
+                NewEntries::Rewritten(conversations) => {
                     document = Some(conversations.into_sessions());
                     break;
                 }
-                News::Entries(entries) => {
+                NewEntries::Entries(entries) => {
                     conversations.apply(entries);
                     break;
                 }
-                News::Batch(entries) => conversations.apply(entries),
-                News::Restart => {
+                NewEntries::Batch(entries) => conversations.apply(entries),
+                NewEntries::Restart => {
                     let reading = read_to_end(|| Reading::whole(log, &RULES));
                     (conversations, cursor) = (reading.conversations, reading.cursor);
                 }
@@ -145,7 +145,7 @@ fn is_folder(log: &LogFile) -> bool {
 
 fn is_document(log: &LogFile) -> bool {
     let news = log.store.cursor(log, &RULES).more(&ByLength);
-    matches!(news, Ok(News::Rewritten(_)))
+    matches!(news, Ok(NewEntries::Rewritten(_)))
 }
 
 /// A log like this one, at a place of its own and empty.
@@ -215,7 +215,7 @@ proptest! {
         let (log, bytes) = empty(which, dir.path(), StoreKind::Lines);
         fs::write(&*log.facts.path, &bytes[..cut.index(bytes.len() + 1)]).unwrap();
         // As of a log that is much longer than its last piece.
-        let searched = Searched { report: u64::MAX, output: u64::MAX, before: 0 };
+        let searched = SearchLimits { report: u64::MAX, output: u64::MAX, before: 0 };
         let reach = Reach { first, searched, small: 0, ..Reach::ALL };
         let list = backwards::tail(&source::file(&log.location()), &log, &ByLength, &RULES, reach);
         let mut list = list.unwrap();
@@ -233,7 +233,7 @@ proptest! {
 
 #[test]
 fn the_last_piece_of_a_log_says_what_a_report_says() {
-    let searched = Searched {
+    let searched = SearchLimits {
         report: u64::MAX,
         output: u64::MAX,
         before: 0,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::conversations::Conversations;
-use crate::log::News;
+use crate::log::NewEntries;
 use crate::reader::{each_usage, read_whole};
 use crate::source::CHUNK;
 use crate::testing::toy_log;
@@ -91,16 +91,16 @@ proptest! {
             loop {
                 let more = if n == finish { cursor.finish(&ByLength) } else { cursor.more(&ByLength) };
                 match more.unwrap() {
-                    News::Entries(entries) => {
+                    NewEntries::Entries(entries) => {
                         conversations.apply(entries);
                         break;
                     }
-                    News::Batch(entries) => conversations.apply(entries),
-                    News::Restart => {
+                    NewEntries::Batch(entries) => conversations.apply(entries),
+                    NewEntries::Restart => {
                         let reading = log.store.tail(&log, &ByLength, &rules).unwrap();
                         (conversations, cursor) = (reading.conversations, reading.cursor);
                     }
-                    News::Rewritten(_) => unreachable!("no document"),
+                    NewEntries::Rewritten(_) => unreachable!("no document"),
                 }
             }
         }
@@ -127,7 +127,7 @@ fn a_long_log_comes_in_batches_and_in_turns() {
     let rules = Arc::default();
     let mut cursor = Reading::whole(&log, &rules).cursor;
     let mut batches = 0;
-    while let News::Batch(entries) = cursor.more(&ByLength).unwrap() {
+    while let NewEntries::Batch(entries) = cursor.more(&ByLength).unwrap() {
         assert!(!entries.is_empty());
         batches += 1;
     }

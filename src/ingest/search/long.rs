@@ -1,6 +1,6 @@
 //! Searches a text that is never held whole.
 
-use super::matcher::{Counted, Matcher, line_end, mark, within};
+use super::matcher::{LineCounter, Matcher, line_end, mark, within};
 use super::{Line, Lines};
 
 /// The usual window.
@@ -73,7 +73,7 @@ impl<'m> Search<'m> {
     /// Searches for what begins before `end`, and drops what is then not needed.
     fn search(&mut self, end: usize) {
         let text = &self.held;
-        let mut counted = Counted::new(self.line);
+        let mut counted = LineCounter::new(self.line);
         let mut searched = self.from;
         let mut ranges = self.matcher.ranges_from(text, self.from).peekable();
         while let Some(first) = ranges.next_if(|found| found.start < end) {

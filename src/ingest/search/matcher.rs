@@ -92,7 +92,7 @@ impl Matcher {
     /// Returns the lines of a text that match.
     pub fn lines(&self, text: &str) -> Lines {
         let mut lines = Lines::default();
-        let mut counted = Counted::new(1);
+        let mut counted = LineCounter::new(1);
         let mut ranges = self.ranges(text).peekable();
         while let Some(first) = ranges.next() {
             let start = text[..first.start].rfind('\n').map_or(0, |at| at + 1);
@@ -144,14 +144,14 @@ pub(super) fn line_end(text: &str, found: &Range<usize>) -> usize {
 }
 
 /// Counts lines of a text in its order.
-pub(super) struct Counted {
+pub(super) struct LineCounter {
     at: usize,
     line: u64,
 }
 
-impl Counted {
-    pub(super) fn new(line: u64) -> Counted {
-        Counted { at: 0, line }
+impl LineCounter {
+    pub(super) fn new(line: u64) -> LineCounter {
+        LineCounter { at: 0, line }
     }
 
     /// Returns the number of the line at `to`, which may be before that.

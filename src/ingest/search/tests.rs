@@ -4,7 +4,7 @@ use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::lines::LONG_LINE;
 use crate::reader::read_once;
-use crate::testing::made::Made;
+use crate::testing::made::MadeLog;
 use model::event::ByLength;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;
@@ -41,7 +41,7 @@ fn found(log: &LogFile, pattern: &str) -> Vec<(ItemIx, Vec<String>)> {
 
 #[test]
 fn what_is_escaped_in_a_log_is_found_as_it_is_meant() {
-    let made = Made::new(
+    let made = MadeLog::new(
         "{\"toy\":10}\n{\"say\":\"first\\nsecond \\u006eeedle \\\"quoted\\\"\"}\n{\"say\":\"none\"}\n\
          {\"side\":\"an aside\"}\n{\"say\":\"a\\tneedle\"}\n",
     );
@@ -64,7 +64,7 @@ fn the_end_of_a_text_that_is_not_held_whole_is_found() {
     let text = format!(
         "{{\"say\":\"short\"}}\n{{\"say\":\"begins\\n{filler}\\nthen a ne\\u0065dle\\nends\"}}\n{{\"say\":\"after\"}}\n"
     );
-    let made = Made::new(&text);
+    let made = MadeLog::new(&text);
     let log = made.log();
     assert_eq!(
         found(&log, "needle"),
@@ -76,7 +76,7 @@ fn the_end_of_a_text_that_is_not_held_whole_is_found() {
 
 #[test]
 fn it_ends_when_there_are_enough() {
-    let made = Made::new(&"{\"say\":\"needle\"}\n".repeat(100));
+    let made = MadeLog::new(&"{\"say\":\"needle\"}\n".repeat(100));
     let log = made.log();
     let sessions = sessions(&log);
     let all = sessions
@@ -98,7 +98,7 @@ fn it_ends_when_there_are_enough() {
 #[test]
 fn it_ends_when_nobody_waits_for_it() {
     // More than one batch of records.
-    let made = Made::new(&"{\"say\":\"needle\"}\n".repeat(100_000));
+    let made = MadeLog::new(&"{\"say\":\"needle\"}\n".repeat(100_000));
     let log = made.log();
     let sessions = sessions(&log);
     let all = sessions

@@ -28,12 +28,12 @@ pub struct Chain {
     at: Location,
     spec: &'static ChainSpec,
     own: Arc<dyn Open>,
-    inherited: Mutex<Option<Inherited>>,
+    inherited: Mutex<Option<InheritedContent>>,
 }
 
 /// The content that a log inherits.
 #[derive(Clone)]
-struct Inherited {
+struct InheritedContent {
     /// The log when this was looked for; `None`: a write since would not show in its stamp.
     seen: Option<Stamp>,
     /// The hash of its first line.
@@ -65,7 +65,7 @@ impl Chain {
 
     /// Returns the content that the log inherits. It is looked for once, and again if the first line of the log is
     /// another one.
-    fn inherited(&self, own: &mut Bytes, stamp: Stamp) -> io::Result<Option<Inherited>> {
+    fn inherited(&self, own: &mut Bytes, stamp: Stamp) -> io::Result<Option<InheritedContent>> {
         let mut held = lock(&self.inherited);
         if held.as_ref().is_some_and(|held| held.seen == Some(stamp)) {
             return Ok(held.clone());
@@ -76,7 +76,7 @@ impl Chain {
             (Some(line), Some(held)) if xxh3_64(&line) == held.hash => held.seen = seen,
             (Some(line), held) => {
                 let mut visited = vec![self.at.path.to_path_buf()];
-                *held = Some(Inherited {
+                *held = Some(InheritedContent {
                     seen,
                     hash: xxh3_64(&line),
                     first: line.len() as u64,
@@ -163,7 +163,7 @@ impl Open for Chain {
         };
         let between: u64 = inherited.parts.iter().map(|part| part.to - part.from).sum();
         let len = stamp.len + between;
-        let joined = Joined {
+        let joined = JoinedBytes {
             own,
             inherited,
             between,
@@ -252,9 +252,9 @@ fn end_of_line(bytes: &mut Bytes, field: &str, value: &str) -> io::Result<Option
 const MOST_SPACES: usize = 64;
 
 /// The bytes of a log with what it inherits.
-struct Joined {
+struct JoinedBytes {
     own: Bytes,
-    inherited: Inherited,
+    inherited: InheritedContent,
     /// The number of bytes that are inherited.
     between: u64,
     len: u64,
@@ -269,7 +269,7 @@ struct OpenPart {
     bytes: Bytes,
 }
 
-impl ReadAt for Joined {
+impl ReadAt for JoinedBytes {
     fn size(&self) -> u64 {
         self.len
     }
@@ -279,7 +279,7 @@ impl ReadAt for Joined {
         if buffer.is_empty() || offset >= self.len {
             return Ok(0);
         }
-        let Inherited { first, parts, .. } = &self.inherited;
+        let InheritedContent { first, parts, .. } = &self.inherited;
         let (from, most) = match offset.checked_sub(*first) {
             None => (offset, first - offset),
             Some(within) if within >= self.between => (offset - self.between, self.len - offset),
@@ -331,7 +331,7 @@ mod tests {
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
     use crate::lines::Progress;
-    use crate::log::{Cursor, LogFile, News, Reading};
+    use crate::log::{Cursor, LogFile, NewEntries, Reading};
     use crate::reader::{each_usage, read_whole};
     use agents::builtin::codex::CODEX;
     use model::event::{ByLength, Event};
@@ -471,8 +471,9 @@ mod tests {
         let first = own[..rest].replace(B, "dddddddd-2222-7222-8222-222222222222");
         assert_ne!(first, own[..rest]);
         fs::write(&c, format!("{first}{}", &own[rest..])).unwrap();
-        let restarts =
-            |cursor: &mut Box<dyn Cursor>| matches!(cursor.finish(&ByLength), Ok(News::Restart));
+        let restarts = |cursor: &mut Box<dyn Cursor>| {
+            matches!(cursor.finish(&ByLength), Ok(NewEntries::Restart))
+        };
         assert!(restarts(&mut cursor), "it inherits nothing now");
         assert_eq!(prompts(&log), [9_430]);
         let mut cursor = log.store.cursor(&log, &Arc::default());
@@ -500,11 +501,13 @@ mod tests {
         let log = found(home.path()).remove(2);
         let mut cursor = log.store.cursor(&log, &Arc::default());
         let before = cursor.finish(&ByLength);
-        assert!(matches!(before, Ok(crate::log::News::Entries(entries)) if !entries.is_empty()));
+        assert!(
+            matches!(before, Ok(crate::log::NewEntries::Entries(entries)) if !entries.is_empty())
+        );
         let mut file = fs::OpenOptions::new().append(true).open(c).unwrap();
         writeln!(file, "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"more\"}}}}").unwrap();
         match cursor.finish(&ByLength).unwrap() {
-            crate::log::News::Entries(entries) => assert_eq!(entries.len(), 1),
+            crate::log::NewEntries::Entries(entries) => assert_eq!(entries.len(), 1),
             _ => panic!("it was only appended to"),
         }
     }

@@ -64,9 +64,9 @@ impl Folder {
         (self.spec.number)(name.to_str()?)
     }
 
-    fn joined(&self) -> io::Result<(Joined, Stamp)> {
+    fn joined(&self) -> io::Result<(JoinedFiles, Stamp)> {
         let (parts, stamp) = self.look()?;
-        let joined = Joined {
+        let joined = JoinedFiles {
             folder: self.at.clone(),
             has_lines: self.spec.has_lines,
             parts,
@@ -186,7 +186,7 @@ fn of_part(name: &OsString, error: io::Error) -> io::Error {
 }
 
 /// The bytes of a folder's files, one after the other.
-pub struct Joined {
+pub struct JoinedFiles {
     folder: Location,
     has_lines: bool,
     parts: Arc<[Part]>,
@@ -202,7 +202,7 @@ struct OpenPart {
     bytes: Bytes,
 }
 
-impl Joined {
+impl JoinedFiles {
     /// Reads in the file that the offset is in, or the newline behind it.
     fn read_part(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let ix = self.parts.partition_point(|part| part.start <= offset);
@@ -246,7 +246,7 @@ impl Joined {
     }
 }
 
-impl ReadAt for Joined {
+impl ReadAt for JoinedFiles {
     fn size(&self) -> u64 {
         self.len
     }
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::log::{Cursor, LogFile, News, Reading};
+    use crate::log::{Cursor, LogFile, NewEntries, Reading};
     use crate::reader::read_whole;
     use crate::source::head;
     use crate::testing::followed::read_to_end;
@@ -458,10 +458,10 @@ mod tests {
                     self.cursor.more(&ByLength)
                 };
                 let (entries, is_all) = match more.unwrap() {
-                    News::Entries(entries) => (entries, true),
-                    News::Batch(entries) => (entries, false),
-                    News::Rewritten(_) => panic!("a folder is no document"),
-                    News::Restart => {
+                    NewEntries::Entries(entries) => (entries, true),
+                    NewEntries::Batch(entries) => (entries, false),
+                    NewEntries::Rewritten(_) => panic!("a folder is no document"),
+                    NewEntries::Restart => {
                         let log = self.log.clone();
                         let reading = log.store.tail(&log, &ByLength, &Arc::default()).unwrap();
                         *self = Followed::after(log, reading);

@@ -52,7 +52,7 @@ impl Zst {
             Some((seen, len)) if seen == stamp => Ok(len),
             _ => {
                 let most = LARGEST_CONTENT.min(stamp.len.saturating_mul(LARGEST_RATIO));
-                let all = Running::begin(&self.at)?.decoder;
+                let all = DecoderPosition::begin(&self.at)?.decoder;
                 let len = io::copy(&mut all.take(most + 1), &mut io::sink())?;
                 if len > most {
                     return Err(io::Error::other("it is too large when it is decompressed"));
@@ -68,7 +68,7 @@ impl Open for Zst {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let stamp = self.at.stamp_of_any()?;
         let len = self.len(stamp)?;
-        let bytes = Opened {
+        let bytes = ZstReader {
             file: self.at.clone(),
             len,
             running: None,
@@ -90,18 +90,18 @@ impl Open for Zst {
 }
 
 /// A decoder on its way through a file.
-struct Running {
-    decoder: Decoded<Frames>,
+struct DecoderPosition {
+    decoder: CountedDecoder<Frames>,
     /// The first byte that it has not decoded.
     next: u64,
     /// The bytes before that, [`HELD_BYTES`] of them or more, up to twice as many.
     past: Vec<u8>,
 }
 
-impl Running {
-    fn begin(at: &Location) -> io::Result<Running> {
-        Ok(Running {
-            decoder: Decoded(Frames::begin(at.open()?.0)?),
+impl DecoderPosition {
+    fn begin(at: &Location) -> io::Result<DecoderPosition> {
+        Ok(DecoderPosition {
+            decoder: CountedDecoder(Frames::begin(at.open()?.0)?),
             next: 0,
             past: Vec::new(),
         })
@@ -145,9 +145,9 @@ impl Running {
 }
 
 /// A decoder; tests count what it decodes.
-struct Decoded<R>(R);
+struct CountedDecoder<R>(R);
 
-impl<R: Read> Read for Decoded<R> {
+impl<R: Read> Read for CountedDecoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.0.read(buffer)?;
         #[cfg(test)]
@@ -157,13 +157,13 @@ impl<R: Read> Read for Decoded<R> {
 }
 
 /// The bytes of a compressed file.
-struct Opened {
+struct ZstReader {
     file: Location,
     len: u64,
-    running: Option<Running>,
+    running: Option<DecoderPosition>,
 }
 
-impl ReadAt for Opened {
+impl ReadAt for ZstReader {
     fn size(&self) -> u64 {
         self.len
     }
@@ -176,7 +176,7 @@ impl ReadAt for Opened {
         }
         let mut running = match self.running.take().filter(|it| it.reaches(offset)) {
             Some(running) => running,
-            None => Running::begin(&self.file)?,
+            None => DecoderPosition::begin(&self.file)?,
         };
         let read = running.read(offset, &mut buffer[..most])?;
         self.running = Some(running);
@@ -190,7 +190,7 @@ mod tests {
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
     use crate::lines::Progress;
-    use crate::log::{LogFile, News};
+    use crate::log::{LogFile, NewEntries};
     use crate::reader::read_whole;
     use crate::source;
     use crate::store::lines::LineLog;
@@ -327,8 +327,8 @@ mod tests {
             let mut entries = 0;
             loop {
                 match cursor.more(&ByLength).unwrap() {
-                    News::Batch(more) => entries += more.len(),
-                    News::Entries(more) => break entries += more.len(),
+                    NewEntries::Batch(more) => entries += more.len(),
+                    NewEntries::Entries(more) => break entries += more.len(),
                     _ => panic!("nobody wrote"),
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::beginning;
 use super::line_cursor::LineCursor;
-use crate::conversations::{Conversations, Searched, decode};
+use crate::conversations::{Conversations, SearchLimits, decode};
 use crate::lines::marks::Marks;
 use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine};
@@ -24,7 +24,7 @@ pub struct Reach {
     /// The first piece, in bytes. Each next one is `PIECE_GROWTH` times as long.
     pub first: u64,
     /// The bytes that are searched.
-    pub searched: Searched,
+    pub searched: SearchLimits,
     /// The largest file that is read whole where its end is not enough, in bytes.
     pub small: u64,
     /// True if nothing is read after this.
@@ -56,7 +56,7 @@ impl Reach {
     /// Reads back only a little way: somebody waits for the screen.
     pub const SCREEN: Reach = Reach {
         first: FIRST_PIECE,
-        searched: Searched {
+        searched: SearchLimits {
             report: 64 << 20,
             // It may not be logged at all.
             output: 4 << 20,
@@ -69,7 +69,7 @@ impl Reach {
     };
     /// Reads back as far as it takes.
     pub const ALL: Reach = Reach {
-        searched: Searched {
+        searched: SearchLimits {
             report: u64::MAX,
             ..Reach::SCREEN.searched
         },
@@ -435,7 +435,7 @@ mod tests {
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
     use crate::lines::Progress;
-    use crate::log::{Cursor, News};
+    use crate::log::{Cursor, NewEntries};
     use crate::reader::read_whole;
     use crate::testing::followed::read_to_end;
     use crate::testing::toy_log;
@@ -530,7 +530,7 @@ mod tests {
                 .open(&case.path)
                 .unwrap();
             file.write_all(b"{\"toy\":200}\n").unwrap();
-            let News::Entries(entries) = cursor.more(&ByLength).unwrap() else {
+            let NewEntries::Entries(entries) = cursor.more(&ByLength).unwrap() else {
                 panic!("restart")
             };
             assert_eq!(entries.len(), 2);
@@ -698,10 +698,10 @@ mod tests {
             main(&read_whole(&log, &ByLength, &rules).unwrap()).unreadable,
             1
         );
-        let News::Rewritten(conversations) = cursor.more(&ByLength).unwrap() else {
+        let NewEntries::Rewritten(conversations) = cursor.more(&ByLength).unwrap() else {
             panic!("it was rewritten");
         };
         assert_eq!(main(&conversations.into_sessions()).unreadable, 1);
-        assert!(matches!(cursor.more(&ByLength).unwrap(), News::Entries(e) if e.is_empty()));
+        assert!(matches!(cursor.more(&ByLength).unwrap(), NewEntries::Entries(e) if e.is_empty()));
     }
 }

@@ -11,7 +11,7 @@
 mod list;
 
 use crate::conversations::Conversations;
-use crate::log::{Cursor, End, LogFile, News, OnEntry, Reading, Store};
+use crate::log::{Cursor, LogEnd, LogFile, NewEntries, OnEntry, Reading, Store};
 use crate::room;
 use crate::sidecar::States;
 use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
@@ -129,12 +129,12 @@ impl Cursor for DocumentCursor {
     fn read(
         &mut self,
         measure: &dyn Measure,
-        _: End,
+        _: LogEnd,
         _: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
+    ) -> io::Result<NewEntries> {
         Ok(match self.rewritten(measure)? {
-            Some(conversations) => News::Rewritten(conversations),
-            None => News::Entries(Vec::new()),
+            Some(conversations) => NewEntries::Rewritten(conversations),
+            None => NewEntries::Entries(Vec::new()),
         })
     }
 
@@ -171,8 +171,8 @@ impl DocumentCursor {
         admit(stamp.bytes())?;
         let is_young = stamp.modified().is_some() && stamp.age() < TORN;
         let contents = match self.read_on(&mut file, measure)? {
-            Continued::Read(contents) => *contents,
-            Continued::Incomplete if is_young => return Err(io::ErrorKind::WouldBlock.into()),
+            Continuation::Read(contents) => *contents,
+            Continuation::Incomplete if is_young => return Err(io::ErrorKind::WouldBlock.into()),
             _ => self.read_whole(&mut file, stamp.bytes(), measure)?,
         };
         self.checkpoint = contents.checkpoint;
@@ -234,9 +234,9 @@ impl DocumentCursor {
         Ok(beginning.go_on(parts.rest, &parts.elements, measure))
     }
 
-    fn read_on(&mut self, file: &mut Bytes, measure: &dyn Measure) -> io::Result<Continued> {
+    fn read_on(&mut self, file: &mut Bytes, measure: &dyn Measure) -> io::Result<Continuation> {
         let Some(from) = &self.checkpoint else {
-            return Ok(Continued::Changed);
+            return Ok(Continuation::Changed);
         };
         let mut before = vec![0; from.start];
         let is_filled = fill(file, &mut before)?;
@@ -245,12 +245,12 @@ impl DocumentCursor {
             || list::start(from.list, &before) != Some(from.start)
             || !from.is_unchanged(file)?
         {
-            return Ok(Continued::Changed);
+            return Ok(Continuation::Changed);
         }
         let rest = bytes(file, 0)?;
         let elements = list::elements(from.list, &rest);
         if elements.end.is_none() {
-            return Ok(Continued::Incomplete);
+            return Ok(Continuation::Incomplete);
         }
         let mut out = EventSink::new(measure);
         let around = [&before, elements.after(&rest)].concat();
@@ -260,14 +260,14 @@ impl DocumentCursor {
         decoder.read_document(&text(&around), &mut out);
         let from = self.checkpoint.take();
         Ok(match from.filter(|from| from.around == out.entries) {
-            Some(from) => Continued::Read(Box::new(from.go_on(&rest, &elements, measure))),
-            None => Continued::Changed,
+            Some(from) => Continuation::Read(Box::new(from.go_on(&rest, &elements, measure))),
+            None => Continuation::Changed,
         })
     }
 }
 
 /// The result of reading on from the checkpoint.
-enum Continued {
+enum Continuation {
     /// The contents now.
     Read(Box<Contents>),
     /// The document ends too early.

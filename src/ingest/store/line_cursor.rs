@@ -3,9 +3,9 @@
 use crate::conversations::decode;
 use crate::lines::position::Position;
 use crate::lines::{OnLine, Progress};
-use crate::log::{Cursor, End, News};
+use crate::log::{Cursor, LogEnd, NewEntries};
 use crate::sidecar::DecoderWithSidecar;
-use crate::source::{KeptOpen, Open};
+use crate::source::{Open, StreamCache};
 use formats::StateUpdate;
 use model::event::{EventSink, Measure};
 use std::cell::Cell;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A place in a log of lines, with a decoder that has read everything before it.
 pub struct LineCursor {
-    source: KeptOpen,
+    source: StreamCache,
     position: Position,
     decoder: DecoderWithSidecar,
 }
@@ -28,7 +28,7 @@ impl LineCursor {
         decoder: DecoderWithSidecar,
     ) -> LineCursor {
         LineCursor {
-            source: KeptOpen::new(Arc::clone(source)),
+            source: StreamCache::new(Arc::clone(source)),
             position,
             decoder,
         }
@@ -39,12 +39,12 @@ impl Cursor for LineCursor {
     fn read(
         &mut self,
         measure: &dyn Measure,
-        end: End,
+        end: LogEnd,
         pause: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
+    ) -> io::Result<NewEntries> {
         let mut out = EventSink::new(measure);
         if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
-            return Ok(News::Restart);
+            return Ok(NewEntries::Restart);
         }
         let decoder = self.decoder.decoder.as_mut();
         let is_enough = Cell::new(false);
@@ -54,10 +54,10 @@ impl Cursor for LineCursor {
             ControlFlow::Continue(())
         };
         let outcome = match end {
-            End::Open => self
+            LogEnd::Open => self
                 .position
                 .read_until(&self.source, deliver, &|| is_enough.get()),
-            End::Settled => self.position.finish(&self.source, deliver),
+            LogEnd::Complete => self.position.finish(&self.source, deliver),
         };
         if !matches!(outcome, Ok(Progress::More)) {
             self.source.close();
@@ -67,9 +67,9 @@ impl Cursor for LineCursor {
             self.decoder.decoder.read_end(&mut out);
         }
         Ok(match outcome {
-            Progress::Done => News::Entries(out.entries),
-            Progress::More => News::Batch(out.entries),
-            Progress::Restart => News::Restart,
+            Progress::Done => NewEntries::Entries(out.entries),
+            Progress::More => NewEntries::Batch(out.entries),
+            Progress::Restart => NewEntries::Restart,
         })
     }
 

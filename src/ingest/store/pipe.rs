@@ -4,7 +4,7 @@ use super::document;
 use crate::conversations::{Conversations, decode};
 use crate::event::IngestEvent;
 use crate::lines::{Lines, OnLine, Step};
-use crate::log::{Cursor, End, LogFile, News, Store, file_id};
+use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Store, file_id};
 use crate::problem;
 use crate::source::file_system::Local;
 use crate::source::{BOM, CHUNK, HEAD, Stamp, read_some};
@@ -31,7 +31,7 @@ pub(crate) const NO_TEXT: &str =
     "it came through a pipe, which cannot be read twice: save the log to a file and open that";
 
 /// The bytes of a pipe, and their format if the user named it.
-pub struct Piped {
+pub struct PipeInput {
     /// The bytes.
     pub source: Box<dyn Read + Send>,
     /// The format, whatever the bytes are; `None`: it is recognised.
@@ -43,7 +43,7 @@ pub struct Piped {
 /// # Errors
 ///
 /// [`io::ErrorKind::TimedOut`] if nobody writes to it.
-pub fn named(path: &Path, format: Option<&'static Format>) -> io::Result<Option<Piped>> {
+pub fn named(path: &Path, format: Option<&'static Format>) -> io::Result<Option<PipeInput>> {
     let source: Box<dyn Read + Send> = if path == Path::new(STDIN) {
         Box::new(io::stdin())
     } else if files::is_pipe(path) {
@@ -51,12 +51,15 @@ pub fn named(path: &Path, format: Option<&'static Format>) -> io::Result<Option<
     } else {
         return Ok(None);
     };
-    Ok(Some(Piped { source, format }))
+    Ok(Some(PipeInput { source, format }))
 }
 
 /// Recognises a log by the first bytes of its stream, or says why it has none of these formats.
-pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result<LogFile, String>> {
-    let Piped { mut source, format } = piped;
+pub fn recognise(
+    piped: PipeInput,
+    formats: &[&'static Format],
+) -> io::Result<Result<LogFile, String>> {
+    let PipeInput { mut source, format } = piped;
     let mut head = Vec::new();
     let mut chunk = vec![0; HEAD];
     let format = loop {
@@ -160,9 +163,9 @@ impl Cursor for PipedLines {
     fn read(
         &mut self,
         measure: &dyn Measure,
-        _: End,
+        _: LogEnd,
         pause: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
+    ) -> io::Result<NewEntries> {
         let mut out = EventSink::new(measure);
         let mut is_paused = false;
         loop {
@@ -173,10 +176,10 @@ impl Cursor for PipedLines {
             };
             if self.lines.step(&mut self.source, deliver)? == Step::End {
                 let _ = self.lines.finish(deliver);
-                return Ok(News::Entries(out.entries));
+                return Ok(NewEntries::Entries(out.entries));
             }
             if is_paused {
-                return Ok(News::Batch(out.entries));
+                return Ok(NewEntries::Batch(out.entries));
             }
         }
     }
@@ -191,21 +194,21 @@ impl Cursor for PipedDocument {
     fn read(
         &mut self,
         measure: &dyn Measure,
-        _: End,
+        _: LogEnd,
         _: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
+    ) -> io::Result<NewEntries> {
         let mut out = EventSink::new(measure);
         let document = document::bytes(&mut self.source, 0)?;
         if !document.is_empty() {
             document::decode(self.format, &document, &mut out);
         }
-        Ok(News::Entries(out.entries))
+        Ok(NewEntries::Entries(out.entries))
     }
 }
 
 /// Follows a pipe until it ends. Its texts cannot be read again, so they are counted at once.
 pub fn follow(
-    piped: Piped,
+    piped: PipeInput,
     formats: &[&'static Format],
     counter: &Counter,
     rules: &Arc<Rules>,
@@ -244,10 +247,10 @@ fn read(
     let mut cursor = log.store.cursor(log, rules);
     loop {
         // The bytes of one read of the pipe are passed on at once.
-        let (entries, is_last) = match cursor.read(counter, End::Open, &mut |_| true)? {
-            News::Batch(entries) => (entries, false),
-            News::Entries(entries) => (entries, true),
-            News::Rewritten(_) | News::Restart => return Ok(()),
+        let (entries, is_last) = match cursor.read(counter, LogEnd::Open, &mut |_| true)? {
+            NewEntries::Batch(entries) => (entries, false),
+            NewEntries::Entries(entries) => (entries, true),
+            NewEntries::Rewritten(_) | NewEntries::Restart => return Ok(()),
         };
         let is_empty = entries.is_empty();
         let appended = Update::Appended { file, entries };
@@ -264,8 +267,8 @@ mod tests {
     use crate::testing::TOY;
     use model::event::ByLength;
 
-    fn piped(source: &'static [u8]) -> Piped {
-        Piped {
+    fn piped(source: &'static [u8]) -> PipeInput {
+        PipeInput {
             source: Box::new(source),
             format: None,
         }
@@ -294,7 +297,7 @@ mod tests {
     #[test]
     fn a_forced_one_is_read_whatever_it_holds() {
         let text: &[u8] = b"hello\n{\"say\":\"you\"}\n";
-        let forced = Piped {
+        let forced = PipeInput {
             format: Some(&TOY),
             ..piped(text)
         };

@@ -1,10 +1,10 @@
 //! A place among the rows of a session: reads those that have come, and notices changes of the others.
 
-use crate::conversations::{Conversations, Searched, decode};
+use crate::conversations::{Conversations, SearchLimits, decode};
 use crate::database::Database;
 use crate::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
 use crate::lines;
-use crate::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Reading, Store};
 use crate::patience::patiently;
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::Stamp;
@@ -34,7 +34,7 @@ const ROWS_GROWTH: u64 = 8;
 /// The marks of no rows.
 const NO_MARKS: Marks = (0, None, None);
 /// The rows that are searched.
-const SEARCHED_ROWS: Searched = Searched {
+const SEARCHED_ROWS: SearchLimits = SearchLimits {
     report: 8192,
     output: 1024,
     before: FIRST_ROWS,
@@ -59,14 +59,14 @@ pub struct RowCursor {
     /// The session when all of it was decoded.
     seen: Option<Stamp>,
     /// The progress of reading.
-    at: At,
+    at: RowPosition,
     /// True if there is a last row that is not complete.
     is_waiting: bool,
 }
 
 /// The progress of a cursor.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum RowPosition {
     Beginning,
     /// There are more rows.
     Middle,
@@ -117,7 +117,7 @@ impl RowCursor {
             },
             ended: None,
             seen: None,
-            at: At::Beginning,
+            at: RowPosition::Beginning,
             is_waiting: false,
         }
     }
@@ -131,12 +131,12 @@ impl RowCursor {
     fn read_piece(&self) -> io::Result<Piece> {
         self.database.read_piece(|connection, tables, limits| {
             let mut looked = (self.marks.due, self.marks.looked_at);
-            let is_at_end = matches!(self.at, At::Unchecked | At::End);
+            let is_at_end = matches!(self.at, RowPosition::Unchecked | RowPosition::End);
             if is_at_end && self.has_changed((connection, tables), &mut looked)? {
                 return Ok(Piece::Changed);
             }
             let header = match self.at {
-                At::Middle => None,
+                RowPosition::Middle => None,
                 _ => Some(tables.header(connection, &self.id)?),
             };
             if let (Some(old), Some(new)) = (&self.header, &header)
@@ -171,7 +171,7 @@ impl RowCursor {
         &mut self,
         header: Option<Option<String>>,
         mut rows: Rows,
-        end: End,
+        end: LogEnd,
         out: &mut EventSink<'_>,
     ) {
         if let Some(header) = header {
@@ -181,7 +181,7 @@ impl RowCursor {
             self.header = header;
         }
         let is_unfinished = rows.lines.back().is_some_and(|line| !line.is_settled);
-        self.is_waiting = is_unfinished && rows.is_all && end == End::Open;
+        self.is_waiting = is_unfinished && rows.is_all && end == LogEnd::Open;
         if self.is_waiting {
             rows.lines.pop_back();
         }
@@ -270,48 +270,48 @@ impl Cursor for RowCursor {
     fn read(
         &mut self,
         measure: &dyn Measure,
-        end: End,
+        end: LogEnd,
         pause: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
+    ) -> io::Result<NewEntries> {
         let mut out = EventSink::new(measure);
         if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
-            return Ok(News::Restart);
+            return Ok(NewEntries::Restart);
         }
         loop {
             if self.decode_rows(&mut out, pause) {
-                return Ok(News::Batch(out.entries));
+                return Ok(NewEntries::Batch(out.entries));
             }
             if let Some(stamp) = self.ended.take() {
                 self.seen = Some(stamp);
                 if !self.is_waiting {
                     self.decoder.decoder.read_end(&mut out);
                     if self.decoder.decoder.is_wrong() {
-                        return Ok(News::Restart);
+                        return Ok(NewEntries::Restart);
                     }
                 }
-                return Ok(News::Entries(out.entries));
+                return Ok(NewEntries::Entries(out.entries));
             }
             let read = self.database.stamp(&self.id).and_then(|stamp| {
-                if self.seen != Some(stamp) || self.at == At::Unchecked {
+                if self.seen != Some(stamp) || self.at == RowPosition::Unchecked {
                     self.marks.due = self.marks.blocks.len();
-                } else if end == End::Open && self.marks.due == 0 {
+                } else if end == LogEnd::Open && self.marks.due == 0 {
                     return Ok(None);
                 }
                 Ok(Some((stamp, self.read_piece()?)))
             });
             match read {
                 // The entries that were decoded count.
-                Err(_) if !out.entries.is_empty() => return Ok(News::Batch(out.entries)),
+                Err(_) if !out.entries.is_empty() => return Ok(NewEntries::Batch(out.entries)),
                 Err(e) => return Err(e),
-                Ok(None) => return Ok(News::Entries(out.entries)),
-                Ok(Some((_, Piece::Changed))) => return Ok(News::Restart),
+                Ok(None) => return Ok(NewEntries::Entries(out.entries)),
+                Ok(Some((_, Piece::Changed))) => return Ok(NewEntries::Restart),
                 Ok(Some((stamp, Piece::Rows(header, rows, looked)))) => {
                     (self.marks.due, self.marks.looked_at) = looked;
                     self.ended = rows.is_all.then_some(stamp);
                     self.at = match (rows.is_all, self.at) {
-                        (false, _) => At::Middle,
-                        (true, At::Middle) => At::Unchecked,
-                        (true, _) => At::End,
+                        (false, _) => RowPosition::Middle,
+                        (true, RowPosition::Middle) => RowPosition::Unchecked,
+                        (true, _) => RowPosition::End,
                     };
                     self.take(header, rows, end, &mut out);
                 }
@@ -328,7 +328,7 @@ impl Cursor for RowCursor {
     }
 
     fn has_news_beside(&self) -> bool {
-        self.marks.due > 0 || self.at == At::Unchecked || self.decoder.has_news()
+        self.marks.due > 0 || self.at == RowPosition::Unchecked || self.decoder.has_news()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::IngestEvent;
-use crate::log::{Cursor, End, LogFile, News};
+use crate::log::{Cursor, LogEnd, LogFile, NewEntries};
 use crate::reader::read_whole;
 use crate::source::Stamp;
 use crate::source::file_system::Local;
@@ -97,12 +97,12 @@ impl Cursor for Rows {
     fn read(
         &mut self,
         measure: &dyn Measure,
-        _: End,
+        _: LogEnd,
         pause: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
+    ) -> io::Result<NewEntries> {
         let table = self.memory.0.lock().unwrap();
         if !table.rows.starts_with(&self.seen) {
-            return Ok(News::Restart);
+            return Ok(NewEntries::Restart);
         }
         let mut out = EventSink::new(measure);
         for row in &table.rows[self.seen.len()..] {
@@ -111,10 +111,10 @@ impl Cursor for Rows {
             self.decoder.read_line(row, &mut out);
             self.seen.push(row.clone());
             if pause(row.len() as u64) {
-                return Ok(News::Batch(out.entries));
+                return Ok(NewEntries::Batch(out.entries));
             }
         }
-        Ok(News::Entries(out.entries))
+        Ok(NewEntries::Entries(out.entries))
     }
 }
 
@@ -160,10 +160,10 @@ impl Followed {
         self.stamp = stamp;
         loop {
             let (entries, is_last) = match self.cursor.more(&ByLength).unwrap() {
-                News::Entries(entries) => (entries, true),
-                News::Batch(entries) => (entries, false),
-                News::Restart => return *self = Followed::new(self.log.clone()),
-                News::Rewritten(_) => unreachable!("rows are no document"),
+                NewEntries::Entries(entries) => (entries, true),
+                NewEntries::Batch(entries) => (entries, false),
+                NewEntries::Restart => return *self = Followed::new(self.log.clone()),
+                NewEntries::Rewritten(_) => unreachable!("rows are no document"),
             };
             entries.into_iter().for_each(|e| self.session.apply(e));
             if is_last {

@@ -1,7 +1,7 @@
 //! Sessions in many files. They are read as the document that their files make; a gauge and totals need few of these.
 
 use super::document::{self, Document};
-use crate::conversations::{Conversations, Searched};
+use crate::conversations::{Conversations, SearchLimits};
 use crate::log::{Cursor, LogFile, OnEntry, Reading, Store};
 use crate::source::file_system::Location;
 use crate::source::tree::{Extract, Files, Owners, Tree};
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 const FIRST_MESSAGES: usize = 2;
 const MESSAGES_GROWTH: usize = 4;
 /// The messages that are searched.
-const SEARCHED_MESSAGES: Searched = Searched {
+const SEARCHED_MESSAGES: SearchLimits = SearchLimits {
     report: u64::MAX,
     output: 1024,
     before: FIRST_MESSAGES as u64,

@@ -3,7 +3,7 @@
 
 use crate::conversations::{Conversations, LogSessions};
 use crate::lines::Progress;
-use crate::log::{Cursor, LogFile, News, Reading};
+use crate::log::{Cursor, LogFile, NewEntries, Reading};
 use files::waiting::wait_for;
 use model::event::ByLength;
 use model::window::Rules;
@@ -30,7 +30,7 @@ pub fn open(log: &LogFile, rules: &Arc<Rules>) -> (LogSessions, Box<dyn Cursor>)
 }
 
 /// A log that is followed.
-pub struct Followed {
+pub struct FollowedLog {
     pub log: LogFile,
     pub cursor: Box<dyn Cursor>,
     /// How often it was read again from its beginning.
@@ -39,11 +39,11 @@ pub struct Followed {
     conversations: Conversations,
 }
 
-impl Followed {
+impl FollowedLog {
     /// Reads what there is of a log.
-    pub fn begin(log: &LogFile, rules: &Arc<Rules>) -> Followed {
+    pub fn begin(log: &LogFile, rules: &Arc<Rules>) -> FollowedLog {
         let (conversations, cursor) = read_to_end(|| Reading::whole(log, rules)).into_parts();
-        Followed {
+        FollowedLog {
             log: log.clone(),
             cursor,
             restarts: 0,
@@ -87,21 +87,21 @@ impl Followed {
     /// Takes in what is read. Returns true if there may be more.
     fn take(
         &mut self,
-        read: impl FnOnce(&mut Box<dyn Cursor>) -> io::Result<News>,
+        read: impl FnOnce(&mut Box<dyn Cursor>) -> io::Result<NewEntries>,
     ) -> io::Result<bool> {
         match read(&mut self.cursor)? {
-            News::Batch(entries) => self.conversations.apply(entries),
-            News::Entries(entries) => {
+            NewEntries::Batch(entries) => self.conversations.apply(entries),
+            NewEntries::Entries(entries) => {
                 self.conversations.apply(entries);
                 return Ok(false);
             }
-            News::Rewritten(conversations) => {
+            NewEntries::Rewritten(conversations) => {
                 self.conversations = conversations;
                 return Ok(false);
             }
-            News::Restart => {
+            NewEntries::Restart => {
                 let restarts = self.restarts + 1;
-                *self = Followed::begin(&self.log, &self.rules);
+                *self = FollowedLog::begin(&self.log, &self.rules);
                 self.restarts = restarts;
             }
         }

@@ -23,7 +23,7 @@ pub enum Fault {
 
 /// A log of lines.
 #[derive(Clone, Default)]
-pub struct Made(Arc<Mutex<Content>>);
+pub struct MadeLog(Arc<Mutex<Content>>);
 
 type Faults = Box<dyn FnMut() -> Fault + Send>;
 
@@ -81,9 +81,9 @@ impl Content {
     }
 }
 
-impl Made {
-    pub fn new(text: &str) -> Made {
-        let made = Made::default();
+impl MadeLog {
+    pub fn new(text: &str) -> MadeLog {
+        let made = MadeLog::default();
         made.append(text);
         made
     }
@@ -202,7 +202,7 @@ impl Made {
     }
 }
 
-impl Open for Made {
+impl Open for MadeLog {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let mut content = self.content();
         content.opened += 1;
@@ -215,7 +215,7 @@ impl Open for Made {
         let stamp = content.stamp();
         drop(content);
         let made = self.clone();
-        Ok((Box::new(Positioned::new(Opened { made })), stamp))
+        Ok((Box::new(Positioned::new(MadeBytes { made })), stamp))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -225,11 +225,11 @@ impl Open for Made {
     }
 }
 
-struct Opened {
-    made: Made,
+struct MadeBytes {
+    made: MadeLog,
 }
 
-impl ReadAt for Opened {
+impl ReadAt for MadeBytes {
     fn size(&self) -> u64 {
         self.made.content().len()
     }

@@ -1,8 +1,8 @@
 //! A text in pieces: some are held, the others are read from the log.
 
 use super::rewritten;
-use super::unescape::{Give, Unescape};
-use crate::elide::Cut;
+use super::unescape::{OnBytes, Unescape};
+use crate::elide::CutText;
 use crate::source::{Bytes, CHUNK};
 use model::event::ELIDED;
 use model::text::{PAGE_BYTES, Text, pages};
@@ -32,7 +32,7 @@ pub(crate) enum Form {
 }
 
 /// Replaces the marks in a text by what was cut out of its line there. The line begins at `offset`.
-pub(crate) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec<Piece> {
+pub(crate) fn split(text: String, line: &[u8], cuts: &[CutText], offset: u64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(mark) = text[at..].find(ELIDED).map(|n| at + n) {
@@ -71,9 +71,9 @@ fn cut_before<'c>(
     form: Form,
     missing: u64,
     line: &[u8],
-    cuts: &'c [Cut],
-) -> Option<&'c Cut> {
-    let alike = |cut: &&Cut| {
+    cuts: &'c [CutText],
+) -> Option<&'c CutText> {
+    let alike = |cut: &&CutText| {
         let written = &line[cut.kept.clone()];
         let mut kept = Vec::new();
         let mut give = |bytes: &[u8]| {
@@ -103,14 +103,14 @@ struct Index {
     bytes: u64,
     lines: u64,
     /// The place at which reading begins for each page.
-    pages: Vec<Mark>,
+    pages: Vec<ReadMark>,
     /// Hashes of what was read from the log, chunk by chunk of each piece.
     chunks: Vec<Vec<u64>>,
 }
 
 /// A place in a text where reading can begin: where a piece begins, or a chunk of one.
 #[derive(Debug, Clone, Default)]
-struct Mark {
+struct ReadMark {
     piece: usize,
     chunk: usize,
     unescape: Unescape,
@@ -150,9 +150,9 @@ impl Pieces {
     }
 
     /// Calls `give` with the whole text, in parts that may end inside a character. Returns its size in bytes.
-    pub(crate) fn each_part(&mut self, give: &mut Give<'_>) -> io::Result<u64> {
+    pub(crate) fn each_part(&mut self, give: &mut OnBytes<'_>) -> io::Result<u64> {
         let mut bytes = 0;
-        self.read_from(Mark::default(), &mut |step| {
+        self.read_from(ReadMark::default(), &mut |step| {
             if let Step::Part(part) = step {
                 bytes += part.len() as u64;
                 give(part)?;
@@ -165,7 +165,7 @@ impl Pieces {
     /// Reads on from a mark until `take` breaks.
     fn read_from(
         &mut self,
-        mut mark: Mark,
+        mut mark: ReadMark,
         take: &mut dyn FnMut(Step<'_>) -> io::Result<ControlFlow<()>>,
     ) -> io::Result<()> {
         let mut chunk = Vec::new();
@@ -206,14 +206,14 @@ impl Pieces {
                 let _ = take(Step::Chunk(mark.piece, mark.chunk, xxh3_64(&chunk)))?;
             }
             mark = if is_last {
-                Mark {
+                ReadMark {
                     piece: mark.piece + 1,
                     chunk: 0,
                     unescape: Unescape::default(),
                     ..mark
                 }
             } else {
-                Mark {
+                ReadMark {
                     chunk: mark.chunk + 1,
                     ..mark
                 }
@@ -225,9 +225,9 @@ impl Pieces {
     fn read_index(&mut self) -> io::Result<Index> {
         let (mut bytes, mut lines) = (0, 1);
         let mut pages = Vec::new();
-        let mut before = Mark::default();
+        let mut before = ReadMark::default();
         let mut chunks = vec![Vec::new(); self.pieces.len()];
-        self.read_from(Mark::default(), &mut |step| {
+        self.read_from(ReadMark::default(), &mut |step| {
             match step {
                 Step::Mark(mark) => {
                     while mark.at > pages.len() as u64 * PAGE_BYTES {
@@ -321,7 +321,7 @@ impl Pieces {
 /// A step in the reading of a text.
 enum Step<'s> {
     /// Reading can begin here.
-    Mark(&'s Mark),
+    Mark(&'s ReadMark),
     Part(&'s [u8]),
     /// A chunk of a piece was read from the log; its hash.
     Chunk(usize, usize, u64),

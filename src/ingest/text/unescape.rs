@@ -4,14 +4,14 @@ use decode::lenient::scan::unescaped;
 use std::io;
 
 /// Takes the text that comes out.
-pub(crate) type Give<'g> = dyn FnMut(&[u8]) -> io::Result<()> + 'g;
+pub(crate) type OnBytes<'g> = dyn FnMut(&[u8]) -> io::Result<()> + 'g;
 
 /// The replacement of half a surrogate pair: U+FFFD.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// The state of reading a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum At {
+enum UnescapeState {
     #[default]
     Plain,
     /// It is after a backslash.
@@ -23,31 +23,31 @@ enum At {
 /// Reads one string.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unescape {
-    at: At,
+    at: UnescapeState,
     /// The first half of a surrogate pair, until the second comes.
     high: Option<u32>,
 }
 
 impl Unescape {
     /// Takes the next bytes.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8], give: &mut Give<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], give: &mut OnBytes<'_>) -> io::Result<()> {
         while let Some(&byte) = bytes.first() {
             let used = match self.at {
-                At::Plain => {
+                UnescapeState::Plain => {
                     let end = memchr::memchr(b'\\', bytes).unwrap_or(bytes.len());
                     if end > 0 {
                         self.end(give)?;
                         give(&bytes[..end])?;
                     }
                     if end < bytes.len() {
-                        self.at = At::Escape;
+                        self.at = UnescapeState::Escape;
                     }
                     (end + 1).min(bytes.len())
                 }
-                At::Escape => {
-                    self.at = At::Plain;
+                UnescapeState::Escape => {
+                    self.at = UnescapeState::Plain;
                     match byte {
-                        b'u' => self.at = At::Hex(4, 0),
+                        b'u' => self.at = UnescapeState::Hex(4, 0),
                         _ => {
                             self.end(give)?;
                             give(&[unescaped(byte)])?;
@@ -55,18 +55,18 @@ impl Unescape {
                     }
                     1
                 }
-                At::Hex(left, value) => match char::from(byte).to_digit(16) {
+                UnescapeState::Hex(left, value) => match char::from(byte).to_digit(16) {
                     Some(digit) => {
                         let value = value << 4 | digit;
-                        self.at = At::Hex(left - 1, value);
+                        self.at = UnescapeState::Hex(left - 1, value);
                         if left == 1 {
-                            self.at = At::Plain;
+                            self.at = UnescapeState::Plain;
                             self.unit(value, give)?;
                         }
                         1
                     }
                     None => {
-                        self.at = At::Plain;
+                        self.at = UnescapeState::Plain;
                         0
                     }
                 },
@@ -77,7 +77,7 @@ impl Unescape {
     }
 
     /// Ends the string: writes what was held back for a second half.
-    pub(crate) fn end(&mut self, give: &mut Give<'_>) -> io::Result<()> {
+    pub(crate) fn end(&mut self, give: &mut OnBytes<'_>) -> io::Result<()> {
         match self.high.take() {
             Some(_) => give(REPLACEMENT),
             None => Ok(()),
@@ -85,7 +85,7 @@ impl Unescape {
     }
 
     /// Takes one UTF-16 unit.
-    fn unit(&mut self, unit: u32, give: &mut Give<'_>) -> io::Result<()> {
+    fn unit(&mut self, unit: u32, give: &mut OnBytes<'_>) -> io::Result<()> {
         let whole = match (self.high, unit) {
             (Some(high), 0xdc00..0xe000) => {
                 self.high = None;

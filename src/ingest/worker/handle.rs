@@ -5,7 +5,7 @@ use super::job::TextJob;
 use super::reporter::Shared;
 use super::stuck::{Handed, Overseer};
 use crate::event::IngestEvent;
-use crate::store::pipe::{self, Piped};
+use crate::store::pipe::{self, PipeInput};
 use crate::sync::{lock, spawn};
 use model::sessions::FileId;
 use std::io;
@@ -58,7 +58,7 @@ impl Drop for Handle {
 /// If a thread cannot be started.
 pub fn start(
     options: Options,
-    piped: Option<Piped>,
+    piped: Option<PipeInput>,
     sink: impl FnMut(IngestEvent) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<Handle> {
     let (handle, overseer) = begin(options, piped, sink)?;
@@ -69,7 +69,7 @@ pub fn start(
 /// Like [`start`], but the caller runs the overseer of the thread that reads.
 fn begin(
     options: Options,
-    piped: Option<Piped>,
+    piped: Option<PipeInput>,
     sink: impl FnMut(IngestEvent) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<(Handle, Overseer)> {
     let (sender, inbox) = sync_channel(INBOX_CAPACITY);

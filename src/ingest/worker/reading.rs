@@ -7,7 +7,7 @@ use super::{
 use crate::conversations::LogSessions;
 use crate::index::LogKey;
 use crate::lines::Progress;
-use crate::log::{News, Reading};
+use crate::log::{NewEntries, Reading};
 use crate::worker::inbox::Wake;
 use crate::worker::pool::measure;
 use crate::worker::state::State;
@@ -38,12 +38,12 @@ impl Worker {
                 cursor.more(measure)
             };
             let (entries, more) = match more {
-                Ok(News::Entries(entries)) => (entries, false),
-                Ok(News::Batch(entries)) => (entries, true),
-                Ok(News::Rewritten(conversations)) => {
+                Ok(NewEntries::Entries(entries)) => (entries, false),
+                Ok(NewEntries::Batch(entries)) => (entries, true),
+                Ok(NewEntries::Rewritten(conversations)) => {
                     return self.rewritten(file, conversations.into_sessions());
                 }
-                Ok(News::Restart) => return self.read_end(file),
+                Ok(NewEntries::Restart) => return self.read_end(file),
                 Err(e) => return self.failed(file, &e),
             };
             for entry in entries

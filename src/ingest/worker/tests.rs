@@ -5,7 +5,7 @@ use super::*;
 use crate::discover::ScanResult;
 use crate::discover::roots::SearchRoot;
 use crate::log::LogFile;
-use crate::testing::made::{Fault, Made};
+use crate::testing::made::{Fault, MadeLog};
 use crate::testing::{TABLES, TOY, some_time, toy_log};
 use crate::worker::job::TextJob;
 use crate::worker::reporter::Shared;
@@ -34,7 +34,7 @@ struct Driven {
 }
 
 impl Driven {
-    fn new(logs: &[&Made]) -> Driven {
+    fn new(logs: &[&MadeLog]) -> Driven {
         let (sessions, problems) = (
             Arc::new(Mutex::new(Sessions::new(Arc::default()))),
             Arc::<Mutex<Vec<String>>>::default(),
@@ -121,7 +121,7 @@ fn years(years: u32) -> Duration {
 
 #[test]
 fn files_dated_in_the_future_are_not_looked_at_for_ever() {
-    let made = Made::new("{\"toy\":1}\n{\"toy\":2}");
+    let made = MadeLog::new("{\"toy\":1}\n{\"toy\":2}");
     made.date(SystemTime::now() + years(70));
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
@@ -139,7 +139,7 @@ fn files_dated_in_the_future_are_not_looked_at_for_ever() {
 
 #[test]
 fn a_clock_that_goes_back_neither_stops_nor_spins() {
-    let made = Made::new("{\"toy\":1}\n");
+    let made = MadeLog::new("{\"toy\":1}\n");
     made.date(SystemTime::now());
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
@@ -166,7 +166,7 @@ fn a_clock_that_goes_back_neither_stops_nor_spins() {
 
 #[test]
 fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
-    let made = Made::new("{\"toy\":1}\n");
+    let made = MadeLog::new("{\"toy\":1}\n");
     made.date(SystemTime::now() - Duration::from_secs(5));
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
@@ -199,7 +199,7 @@ fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
 
 #[test]
 fn a_read_error_midway_is_shown_once_and_the_log_is_read_when_it_is_over() {
-    let made = Made::new("{\"toy\":1}\n");
+    let made = MadeLog::new("{\"toy\":1}\n");
     made.date(SystemTime::now() - Duration::from_secs(5));
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
@@ -217,7 +217,7 @@ fn a_read_error_midway_is_shown_once_and_the_log_is_read_when_it_is_over() {
 
 #[test]
 fn pieces_of_a_line_that_come_at_once_are_read_at_once() {
-    let made = Made::new("{\"toy\":1}\n");
+    let made = MadeLog::new("{\"toy\":1}\n");
     made.date(SystemTime::now() - Duration::from_secs(5));
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
@@ -262,7 +262,7 @@ impl Write for Waiting {
 
 #[test]
 fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
-    let made = Made::new("{\"toy\":1}\n{\"say\":\"words\"}\n");
+    let made = MadeLog::new("{\"toy\":1}\n{\"say\":\"words\"}\n");
     made.date(SystemTime::now() - Duration::from_secs(5));
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
@@ -312,7 +312,7 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
 /// Checks that lines that are appended while the log cannot be opened are read once it can, and that those read before
 /// stay. Returns the problems that were reported.
 fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
-    let made = Made::new("{\"toy\":1}\n");
+    let made = MadeLog::new("{\"toy\":1}\n");
     made.date(SystemTime::now() - Duration::from_secs(5));
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
@@ -475,7 +475,7 @@ fn a_log_vanishes_when_it_is_not_back_after_a_while() {
 
 #[test]
 fn a_long_log_with_an_unfinished_line_waits_longer_for_the_rest_of_it() {
-    let made = Made::new("{\"toy\":1}\n");
+    let made = MadeLog::new("{\"toy\":1}\n");
     let ago = |seconds| made.date(SystemTime::now() - Duration::from_secs(seconds));
     ago(0);
     let mut driven = Driven::new(&[&made]);

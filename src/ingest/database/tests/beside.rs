@@ -184,7 +184,7 @@ fn rows_are_read_in_pieces_and_those_that_change_meanwhile_again() {
     let read = |cursor: &mut RowCursor| {
         lock(&database.state).piece = Duration::ZERO;
         let mut read = 0;
-        cursor.read(&ByLength, crate::log::End::Open, &mut |_| {
+        cursor.read(&ByLength, crate::log::LogEnd::Open, &mut |_| {
             read += 1;
             rows.set(rows.get() + 1);
             read == 10
@@ -198,10 +198,10 @@ fn rows_are_read_in_pieces_and_those_that_change_meanwhile_again() {
     agent.talk("a", &[]);
     let is_changed = loop {
         match read(&mut cursor).unwrap() {
-            News::Batch(_) => {}
-            News::Entries(_) if cursor.has_news_beside() => {}
-            News::Entries(_) | News::Rewritten(_) => break false,
-            News::Restart => break true,
+            NewEntries::Batch(_) => {}
+            NewEntries::Entries(_) if cursor.has_news_beside() => {}
+            NewEntries::Entries(_) | NewEntries::Rewritten(_) => break false,
+            NewEntries::Restart => break true,
         }
     };
     assert!(is_changed);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::discover::roots::SearchRoot;
 use crate::discover::{ScanResult, Scanner};
-use crate::log::{LogFile, News};
+use crate::log::{LogFile, NewEntries};
 use crate::reader::read_whole;
 use crate::sync::lock;
 use crate::testing::TOY;
@@ -200,7 +200,7 @@ fn a_log_in_another_file_system_is_followed() {
     let mut cursor = log.store.cursor(&log, &Arc::default());
     cursor.more(&ByLength).unwrap();
     memory.append(path, b"{\"toy\":200}\n");
-    let News::Entries(entries) = cursor.more(&ByLength).unwrap() else {
+    let NewEntries::Entries(entries) = cursor.more(&ByLength).unwrap() else {
         panic!("it goes on");
     };
     assert_eq!(entries.len(), 2);

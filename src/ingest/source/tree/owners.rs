@@ -17,10 +17,10 @@ const MANY: usize = 64;
 
 /// The folders that were found to have many files, with whose they are.
 #[derive(Default)]
-pub struct Owners(Mutex<HashMap<PathBuf, Arc<Shared>>>);
+pub struct Owners(Mutex<HashMap<PathBuf, Arc<SharedFolder>>>);
 
 /// A folder of many files.
-struct Shared {
+struct SharedFolder {
     /// Its stamp: whose a file is does not change while it is there.
     folder: Stamp,
     /// The names of files, by the session that they name.
@@ -70,9 +70,14 @@ impl Owners {
     }
 
     /// Looks into all files of a folder, and remembers whose they are.
-    fn look(&self, log: &Location, spec: &TreeSpec, folder: &Path) -> io::Result<Arc<Shared>> {
+    fn look(
+        &self,
+        log: &Location,
+        spec: &TreeSpec,
+        folder: &Path,
+    ) -> io::Result<Arc<SharedFolder>> {
         let stamp = log.at(folder).stamp_of_any()?;
-        let mut shared = Shared {
+        let mut shared = SharedFolder {
             folder: stamp,
             by_session: HashMap::new(),
             others: Vec::new(),

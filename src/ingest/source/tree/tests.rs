@@ -1,7 +1,7 @@
 use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::log::{End, LogFile, News};
+use crate::log::{LogEnd, LogFile, NewEntries};
 use crate::reader::{each_usage, read_whole, tail_only};
 use agents::builtin::opencode::OPENCODE;
 use model::event::{ByLength, Event};
@@ -101,8 +101,11 @@ fn files_that_are_rewritten_are_read_again() {
     storage.answer(1, 0);
     let log = storage.found().remove(0);
     let mut cursor = log.store.cursor(&log, &Arc::default());
-    let mut read = || match cursor.read(&ByLength, End::Open, &mut |_| false).unwrap() {
-        News::Rewritten(conversations) => Some(conversations.into_sessions().remove(0).1),
+    let mut read = || match cursor
+        .read(&ByLength, LogEnd::Open, &mut |_| false)
+        .unwrap()
+    {
+        NewEntries::Rewritten(conversations) => Some(conversations.into_sessions().remove(0).1),
         _ => None,
     };
     assert_eq!(reports(&read().unwrap()), [0; 0]);

@@ -152,21 +152,21 @@ fn yaml_elements(document: &[u8]) -> Elements {
     let mut at = 0;
     while at < document.len() {
         let begins = match document[at] {
-            b'-' if matches!(document.get(at + 1), Some(b' ' | b'\n')) => Begins::Element,
-            b' ' | b'\n' | b'\r' | b'#' => Begins::Nothing,
-            _ => Begins::Another,
+            b'-' if matches!(document.get(at + 1), Some(b' ' | b'\n')) => LineStart::Element,
+            b' ' | b'\n' | b'\r' | b'#' => LineStart::Nothing,
+            _ => LineStart::Another,
         };
-        if let (Begins::Element | Begins::Another, Some(start)) = (begins, element) {
+        if let (LineStart::Element | LineStart::Another, Some(start)) = (begins, element) {
             elements.ranges.push(start..at);
             element = None;
         }
         match begins {
-            Begins::Element => element = Some(at),
-            Begins::Another => {
+            LineStart::Element => element = Some(at),
+            LineStart::Another => {
                 elements.end = Some(at);
                 return elements;
             }
-            Begins::Nothing => {}
+            LineStart::Nothing => {}
         }
         at = match memchr(b'\n', &document[at..]) {
             Some(line) => at + line + 1,
@@ -180,7 +180,7 @@ fn yaml_elements(document: &[u8]) -> Elements {
 
 /// The kind of value that begins with a line.
 #[derive(Clone, Copy)]
-enum Begins {
+enum LineStart {
     Element,
     Another,
     Nothing,

@@ -111,7 +111,7 @@ fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
     let mut open = file.source().open().unwrap().0;
     assert!(matches!(
         document.read_on(&mut open, &ByLength).unwrap(),
-        Continued::Read(contents) if contents.checkpoint.as_ref().unwrap().elements == 31 - MUTABLE_TAIL
+        Continuation::Read(contents) if contents.checkpoint.as_ref().unwrap().elements == 31 - MUTABLE_TAIL
     ));
 }
 
@@ -126,7 +126,7 @@ fn one_that_changed_before_is_read_whole() {
         file.write(&text);
         let mut open = file.source().open().unwrap().0;
         let continued = document.read_on(&mut open, &ByLength).unwrap();
-        assert!(matches!(continued, Continued::Changed));
+        assert!(matches!(continued, Continuation::Changed));
     };
     changes(&|said| {
         said[3] = message(3, "text ]}\" x");

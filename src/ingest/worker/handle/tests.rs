@@ -5,7 +5,7 @@ use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::log::file_id;
 use crate::reader::read_whole;
-use crate::store::pipe::Piped;
+use crate::store::pipe::PipeInput;
 use crate::testing::{HANG, TOY, some_time, toy_log};
 use crate::worker::stuck::ANSWER_TIME;
 use agents::builtin::ouro::OURO;
@@ -68,7 +68,7 @@ impl Watching {
     }
 
     fn with_pipe(options: Options, log: Option<&'static [u8]>) -> Watching {
-        let piped = log.map(|log| Piped {
+        let piped = log.map(|log| PipeInput {
             source: Box::new(log),
             format: None,
         });

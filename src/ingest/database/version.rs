@@ -103,7 +103,7 @@ impl Files {
 
 /// The state of a database before it is read.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment {
+pub struct DatabaseVersion {
     /// Its files.
     pub files: Files,
     /// True if a later write is sure to show in them.
@@ -114,14 +114,14 @@ pub struct Moment {
     pub has_journal: bool,
 }
 
-impl Moment {
+impl DatabaseVersion {
     /// Returns the database at a path, now.
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::InvalidData`] if it is no database; [`io::ErrorKind::ResourceBusy`] if its log is just being
     /// removed.
-    pub fn of(path: &Path) -> io::Result<Moment> {
+    pub fn of(path: &Path) -> io::Result<DatabaseVersion> {
         are_files(path)?;
         let files = Files::of(path)?;
         let counter = counter(path)?;
@@ -133,7 +133,7 @@ impl Moment {
                 _ => e,
             })?),
         };
-        Ok(Moment {
+        Ok(DatabaseVersion {
             files,
             is_sure: files.is_sure(),
             counter,
