@@ -1,20 +1,20 @@
 //! The worker thread: it notices what is new and what has changed. [`reading`] decides what it reads of that;
-//! [`kept`] holds what it keeps from run to run.
+//! [`summary_store`] holds what it keeps from run to run.
 
 pub mod handle;
 pub mod inbox;
 pub mod job;
-mod kept;
-mod known;
 mod pending;
 mod pool;
 mod reading;
 mod reporter;
 mod state;
 mod stuck;
+mod summary_store;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod tracked_file;
 mod watch;
 mod whole;
 
@@ -25,18 +25,16 @@ use crate::discover::settings::SettingsReader;
 use crate::event::IngestEvent;
 use crate::log::{Reading, file_id, id_of_real};
 use crate::sync::lock;
-use crate::worker::inbox::{Wake, Wanted};
-use crate::worker::job::Opened;
+use crate::worker::inbox::{PendingRequests, Wake};
+use crate::worker::job::OpenedText;
 use crate::worker::pool::Pool;
 use crate::worker::reporter::Reporter;
 use inbox::Options;
 use jiff::Timestamp;
-use kept::KeptSummaries;
-use known::{Known, leads_elsewhere, settles_after};
 use model::session::Coverage;
 use model::sessions::{FileId, Update};
 use model::window::Rules;
-use pending::{Again, LookAt, PassedOver, Queued};
+use pending::{MissedLog, PendingCheck, QueuedFile, Retry};
 use state::State;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -46,9 +44,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use summary_store::SummaryStore;
 use texts::TextReader;
 use tokens::Counter;
-use watch::{Hint, Watch};
+use tracked_file::{TrackedFile, leads_elsewhere, settles_after};
+use watch::{FileWatcher, Hint};
 
 /// The time between two looks at live files without a hint.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -83,11 +83,11 @@ pub(super) struct Worker {
     settings: SettingsReader,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    wanted: Arc<Wanted>,
+    wanted: Arc<PendingRequests>,
     inbox: Arc<Mutex<Receiver<Wake>>>,
     reporter: Reporter,
     /// Boxed: the map has room for twice as many.
-    known: HashMap<FileId, Box<Known>>,
+    known: HashMap<FileId, Box<TrackedFile>>,
     /// The logs whose path leads through a link: that of all others gives their id.
     linked: HashMap<PathBuf, FileId>,
     /// Problems that were found since the last look at everything.
@@ -95,15 +95,15 @@ pub(super) struct Worker {
     /// Problems that were reported.
     reported: HashSet<(PathBuf, String)>,
     live: Vec<FileId>,
-    again: Vec<Again>,
+    again: Vec<Retry>,
     looked_at: Option<FileId>,
     /// The reading of what is looked at.
     foreground: Option<InProgress>,
     /// Reads all else.
     pool: Pool,
     /// The files that are read next.
-    queue: VecDeque<Queued>,
-    kept: Option<KeptSummaries>,
+    queue: VecDeque<QueuedFile>,
+    kept: Option<SummaryStore>,
     next_save: Instant,
     caught_up: bool,
     next_walk: Instant,
@@ -113,13 +113,13 @@ pub(super) struct Worker {
     /// Read texts of items.
     readers: Vec<TextReader>,
     /// The text that was read last.
-    opened: Arc<Mutex<Opened>>,
+    opened: Arc<Mutex<OpenedText>>,
 }
 
 impl Worker {
     pub(super) fn new(
         options: Options,
-        wanted: Arc<Wanted>,
+        wanted: Arc<PendingRequests>,
         inbox: Arc<Mutex<Receiver<Wake>>>,
         reporter: Reporter,
     ) -> Worker {
@@ -145,7 +145,7 @@ impl Worker {
             queue: VecDeque::new(),
             kept: options
                 .cache
-                .map(|folder| KeptSummaries::open(&folder, &options.rules)),
+                .map(|folder| SummaryStore::open(&folder, &options.rules)),
             rules: options.rules,
             counter: options.counter,
             next_save: now,
@@ -198,7 +198,7 @@ impl Worker {
             }
             if watch.is_none() && next_watch <= now {
                 next_watch = now + watch::RETRY;
-                match Watch::new(hint.clone()) {
+                match FileWatcher::new(hint.clone()) {
                     Ok(new) => watch = Some(new),
                     Err(e) => self.no_hints(Path::new(""), &e)?,
                 }
@@ -275,8 +275,8 @@ impl Worker {
         }
         if path.is_dir() {
             let at = Instant::now() + NEW_FOLDER_DELAY;
-            let what = LookAt::Below(path.to_path_buf());
-            self.again.push(Again { at, what });
+            let what = PendingCheck::Below(path.to_path_buf());
+            self.again.push(Retry { at, what });
         }
         let found = self.look_below(path);
         // The list of a database's sessions may be late.
@@ -292,10 +292,11 @@ impl Worker {
     fn look_below(&mut self, path: &Path) -> ScanResult {
         let found = self.scanner.look_below(path);
         for (path, due) in &found.locked {
-            let is_same = |again: &Again| matches!(&again.what, LookAt::Below(at) if at == &**path);
+            let is_same =
+                |again: &Retry| matches!(&again.what, PendingCheck::Below(at) if at == &**path);
             if !self.again.iter().any(is_same) {
-                let what = LookAt::Below(path.to_path_buf());
-                self.again.push(Again { at: *due, what });
+                let what = PendingCheck::Below(path.to_path_buf());
+                self.again.push(Retry { at: *due, what });
             }
         }
         found
@@ -326,7 +327,8 @@ impl Worker {
                         self.linked.insert(facts.path.to_path_buf(), facts.file);
                     }
                     new.push(facts.file);
-                    self.known.insert(facts.file, Box::new(Known::found(log)));
+                    self.known
+                        .insert(facts.file, Box::new(TrackedFile::found(log)));
                 }
                 Some(known) => {
                     let seen = &known.log.facts;
@@ -384,7 +386,7 @@ impl Worker {
             let was_passed_over = known.is_passed_over;
             known.is_passed_over = !there.contains(file);
             if known.is_passed_over {
-                gone.push(PassedOver {
+                gone.push(MissedLog {
                     file: *file,
                     is_there: known.log.is_there(),
                     was_passed_over,
@@ -421,8 +423,8 @@ impl Worker {
         let due = self.again.extract_if(.., |again| again.at <= now);
         for again in due.collect::<Vec<_>>() {
             match again.what {
-                LookAt::File(file) => self.check(file)?,
-                LookAt::Below(path) => {
+                PendingCheck::File(file) => self.check(file)?,
+                PendingCheck::Below(path) => {
                     let found = self.look_below(&path);
                     self.take_in(found)?;
                 }
@@ -446,8 +448,8 @@ impl Worker {
                 if now.duration_since(since) >= REPLACEMENT_TIME {
                     return self.vanish(file);
                 }
-                let (at, what) = (since + REPLACEMENT_TIME, LookAt::File(file));
-                self.again.push(Again { at, what });
+                let (at, what) = (since + REPLACEMENT_TIME, PendingCheck::File(file));
+                self.again.push(Retry { at, what });
                 return ControlFlow::Continue(());
             }
             Err(e) => {
@@ -561,6 +563,6 @@ impl Worker {
     }
 }
 
-fn is_live(known: &Known) -> bool {
+fn is_live(known: &TrackedFile) -> bool {
     known.running.is_some() || known.stamp.is_some_and(|stamp| stamp.age() < LIVE_AGE)
 }

@@ -3,11 +3,11 @@
 use super::follow;
 use crate::event::IngestEvent;
 use crate::testing::made::MadeLog;
-use crate::worker::job::{Opened, Origin, TextJob};
+use crate::worker::job::{OpenedText, Origin, TextJob};
 use model::text::{Text, TextRequest};
 
 fn page(
-    opened: &mut Opened,
+    opened: &mut OpenedText,
     made: &MadeLog,
     wanted: TextRequest,
     page: u32,
@@ -36,7 +36,7 @@ fn log() -> MadeLog {
 #[test]
 fn a_search_in_a_large_text_reads_it_a_few_times_and_not_once_for_each_page() {
     let made = log();
-    let (wanted, mut opened) = (wanted(&made), Opened::default());
+    let (wanted, mut opened) = (wanted(&made), OpenedText::default());
     let before = made.read();
     let first = page(&mut opened, &made, wanted, 0).unwrap();
     assert!(first.pages > 8, "{}", first.pages);
@@ -63,7 +63,7 @@ fn a_search_in_a_large_text_reads_it_a_few_times_and_not_once_for_each_page() {
 #[test]
 fn a_text_that_is_rewritten_while_it_is_read_is_not_mixed_with_another() {
     let made = log();
-    let (wanted, mut opened) = (wanted(&made), Opened::default());
+    let (wanted, mut opened) = (wanted(&made), OpenedText::default());
     page(&mut opened, &made, wanted, 0).unwrap();
     made.rewrite("größer", "größte");
     let said = page(&mut opened, &made, wanted, 3).unwrap_err();

@@ -5,8 +5,8 @@ use crate::event::IngestEvent;
 use crate::log::LogFile;
 use crate::reader::read_whole;
 use crate::testing::toy_log;
-use crate::worker::job::{Origin, Shelf, do_job};
-use crate::{Done, TextJob};
+use crate::worker::job::{Origin, TextQueue, do_job};
+use crate::{OnWritten, TextJob};
 use model::event::ByLength;
 use model::session::Item;
 use model::text::{PAGE_BYTES, Text};
@@ -77,7 +77,7 @@ impl io::Write for Paper {
 fn whole(log: &LogFile, item: &Item) -> Vec<u8> {
     let paper = Paper::default();
     let (sender, told) = std::sync::mpsc::channel();
-    let done: Done = Box::new(move |result| sender.send(result).unwrap());
+    let done: OnWritten = Box::new(move |result| sender.send(result).unwrap());
     let job = TextJob::Whole(wanted(log, item, 0), Box::new(paper.clone()), done);
     assert!(do_job(job, Origin::Log(log.clone())).is_none());
     let bytes = std::mem::take(&mut *paper.0.lock().unwrap());
@@ -216,7 +216,7 @@ fn what_was_rewritten_or_is_gone_is_said() {
 fn of_pages_that_wait_the_newest_is_read() {
     let (_dir, log) = written("a.toy", "{\"say\":\"eins\"}\n");
     let item = items(&log).swap_remove(0);
-    let mut shelf = Shelf::default();
+    let mut shelf = TextQueue::default();
     let whole = TextJob::Whole(
         wanted(&log, &item, 7),
         Box::new(io::sink()),

@@ -1,9 +1,9 @@
 //! The interface of the reading threads: how they are started, what is asked of them.
 
-use super::inbox::{INBOX_CAPACITY, Options, Wake, Wanted};
+use super::inbox::{INBOX_CAPACITY, Options, PendingRequests, Wake};
 use super::job::TextJob;
-use super::reporter::Shared;
-use super::stuck::{Handed, Overseer};
+use super::reporter::SharedState;
+use super::stuck::{Overseer, ThreadHandover};
 use crate::event::IngestEvent;
 use crate::store::pipe::{self, PipeInput};
 use crate::sync::{lock, spawn};
@@ -20,7 +20,7 @@ const LAST_WAIT: Duration = Duration::from_millis(300);
 
 /// The reading threads; they end when this is dropped.
 pub struct Handle {
-    wanted: Arc<Wanted>,
+    wanted: Arc<PendingRequests>,
     inbox: SyncSender<Wake>,
     /// Disconnected when the worker has ended.
     worker: Mutex<Receiver<()>>,
@@ -73,7 +73,7 @@ fn begin(
     sink: impl FnMut(IngestEvent) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<(Handle, Overseer)> {
     let (sender, inbox) = sync_channel(INBOX_CAPACITY);
-    let wanted = Arc::<Wanted>::default();
+    let wanted = Arc::<PendingRequests>::default();
     if let Some(piped) = piped {
         let formats = options.formats.clone();
         let (rules, counter) = (Arc::clone(&options.rules), Arc::clone(&options.counter));
@@ -92,14 +92,14 @@ fn begin(
         inbox: sender.clone(),
         worker: Mutex::new(worker),
     };
-    let handed = Handed {
+    let handed = ThreadHandover {
         options,
         wanted,
         sender,
         inbox: Arc::new(Mutex::new(inbox)),
         ended: Arc::new(Mutex::new(Some(ended))),
     };
-    let overseer = Overseer::begin(handed, Arc::new(Shared::new(Box::new(sink))))?;
+    let overseer = Overseer::begin(handed, Arc::new(SharedState::new(Box::new(sink))))?;
     Ok((handle, overseer))
 }
 

@@ -1,8 +1,8 @@
 //! Defines the options that the worker is given at its start, and the requests that others send to it.
 
-use super::job::Shelf;
+use super::job::TextQueue;
 use super::watch;
-use super::whole::Done;
+use super::whole::JobResult;
 use crate::discover::roots::SearchRoot;
 use crate::event::IngestEvent;
 use files::paths::User;
@@ -42,14 +42,14 @@ pub(crate) enum Wake {
     /// The result of another thread's reading: of a pipe, or a text.
     Delivery(Box<IngestEvent>),
     /// A log was read whole.
-    Whole(Box<Done>),
+    Whole(Box<JobResult>),
 }
 
 /// The requests of other threads to the worker, apart from the inbox.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct PendingRequests {
     pub(super) looked_at: Mutex<Option<FileId>>,
-    pub(super) texts: Mutex<Shelf>,
+    pub(super) texts: Mutex<TextQueue>,
     /// Hints were lost.
     pub(super) overflow: AtomicBool,
     pub(super) stop: AtomicBool,
@@ -57,7 +57,7 @@ pub(crate) struct Wanted {
 
 /// Returns what puts hints into the inbox. Where that is full, everything is looked at instead.
 pub(super) fn hinter(
-    wanted: &Arc<Wanted>,
+    wanted: &Arc<PendingRequests>,
     inbox: &SyncSender<Wake>,
 ) -> impl Fn(watch::Hint) + Clone + Send + 'static {
     let (wanted, inbox) = (Arc::clone(wanted), inbox.clone());

@@ -10,14 +10,14 @@ use model::text::{Text, TextPage, TextRequest};
 use std::io::{self, Write};
 
 /// Called with the number of bytes written, or what is wrong and what to do about it.
-pub type Done = Box<dyn FnOnce(Result<u64, String>) + Send>;
+pub type OnWritten = Box<dyn FnOnce(Result<u64, String>) + Send>;
 
 /// A text that is wanted.
 pub enum TextJob {
     /// A page of it, as a [`IngestEvent::Text`].
     Page(TextRequest),
     /// All of it, written out; the page does not matter.
-    Whole(TextRequest, Box<dyn Write + Send>, Done),
+    Whole(TextRequest, Box<dyn Write + Send>, OnWritten),
 }
 
 impl TextJob {
@@ -31,9 +31,9 @@ impl TextJob {
 
 /// The jobs that wait.
 #[derive(Default)]
-pub(crate) struct Shelf(Vec<TextJob>);
+pub(crate) struct TextQueue(Vec<TextJob>);
 
-impl Shelf {
+impl TextQueue {
     /// Adds a job; a page replaces another page, which is no longer looked at.
     pub(crate) fn put(&mut self, job: TextJob) {
         if matches!(job, TextJob::Page(_)) {
@@ -65,7 +65,7 @@ pub(crate) enum Origin {
 
 /// The text of which a page was read last: its other pages are read without finding the item again.
 #[derive(Default)]
-pub(crate) struct Opened(Option<OpenText>);
+pub(crate) struct OpenedText(Option<OpenText>);
 
 struct OpenText {
     /// Its first page.
@@ -78,7 +78,7 @@ struct OpenText {
 /// The size at which a text is no longer kept, in bytes.
 const LARGEST_HELD_TEXT: usize = 32 << 20;
 
-impl Opened {
+impl OpenedText {
     /// Returns the text, if it is the one that is open and can still be where it was: as it was read, if all of it is
     /// held; else in the same file, which may have grown. What is read of that again is compared.
     fn find(&mut self, log: &LogFile, of: TextRequest) -> Option<&mut Pieces> {

@@ -5,27 +5,27 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// A look that is to be repeated.
-pub(super) struct Again {
+pub(super) struct Retry {
     /// When.
     pub(super) at: Instant,
-    pub(super) what: LookAt,
+    pub(super) what: PendingCheck,
 }
 
 /// Something to look at.
-pub(super) enum LookAt {
+pub(super) enum PendingCheck {
     File(FileId),
     Below(PathBuf),
 }
 
 /// A file that is to be read whole.
-pub(super) struct Queued {
+pub(super) struct QueuedFile {
     pub(super) file: FileId,
     /// True if it is read with exact counts rather than estimates by length.
     pub(super) exact: bool,
 }
 
 /// A log that a look at everything did not find.
-pub(super) struct PassedOver {
+pub(super) struct MissedLog {
     pub(super) file: FileId,
     /// True if there is something at its path.
     pub(super) is_there: bool,

@@ -3,11 +3,11 @@
 //! As many as there are cores, each with one log at a time, so that the memory for what is being read stays small.
 
 use super::inbox::Wake;
-use super::whole::{Done, Job, Whole};
+use super::whole::{Job, JobResult, ReadResult};
 use crate::lines::Progress;
 use crate::log::Reading;
 use crate::sync::{lock, spawn, threads};
-use crate::worker::whole::Keep;
+use crate::worker::whole::KeepMode;
 use model::event::{ByLength, Measure};
 use model::sessions::FileId;
 use model::window::Rules;
@@ -29,7 +29,7 @@ struct Ticket {
 }
 
 /// A job that was begun.
-struct UnderWay {
+struct RunningJob {
     number: u64,
     cancelled: Arc<AtomicBool>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Pool {
     threads: usize,
     jobs: Option<Sender<Ticket>>,
     /// Jobs under way, by file.
-    under_way: HashMap<FileId, UnderWay>,
+    under_way: HashMap<FileId, RunningJob>,
     tickets: u64,
 }
 
@@ -88,7 +88,7 @@ impl Pool {
         };
         self.tickets += 1;
         let (number, cancelled) = (self.tickets, Arc::<AtomicBool>::default());
-        let under_way = UnderWay {
+        let under_way = RunningJob {
             number,
             cancelled: Arc::clone(&cancelled),
         };
@@ -110,7 +110,7 @@ impl Pool {
     }
 
     /// Returns true if this is the result of the file's newest job.
-    pub(crate) fn is_current(&mut self, done: &Done) -> bool {
+    pub(crate) fn is_current(&mut self, done: &JobResult) -> bool {
         let file = done.job.log.facts.file;
         let current = self.under_way.get(&file).map(|job| job.number);
         let is_current = current == Some(done.ticket);
@@ -139,7 +139,7 @@ fn work(
         let next = lock(jobs).recv();
         let Ok(ticket) = next else { return };
         let read = read(&ticket, rules, counter);
-        let done = Done {
+        let done = JobResult {
             job: ticket.job,
             ticket: ticket.number,
             read,
@@ -156,7 +156,7 @@ pub(crate) fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
 }
 
 /// Reads a log whole; `None`: it was cancelled, or must be read again.
-fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Option<Whole>> {
+fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Option<ReadResult>> {
     let job = &ticket.job;
     let measure = measure(counter, job.exact);
     let is_cancelled = || ticket.cancelled.load(Ordering::Relaxed);
@@ -171,10 +171,10 @@ fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Op
     if reading.step(measure, &mut || is_cancelled())? != Progress::Done {
         return Ok(None);
     }
-    let keep = Keep {
+    let keep = KeepMode {
         summarise: job.summarise,
         store: job.key.is_some(),
         overrides: &job.overrides,
     };
-    Ok(Some(Whole::of(reading, &job.log, measure, keep)))
+    Ok(Some(ReadResult::of(reading, &job.log, measure, keep)))
 }

@@ -1,8 +1,8 @@
 //! Decides what the worker reads, and in which order.
 
-use super::pending::{Again, LookAt, Queued};
+use super::pending::{PendingCheck, QueuedFile, Retry};
 use super::{
-    InProgress, Known, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, WALK_INTERVAL, Worker, is_live,
+    InProgress, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, TrackedFile, WALK_INTERVAL, Worker, is_live,
 };
 use crate::conversations::LogSessions;
 use crate::index::LogKey;
@@ -11,7 +11,7 @@ use crate::log::{NewEntries, Reading};
 use crate::worker::inbox::Wake;
 use crate::worker::pool::measure;
 use crate::worker::state::State;
-use crate::worker::whole::{Done, Job, Keep, Shown, Whole};
+use crate::worker::whole::{Job, JobResult, KeepMode, LogContent, ReadResult};
 use crate::{COUNTED, problem};
 use model::event::{Conversation, Event};
 use model::session::Coverage;
@@ -99,7 +99,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         mark_counted(&mut sessions, known.counted == Coverage::Whole);
-        let shown = Shown::Sessions(sessions);
+        let shown = LogContent::Sessions(sessions);
         known.note(&shown);
         known.not_before = None;
         self.send_settings(file)?;
@@ -119,12 +119,12 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let summarise = !exact && !is_live(known);
-        let keep = Keep {
+        let keep = KeepMode {
             summarise,
             store: key.is_some(),
             overrides: &known.overrides,
         };
-        let whole = Whole::of(reading, &known.log, measure, keep);
+        let whole = ReadResult::of(reading, &known.log, measure, keep);
         self.install(file, whole, exact, key)
     }
 
@@ -132,17 +132,17 @@ impl Worker {
     fn install(
         &mut self,
         file: FileId,
-        whole: Whole,
+        whole: ReadResult,
         exact: bool,
         key: Option<LogKey>,
     ) -> ControlFlow<()> {
-        let Whole {
+        let ReadResult {
             mut shown,
             state,
             stored,
             end,
         } = whole;
-        if let Shown::Sessions(sessions) = &mut shown {
+        if let LogContent::Sessions(sessions) = &mut shown {
             mark_counted(sessions, exact);
         }
         if let Some(known) = self.known.get_mut(&file) {
@@ -163,11 +163,11 @@ impl Worker {
     }
 
     /// Takes in what a thread has read.
-    pub(super) fn take_done(&mut self, done: Done) -> ControlFlow<()> {
+    pub(super) fn take_done(&mut self, done: JobResult) -> ControlFlow<()> {
         if !self.pool.is_current(&done) {
             return ControlFlow::Continue(());
         }
-        let Done { job, read, .. } = done;
+        let JobResult { job, read, .. } = done;
         let file = job.log.facts.file;
         let Some(known) = self.known.get(&file) else {
             return ControlFlow::Continue(());
@@ -227,7 +227,7 @@ impl Worker {
         // The log that the user looks at has the processor for itself.
         while !busy
             && self.pool.has_room()
-            && let Some(Queued { file, exact }) = self.next_whole()
+            && let Some(QueuedFile { file, exact }) = self.next_whole()
         {
             let Some(known) = self.known.get(&file) else {
                 break;
@@ -256,13 +256,13 @@ impl Worker {
     }
 
     /// Returns the file to read whole next, and whether with exact counts.
-    fn next_whole(&mut self) -> Option<Queued> {
+    fn next_whole(&mut self) -> Option<QueuedFile> {
         loop {
-            while let Some(Queued { file, exact }) = self.queue.pop_front() {
+            while let Some(QueuedFile { file, exact }) = self.queue.pop_front() {
                 let needs = if exact { to_count } else { to_read };
                 let known = self.known.get(&file).filter(|known| needs(known));
                 if known.is_some_and(|known| may_read(known)) && !self.pool.reads(file) {
-                    return Some(Queued { file, exact });
+                    return Some(QueuedFile { file, exact });
                 }
             }
             self.fill_queue();
@@ -275,11 +275,14 @@ impl Worker {
     /// Finds the files to read whole next: in turn the newest and the largest, so that a large one is not begun when all others are done. With thousands of files it is not
     /// repeated for each.
     fn fill_queue(&mut self) {
-        for (needs, exact) in [(to_read as fn(&Known) -> bool, false), (to_count, true)] {
+        for (needs, exact) in [
+            (to_read as fn(&TrackedFile) -> bool, false),
+            (to_count, true),
+        ] {
             let files = self.known.iter().filter(|(file, known)| {
                 needs(known) && may_read(known) && !self.pool.reads(**file)
             });
-            let mut newest: Vec<(FileId, &Known)> =
+            let mut newest: Vec<(FileId, &TrackedFile)> =
                 files.map(|(file, known)| (*file, &**known)).collect();
             newest.sort_by_key(|(_, known)| Reverse(known.log.facts.modified));
             let mut largest = newest.clone();
@@ -291,7 +294,7 @@ impl Worker {
                 .flat_map(|(newest, largest)| [newest.0, largest.0])
                 .filter(|file| seen.insert(*file))
                 .take(MOST_QUEUED);
-            self.queue = both.map(|file| Queued { file, exact }).collect();
+            self.queue = both.map(|file| QueuedFile { file, exact }).collect();
             if !self.queue.is_empty() {
                 return;
             }
@@ -332,8 +335,8 @@ impl Worker {
         let at = Instant::now() + time;
         if let Some(known) = self.known.get_mut(&file) {
             known.not_before = Some(at);
-            let what = LookAt::File(file);
-            self.again.push(Again { at, what });
+            let what = PendingCheck::File(file);
+            self.again.push(Retry { at, what });
         }
     }
 
@@ -380,17 +383,17 @@ fn mark_counted(sessions: &mut LogSessions, are_counted: bool) {
 }
 
 /// Returns true if not all of it was read.
-fn to_read(known: &Known) -> bool {
+fn to_read(known: &TrackedFile) -> bool {
     known.read < Coverage::Whole
 }
 
 /// Returns true if its size is a guess by length that alerts may depend on.
-fn to_count(known: &Known) -> bool {
+fn to_count(known: &TrackedFile) -> bool {
     let is_small = known.log.facts.len <= COUNTED;
     known.unreported && known.counted < Coverage::Whole && is_small && is_live(known)
 }
 
-fn may_read(known: &Known) -> bool {
+fn may_read(known: &TrackedFile) -> bool {
     let is_there = known.missing_since.is_none() && !matches!(known.state, State::Refused);
     is_there && known.not_before.is_none_or(|at| at <= Instant::now())
 }

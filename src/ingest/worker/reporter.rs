@@ -9,36 +9,36 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// The receiver of the events.
-pub(crate) type Sink = Box<dyn FnMut(IngestEvent) -> ControlFlow<()> + Send>;
+pub(crate) type EventHandler = Box<dyn FnMut(IngestEvent) -> ControlFlow<()> + Send>;
 
 /// The data that the threads which read share.
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     /// The number of the thread whose events count.
     pub(super) current: AtomicU64,
     /// The path that it looks at.
-    pub(super) at: Mutex<Option<LookedAt>>,
-    pub(super) sink: Mutex<Sink>,
+    pub(super) at: Mutex<Option<CurrentPath>>,
+    pub(super) sink: Mutex<EventHandler>,
 }
 
 /// The path that a thread looks at.
 #[derive(Clone)]
-pub(super) struct LookedAt {
+pub(super) struct CurrentPath {
     pub(super) path: PathBuf,
     pub(super) since: Instant,
 }
 
-impl LookedAt {
-    fn now(path: PathBuf) -> LookedAt {
-        LookedAt {
+impl CurrentPath {
+    fn now(path: PathBuf) -> CurrentPath {
+        CurrentPath {
             path,
             since: Instant::now(),
         }
     }
 }
 
-impl Shared {
-    pub(crate) fn new(sink: Sink) -> Shared {
-        Shared {
+impl SharedState {
+    pub(crate) fn new(sink: EventHandler) -> SharedState {
+        SharedState {
             current: AtomicU64::new(0),
             at: Mutex::default(),
             sink: Mutex::new(sink),
@@ -49,13 +49,13 @@ impl Shared {
 /// The reports of one thread that reads.
 #[derive(Clone)]
 pub(crate) struct Reporter {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     number: u64,
 }
 
 impl Reporter {
     /// Returns the reporter of the thread whose events count now.
-    pub(crate) fn of(shared: &Arc<Shared>) -> Reporter {
+    pub(crate) fn of(shared: &Arc<SharedState>) -> Reporter {
         Reporter {
             shared: Arc::clone(shared),
             number: shared.current.load(Ordering::Relaxed),
@@ -69,7 +69,7 @@ impl Reporter {
 
     /// Notes that this is looked at next.
     pub(crate) fn at(&self, path: &Path) {
-        self.set(Some(LookedAt::now(path.to_path_buf())));
+        self.set(Some(CurrentPath::now(path.to_path_buf())));
     }
 
     /// Notes that nothing is looked at.
@@ -77,7 +77,7 @@ impl Reporter {
         self.set(None);
     }
 
-    fn set(&self, at: Option<LookedAt>) {
+    fn set(&self, at: Option<CurrentPath>) {
         if !self.is_replaced() {
             *lock(&self.shared.at) = at;
         }
@@ -90,7 +90,7 @@ impl Reporter {
         }
         let at = lock(&self.shared.at).take();
         let flow = (lock(&self.shared.sink))(event.into());
-        self.set(at.map(|at| LookedAt::now(at.path)));
+        self.set(at.map(|at| CurrentPath::now(at.path)));
         flow
     }
 }

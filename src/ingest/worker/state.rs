@@ -8,7 +8,7 @@ pub(crate) enum State {
     /// Nothing, or what was read before reading failed.
     Found,
     /// The data that a list shows of them.
-    Summarised(Summarised),
+    Summarised(SummarisedLog),
     /// All of them, and where to read on.
     Followed(Box<dyn Cursor>),
     /// It cannot be read as it is: it is read again when it has changed.
@@ -16,7 +16,7 @@ pub(crate) enum State {
 }
 
 /// A log of which only summaries are held: they cannot grow, it is read again when it does.
-pub(crate) struct Summarised {
+pub(crate) struct SummarisedLog {
     /// [The part](model::window::Overrides::fold_hash) of the settings that the summaries depend on.
     pub(super) settings: u64,
     beside: Vec<SideFile>,
@@ -26,10 +26,10 @@ pub(crate) struct Summarised {
     has_news: bool,
 }
 
-impl Summarised {
+impl SummarisedLog {
     /// Returns the log as it is now.
-    pub(super) fn of(log: &LogFile, settings: u64) -> Summarised {
-        Summarised {
+    pub(super) fn of(log: &LogFile, settings: u64) -> SummarisedLog {
+        SummarisedLog {
             settings,
             beside: stamps_beside(log),
             is_incomplete: false,
@@ -38,10 +38,10 @@ impl Summarised {
     }
 
     /// Returns the log whose sessions were read as far as this cursor.
-    pub(super) fn instead_of(cursor: &dyn Cursor, log: &LogFile, settings: u64) -> Summarised {
-        let now = Summarised::of(log, settings);
+    pub(super) fn instead_of(cursor: &dyn Cursor, log: &LogFile, settings: u64) -> SummarisedLog {
+        let now = SummarisedLog::of(log, settings);
         // Asked afterwards: what changed in between has changed for one of them.
-        Summarised {
+        SummarisedLog {
             is_incomplete: cursor.is_incomplete(),
             has_news: cursor.has_news_beside(),
             ..now

@@ -5,8 +5,8 @@
 //! again.
 
 use super::Worker;
-use super::inbox::{Options, Wake, Wanted, hinter};
-use super::reporter::{LookedAt, Reporter, Shared};
+use super::inbox::{Options, PendingRequests, Wake, hinter};
+use super::reporter::{CurrentPath, Reporter, SharedState};
 use crate::discover::roots::SearchRoot;
 use crate::event::IngestEvent;
 use crate::sync::{lock, spawn};
@@ -28,16 +28,16 @@ const MOST_ABANDONED: u64 = 16;
 
 /// The data that one thread that reads hands to the next.
 #[derive(Clone)]
-pub(crate) struct Handed {
+pub(crate) struct ThreadHandover {
     pub(super) options: Options,
-    pub(super) wanted: Arc<Wanted>,
+    pub(super) wanted: Arc<PendingRequests>,
     pub(super) sender: SyncSender<Wake>,
     pub(super) inbox: Arc<Mutex<Receiver<Wake>>>,
     /// Dropped when the last of them has ended.
     pub(super) ended: Arc<Mutex<Option<Sender<()>>>>,
 }
 
-impl Handed {
+impl ThreadHandover {
     /// Reads below these roots until nobody listens, or another thread takes over.
     pub(super) fn work(self, reporter: Reporter, roots: Vec<SearchRoot>) {
         let hint = hinter(&self.wanted, &self.sender);
@@ -56,15 +56,15 @@ impl Handed {
 
 /// Looks after the thread that reads, and starts another one whenever it does not come back from a file.
 pub(crate) struct Overseer {
-    handed: Handed,
-    shared: Arc<Shared>,
+    handed: ThreadHandover,
+    shared: Arc<SharedState>,
     reader: JoinHandle<()>,
     /// Threads that did not come back.
-    away: Vec<Away>,
+    away: Vec<StuckThread>,
 }
 
 /// A thread that did not come back.
-struct Away {
+struct StuckThread {
     thread: JoinHandle<()>,
     /// The root in which it is.
     root: PathBuf,
@@ -72,7 +72,7 @@ struct Away {
 
 impl Overseer {
     /// Starts the thread that reads.
-    pub(crate) fn begin(handed: Handed, shared: Arc<Shared>) -> io::Result<Overseer> {
+    pub(crate) fn begin(handed: ThreadHandover, shared: Arc<SharedState>) -> io::Result<Overseer> {
         let reader = begin(&handed, &shared, handed.options.roots.clone())?;
         Ok(Overseer {
             handed,
@@ -114,7 +114,7 @@ impl Overseer {
         let at = lock(&shared.at).clone();
         let stuck = at
             .filter(|at| now.saturating_duration_since(at.since) >= ANSWER_TIME)
-            .and_then(|LookedAt { path, .. }| {
+            .and_then(|CurrentPath { path, .. }| {
                 let mut roots = self.handed.options.roots.iter();
                 let root = roots.find(|root| path.starts_with(root.path()))?;
                 Some((path, root.path().to_path_buf()))
@@ -147,15 +147,15 @@ impl Overseer {
              followed until it does",
             root.display()
         );
-        self.away.push(Away { thread: old, root });
+        self.away.push(StuckThread { thread: old, root });
         let _ = (lock(&shared.sink))(IngestEvent::Problem { path, what });
         ControlFlow::Continue(())
     }
 }
 
 fn begin(
-    handed: &Handed,
-    shared: &Arc<Shared>,
+    handed: &ThreadHandover,
+    shared: &Arc<SharedState>,
     roots: Vec<SearchRoot>,
 ) -> io::Result<JoinHandle<()>> {
     let (handed, reporter) = (handed.clone(), Reporter::of(shared));

@@ -8,7 +8,7 @@ use crate::log::LogFile;
 use crate::testing::made::{Fault, MadeLog};
 use crate::testing::{TABLES, TOY, some_time, toy_log};
 use crate::worker::job::TextJob;
-use crate::worker::reporter::Shared;
+use crate::worker::reporter::SharedState;
 use files::paths::User;
 use files::waiting::wait_for;
 use model::event::Conversation;
@@ -66,7 +66,7 @@ impl Driven {
             options,
             Arc::default(),
             Arc::new(Mutex::new(wakes)),
-            Reporter::of(&Arc::new(Shared::new(Box::new(sink)))),
+            Reporter::of(&Arc::new(SharedState::new(Box::new(sink)))),
         );
         let found = ScanResult {
             files: logs.iter().map(|made| made.log()).collect(),
@@ -321,7 +321,7 @@ fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
     let before = made.opened();
     for attempt in 1..=5 {
         driven.until("another attempt", |driven| {
-            let is_due = |known: &Known| known.not_before.is_some();
+            let is_due = |known: &TrackedFile| known.not_before.is_some();
             made.opened() >= before + attempt
                 && driven.worker.known.values().all(|known| is_due(known))
         });

@@ -23,17 +23,17 @@ pub enum Hint {
 }
 
 /// Watches for as long as it lives.
-pub struct Watch {
+pub struct FileWatcher {
     watcher: RecommendedWatcher,
     /// The time at which to try again to watch a place; `None`: it is watched.
     watched: BTreeMap<PathBuf, Option<Instant>>,
 }
 
-impl Watch {
+impl FileWatcher {
     /// Returns a watcher that watches nothing yet. `hint` is called on its own thread.
-    pub fn new(hint: impl Fn(Hint) + Send + 'static) -> notify::Result<Watch> {
+    pub fn new(hint: impl Fn(Hint) + Send + 'static) -> notify::Result<FileWatcher> {
         let on_event = move |event| hints_of(event, &hint);
-        Ok(Watch {
+        Ok(FileWatcher {
             watcher: notify::recommended_watcher(on_event)?,
             watched: BTreeMap::new(),
         })
@@ -169,13 +169,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = SearchRoot::Given(dir.path().to_path_buf());
         let roots = [root];
-        let mut watch = Watch::new(|_| ()).unwrap();
+        let mut watch = FileWatcher::new(|_| ()).unwrap();
         let now = some_time();
         assert!(watch.cover(now, &roots, &|_| ()).is_empty());
         let limit = Err(notify::Error::new(ErrorKind::MaxFilesWatch));
         let failed = watch.note(now, dir.path(), limit);
         assert_eq!(failed.map(|(path, _)| path).as_deref(), Some(dir.path()));
-        let is_watched = |watch: &mut Watch, now| {
+        let is_watched = |watch: &mut FileWatcher, now| {
             assert!(watch.cover(now, &roots, &|_| ()).is_empty());
             watch.watched[dir.path()].is_none()
         };
@@ -189,7 +189,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("logs");
         let roots = [SearchRoot::Given(folder.clone())];
-        let mut watch = Watch::new(|_| ()).unwrap();
+        let mut watch = FileWatcher::new(|_| ()).unwrap();
         // What the system says of a folder that was there when it was looked at.
         let watched = watch.watcher.watch(&folder, RecursiveMode::Recursive);
         assert!(watched.is_err());

@@ -4,7 +4,7 @@ use crate::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
 use crate::index::{LogKey, value};
 use crate::log::{LogFile, Reading};
 use crate::source::Stamp;
-use crate::worker::state::{State, Summarised};
+use crate::worker::state::{State, SummarisedLog};
 use model::event::{Measure, Meta};
 use model::session::Coverage;
 use model::sessions::{FileId, Update};
@@ -28,16 +28,16 @@ pub(crate) struct Job {
 }
 
 /// The result of a job.
-pub(crate) struct Done {
+pub(crate) struct JobResult {
     pub(crate) job: Job,
     /// The number of the job, which tells it from later ones of the same file.
     pub(super) ticket: u64,
-    pub(crate) read: io::Result<Option<Whole>>,
+    pub(crate) read: io::Result<Option<ReadResult>>,
 }
 
 /// The result of reading a log: all of it, or enough of its end for a gauge.
-pub(crate) struct Whole {
-    pub(crate) shown: Shown,
+pub(crate) struct ReadResult {
+    pub(crate) shown: LogContent,
     pub(crate) state: State,
     /// The summaries that the index keeps of it.
     pub(crate) stored: Option<Vec<u8>>,
@@ -47,7 +47,7 @@ pub(crate) struct Whole {
 
 /// The form in which a reading is kept.
 #[derive(Clone, Copy)]
-pub(crate) struct Keep<'a> {
+pub(crate) struct KeepMode<'a> {
     /// Only the data that a list shows.
     pub(crate) summarise: bool,
     /// Something for the cache.
@@ -57,23 +57,23 @@ pub(crate) struct Keep<'a> {
 }
 
 /// The sessions of a log, as they are shown.
-pub(crate) enum Shown {
+pub(crate) enum LogContent {
     /// The data that a list shows of them.
     Summaries(LogSummaries),
     /// All of it.
     Sessions(LogSessions),
 }
 
-impl Whole {
+impl ReadResult {
     /// Returns the result of a reading that is at its end. Its sessions are summarised, or a value for the cache is
     /// made of it, or both. Only a log that was read to its end from its beginning is kept.
     pub(crate) fn of(
         mut reading: Reading,
         log: &LogFile,
         measure: &dyn Measure,
-        keep: Keep<'_>,
-    ) -> Whole {
-        let Keep {
+        keep: KeepMode<'_>,
+    ) -> ReadResult {
+        let KeepMode {
             summarise,
             store,
             overrides,
@@ -91,12 +91,12 @@ impl Whole {
         let stored = summaries.as_deref().filter(|_| store).map(value);
         let (shown, state) = match summaries.filter(|_| summarise) {
             Some(summaries) => {
-                let quiet = Summarised::instead_of(&*cursor, log, overrides.fold_hash());
-                (Shown::Summaries(summaries), State::Summarised(quiet))
+                let quiet = SummarisedLog::instead_of(&*cursor, log, overrides.fold_hash());
+                (LogContent::Summaries(summaries), State::Summarised(quiet))
             }
-            None => (Shown::Sessions(sessions), State::Followed(cursor)),
+            None => (LogContent::Sessions(sessions), State::Followed(cursor)),
         };
-        Whole {
+        ReadResult {
             shown,
             state,
             stored,
@@ -105,28 +105,28 @@ impl Whole {
     }
 }
 
-impl Shown {
+impl LogContent {
     /// Returns the facts that the log names of its main session, and how much of it was read.
     pub(crate) fn main(&self) -> Option<(&Meta, Coverage)> {
         match self {
-            Shown::Summaries(all) => main_of(all).map(|main| (&main.meta, main.coverage)),
-            Shown::Sessions(all) => main_of(all).map(|main| (&main.meta, main.coverage)),
+            LogContent::Summaries(all) => main_of(all).map(|main| (&main.meta, main.coverage)),
+            LogContent::Sessions(all) => main_of(all).map(|main| (&main.meta, main.coverage)),
         }
     }
 
     /// Returns true if a session of the log has no usage report.
     pub(crate) fn is_unreported(&self) -> bool {
         match self {
-            Shown::Summaries(all) => all.iter().any(|(_, summary)| summary.is_unreported),
-            Shown::Sessions(all) => all.iter().any(|(_, session)| session.is_unreported()),
+            LogContent::Summaries(all) => all.iter().any(|(_, summary)| summary.is_unreported),
+            LogContent::Sessions(all) => all.iter().any(|(_, session)| session.is_unreported()),
         }
     }
 
     /// Returns the update that shows it.
     pub(crate) fn update(self, file: FileId) -> Update {
         match self {
-            Shown::Summaries(summaries) => Update::Summaries { file, summaries },
-            Shown::Sessions(sessions) => Update::Rebuilt { file, sessions },
+            LogContent::Summaries(summaries) => Update::Summaries { file, summaries },
+            LogContent::Sessions(sessions) => Update::Rebuilt { file, sessions },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Keeps the worker's data from run to run.
 
-use super::state::{State, Summarised};
-use super::whole::Shown;
+use super::state::{State, SummarisedLog};
+use super::whole::LogContent;
 use super::{Worker, is_live};
 use crate::index::{Index, IndexEntries, LogKey, Part, earlier, restore};
 use crate::source::Stamp;
@@ -19,7 +19,7 @@ const WRITE_INTERVAL: Duration = Duration::from_secs(30);
 const WAITING_BYTES: usize = 8 << 20;
 
 /// The summaries of logs that were read whole, from run to run.
-pub(super) struct KeptSummaries {
+pub(super) struct SummaryStore {
     index: Index,
     folder: PathBuf,
     /// Those of earlier runs, until all logs were looked up.
@@ -29,10 +29,10 @@ pub(super) struct KeptSummaries {
     waiting: usize,
 }
 
-impl KeptSummaries {
-    pub(super) fn open(folder: &Path, rules: &Rules) -> KeptSummaries {
+impl SummaryStore {
+    pub(super) fn open(folder: &Path, rules: &Rules) -> SummaryStore {
         let index = Index::new(folder, rules);
-        KeptSummaries {
+        SummaryStore {
             found: index.all(Part::Summaries),
             folder: folder.to_owned(),
             index,
@@ -79,9 +79,9 @@ impl Worker {
             return ControlFlow::Continue(false);
         };
         let by = summaries.first().map_or(0, |(_, first)| first.settings);
-        let shown = Shown::Summaries(summaries);
+        let shown = LogContent::Summaries(summaries);
         known.note(&shown);
-        known.state = State::Summarised(Summarised::of(&known.log, by));
+        known.state = State::Summarised(SummarisedLog::of(&known.log, by));
         self.send_settings(file)?;
         // Other settings give another summary.
         let known = self.known.get(&file);
@@ -103,7 +103,7 @@ impl Worker {
                 continue;
             }
             let by = known.overrides.fold_hash();
-            let quiet = Summarised::instead_of(&**cursor, &known.log, by);
+            let quiet = SummarisedLog::instead_of(&**cursor, &known.log, by);
             known.state = State::Summarised(quiet);
             known.counted = Coverage::Unread;
             self.reporter.send(Update::PutAway(*file))?;

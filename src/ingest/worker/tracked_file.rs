@@ -4,7 +4,7 @@ use crate::discover::settings::SettingsOwner;
 use crate::log::{LogFile, id_in};
 use crate::source::{SETTLED, Stamp};
 use crate::worker::state::State;
-use crate::worker::whole::Shown;
+use crate::worker::whole::LogContent;
 use model::process_activity::ProcessActivity;
 use model::session::Coverage;
 use model::window::Overrides;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const SETTLING_BYTES: u64 = 16 << 20;
 
 /// The state of a file.
-pub(super) struct Known {
+pub(super) struct TrackedFile {
     pub(super) log: LogFile,
     pub(super) state: State,
     /// The log's stamp when it was last looked at.
@@ -41,10 +41,10 @@ pub(super) struct Known {
     pub(super) running: Option<ProcessActivity>,
 }
 
-impl Known {
+impl TrackedFile {
     /// Returns a log of which nothing was read.
-    pub(super) fn found(log: LogFile) -> Known {
-        Known {
+    pub(super) fn found(log: LogFile) -> TrackedFile {
+        TrackedFile {
             log,
             state: State::Found,
             stamp: None,
@@ -62,7 +62,7 @@ impl Known {
     }
 
     /// Notes what is shown of its sessions from now on.
-    pub(super) fn note(&mut self, shown: &Shown) {
+    pub(super) fn note(&mut self, shown: &LogContent) {
         let main = shown.main();
         self.read = main.map_or(Coverage::Unread, |(_, coverage)| coverage);
         self.whose = SettingsOwner::of(main.map(|(meta, _)| meta));
