@@ -76,7 +76,7 @@
 //!   policies: [`model::whatif`].
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
 //! - The line that an agent's status line or tmux shows: [`report::line`]; what an agent passes to it: [`integrations::line`].
-//!   What hooks say and note: [`report::hook`], [`integrations::noted`]. The change to an agent's settings: [`integrations::settings`].
+//!   What hooks say and note: [`report::hook`], [`integrations::hook_notes`]. The change to an agent's settings: [`integrations::settings`].
 //! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
 //!   own token count is beside its decoder.
 //! - What a log is to those who read it: [`ingest::log`]. What it is kept in (lines, a rewritten document, rows of a

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use files::paths::User;
 use integrations::agent::Agent;
-use integrations::settings::{self, Change, Other, Part, Program, Refusal};
+use integrations::settings::{self, Change, OtherCommand, Part, Program, Refusal};
 use render::text::inert;
 use similar::TextDiff;
 use std::io::Write;
@@ -119,11 +119,11 @@ impl AgentSetup {
         all
     }
 
-    fn other(&self) -> Other {
+    fn other(&self) -> OtherCommand {
         match (self.chain, self.replace) {
-            (true, _) => Other::Chain,
-            (_, true) => Other::Replace,
-            _ => Other::Refuse,
+            (true, _) => OtherCommand::Chain,
+            (_, true) => OtherCommand::Replace,
+            _ => OtherCommand::Refuse,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Call, chained, locale, streams};
 use anyhow::{Context, Result};
-use files::output::{Written, remove_unfinished};
+use files::output::{OutputState, remove_unfinished};
 use render::text::inert;
 use report::progress::Progress;
 use report::{Charset, ReportContext};
@@ -90,7 +90,7 @@ fn end(by: EndedBy) {
 }
 
 /// Returns a sentence on the work that was done before the end.
-fn done(read: &str, written: &Written, printed: Printed) -> String {
+fn done(read: &str, written: &OutputState, printed: Printed) -> String {
     let mut done: Vec<String> = Vec::new();
     if !read.is_empty() {
         done.push(read.to_owned());
@@ -121,7 +121,7 @@ mod tests {
     fn what_was_done_is_what_was_read_and_written() {
         let said = |read, complete: &[&str], removed, printed| {
             let complete = complete.iter().map(Into::into).collect();
-            done(read, &Written { complete, removed }, printed)
+            done(read, &OutputState { complete, removed }, printed)
         };
         let read = "3 of 9 logs read";
         assert_eq!(said("", &[], 0, Printed::AtTheEnd), "");

@@ -142,7 +142,7 @@ pub fn beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// As [`beside`].
-pub fn real_beside(real: Real<'_>, log: &Path, path: &Path) -> io::Result<PathBuf> {
+pub fn real_beside(real: RealPath<'_>, log: &Path, path: &Path) -> io::Result<PathBuf> {
     if log.starts_with(path) {
         // The log was reached through it.
         real(or_here(path))
@@ -174,7 +174,7 @@ pub fn reach_beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Finds the real path of what is at a path.
-pub type Real<'a> = &'a dyn Fn(&Path) -> io::Result<PathBuf>;
+pub type RealPath<'a> = &'a dyn Fn(&Path) -> io::Result<PathBuf>;
 
 /// Returns the real path of a file in a folder. Links may not lead out of the folder.
 ///
@@ -190,7 +190,7 @@ pub fn below(folder: &Path, path: &Path) -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// As [`beside`].
-pub fn real_below(real: Real<'_>, folder: &Path, path: &Path) -> io::Result<PathBuf> {
+pub fn real_below(real: RealPath<'_>, folder: &Path, path: &Path) -> io::Result<PathBuf> {
     let found = real(path)?;
     if found.starts_with(real(or_here(folder))?) {
         Ok(found)

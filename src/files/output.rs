@@ -69,7 +69,7 @@ fn outputs_to_begin() -> io::Result<MutexGuard<'static, Outputs>> {
 
 /// The state of the outputs when the program ends.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct OutputState {
     /// Those that are complete, in order.
     pub complete: Vec<PathBuf>,
     /// The number of incomplete files or folders, which are removed.
@@ -77,14 +77,14 @@ pub struct Written {
 }
 
 /// Removes all that is not complete: the program is about to end.
-pub fn remove_unfinished() -> Written {
+pub fn remove_unfinished() -> OutputState {
     own::remove_unfinished();
     let mut outputs = outputs();
     outputs.is_ending = true;
     let unfinished = std::mem::take(&mut outputs.unfinished);
     unfinished.iter().for_each(|path| remove(path));
     remove_empty(&outputs.made);
-    Written {
+    OutputState {
         complete: std::mem::take(&mut outputs.complete),
         removed: unfinished.len(),
     }
@@ -273,28 +273,28 @@ impl NewFile {
 }
 
 /// A folder around what is written. If it was made for that, and nothing is in it at the end, it is removed.
-pub struct Around {
+pub struct ParentFolder {
     made: Vec<PathBuf>,
 }
 
-impl Around {
+impl ParentFolder {
     /// Makes a folder, and those around it, unless they are there.
     ///
     /// # Errors
     ///
     /// If it is no folder, or cannot be made.
-    pub fn make(path: &Path) -> io::Result<Around> {
+    pub fn make(path: &Path) -> io::Result<ParentFolder> {
         let mut outputs = outputs_to_begin()?;
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let made = path.ancestors().take_while(missing);
         let made: Vec<PathBuf> = made.map(Path::to_path_buf).collect();
         fs::create_dir_all(path)?;
         outputs.made.extend_from_slice(&made);
-        Ok(Around { made })
+        Ok(ParentFolder { made })
     }
 }
 
-impl Drop for Around {
+impl Drop for ParentFolder {
     fn drop(&mut self) {
         remove_empty(&self.made);
     }
@@ -493,7 +493,7 @@ mod tests {
         assert_eq!(names(dir.path()), ["out"]);
         // So are those around it, if they were made for it.
         for (name, left) in [("c/d", "out"), ("out/e", "out"), ("f/g", "f")] {
-            let around = Around::make(&dir.path().join(name)).unwrap();
+            let around = ParentFolder::make(&dir.path().join(name)).unwrap();
             if left == "f" {
                 fs::write(dir.path().join("f/note"), "mine").unwrap();
             }

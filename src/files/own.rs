@@ -18,18 +18,18 @@ pub const UNFINISHED_PREFIX: &str = ".unfinished-";
 pub const UNFINISHED_AGE: Duration = Duration::from_secs(600);
 
 /// The files that this process has not completed yet.
-struct Unfinished {
+struct UnfinishedFiles {
     paths: BTreeSet<PathBuf>,
     /// The process is about to end: nothing more is begun.
     is_ending: bool,
 }
 
-static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished {
+static UNFINISHED: Mutex<UnfinishedFiles> = Mutex::new(UnfinishedFiles {
     paths: BTreeSet::new(),
     is_ending: false,
 });
 
-fn unfinished() -> MutexGuard<'static, Unfinished> {
+fn unfinished() -> MutexGuard<'static, UnfinishedFiles> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -15,12 +15,12 @@ use std::sync::Arc;
 const NAME: &str = "ctxgauge";
 
 /// Looks up a variable.
-type LookUp = dyn Fn(&str) -> Option<OsString> + Send + Sync;
+type VariableLookup = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 
 /// The variables of an environment.
 #[derive(Clone)]
 pub struct Env {
-    look_up: Arc<LookUp>,
+    look_up: Arc<VariableLookup>,
     names: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
 }
 

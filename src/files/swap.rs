@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The result of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Swapped {
+pub enum SwapOutcome {
     /// It was made.
     Done,
     /// It was not made: somebody else has changed the file since it was read. What they wrote is there.
@@ -33,18 +33,18 @@ pub enum Swapped {
 /// # Errors
 ///
 /// If the file cannot be read or replaced.
-pub fn swap(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> io::Result<Swapped> {
+pub fn swap(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> io::Result<SwapOutcome> {
     let Some(after) = after else {
         return remove(path, before);
     };
     if content(path)?.as_deref() != before {
-        return Ok(Swapped::Changed);
+        return Ok(SwapOutcome::Changed);
     }
     let guard = written(path, after, path)?;
     guard.at_once(|new| match before {
         None => match rename_new(new, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Swapped::Changed),
-            moved => moved.map(|()| Swapped::Done),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(SwapOutcome::Changed),
+            moved => moved.map(|()| SwapOutcome::Done),
         },
         Some(before) => exchange(new, path, before, after),
     })
@@ -79,21 +79,21 @@ fn written(path: &Path, bytes: &[u8], like: &Path) -> io::Result<Guard> {
 }
 
 /// Exchanges the new file and the one that is there. If that is not as it was, it is put back.
-fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<Swapped> {
+fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<SwapOutcome> {
     let (mut placed, mut expected) = (after.to_vec(), before.to_vec());
-    let mut swapped = Swapped::Done;
+    let mut swapped = SwapOutcome::Done;
     for turn in 0..MOST_TURNS {
         match platform::exchange(new, path) {
             Ok(()) => {}
             Err(error) if turn == 0 && is_unsupported(&error) => {
                 if content(path)?.as_deref() != Some(before) {
-                    return Ok(Swapped::Changed);
+                    return Ok(SwapOutcome::Changed);
                 }
-                return fs::rename(new, path).map(|()| Swapped::Done);
+                return fs::rename(new, path).map(|()| SwapOutcome::Done);
             }
             // Somebody has removed the file.
             Err(error) if error.kind() == io::ErrorKind::NotFound && turn == 0 => {
-                return Ok(Swapped::Changed);
+                return Ok(SwapOutcome::Changed);
             }
             Err(error) => {
                 put_back(new, path, turn > 0)?;
@@ -101,7 +101,7 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
             }
         }
         let mut out = content(new);
-        if swapped == Swapped::Done && out.as_ref().is_ok_and(|out| is(out, &expected)) {
+        if swapped == SwapOutcome::Done && out.as_ref().is_ok_and(|out| is(out, &expected)) {
             // Whoever had it open may be writing to it.
             thread::sleep(PAUSE);
             out = content(new);
@@ -110,7 +110,7 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
             Ok(out) if is(&out, &expected) => return Ok(swapped),
             // It is newer than what took its place.
             Ok(out) => {
-                swapped = Swapped::Changed;
+                swapped = SwapOutcome::Changed;
                 expected = std::mem::replace(&mut placed, out.unwrap_or_default());
             }
             Err(error) => {
@@ -120,7 +120,7 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
         }
     }
     put_back(new, path, true)?;
-    Ok(Swapped::Changed)
+    Ok(SwapOutcome::Changed)
 }
 
 /// Moves what somebody else wrote last to its place, if that is what was taken out.
@@ -139,25 +139,25 @@ fn is_unsupported(error: &io::Error) -> bool {
 }
 
 /// Removes a file if it is as it was.
-fn remove(path: &Path, before: Option<&[u8]>) -> io::Result<Swapped> {
+fn remove(path: &Path, before: Option<&[u8]>) -> io::Result<SwapOutcome> {
     let begun = Guard::begin(path, |aside| fs::rename(path, aside));
     let ((), guard) = match begun {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let is_as_it_was = before.is_none();
             return Ok(if is_as_it_was {
-                Swapped::Done
+                SwapOutcome::Done
             } else {
-                Swapped::Changed
+                SwapOutcome::Changed
             });
         }
         begun => begun?,
     };
     guard.at_once(|aside| match content(aside) {
-        Ok(content) if content.as_deref() == before => Ok(Swapped::Done),
+        Ok(content) if content.as_deref() == before => Ok(SwapOutcome::Done),
         // If somebody has written another file there meanwhile, that is newer.
         other => {
             rename_new(aside, path)?;
-            other.map(|_| Swapped::Changed)
+            other.map(|_| SwapOutcome::Changed)
         }
     })
 }
@@ -202,12 +202,15 @@ mod tests {
         let swapped = swap(&path, Some(b"old"), Some(b"new")).unwrap();
         assert_eq!(
             (swapped, fs::read(&path).unwrap()),
-            (Swapped::Done, b"new".to_vec())
+            (SwapOutcome::Done, b"new".to_vec())
         );
         assert_eq!(names(&dir), ["settings.json"]);
-        assert_eq!(swap(&path, Some(b"new"), None).unwrap(), Swapped::Done);
+        assert_eq!(swap(&path, Some(b"new"), None).unwrap(), SwapOutcome::Done);
         assert_eq!(names(&dir), [] as [&str; 0]);
-        assert_eq!(swap(&path, None, Some(b"first")).unwrap(), Swapped::Done);
+        assert_eq!(
+            swap(&path, None, Some(b"first")).unwrap(),
+            SwapOutcome::Done
+        );
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(names(&dir), ["settings.json"]);
     }
@@ -221,16 +224,19 @@ mod tests {
             (None, Some(b"new")),
             (None, None),
         ] {
-            assert_eq!(swap(&path, before, after).unwrap(), Swapped::Changed);
+            assert_eq!(swap(&path, before, after).unwrap(), SwapOutcome::Changed);
             assert_eq!(fs::read(&path).unwrap(), b"theirs");
             assert_eq!(names(&dir), ["settings.json"]);
         }
         fs::remove_file(&path).unwrap();
         assert_eq!(
             swap(&path, Some(b"old"), Some(b"new")).unwrap(),
-            Swapped::Changed
+            SwapOutcome::Changed
         );
-        assert_eq!(swap(&path, Some(b"old"), None).unwrap(), Swapped::Changed);
+        assert_eq!(
+            swap(&path, Some(b"old"), None).unwrap(),
+            SwapOutcome::Changed
+        );
         assert_eq!(names(&dir), [] as [&str; 0]);
     }
 

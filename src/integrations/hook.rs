@@ -9,14 +9,14 @@ mod context;
 
 use super::agent::Agent;
 use super::fields::{NoInput, id, path, read_fields, tokens, window, word};
-pub use answer::{Say, answer};
-pub use context::SaidContext;
+pub use answer::{HookMessage, answer};
+pub use context::ClientContext;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// The moment at which a hook is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum HookMoment {
     /// The user has sent a prompt, and the model does not have it yet.
     Prompt,
     /// The agent is about to compact. Gemini CLI is at every request.
@@ -37,7 +37,7 @@ pub struct Event {
     /// The agent that ran the hook.
     pub agent: Agent,
     /// The moment of the event.
-    pub moment: Moment,
+    pub moment: HookMoment,
     /// The event's name, as the answer repeats it; empty: the agent does not name it.
     pub name: String,
     /// The session's id.
@@ -55,7 +55,7 @@ pub struct Event {
     /// The size of the context as the agent estimates it, in tokens.
     pub size: Option<u64>,
     /// The agent's statement about its context.
-    pub context: Option<SaidContext>,
+    pub context: Option<ClientContext>,
     /// True if the event is of a sub-agent: neither the session's prompt nor its context.
     pub is_sub_agent: bool,
 }
@@ -94,7 +94,7 @@ fn of(fields: &Map<String, Value>) -> Option<Event> {
         window: windows.iter().find_map(|name| window(fields, name)),
         // Qwen Code's `input_tokens` are those of its last report, which the log has.
         size: tokens(fields, "context_tokens").filter(|size| *size > 0),
-        context: (moment == Moment::Context)
+        context: (moment == HookMoment::Context)
             .then(|| context::read(fields))
             .flatten(),
         is_sub_agent: fields.get("agent_id").is_some_and(|id| !id.is_null()),
@@ -128,35 +128,35 @@ fn agent(fields: &Map<String, Value>, name: &str) -> Option<Agent> {
     }
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookMoment {
     match name {
-        "UserPromptSubmit" | "BeforeAgent" | "beforeSubmitPrompt" => Moment::Prompt,
-        "PreCompact" | "PreCompress" | "preCompact" => Moment::BeforeCompaction,
-        "PostCompact" => Moment::AfterCompaction,
-        "Stop" | "AfterAgent" | "stop" => Moment::TurnEnd,
-        context::EVENT => Moment::Context,
-        _ => Moment::Other,
+        "UserPromptSubmit" | "BeforeAgent" | "beforeSubmitPrompt" => HookMoment::Prompt,
+        "PreCompact" | "PreCompress" | "preCompact" => HookMoment::BeforeCompaction,
+        "PostCompact" => HookMoment::AfterCompaction,
+        "Stop" | "AfterAgent" | "stop" => HookMoment::TurnEnd,
+        context::EVENT => HookMoment::Context,
+        _ => HookMoment::Other,
     }
 }
 
 /// Returns the moment of an event without a name. Copilot does not name the event in its own form.
-fn unnamed_moment(fields: &Map<String, Value>) -> Moment {
+fn unnamed_moment(fields: &Map<String, Value>) -> HookMoment {
     let has = |name: &str| fields.contains_key(name);
     if has("trigger") {
-        Moment::BeforeCompaction
+        HookMoment::BeforeCompaction
     } else if has("stopReason") && !has("agentName") {
-        Moment::TurnEnd
+        HookMoment::TurnEnd
     } else if has("prompt") && !has("transformedPrompt") {
-        Moment::Prompt
+        HookMoment::Prompt
     } else {
-        Moment::Other
+        HookMoment::Other
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kept::KeptCompaction;
+    use crate::client_record::RecordedCompaction;
     use proptest::prelude::*;
 
     const CLAUDE: &str = r#"{"session_id":"3f2a","transcript_path":"/h/.claude/projects/-p/3f2a.jsonl","cwd":"/p",
@@ -190,19 +190,34 @@ mod tests {
             (event.agent, event.moment, event.session.unwrap_or_default())
         };
         let cases = [
-            (CLAUDE, Agent::ClaudeCode, Moment::Prompt, "3f2a"),
+            (CLAUDE, Agent::ClaudeCode, HookMoment::Prompt, "3f2a"),
             (
                 CLAUDE_AFTER,
                 Agent::ClaudeCode,
-                Moment::AfterCompaction,
+                HookMoment::AfterCompaction,
                 "3f2a",
             ),
-            (CODEX, Agent::Codex, Moment::BeforeCompaction, "01a2"),
-            (GEMINI, Agent::GeminiCli, Moment::BeforeCompaction, "841f"),
-            (QWEN, Agent::QwenCode, Moment::TurnEnd, "99de"),
-            (CURSOR, Agent::Cursor, Moment::BeforeCompaction, "c0de"),
-            (COPILOT, Agent::CopilotCli, Moment::BeforeCompaction, "4c5d"),
-            (COPILOT_PROMPT, Agent::CopilotCli, Moment::Prompt, "4c5d"),
+            (CODEX, Agent::Codex, HookMoment::BeforeCompaction, "01a2"),
+            (
+                GEMINI,
+                Agent::GeminiCli,
+                HookMoment::BeforeCompaction,
+                "841f",
+            ),
+            (QWEN, Agent::QwenCode, HookMoment::TurnEnd, "99de"),
+            (CURSOR, Agent::Cursor, HookMoment::BeforeCompaction, "c0de"),
+            (
+                COPILOT,
+                Agent::CopilotCli,
+                HookMoment::BeforeCompaction,
+                "4c5d",
+            ),
+            (
+                COPILOT_PROMPT,
+                Agent::CopilotCli,
+                HookMoment::Prompt,
+                "4c5d",
+            ),
         ];
         for (text, agent, moment, session) in cases {
             assert_eq!(of(text), (agent, moment, session.to_owned()), "{text}");
@@ -236,12 +251,12 @@ mod tests {
             let event = event(text);
             assert_eq!(
                 (event.agent, event.moment),
-                (Agent::ClaudeCode, Moment::Context)
+                (Agent::ClaudeCode, HookMoment::Context)
             );
             event.context
         };
         let whole = said(CONTEXT).expect("a context");
-        assert_eq!(whole.compaction, KeptCompaction::At(67_000));
+        assert_eq!(whole.compaction, RecordedCompaction::At(67_000));
         assert_eq!(whole.tokens, 38_038);
         let parts = [
             ("System prompt".to_owned(), 7_064),
@@ -254,11 +269,11 @@ mod tests {
         };
         assert_eq!(
             other("\"kind\":\"buffer\"", "\"kind\":\"free\""),
-            Some(KeptCompaction::WhenRefused)
+            Some(RecordedCompaction::WhenRefused)
         );
         assert_eq!(
             other("Enabled\":true", "Enabled\":false"),
-            Some(KeptCompaction::Off)
+            Some(RecordedCompaction::Off)
         );
         for (from, to) in [
             ("isAutoCompactEnabled", "isAutoCompact"),
@@ -281,13 +296,17 @@ mod tests {
             (CODEX, "PreCompact", "SessionStart"),
             (COPILOT, "\"trigger\"", "\"toolName\""),
         ] {
-            assert_eq!(event(&text.replace(from, to)).moment, Moment::Other, "{to}");
+            assert_eq!(
+                event(&text.replace(from, to)).moment,
+                HookMoment::Other,
+                "{to}"
+            );
         }
         let sub = COPILOT.replace(
             "\"trigger\":\"auto\"",
             "\"agentName\":\"task\",\"stopReason\":\"end_turn\"",
         );
-        assert_eq!(event(&sub).moment, Moment::Other);
+        assert_eq!(event(&sub).moment, HookMoment::Other);
     }
 
     #[test]

@@ -4,15 +4,15 @@
 //! - [`agent`]: the agents that do so.
 //! - [`line`]: the JSON that a status line is given, by four of them.
 //! - [`hook`]: the JSON that a hook is given, by six, and what it answers.
-//! - [`kept`], [`noted`]: what of it is kept for the session, each in a [`store`] in the state folder.
+//! - [`client_record`], [`hook_notes`]: what of it is kept for the session, each in a [`store`] in the state folder.
 //! - [`settings`]: the change to an agent's settings that enters ctxgauge, made and taken back.
 
 pub mod agent;
+pub mod client_record;
 mod fields;
 pub mod hook;
-pub mod kept;
+pub mod hook_notes;
 pub mod line;
-pub mod noted;
 pub mod settings;
 pub mod store;
 

@@ -5,8 +5,8 @@
 //! output, Copilot's is cumulative, Cursor's is all that it has.
 
 use super::agent::Agent;
+use super::client_record::ClientRecord;
 use super::fields::{NoInput, id, object, path, read_fields, tokens, window, word};
-use super::kept::Kept;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -177,9 +177,9 @@ fn size(context: &Map<String, Value>, agent: Agent) -> Option<Size> {
 
 impl Input {
     /// Returns the part of the input that is kept; `None`: it names no session or has nothing that a log lacks.
-    pub fn to_keep(&self) -> Option<Kept> {
+    pub fn to_keep(&self) -> Option<ClientRecord> {
         let is_some = self.window.is_some() || self.version.is_some() || self.effort.is_some();
-        let kept = Kept {
+        let kept = ClientRecord {
             agent: self.agent?.id().to_owned(),
             session: self.session.clone()?,
             window: self.window,
@@ -187,7 +187,7 @@ impl Input {
             version: self.version.clone(),
             effort: self.effort.clone(),
             cache_until: self.cache_until,
-            ..Kept::default()
+            ..ClientRecord::default()
         };
         is_some.then_some(kept)
     }

@@ -50,7 +50,7 @@ impl Part {
 
 /// The treatment of a status line that is set already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Other {
+pub enum OtherCommand {
     /// It stays, and ours is not entered.
     #[default]
     Refuse,
@@ -120,7 +120,7 @@ pub fn enter(
     parts: &[Part],
     user: &User,
     program: &Program,
-    other: Other,
+    other: OtherCommand,
 ) -> Result<Vec<Change>, Refusal> {
     let entered = changes(agent, parts, user, |target, before| {
         let text = before.unwrap_or_default();

@@ -161,16 +161,16 @@ fn list<T>(folder: &Path) -> HashMap<String, Option<Arc<T>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kept::{Kept, folder};
+    use crate::client_record::{ClientRecord, folder};
     use std::thread;
 
-    fn said(session: &str, window: u64) -> Kept {
-        Kept {
+    fn said(session: &str, window: u64) -> ClientRecord {
+        ClientRecord {
             agent: "claude-code".to_owned(),
             session: session.to_owned(),
             window: Some(window),
             model: Some("claude-opus-5[1m]".to_owned()),
-            ..Kept::default()
+            ..ClientRecord::default()
         }
     }
 
@@ -178,14 +178,14 @@ mod tests {
     fn what_was_said_is_there_and_for_the_user_alone() {
         let dir = tempfile::tempdir().unwrap();
         let folder = folder(&dir.path().join("state"));
-        assert_eq!(load::<Kept>(&folder, "claude-code", "a"), None);
+        assert_eq!(load::<ClientRecord>(&folder, "claude-code", "a"), None);
         save(&folder, &said("a", 200_000)).unwrap();
         save(&folder, &said("a", 1_000_000)).unwrap();
         assert_eq!(
             load(&folder, "claude-code", "a"),
             Some(said("a", 1_000_000))
         );
-        assert_eq!(load::<Kept>(&folder, "cursor", "a"), None);
+        assert_eq!(load::<ClientRecord>(&folder, "cursor", "a"), None);
         let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
         assert_eq!(files.len(), 1);
         #[cfg(unix)]
@@ -226,7 +226,7 @@ mod tests {
         }
         fs::write(dir.path().join("notes.txt"), "not ours").unwrap();
         save(dir.path(), &said("new", 9_000)).unwrap();
-        let left = list::<Kept>(dir.path());
+        let left = list::<ClientRecord>(dir.path());
         assert_eq!(left.len(), MOST_SESSIONS);
         assert!(left.contains_key(&name("claude-code", "new")));
         assert!(!left.contains_key(&format!("{:016x}.json", 3)));
@@ -243,7 +243,7 @@ mod tests {
                     for turn in 0..20 {
                         let session = format!("s{}", n % 4);
                         save(folder, &said(&session, 2_000 + n * 100 + turn)).unwrap();
-                        assert!(load::<Kept>(folder, "claude-code", &session).is_some());
+                        assert!(load::<ClientRecord>(folder, "claude-code", &session).is_some());
                     }
                 });
             }
@@ -256,8 +256,9 @@ mod tests {
     fn a_reader_sees_what_has_changed() {
         let dir = tempfile::tempdir().unwrap();
         let mut reader = Reader::new(Some(dir.path().to_path_buf()));
-        let window =
-            |reader: &mut Reader<Kept>| reader.of("claude-code", "a").and_then(|kept| kept.window);
+        let window = |reader: &mut Reader<ClientRecord>| {
+            reader.of("claude-code", "a").and_then(|kept| kept.window)
+        };
         assert_eq!(window(&mut reader), None);
         save(dir.path(), &said("a", 7_000)).unwrap();
         assert_eq!(window(&mut reader), None, "it has looked");
@@ -269,6 +270,9 @@ mod tests {
         fs::write(dir.path().join(name("claude-code", "a")), "{").unwrap();
         reader.look_again();
         assert_eq!(window(&mut reader), None);
-        assert_eq!(Reader::<Kept>::new(None).of("claude-code", "a"), None);
+        assert_eq!(
+            Reader::<ClientRecord>::new(None).of("claude-code", "a"),
+            None
+        );
     }
 }

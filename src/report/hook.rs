@@ -13,9 +13,9 @@ use crate::ReportContext;
 use crate::line::find::{Found, Wanted, find};
 use crate::line::{Shown, Trouble, named};
 use files::paths::User;
-use integrations::hook::{Event, Moment, Say};
-use integrations::kept::{self, Kept, KeptBreakdown};
-use integrations::noted::{self, Noted};
+use integrations::client_record::{self, ClientRecord, RecordedBreakdown};
+use integrations::hook::{Event, HookMessage, HookMoment};
+use integrations::hook_notes::{self, HookNotes};
 use integrations::store;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub fn respond(
     context: &ReportContext,
     event: &Event,
     duties: &Duties,
-) -> (Option<Say>, Vec<Trouble>) {
+) -> (Option<HookMessage>, Vec<Trouble>) {
     let mut call = Call {
         context,
         event,
@@ -44,24 +44,25 @@ pub fn respond(
     let say = match event.moment {
         // It has a context of its own.
         _ if event.is_sub_agent => None,
-        Moment::Prompt => call.prompt(duties),
-        Moment::BeforeCompaction => {
+        HookMoment::Prompt => call.prompt(duties),
+        HookMoment::BeforeCompaction => {
             call.before_compaction();
             None
         }
-        Moment::AfterCompaction => {
+        HookMoment::AfterCompaction => {
             let done = call.after_compaction();
-            done.filter(|_| duties.reports_compactions).map(Say::ToUser)
+            done.filter(|_| duties.reports_compactions)
+                .map(HookMessage::ToUser)
         }
-        Moment::TurnEnd => {
+        HookMoment::TurnEnd => {
             call.keep_said();
             call.turn_end(duties)
         }
-        Moment::Context => {
+        HookMoment::Context => {
             call.keep_said();
             None
         }
-        Moment::Other => None,
+        HookMoment::Other => None,
     };
     (say, call.troubles)
 }
@@ -71,13 +72,13 @@ pub fn note_missed(user: &User, event: &Event) {
     let folder = user
         .folders
         .state_folder()
-        .map(|state| noted::folder(&state));
+        .map(|state| hook_notes::folder(&state));
     let Some((folder, session)) = folder.zip(event.session.as_deref()) else {
         return;
     };
     let agent = event.agent.id();
-    let known: Option<Noted> = store::load(&folder, agent, session);
-    let mut noted = known.unwrap_or_else(|| Noted::new(agent, session));
+    let known: Option<HookNotes> = store::load(&folder, agent, session);
+    let mut noted = known.unwrap_or_else(|| HookNotes::new(agent, session));
     noted.missed = noted.missed.saturating_add(1);
     // There is nobody left to say it to.
     let _ = store::save(&folder, &noted);
@@ -93,7 +94,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn prompt(&mut self, duties: &Duties) -> Option<Say> {
+    fn prompt(&mut self, duties: &Duties) -> Option<HookMessage> {
         if self.event.agent.shows_hooks_at_prompts() {
             return self.say(&duties.warnings, duties);
         }
@@ -102,10 +103,10 @@ impl Call<'_> {
         let shown = self.shown(&mut noted)?;
         let say = duties.warnings.say(&shown, &mut noted.told);
         self.save(&noted);
-        say.filter(|say| !matches!(say, Say::ToUser(_)))
+        say.filter(|say| !matches!(say, HookMessage::ToUser(_)))
     }
 
-    fn turn_end(&mut self, duties: &Duties) -> Option<Say> {
+    fn turn_end(&mut self, duties: &Duties) -> Option<HookMessage> {
         if self.event.agent.shows_hooks_at_prompts() {
             return None;
         }
@@ -119,7 +120,7 @@ impl Call<'_> {
     }
 
     /// Returns the answer, and notes its parts as said.
-    fn say(&mut self, warnings: &Warnings, duties: &Duties) -> Option<Say> {
+    fn say(&mut self, warnings: &Warnings, duties: &Duties) -> Option<HookMessage> {
         let mut noted = self.noted();
         let shown = self.shown(&mut noted)?;
         let missed = notes::missed(&mut noted);
@@ -131,20 +132,26 @@ impl Call<'_> {
         before.fold(warning, |say, sentence| {
             Some(match say {
                 Some(say) => say.after(&sentence),
-                None => Say::ToUser(sentence),
+                None => HookMessage::ToUser(sentence),
             })
         })
     }
 
     /// Returns the notes on the session so far.
-    fn noted(&self) -> Noted {
+    fn noted(&self) -> HookNotes {
         let (agent, session) = (self.event.agent.id(), self.event.session.as_deref());
-        let known = || store::load(&noted::folder(self.folder.as_deref()?), agent, session?);
-        known().unwrap_or_else(|| Noted::new(agent, session.unwrap_or_default()))
+        let known = || {
+            store::load(
+                &hook_notes::folder(self.folder.as_deref()?),
+                agent,
+                session?,
+            )
+        };
+        known().unwrap_or_else(|| HookNotes::new(agent, session.unwrap_or_default()))
     }
 
     /// Returns the session as its log has it; `None`: there is none that can be read.
-    fn shown(&mut self, noted: &mut Noted) -> Option<Shown> {
+    fn shown(&mut self, noted: &mut HookNotes) -> Option<Shown> {
         let wanted = Wanted {
             agent: Some(self.event.agent),
             log: self.event.log.as_deref(),
@@ -172,12 +179,12 @@ impl Call<'_> {
             return;
         };
         let agent = self.event.agent.id();
-        let folder = kept::folder(folder);
-        let known: Option<Kept> = store::load(&folder, agent, &session);
-        let known = known.unwrap_or_else(|| Kept {
+        let folder = client_record::folder(folder);
+        let known: Option<ClientRecord> = store::load(&folder, agent, &session);
+        let known = known.unwrap_or_else(|| ClientRecord {
             agent: agent.to_owned(),
             session,
-            ..Kept::default()
+            ..ClientRecord::default()
         });
         let now = (self.context.now)();
         let Event {
@@ -190,16 +197,16 @@ impl Call<'_> {
         let is_known = known.model.is_some() && context.is_none();
         if window.is_none()
             || is_known
-            || (self.event.moment == Moment::Context && context.is_none())
+            || (self.event.moment == HookMoment::Context && context.is_none())
         {
             return;
         }
-        let kept = Kept {
+        let kept = ClientRecord {
             window: *window,
             model: model.clone(),
             version: version.clone().or_else(|| known.version.clone()),
             compaction: context.as_ref().map(|said| said.compaction),
-            breakdown: context.as_ref().map(|said| KeptBreakdown {
+            breakdown: context.as_ref().map(|said| RecordedBreakdown {
                 at: now,
                 tokens: said.tokens,
                 parts: said.parts.clone(),
@@ -210,12 +217,12 @@ impl Call<'_> {
         self.note_failure(&folder, saved);
     }
 
-    fn save(&mut self, noted: &Noted) {
-        let Some(folder) = self.folder.as_deref().map(noted::folder) else {
+    fn save(&mut self, noted: &HookNotes) {
+        let Some(folder) = self.folder.as_deref().map(hook_notes::folder) else {
             return;
         };
         // Without an id nobody would find it.
-        if noted.session.is_empty() || *noted == Noted::new(&noted.agent, &noted.session) {
+        if noted.session.is_empty() || *noted == HookNotes::new(&noted.agent, &noted.session) {
             return;
         }
         let saved = store::save(&folder, noted);

@@ -4,7 +4,7 @@ use super::option;
 use anyhow::Result;
 use files::paths::User;
 use integrations::agent::Agent;
-use integrations::settings::{self, Change, Other, Part, Program, Refusal};
+use integrations::settings::{self, Change, OtherCommand, Part, Program, Refusal};
 use std::io::Write;
 use strum::VariantArray;
 
@@ -28,7 +28,7 @@ pub(super) fn write(user: &User, program: &Program, out: &mut dyn Write) -> Resu
 
 /// Returns the present state of a part, to follow its name; empty: it is not entered.
 fn state(agent: Agent, part: Part, user: &User, program: &Program) -> &'static str {
-    match settings::enter(agent, &[part], user, program, Other::Refuse) {
+    match settings::enter(agent, &[part], user, program, OtherCommand::Refuse) {
         Ok(changes) if changes.iter().any(Change::is_some) => "",
         Ok(_) => " (entered)",
         Err(Refusal::OtherStatusLine { .. }) => " (another one is set)",

@@ -10,8 +10,8 @@ use crate::source::Stamp;
 use files::paths::{Env, User};
 use formats::settings::SettingsFile;
 use formats::{Base, Format, Settings};
-use integrations::kept::{self, Kept, KeptCompaction};
-use integrations::noted::{self, Noted, NotedCompaction};
+use integrations::client_record::{self, ClientRecord, RecordedCompaction};
+use integrations::hook_notes::{self, HookCompaction, HookNotes};
 use integrations::store;
 use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
@@ -33,9 +33,9 @@ pub struct SettingsReader {
     files: HashMap<PathBuf, StampedFile>,
     known: HashMap<SettingsKey, CachedSettings>,
     /// The statements of the agents' clients.
-    kept: store::Reader<Kept>,
+    kept: store::Reader<ClientRecord>,
     /// The notes of the agents' hooks.
-    noted: store::Reader<Noted>,
+    noted: store::Reader<HookNotes>,
     repositories: Repositories,
     /// Files are looked at once a round.
     round: u64,
@@ -101,8 +101,8 @@ impl SettingsReader {
         let state = user.folders.state_folder();
         let folder = |of: fn(&Path) -> PathBuf| state.as_deref().map(of);
         SettingsReader {
-            kept: store::Reader::new(folder(kept::folder)),
-            noted: store::Reader::new(folder(noted::folder)),
+            kept: store::Reader::new(folder(client_record::folder)),
+            noted: store::Reader::new(folder(hook_notes::folder)),
             user,
             files: HashMap::new(),
             known: HashMap::new(),
@@ -377,16 +377,16 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
 }
 
 /// Returns a client's compaction as the model has it.
-fn of_client(kept: KeptCompaction) -> ClientCompaction {
+fn of_client(kept: RecordedCompaction) -> ClientCompaction {
     match kept {
-        KeptCompaction::At(at) => ClientCompaction::At(at),
-        KeptCompaction::WhenRefused => ClientCompaction::Refused,
-        KeptCompaction::Off => ClientCompaction::Off,
+        RecordedCompaction::At(at) => ClientCompaction::At(at),
+        RecordedCompaction::WhenRefused => ClientCompaction::Refused,
+        RecordedCompaction::Off => ClientCompaction::Off,
     }
 }
 
 /// Returns a compaction as the model has it.
-fn of_hook(noted: &NotedCompaction) -> HookedCompaction {
+fn of_hook(noted: &HookCompaction) -> HookedCompaction {
     let of_agent = noted.before.filter(|size| size.is_agents);
     HookedCompaction {
         at: noted.at,

@@ -3,8 +3,8 @@
 //! The interface that it comes from changes between releases. What does not look as it was seen in 2.1.331 is left out as a
 //! whole: nothing is said rather than something wrong.
 
+use crate::client_record::RecordedCompaction;
 use crate::fields::{MOST_TOKENS, object, tokens, window, word};
-use crate::kept::KeptCompaction;
 use serde_json::{Map, Value};
 
 /// The event's name.
@@ -15,9 +15,9 @@ const LONGEST_NAME: usize = 40;
 
 /// A client's statement about its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SaidContext {
+pub struct ClientContext {
     /// The size at which it compacts by itself.
-    pub compaction: KeptCompaction,
+    pub compaction: RecordedCompaction,
     /// Its size, in tokens, as the client estimates it.
     pub tokens: u64,
     /// The parts of that by name, in tokens.
@@ -25,7 +25,7 @@ pub struct SaidContext {
 }
 
 /// Reads it; `None`: it is not as it was seen.
-pub(super) fn read(fields: &Map<String, Value>) -> Option<SaidContext> {
+pub(super) fn read(fields: &Map<String, Value>) -> Option<ClientContext> {
     let breakdown = object(fields, "breakdown")?;
     let window = window(fields, "window")?;
     let categories = breakdown.get("categories")?.as_array()?;
@@ -34,18 +34,18 @@ pub(super) fn read(fields: &Map<String, Value>) -> Option<SaidContext> {
         breakdown.get("isAutoCompactEnabled")?.as_bool()?,
         tokens(breakdown, "autoCompactThreshold"),
     ) {
-        (false, _) => KeptCompaction::Off,
+        (false, _) => RecordedCompaction::Off,
         // It names a size where nothing fires at one too, but keeps no room free for a summary then.
         (true, Some(_)) if !categories.iter().any(|it| it.kind == "buffer") => {
-            KeptCompaction::WhenRefused
+            RecordedCompaction::WhenRefused
         }
-        (true, Some(at)) if at > 0 && at <= window => KeptCompaction::At(at),
+        (true, Some(at)) if at > 0 && at <= window => RecordedCompaction::At(at),
         _ => return None,
     };
     let used = categories
         .into_iter()
         .filter(|it| it.kind == "used" && it.tokens > 0);
-    Some(SaidContext {
+    Some(ClientContext {
         compaction,
         tokens: tokens(breakdown, "totalTokens")?,
         parts: used

@@ -2,7 +2,7 @@
 
 use super::json::{Json, Syntax, field, texts};
 use super::program::chained_in;
-use super::{Other, Part, Program, Refusal};
+use super::{OtherCommand, Part, Program, Refusal};
 use crate::agent::Agent;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject};
 use jsonc_parser::json;
@@ -10,7 +10,7 @@ use std::iter;
 use std::path::Path;
 
 /// The reason for which a file is left unchanged.
-pub(super) enum Wrong {
+pub(super) enum SkipReason {
     /// A key has another value than expected: its name.
     Shape(String),
     /// Another status line is set.
@@ -19,16 +19,16 @@ pub(super) enum Wrong {
     Taken,
 }
 
-impl Wrong {
+impl SkipReason {
     pub(super) fn in_file(self, path: &Path) -> Refusal {
         let path = path.to_path_buf();
         match self {
-            Wrong::Shape(name) => Refusal::Unclear {
+            SkipReason::Shape(name) => Refusal::Unclear {
                 path,
                 why: format!("its `{name}` is not what it is in the agent's documentation"),
             },
-            Wrong::Other(command) => Refusal::OtherStatusLine { path, command },
-            Wrong::Taken => Refusal::Unclear {
+            SkipReason::Other(command) => Refusal::OtherStatusLine { path, command },
+            SkipReason::Taken => Refusal::Unclear {
                 path,
                 why: NAME_IS_TAKEN.to_owned(),
             },
@@ -42,8 +42,8 @@ pub(super) fn enter(
     agent: Agent,
     part: Part,
     program: &Program,
-    other: Other,
-) -> Result<(), Wrong> {
+    other: OtherCommand,
+) -> Result<(), SkipReason> {
     let root = json.object();
     match part {
         Part::StatusLine => enter_status_line(&root, agent, program, other),
@@ -85,9 +85,9 @@ const HOOKS: &str = "hooks";
 const HOOK: &str = "hook";
 const VERSION: &str = "version";
 
-fn object(of: &CstObject, name: &str) -> Result<CstObject, Wrong> {
+fn object(of: &CstObject, name: &str) -> Result<CstObject, SkipReason> {
     let made = of.object_value_or_create(name);
-    made.ok_or_else(|| Wrong::Shape(name.to_owned()))
+    made.ok_or_else(|| SkipReason::Shape(name.to_owned()))
 }
 
 fn remove(from: &CstObject, name: &str) {
@@ -115,8 +115,8 @@ fn enter_status_line(
     root: &CstObject,
     agent: Agent,
     program: &Program,
-    other: Other,
-) -> Result<(), Wrong> {
+    other: OtherCommand,
+) -> Result<(), SkipReason> {
     let ours = program.command("statusline");
     let fresh = match agent {
         Agent::QwenCode => {
@@ -137,17 +137,17 @@ fn enter_status_line(
     let command = set.as_ref().and_then(|set| field(set, "command"));
     match (command, other) {
         (Some(command), _) if program.is_in(&command, "statusline") => {}
-        (_, Other::Replace) => field_of_it.set_value(fresh),
-        (Some(command), Other::Chain) => {
+        (_, OtherCommand::Replace) => field_of_it.set_value(fresh),
+        (Some(command), OtherCommand::Chain) => {
             if let Some(field) = set.and_then(|set| set.get("command")) {
                 field.set_value(program.chained(&command).into());
             }
         }
         // Qwen Code has status lines that are no commands.
-        (None, Other::Chain | Other::Refuse) => {
-            return Err(Wrong::Other("(no command)".to_owned()));
+        (None, OtherCommand::Chain | OtherCommand::Refuse) => {
+            return Err(SkipReason::Other("(no command)".to_owned()));
         }
-        (Some(command), Other::Refuse) => return Err(Wrong::Other(command)),
+        (Some(command), OtherCommand::Refuse) => return Err(SkipReason::Other(command)),
     }
     Ok(())
 }
@@ -201,7 +201,7 @@ fn hook(agent: Agent, program: &Program) -> CstInputValue {
     }
 }
 
-fn enter_hooks(root: &CstObject, agent: Agent, program: &Program) -> Result<(), Wrong> {
+fn enter_hooks(root: &CstObject, agent: Agent, program: &Program) -> Result<(), SkipReason> {
     let has_version = matches!(agent, Agent::Cursor | Agent::CopilotCli);
     if has_version && root.get(VERSION).is_none() {
         root.insert(0, VERSION, json!(1));
@@ -210,7 +210,7 @@ fn enter_hooks(root: &CstObject, agent: Agent, program: &Program) -> Result<(), 
     for event in events(agent) {
         let all = hooks
             .array_value_or_create(event)
-            .ok_or_else(|| Wrong::Shape(format!("{HOOKS}.{event}")))?;
+            .ok_or_else(|| SkipReason::Shape(format!("{HOOKS}.{event}")))?;
         let runs_ours = |command: &str| program.is_in(command, HOOK);
         let is_there = all.elements().iter().any(|node| has(node, &runs_ours));
         if !is_there {
@@ -282,12 +282,12 @@ fn servers_key(agent: Agent) -> &'static str {
     }
 }
 
-fn enter_server(root: &CstObject, agent: Agent, program: &Program) -> Result<(), Wrong> {
+fn enter_server(root: &CstObject, agent: Agent, program: &Program) -> Result<(), SkipReason> {
     let servers = object(root, servers_key(agent))?;
     if let Some(server) = servers.get(NAME) {
         let call = server.object_value().and_then(|server| call(&server));
         let is_there = call.is_some_and(|call| program.is_server(&call));
-        return is_there.then_some(()).ok_or(Wrong::Taken);
+        return is_there.then_some(()).ok_or(SkipReason::Taken);
     }
     let call = program.server();
     let (command, arguments) = (call[0].as_str(), call[1..].to_vec());

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use super::places::PLUGIN;
-use ::files::swap::{Swapped, swap, write_like};
+use ::files::swap::{SwapOutcome, swap, write_like};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -159,8 +159,8 @@ fn put(path: &Path, before: Option<&str>, after: Option<&str>) -> Result<(), Ref
     }
     let [before, after] = [before, after].map(|text| text.map(str::as_bytes));
     match swap(path, before, after) {
-        Ok(Swapped::Done) => Ok(()),
-        Ok(Swapped::Changed) => Err(Refusal::Unclear {
+        Ok(SwapOutcome::Done) => Ok(()),
+        Ok(SwapOutcome::Changed) => Err(Refusal::Unclear {
             path: path.to_path_buf(),
             why: "somebody else has just changed it; try again".to_owned(),
         }),

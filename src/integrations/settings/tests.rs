@@ -39,7 +39,7 @@ impl Home {
         home
     }
 
-    fn enter(&self, parts: &[Part], other: Other) -> Result<Vec<Change>, Refusal> {
+    fn enter(&self, parts: &[Part], other: OtherCommand) -> Result<Vec<Change>, Refusal> {
         let user = user(self.dir.path());
         enter(self.agent, parts, &user, &Program::by_name(), other)
     }
@@ -50,7 +50,7 @@ impl Home {
 
     fn write_by(&self, program: &Program, parts: &[Part]) {
         let user = user(self.dir.path());
-        for change in enter(self.agent, parts, &user, program, Other::Chain).unwrap() {
+        for change in enter(self.agent, parts, &user, program, OtherCommand::Chain).unwrap() {
             write(&change).unwrap();
         }
     }
@@ -386,7 +386,9 @@ fn a_server_of_our_name_that_is_another_one_is_left_alone() {
         ),
     ] {
         let home = Home::with(agent, below, text);
-        let refused = home.enter(&[Part::Server], Other::Refuse).unwrap_err();
+        let refused = home
+            .enter(&[Part::Server], OtherCommand::Refuse)
+            .unwrap_err();
         assert!(refused.to_string().contains("another server"), "{refused}");
         assert_eq!(home.text(below), text);
     }
@@ -398,7 +400,7 @@ fn another_status_line_is_chained_or_replaced_only_when_asked() {
     let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", theirs);
     let before = home.files();
     let refused = home
-        .enter(&[Part::StatusLine], Other::Refuse)
+        .enter(&[Part::StatusLine], OtherCommand::Refuse)
         .unwrap_err()
         .to_string();
     assert!(
@@ -420,7 +422,9 @@ fn another_status_line_is_chained_or_replaced_only_when_asked() {
     fs::write(&path, home.text(".claude/settings.json") + "\n").unwrap();
     home.undo(&[Part::StatusLine]);
     assert_eq!(home.text(".claude/settings.json"), format!("{theirs}\n"));
-    let replaced = home.enter(&[Part::StatusLine], Other::Replace).unwrap();
+    let replaced = home
+        .enter(&[Part::StatusLine], OtherCommand::Replace)
+        .unwrap();
     assert!(
         replaced[0]
             .after
@@ -445,7 +449,7 @@ fn what_is_not_understood_is_left_alone() {
     ] {
         let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", text);
         let refused = home
-            .enter(&[Part::Hooks], Other::Refuse)
+            .enter(&[Part::Hooks], OtherCommand::Refuse)
             .unwrap_err()
             .to_string();
         assert!(refused.contains(why), "{text}: {refused}");
@@ -453,17 +457,17 @@ fn what_is_not_understood_is_left_alone() {
     }
     let home = Home::with(Agent::Codex, ".codex/config.toml", "mcp_servers = 3\n");
     assert!(
-        home.enter(&[Part::Server], Other::Refuse)
+        home.enter(&[Part::Server], OtherCommand::Refuse)
             .unwrap_err()
             .to_string()
             .contains("no table")
     );
     let deep = "[".repeat(100_000);
     let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", &deep);
-    assert!(home.enter(&[Part::Hooks], Other::Refuse).is_err());
+    assert!(home.enter(&[Part::Hooks], OtherCommand::Refuse).is_err());
     let home = Home::new(Agent::Codex);
     let refused = home
-        .enter(&[Part::StatusLine], Other::Refuse)
+        .enter(&[Part::StatusLine], OtherCommand::Refuse)
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -514,7 +518,7 @@ proptest! {
         let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
         let home = Home::with(agent.0, agent.1, &text);
         let (before, parts) = (home.files(), parts(agent.0));
-        let Ok(changes) = home.enter(&parts, Other::Replace) else {
+        let Ok(changes) = home.enter(&parts, OtherCommand::Replace) else {
             prop_assert_eq!(home.files(), before);
             return Ok(());
         };

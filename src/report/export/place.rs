@@ -7,7 +7,7 @@ use super::tables::Table;
 use super::{Export, Format};
 use crate::to_file::{at, cannot_write};
 use anyhow::{Error, Result, bail};
-use files::output::{Around, Existing, NewFile, NewFolder, is_same};
+use files::output::{Existing, NewFile, NewFolder, ParentFolder, is_same};
 use ingest::log::LogFile;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -74,7 +74,7 @@ pub(super) struct Sheets<'a> {
     /// The file or folder of each table, with its path; empty: standard output has the table.
     kept: BTreeMap<Table, (Kept, PathBuf)>,
     /// The folder around it. It goes after what is kept.
-    _around: Option<Around>,
+    _around: Option<ParentFolder>,
     /// By table and folder.
     open: BTreeMap<(Table, PathBuf), Open<'a>>,
     /// The number of files that each folder of a table has so far.
@@ -138,7 +138,7 @@ impl<'a> Sheets<'a> {
     fn create(&mut self, export: &Export<'_>, path: &Path, existing: Existing) -> Result<()> {
         let is_file = export.tables.len() == 1 && self.parts.is_empty();
         if !is_file {
-            self._around = Some(at(Around::make(path), path)?);
+            self._around = Some(at(ParentFolder::make(path), path)?);
         }
         for table in export.tables {
             let (name, end) = (table.name(), export.format.name());

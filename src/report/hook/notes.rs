@@ -4,7 +4,7 @@ use super::Call;
 use crate::line::Shown;
 use crate::line::values::plain;
 use integrations::agent::Agent;
-use integrations::noted::{CLOCKS, Noted, NotedCompaction, NotedSize};
+use integrations::hook_notes::{CLOCKS, HookCompaction, HookNotes, HookSize};
 use jiff::Timestamp;
 use model::compaction::{Compaction, compactions};
 use model::session::{PastReset, Session};
@@ -16,13 +16,13 @@ impl Call<'_> {
     pub(super) fn before_compaction(&mut self) {
         self.keep_said();
         let mut noted = self.noted();
-        let of_agent = self.event.size.map(|used| NotedSize {
+        let of_agent = self.event.size.map(|used| HookSize {
             used,
             known: 0,
             own_count: None,
             is_agents: true,
         });
-        noted.begin(NotedCompaction {
+        noted.begin(HookCompaction {
             at: (self.context.now)(),
             cause: self.cause(),
             before: of_agent,
@@ -62,14 +62,14 @@ impl Call<'_> {
 }
 
 /// Returns a sentence on the events that were missed since the last answer. They count as reported afterwards.
-pub(super) fn missed(noted: &mut Noted) -> Option<String> {
+pub(super) fn missed(noted: &mut HookNotes) -> Option<String> {
     let missed = std::mem::take(&mut noted.missed);
     let events = counted(missed, "event");
     (missed > 0).then(|| format!("ctxgauge: {events} missed, since the hook took too long"))
 }
 
 /// Completes what is noted of the last compaction, once the log has it. Returns it as a sentence.
-pub(super) fn end(noted: &mut Noted, shown: &Shown, agent: Agent) -> Option<String> {
+pub(super) fn end(noted: &mut HookNotes, shown: &Shown, agent: Agent) -> Option<String> {
     let newest = newest(&shown.session);
     if agent == Agent::GeminiCli {
         noted.settle(newest.and_then(|reset| reset.at), false);
@@ -86,7 +86,7 @@ pub(super) fn end(noted: &mut Noted, shown: &Shown, agent: Agent) -> Option<Stri
     let done = compactions(&shown.session).pop()?;
     last.ended = last.ended.or(reset.at);
     last.after = Some(match size_after(&shown.session, reset, &done) {
-        Some((used, source)) if !is_newest(&shown.session, reset) => NotedSize {
+        Some((used, source)) if !is_newest(&shown.session, reset) => HookSize {
             used,
             known: if source.is_known() { used } else { 0 },
             own_count: None,
@@ -118,9 +118,9 @@ fn newest(session: &Session) -> Option<&PastReset> {
 }
 
 /// Returns the size of a context as its log has it.
-fn size(shown: &Shown) -> NotedSize {
+fn size(shown: &Shown) -> HookSize {
     let context = shown.session.context();
-    NotedSize {
+    HookSize {
         used: context.used,
         known: context.known,
         own_count: context.own.map(|own| own.tokens),

@@ -3,7 +3,7 @@
 use crate::line::Shown;
 use crate::line::values::Values;
 use crate::line::words;
-use integrations::hook::Say;
+use integrations::hook::HookMessage;
 use model::threshold::{OVERSIZED, Threshold};
 
 /// The share by which a context has to fall below a threshold before its next warning. Estimates move up and down.
@@ -25,7 +25,7 @@ pub struct Warnings {
 
 impl Warnings {
     /// Returns the warning for a session. `warned` has the thresholds that were warned of, and gets the new ones.
-    pub(super) fn say(&self, shown: &Shown, warned: &mut Vec<f64>) -> Option<Say> {
+    pub(super) fn say(&self, shown: &Shown, warned: &mut Vec<f64>) -> Option<HookMessage> {
         let mut values = Values::of(shown, OVERSIZED);
         if !values.has_begun {
             return None;
@@ -38,7 +38,7 @@ impl Warnings {
             .block_at
             .is_some_and(|limit| limit.is_reached(filled, end))
         {
-            return Some(Say::Block(format!(
+            return Some(HookMessage::Block(format!(
                 "{said}. The prompt was not sent, as --block-at asks; compact or clear the context first"
             )));
         }
@@ -46,13 +46,13 @@ impl Warnings {
             return None;
         }
         if !self.tells_model {
-            return Some(Say::ToUser(said));
+            return Some(HookMessage::ToUser(said));
         }
         // The name of a file is text that somebody else may have written.
         if let Some(largest) = &mut values.largest {
             largest.of = None;
         }
-        Some(Say::ToBoth(said, sentence(&values)))
+        Some(HookMessage::ToBoth(said, sentence(&values)))
     }
 
     /// Returns true if a threshold is passed that was not warned of, and adds it to `warned`.

@@ -6,7 +6,7 @@ use crate::ReportContext;
 use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::log::LogFile;
 use ingest::reader::recent;
-use integrations::kept::{self, Kept};
+use integrations::client_record::{self, ClientRecord};
 use integrations::line::{Input, Size};
 use integrations::store;
 use jiff::Timestamp;
@@ -108,8 +108,8 @@ fn is_all_estimated(session: &Session) -> bool {
 pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     let mut troubles = Vec::new();
     let folder = context.user.folders.state_folder();
-    let folder = folder.map(|state| kept::folder(&state));
-    let known: Option<Kept> = match (&folder, input.agent, &input.session) {
+    let folder = folder.map(|state| client_record::folder(&state));
+    let known: Option<ClientRecord> = match (&folder, input.agent, &input.session) {
         (Some(folder), Some(agent), Some(id)) => store::load(folder, agent.id(), id),
         _ => None,
     };

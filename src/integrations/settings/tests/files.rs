@@ -5,7 +5,10 @@ use super::*;
 #[test]
 fn a_file_that_somebody_else_has_just_changed_is_not_overwritten() {
     let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", "{}");
-    let change = home.enter(&[Part::Hooks], Other::Refuse).unwrap().remove(0);
+    let change = home
+        .enter(&[Part::Hooks], OtherCommand::Refuse)
+        .unwrap()
+        .remove(0);
     fs::write(home.dir.path().join(".claude/settings.json"), "{\"a\": 1}").unwrap();
     let refused = write(&change).unwrap_err().to_string();
     assert!(refused.contains("try again"), "{refused}");
@@ -49,7 +52,7 @@ fn a_read_only_file_is_not_replaced() {
     fs::set_permissions(&path, permissions).unwrap();
     let before = home.files();
     let change = home
-        .enter(&[Part::Server], Other::Refuse)
+        .enter(&[Part::Server], OtherCommand::Refuse)
         .unwrap()
         .remove(0);
     let refused = write(&change).unwrap_err().to_string();
@@ -142,14 +145,14 @@ fn a_file_that_the_agent_does_not_read_is_not_changed() {
             Agent::Pi => Part::Server,
             _ => Part::Hooks,
         };
-        let entered = home.enter(&[part], Other::Refuse);
+        let entered = home.enter(&[part], OtherCommand::Refuse);
         assert_eq!(entered.is_ok(), is_read, "{agent:?} {text}");
         let why = entered.err().map(|refusal| refusal.to_string());
         let is_said = why.is_none_or(|why| why.contains("does not read it"));
         assert!(is_said, "{agent:?} {text}");
     }
     let home = Home::with(Agent::Pi, ".pi/agent/mcp.json", "{\"mcpServers\": {},}");
-    assert!(home.enter(&[Part::Server], Other::Refuse).is_err());
+    assert!(home.enter(&[Part::Server], OtherCommand::Refuse).is_err());
 }
 
 #[test]
@@ -158,7 +161,15 @@ fn the_plugin_names_the_program_and_goes_with_its_folders() {
     let before = home.files();
     let user = user(home.dir.path());
     let program = Program::at(Path::new("/opt/it's/ctxgauge"));
-    for change in enter(home.agent, &[Part::Plugin], &user, &program, Other::Refuse).unwrap() {
+    for change in enter(
+        home.agent,
+        &[Part::Plugin],
+        &user,
+        &program,
+        OtherCommand::Refuse,
+    )
+    .unwrap()
+    {
         write(&change).unwrap();
     }
     let module = home.text(".claude/skills/ctxgauge/hooks/register.js");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The statements of a client about a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct ClientRecord {
     /// The agent's id.
     pub agent: String,
     /// The session's id.
@@ -30,10 +30,10 @@ pub struct Kept {
     pub effort: Option<String>,
     /// The size at which it compacts by itself; `None`: the client did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compaction: Option<KeptCompaction>,
+    pub compaction: Option<RecordedCompaction>,
     /// The content of its context, as the client estimates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub breakdown: Option<KeptBreakdown>,
+    pub breakdown: Option<RecordedBreakdown>,
     /// The time until which the provider keeps the newest prompt in its cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_until: Option<Timestamp>,
@@ -45,7 +45,7 @@ pub struct Kept {
 /// The size at which a client compacts by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum KeptCompaction {
+pub enum RecordedCompaction {
     /// At this size, in tokens.
     At(u64),
     /// It compacts when the provider refuses a prompt.
@@ -56,7 +56,7 @@ pub enum KeptCompaction {
 
 /// The content of a context, as the client estimates it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptBreakdown {
+pub struct RecordedBreakdown {
     /// When.
     pub at: Timestamp,
     /// All of it, in tokens.
@@ -65,21 +65,22 @@ pub struct KeptBreakdown {
     pub parts: Vec<(String, u64)>,
 }
 
-impl Kept {
+impl ClientRecord {
     /// Returns the statements with the time since which they hold: that of `known`, the earlier ones, if the window and
     /// the model are the same, else now.
     #[must_use]
-    pub fn said(self, now: Timestamp, known: Option<&Kept>) -> Kept {
-        let is_same = |known: &&Kept| (known.window, &known.model) == (self.window, &self.model);
+    pub fn said(self, now: Timestamp, known: Option<&ClientRecord>) -> ClientRecord {
+        let is_same =
+            |known: &&ClientRecord| (known.window, &known.model) == (self.window, &self.model);
         let since = known.filter(is_same).and_then(|known| known.since);
-        Kept {
+        ClientRecord {
             since: since.or(Some(now)),
             ..self
         }
     }
 }
 
-impl Entry for Kept {
+impl Entry for ClientRecord {
     fn whose(&self) -> (&str, &str) {
         (&self.agent, &self.session)
     }

@@ -12,7 +12,7 @@ pub const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 
 /// The notes of hooks about a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Noted {
+pub struct HookNotes {
     /// The agent's id.
     pub agent: String,
     /// The session's id.
@@ -28,7 +28,7 @@ pub struct Noted {
     pub told: Vec<f64>,
     /// The compactions that hooks were run for, oldest first: at most [`MOST_COMPACTIONS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub compactions: Vec<NotedCompaction>,
+    pub compactions: Vec<HookCompaction>,
     /// The number of events that were missed because the hook took too long, since the last one at which that could be
     /// reported.
     #[serde(default, skip_serializing_if = "is_none")]
@@ -41,25 +41,25 @@ fn is_none(missed: &u64) -> bool {
 
 /// A compaction that hooks were run for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotedCompaction {
+pub struct HookCompaction {
     /// The time at which the hook before it ran.
     pub at: Timestamp,
     /// The cause of the compaction, in the agent's word: `auto` or `manual`.
     pub cause: String,
     /// The context before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<NotedSize>,
+    pub before: Option<HookSize>,
     /// The time at which the hook after it ran; `None`: the agent has no such hook, or it did not compact after all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
     /// The context after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<NotedSize>,
+    pub after: Option<HookSize>,
 }
 
 /// The size of a context when a hook ran, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotedSize {
+pub struct HookSize {
     /// All of it.
     pub used: u64,
     /// The part of it that was reported.
@@ -72,24 +72,24 @@ pub struct NotedSize {
     pub is_agents: bool,
 }
 
-impl Entry for Noted {
+impl Entry for HookNotes {
     fn whose(&self) -> (&str, &str) {
         (&self.agent, &self.session)
     }
 }
 
-impl Noted {
+impl HookNotes {
     /// Returns empty notes: nothing is noted of this session yet.
-    pub fn new(agent: &str, session: &str) -> Noted {
-        Noted {
+    pub fn new(agent: &str, session: &str) -> HookNotes {
+        HookNotes {
             agent: agent.to_owned(),
             session: session.to_owned(),
-            ..Noted::default()
+            ..HookNotes::default()
         }
     }
 
     /// Notes that the agent is about to compact.
-    pub fn begin(&mut self, compaction: NotedCompaction) {
+    pub fn begin(&mut self, compaction: HookCompaction) {
         self.compactions.push(compaction);
         let over = self.compactions.len().saturating_sub(MOST_COMPACTIONS);
         self.compactions.drain(..over);
@@ -121,13 +121,13 @@ impl Noted {
     }
 
     /// Notes that the agent has compacted.
-    pub fn end(&mut self, at: Timestamp, cause: &str, after: Option<NotedSize>) {
+    pub fn end(&mut self, at: Timestamp, cause: &str, after: Option<HookSize>) {
         let open = self.compactions.last_mut();
         match open.filter(|last| last.ended.is_none()) {
             Some(last) => (last.ended, last.after) = (Some(at), after),
             // The hook before it was not run.
             None => {
-                let compaction = NotedCompaction {
+                let compaction = HookCompaction {
                     at,
                     cause: cause.to_owned(),
                     before: None,
@@ -153,8 +153,8 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 
-    fn compaction(second: i64) -> NotedCompaction {
-        NotedCompaction {
+    fn compaction(second: i64) -> HookCompaction {
+        HookCompaction {
             at: at(second),
             cause: "auto".to_owned(),
             before: None,
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_compaction_that_did_not_take_place_is_dropped() {
-        let mut noted = Noted::new("gemini-cli", "s");
+        let mut noted = HookNotes::new("gemini-cli", "s");
         for second in 0..10 {
             noted.begin(compaction(second));
             noted.settle(None, true);
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_compaction_is_that_of_the_last_hook_before_it() {
-        let mut noted = Noted::new("gemini-cli", "s");
+        let mut noted = HookNotes::new("gemini-cli", "s");
         noted.begin(compaction(10));
         // It compacts at 20, and its hook runs before four more requests.
         for second in [20, 21, 22, 23, 24] {
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn an_end_without_a_beginning_is_a_compaction() {
-        let mut noted = Noted::new("codex", "s");
+        let mut noted = HookNotes::new("codex", "s");
         noted.end(at(5), "manual", None);
         let all: Vec<_> = noted
             .compactions
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_oldest_go() {
-        let mut noted = Noted::new("codex", "s");
+        let mut noted = HookNotes::new("codex", "s");
         for second in 0..200 {
             noted.begin(compaction(second));
         }
