@@ -12,11 +12,11 @@ use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
-use ctxgauge::report::audit::{self, Worst};
-use ctxgauge::report::ls::{Sums, Wanted};
+use ctxgauge::report::audit::{self, WorstChoice};
+use ctxgauge::report::ls::{ListOptions, Sums};
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
-use ctxgauge::report::session::Asked;
+use ctxgauge::report::session::SessionRequest;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -194,10 +194,10 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
 }
 
 /// A list with these totals.
-fn wanted(sums: Sums) -> Wanted {
-    Wanted {
+fn wanted(sums: Sums) -> ListOptions {
+    ListOptions {
         sums,
-        ..Wanted::default()
+        ..ListOptions::default()
     }
 }
 
@@ -243,9 +243,9 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
     let given = [SearchRoot::Given(folder.to_owned())];
     for (n, roots) in [&given[..], roots].into_iter().enumerate() {
         let (all, style) = (context(roots, None), style(n));
-        let worst = Worst {
+        let worst = WorstChoice {
             most: 3,
-            ..Worst::default()
+            ..WorstChoice::default()
         };
         let _ = report::ls::run(&all, style, &wanted(Sums::Totals), &mut out, &mut err);
         let _ = audit::run(&all, style, worst, &mut out, &mut err);
@@ -263,7 +263,7 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
             ..context(&[], None)
         };
         let style = style(n);
-        let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
+        let _ = report::session::run(&context, &SessionRequest::at(path), style, &mut out);
         let _ = report::records::run(&context, path, 9, style, &mut out);
     }
 }

@@ -6,7 +6,7 @@ use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
 use model::estimators::Estimator;
-use report::audit::{self, Worst};
+use report::audit::{self, WorstChoice};
 
 /// `ctxgauge audit`.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ impl Run for Audit {
         let charset = self.all.print.plain.charset();
         call.long_work(&mut context, Printed::AtTheEnd, charset)?;
         let style = self.all.print.style(call);
-        let worst = Worst {
+        let worst = WorstChoice {
             by: self.estimator.unwrap_or_default(),
             most: self.worst,
         };

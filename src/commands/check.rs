@@ -9,8 +9,8 @@ use clap::{ArgGroup, Args};
 use model::bounds::{BoundScope, Bounds};
 use model::threshold::{Threshold, Tokens};
 use report::OutputFormat;
-use report::check::{self, FORMATS, Verdict, Which};
-use report::session::Asked;
+use report::check::{self, FORMATS, SessionChoice, Verdict};
+use report::session::SessionRequest;
 use std::path::PathBuf;
 
 /// `ctxgauge check`.
@@ -86,14 +86,14 @@ impl Check {
         let context = setup.context_of(&self.paths, &self.logs)?;
         let here = setup.user.working_folder();
         let which = if self.paths.is_empty() || self.session.is_some() {
-            Which::One(Asked {
+            SessionChoice::One(SessionRequest {
                 path: None,
                 session: self.session.as_deref(),
                 here: &here,
                 window: None,
             })
         } else {
-            Which::All(self.since.map(|since| since.moment(&context.clock())))
+            SessionChoice::All(self.since.map(|since| since.moment(&context.clock())))
         };
         let style = self.plain.style(self.format, call);
         check::run(&context, &self.bounds(), which, style, call.out, call.err)

@@ -7,8 +7,8 @@ use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
 use report::OutputFormat;
-use report::diff::{self, FORMATS, Moment};
-use report::session::Asked;
+use report::diff::{self, FORMATS, SessionMoment};
+use report::session::SessionRequest;
 use std::path::{Path, PathBuf};
 
 /// `ctxgauge diff`.
@@ -71,13 +71,13 @@ impl Run for Diff {
 }
 
 /// Returns the session at a path or, if nothing is there, the one with this id or title.
-fn moment<'a>(word: &'a str, path: &'a Path, request: Option<usize>) -> Moment<'a> {
+fn moment<'a>(word: &'a str, path: &'a Path, request: Option<usize>) -> SessionMoment<'a> {
     let is_path = path.symlink_metadata().is_ok();
-    Moment {
-        asked: Asked {
+    SessionMoment {
+        asked: SessionRequest {
             path: is_path.then_some(path),
             session: (!is_path).then_some(word),
-            ..Asked::default()
+            ..SessionRequest::default()
         },
         request,
     }

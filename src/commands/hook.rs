@@ -16,7 +16,7 @@ use integrations::NoInput;
 use integrations::hook::{Event, answer, read};
 use model::threshold::Threshold;
 use report::hook::{Duties, Warnings, note_missed, respond};
-use report::line::Trouble;
+use report::line::LineProblem;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -39,7 +39,7 @@ pub struct Hook {
 }
 
 /// The output of a hook, and its troubles.
-type Printed = (Option<String>, Vec<Trouble>);
+type Printed = (Option<String>, Vec<LineProblem>);
 
 /// The progress of a hook.
 enum Progress {
@@ -100,9 +100,9 @@ fn respond_to(
         Ok(Some(event)) => event,
         Ok(None) => {
             let sentence = "the input is not that of a hook of an agent that is known here";
-            return Ok((None, vec![Trouble::new("unknown client", sentence)]));
+            return Ok((None, vec![LineProblem::new("unknown client", sentence)]));
         }
-        Err(no) => return Ok((None, vec![Trouble::new(no.word(), no.to_string())])),
+        Err(no) => return Ok((None, vec![LineProblem::new(no.word(), no.to_string())])),
     };
     let (setup, mut troubles) = configuration(Setup::load(config, user), user)?;
     let hooks = &setup.config.hooks;

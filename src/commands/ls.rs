@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use jiff::tz::TimeZone;
 use render::clock::Clock;
-use report::ls::{self, By, Sort, Sums, Wanted};
+use report::ls::{self, DivideBy, ListOptions, Sort, Sums};
 use strum::IntoEnumIterator;
 
 /// `ctxgauge ls`.
@@ -18,8 +18,8 @@ pub struct Ls {
     #[arg(long)]
     pub totals: bool,
     /// With --totals: divide them, too.
-    #[arg(long, value_name = "WHAT", requires = "totals", value_parser = one_of(By::iter(), with_help))]
-    pub by: Option<By>,
+    #[arg(long, value_name = "WHAT", requires = "totals", value_parser = one_of(DivideBy::iter(), with_help))]
+    pub by: Option<DivideBy>,
     /// Only sessions that were active since then, such as 2h, 7d or 2026-11-01; totals of responses since then.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
@@ -63,9 +63,9 @@ impl Run for Ls {
 }
 
 impl Ls {
-    fn wanted(&self, clock: Clock) -> Wanted {
+    fn wanted(&self, clock: Clock) -> ListOptions {
         let needs_totals = matches!(self.sort, Sort::Usage | Sort::Cost);
-        Wanted {
+        ListOptions {
             sums: if self.totals || needs_totals {
                 Sums::Totals
             } else {

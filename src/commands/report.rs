@@ -7,7 +7,7 @@ use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
 use files::output::{Existing, is_same};
-use report::session::{self, Asked, FORMATS};
+use report::session::{self, FORMATS, SessionRequest};
 use report::{JSON, OutputFormat, to_file};
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ impl Run for Report {
         let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;
         call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
-        let asked = Asked {
+        let asked = SessionRequest {
             path: self.path.as_deref(),
             session: self.session.as_deref(),
             here: &setup.user.working_folder(),

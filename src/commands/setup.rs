@@ -15,7 +15,7 @@ use model::window::Rules;
 use report::ReportContext;
 use report::patience::Patience;
 use report::progress::Progress;
-use report::redact::{Known, Redactor};
+use report::redact::{PublicNames, Redactor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -225,7 +225,7 @@ impl Setup {
 
 /// Returns the redactor for reports with these rules and formats.
 pub(super) fn redactor(rules: &Rules, formats: &[&'static Format]) -> Result<Arc<Redactor>> {
-    let known = Known {
+    let known = PublicNames {
         rules: &config::rules()?,
         tools: assets::tools().collect(),
     };

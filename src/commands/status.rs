@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use files::Processes;
 use integrations::line::Input;
-use report::line::Shown;
+use report::line::LineSession;
 use report::line::pane::{Pane, find_pane};
 use std::path::PathBuf;
 
@@ -59,9 +59,9 @@ impl Run for Status {
             writeln!(call.out)?;
             return Ok(());
         };
-        let shown = Shown::of_log(&context, &log).unwrap_or_else(|trouble| {
+        let shown = LineSession::of_log(&context, &log).unwrap_or_else(|trouble| {
             troubles.push(trouble);
-            Shown::nothing(&context)
+            LineSession::nothing(&context)
         });
         print(&shown, &Input::default(), &troubles, &look, call)
     }

@@ -15,7 +15,7 @@ use integrations::line::{Input, margin, read};
 use integrations::{LARGEST_INPUT, NoInput};
 use model::threshold::OVERSIZED;
 use report::line::template::Template;
-use report::line::{self, Colours, Fill, Look, Shown, Trouble};
+use report::line::{self, Colours, Fill, LineProblem, LineSession, LineStyle};
 use report::{Charset, ReportContext};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -94,8 +94,8 @@ impl Run for StatusLine {
                 (shown, input)
             }
             Err(no) => {
-                troubles.push(Trouble::new(no.word(), no.to_string()));
-                (Shown::nothing(&context), Input::default())
+                troubles.push(LineProblem::new(no.word(), no.to_string()));
+                (LineSession::nothing(&context), Input::default())
             }
         };
         match chained.map(|chained| chained?.finish()) {
@@ -162,11 +162,14 @@ impl Write for Passed {
 }
 
 /// Returns the configuration or, if it is wrong, the default one with the trouble.
-pub(super) fn configuration(loaded: Result<Setup>, user: &User) -> Result<(Setup, Vec<Trouble>)> {
+pub(super) fn configuration(
+    loaded: Result<Setup>,
+    user: &User,
+) -> Result<(Setup, Vec<LineProblem>)> {
     match loaded {
         Ok(setup) => Ok((setup, Vec::new())),
         Err(error) => {
-            let trouble = Trouble::new("configuration", format!("{error:#}"));
+            let trouble = LineProblem::new("configuration", format!("{error:#}"));
             Ok((Setup::usual(user)?, vec![trouble]))
         }
     }
@@ -179,10 +182,10 @@ pub(super) fn context(setup: &Setup) -> Result<ReportContext> {
 
 /// Prints a status line, and what is wrong.
 pub(super) fn print(
-    shown: &Shown,
+    shown: &LineSession,
     input: &Input,
-    troubles: &[Trouble],
-    look: &Look,
+    troubles: &[LineProblem],
+    look: &LineStyle,
     call: &mut Call<'_>,
 ) -> Result<()> {
     for trouble in troubles {
@@ -196,7 +199,7 @@ pub(super) fn print(
 
 impl Looks {
     /// Returns the look that the options and the configuration ask for. A wrong format is replaced by the usual one.
-    pub(super) fn look(&self, setup: &Setup, env: &Env) -> (Look, Option<Trouble>) {
+    pub(super) fn look(&self, setup: &Setup, env: &Env) -> (LineStyle, Option<LineProblem>) {
         let config = &setup.config;
         let named = self
             .format
@@ -206,7 +209,7 @@ impl Looks {
             None => (Template::usual(), None),
             Some(Ok(template)) => (template, None),
             Some(Err(error)) => {
-                let trouble = Trouble::new("format", error.to_string());
+                let trouble = LineProblem::new("format", error.to_string());
                 (Template::usual(), Some(trouble))
             }
         };
@@ -221,7 +224,7 @@ impl Looks {
         let columns = env
             .get("COLUMNS")
             .and_then(|columns| columns.to_str()?.parse().ok());
-        let look = Look {
+        let look = LineStyle {
             template,
             colours,
             fill: Fill { high, full },

@@ -8,7 +8,7 @@ mod text;
 mod worst;
 
 pub use caches::CacheTally;
-pub use first::{FirstErrors, Off, Pair};
+pub use first::{FirstErrors, Pair, ShareErrors};
 pub use summary::{Decisions, Errors, Summary, Width};
 pub(crate) use text::{share, signed_share};
 pub use worst::{ChangedItem, Miss};
@@ -17,7 +17,7 @@ use super::in_order::in_order;
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
-use first::{First, Firsts};
+use first::{FirstPredictions, Firsts};
 use ingest::log::LogFile;
 use ingest::reader::read_whole;
 use model::earlier::{EarlierSessions, Facts};
@@ -79,7 +79,7 @@ impl Output for Audit {
 
 /// The choice of the worst predictions that are listed.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Worst {
+pub struct WorstChoice {
     /// The estimator whose predictions are listed. The verdict is about it too.
     pub by: Estimator,
     /// At most so many.
@@ -95,7 +95,7 @@ pub struct Worst {
 pub fn run(
     context: &ReportContext,
     style: Style,
-    worst: Worst,
+    worst: WorstChoice,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
@@ -137,7 +137,7 @@ pub fn run(
 }
 
 /// The audit of one session.
-pub(crate) struct OfSession {
+pub(crate) struct SessionAudit {
     /// The errors of the predictions of its prompts.
     pub(crate) summary: Summary,
     /// The forecast compared with its own compactions; `None`: there were none.
@@ -153,12 +153,12 @@ pub(crate) fn of_session(
     context: &ReportContext,
     log: &LogFile,
     conversation: Conversation,
-) -> io::Result<Option<OfSession>> {
+) -> io::Result<Option<SessionAudit>> {
     let rules = unbiased(&context.rules);
     let counter = Counter::with_cl100k();
-    let sessions = context
-        .patience
-        .read(log, || replay_one(log, &counter, &rules, Worst::default()))?;
+    let sessions = context.patience.read(log, || {
+        replay_one(log, &counter, &rules, WorstChoice::default())
+    })?;
     let session = sessions
         .into_iter()
         .find(|session| session.conversation == conversation);
@@ -171,7 +171,7 @@ pub(crate) fn of_session(
             tally.decide(decision);
         }
         let points = session.points;
-        OfSession {
+        SessionAudit {
             summary: Summary::of(&[&tally]),
             forecast: (!points.is_empty()).then(|| BacktestSummary::of(&points)),
         }
@@ -192,20 +192,25 @@ fn with(earlier: EarlierSessions, rules: &Rules) -> Arc<Rules> {
 }
 
 /// The result of replaying one session.
-struct Replayed {
+struct ReplayResult {
     conversation: Conversation,
     is_main: bool,
     requests: Vec<(Key, String, Prediction)>,
     decisions: Vec<(Key, String, Decision)>,
     points: Vec<Point>,
     caches: Vec<(Key, CachePoint)>,
-    first: First,
+    first: FirstPredictions,
     worst: Vec<Miss>,
 }
 
-type Outcome = io::Result<Vec<Replayed>>;
+type Outcome = io::Result<Vec<ReplayResult>>;
 
-fn replay_one(log: &LogFile, counter: &Counter, rules: &Arc<Rules>, wanted: Worst) -> Outcome {
+fn replay_one(
+    log: &LogFile,
+    counter: &Counter,
+    rules: &Arc<Rules>,
+    wanted: WorstChoice,
+) -> Outcome {
     let sessions = read_whole(log, counter, rules)?;
     let replayed = sessions.iter().map(|(conversation, session)| {
         let trial = estimators::trial(session);
@@ -225,7 +230,7 @@ fn replay_one(log: &LogFile, counter: &Counter, rules: &Arc<Rules>, wanted: Wors
         });
         let caches = prompt_cache::backtest(session).into_iter();
         let caches = caches.map(|point| (session.requests().at(point.request).key(), point));
-        Replayed {
+        ReplayResult {
             caches: caches.collect(),
             conversation: *conversation,
             is_main: session.meta.parent.is_none()
@@ -233,7 +238,7 @@ fn replay_one(log: &LogFile, counter: &Counter, rules: &Arc<Rules>, wanted: Wors
             requests: predicted.collect(),
             decisions: decided.collect(),
             points: backtest(session),
-            first: First::of(*conversation, session),
+            first: FirstPredictions::of(*conversation, session),
             worst,
         }
     });
@@ -246,7 +251,7 @@ type Group = (&'static str, String, bool);
 /// The results so far.
 #[derive(Default)]
 struct Results {
-    wanted: Worst,
+    wanted: WorstChoice,
     /// Every request counts once: forks and resumed sessions repeat the log that they continue.
     seen: HashSet<(&'static str, Key)>,
     /// Every decision counts once too: by its request, and whether it is about the compaction after that.
@@ -259,7 +264,7 @@ struct Results {
 }
 
 impl Results {
-    fn add(&mut self, log: &LogFile, sessions: Vec<Replayed>) {
+    fn add(&mut self, log: &LogFile, sessions: Vec<ReplayResult>) {
         let agent = log.format.id;
         for session in sessions {
             let mut new: HashSet<Key> = HashSet::new();

@@ -7,8 +7,8 @@ mod text;
 use super::in_order::in_order;
 use super::json::document;
 use super::redact::Reader;
-use super::session::{Asked, find, unreadable};
-use super::whole::Whole;
+use super::session::{SessionRequest, find, unreadable};
+use super::sessions_builder::SessionsBuilder;
 use super::{
     JSON, NO_SESSIONS, Output, OutputFormat, Page, ReportContext, Style, TEXT, print_problems,
 };
@@ -27,11 +27,11 @@ const AHEAD: usize = 4;
 
 /// The choice of the sessions that are checked.
 #[derive(Debug, Clone, Copy)]
-pub enum Which<'a> {
+pub enum SessionChoice<'a> {
     /// All of the logs that were written to since this time; `None`: all.
     All(Option<Timestamp>),
     /// One.
-    One(Asked<'a>),
+    One(SessionRequest<'a>),
 }
 
 /// The formats of a check, the default first.
@@ -67,11 +67,11 @@ pub struct Check {
     /// The number of logs that could not be read.
     pub unreadable: usize,
     /// The bounds that were passed, in the order of the logs.
-    pub passed: Vec<OfSession>,
+    pub passed: Vec<SessionViolation>,
 }
 
 /// A bound that a session has passed. Its texts are those of the log: not safe to print.
-pub struct OfSession {
+pub struct SessionViolation {
     /// The agent's id.
     pub agent: &'static str,
     /// The path of its log.
@@ -108,17 +108,17 @@ impl Output for Check {
 pub fn run(
     context: &ReportContext,
     bounds: &Bounds,
-    which: Which<'_>,
+    which: SessionChoice<'_>,
     style: Style,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Verdict> {
     let reader = Reader::counting(context);
-    let mut whole = Whole::new(context);
+    let mut whole = SessionsBuilder::new(context);
     let mut check = Check::default();
     let mut problems: Vec<(PathBuf, String)> = Vec::new();
     match which {
-        Which::One(asked) => {
+        SessionChoice::One(asked) => {
             let (log, wanted) = find::find(context, &asked)?;
             let read = || read_once(&log, &reader, &context.rules);
             let sessions = context.patience.read(&log, read);
@@ -126,7 +126,7 @@ pub fn run(
             let key = find::find_in_log(context, &log, &all, wanted.as_deref())?;
             check.add(context, bounds, &log, &all, key);
         }
-        Which::All(since) => {
+        SessionChoice::All(since) => {
             let found = context.find_since(since);
             problems = found.problems;
             let reading = context.progress.begin(&found.files);
@@ -189,7 +189,7 @@ impl Check {
                 let item = session.items().at(ix);
                 (item.place().line(), render::item::label(&item).into_owned())
             });
-            self.passed.push(OfSession {
+            self.passed.push(SessionViolation {
                 agent: session.agent,
                 path: log.facts.path.to_string_lossy().into_owned(),
                 id: session.meta.id.as_deref().map(str::to_owned),

@@ -9,8 +9,8 @@ mod words;
 
 use super::handout::MARKDOWN;
 use super::json::document;
-use super::redact::LeftOut;
-use super::session::Asked;
+use super::redact::OmittedCounts;
+use super::session::SessionRequest;
 use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT};
 use anyhow::Result;
 pub use parts::{Amount, Part, Row};
@@ -20,9 +20,9 @@ use std::io::{self, Write};
 
 /// A session, and the moment of it that is compared.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment<'a> {
+pub struct SessionMoment<'a> {
     /// The session.
-    pub asked: Asked<'a>,
+    pub asked: SessionRequest<'a>,
     /// The session as of the report of this request, counted from 1; `None`: as it is now.
     pub request: Option<usize>,
 }
@@ -40,7 +40,7 @@ pub static FORMATS: [OutputFormat; 3] = [
 
 /// The subject of the first line, which is compared first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
+pub enum DiffSubject {
     /// The first requests of two sessions.
     FirstRequest,
     /// The contexts.
@@ -54,7 +54,7 @@ pub struct Diff {
     /// The other one.
     pub after: Side,
     /// The subject of the first line.
-    pub about: About,
+    pub about: DiffSubject,
     /// The parts of the first prompt.
     pub first: Vec<Row>,
     /// The parts of the context by role.
@@ -68,20 +68,20 @@ pub struct Diff {
     /// The most items of each kind of change that text and Markdown list.
     pub most_items: usize,
     /// The counts of what was left out; `None`: texts are shown.
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<OmittedCounts>,
 }
 
 impl Diff {
-    fn of(before: Side, after: Side, most_items: usize, left_out: Option<LeftOut>) -> Diff {
+    fn of(before: Side, after: Side, most_items: usize, left_out: Option<OmittedCounts>) -> Diff {
         let rows = |of: fn(&Side) -> &BTreeMap<Part, Amount>| parts::rows(&before, &after, of);
         let mut items = rows(|side| &side.items);
         items.retain(|row| row.change() != 0);
         let sizes = (before.first, after.first);
         let about = match sizes {
             (Some(was), Some(is)) if was != is && !is_of_moment(&before, &after) => {
-                About::FirstRequest
+                DiffSubject::FirstRequest
             }
-            _ => About::Context,
+            _ => DiffSubject::Context,
         };
         Diff {
             about,
@@ -105,12 +105,12 @@ impl Diff {
     /// Returns the row that explains most of the change in the first line: the largest change in the same direction.
     pub fn cause(&self) -> Option<&Row> {
         let (change, rows): (i64, Vec<&Row>) = match self.about {
-            About::FirstRequest => {
+            DiffSubject::FirstRequest => {
                 let size = |side: &Side| side.first.unwrap_or_default();
                 let change = parts::change(size(&self.before), size(&self.after));
                 (change, self.first.iter().collect())
             }
-            About::Context => {
+            DiffSubject::Context => {
                 let change = parts::change(self.before.context.used, self.after.context.used);
                 // Results of tools are named by their tool.
                 let others = self.roles.iter().filter(|row| row.part.name != "tool");
@@ -150,7 +150,7 @@ fn is_of_moment(before: &Side, after: &Side) -> bool {
 /// If one of them is not found or cannot be read, has no such request, or `out` cannot be written to.
 pub fn run(
     context: &ReportContext,
-    [before, after]: [Moment<'_>; 2],
+    [before, after]: [SessionMoment<'_>; 2],
     most_items: usize,
     style: Style,
     out: &mut dyn Write,

@@ -20,8 +20,8 @@ pub use tables::Table;
 
 use super::in_order::in_order;
 use super::ls::{PriceList, Responses, projects};
-use super::redact::{LeftOut, Reader};
-use super::whole::Whole;
+use super::redact::{OmittedCounts, Reader};
+use super::sessions_builder::SessionsBuilder;
 use super::{NO_SESSIONS, ReportContext, print_problems};
 use anyhow::{Result, bail};
 use ingest::conversations::LogSessions;
@@ -35,7 +35,7 @@ use sheet::{Sheet, Target};
 use std::io::Write;
 use std::path::PathBuf;
 use strum::{EnumString, IntoStaticStr, VariantArray};
-use tables::{OfLog, OfSession};
+use tables::{LogRows, SessionRows};
 
 /// The number of logs that are read ahead of the one that is written.
 const AHEAD: usize = 2;
@@ -111,17 +111,17 @@ pub struct Export<'a> {
 
 /// The result of an export.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct ExportResult {
     /// The number of logs that were read.
     pub logs: usize,
     /// The rows of each table.
     pub rows: Vec<(Table, u64)>,
     /// The counts of what was left out; `None`: texts are exported.
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<OmittedCounts>,
 }
 
 /// The content of a log.
-struct Read {
+struct LogContent {
     sessions: LogSessions,
     responses: Responses,
 }
@@ -164,7 +164,7 @@ fn write(
     logs: &[LogFile],
     sheets: &mut Sheets<'_>,
     problems: &mut Vec<(PathBuf, String)>,
-) -> Result<Done> {
+) -> Result<ExportResult> {
     let reader = match export.sizes {
         Sizes::Counted => Reader::counting(context),
         Sizes::ByLength => Reader::by_length(context),
@@ -191,20 +191,20 @@ fn write(
                 Responses::default()
             };
             let sessions = read_once(log, &reader, &context.rules)?;
-            Ok(Read {
+            Ok(LogContent {
                 sessions,
                 responses,
             })
         };
         reading.log(log, || context.patience.read(log, read))
     };
-    let mut whole = Whole::new(context);
+    let mut whole = SessionsBuilder::new(context);
     let mut prices = PriceList::new(&context.rules);
-    let mut done = Done::default();
+    let mut done = ExportResult::default();
     let mut rows = vec![0_u64; export.tables.len()];
     let mut ix = 0;
     in_order(logs, AHEAD, read, |log, read| {
-        let Read {
+        let LogContent {
             sessions,
             responses,
         } = match read {
@@ -217,11 +217,11 @@ fn write(
         };
         done.logs += 1;
         let all = whole.sessions(log, sessions);
-        let of_log = OfLog::new((log, ix), (&all, &projects), &responses, &once, &mut prices);
+        let of_log = LogRows::new((log, ix), (&all, &projects), &responses, &once, &mut prices);
         ix += 1;
         let keys = all.of_file(log.facts.file);
         for (key, session) in keys.filter_map(|key| Some((key, all.get(key)?))) {
-            let of = OfSession::new(&of_log, key, session);
+            let of = SessionRows::new(&of_log, key, session);
             for (table, rows) in export.tables.iter().zip(&mut rows) {
                 table.rows(&of, &mut |at, cells| {
                     *rows += 1;
@@ -237,7 +237,7 @@ fn write(
 }
 
 /// Says what was exported, where nobody takes it for a part of the output.
-fn say(done: &Done, err: &mut dyn Write) -> Result<()> {
+fn say(done: &ExportResult, err: &mut dyn Write) -> Result<()> {
     let rows = done.rows.iter().map(|(table, rows)| {
         let schema = table.schema();
         format!("{rows} rows of {schema}")

@@ -10,8 +10,8 @@ mod warning;
 pub use warning::Warnings;
 
 use crate::ReportContext;
-use crate::line::find::{Found, Wanted, find};
-use crate::line::{Shown, Trouble, named};
+use crate::line::find::{LogMatch, SessionQuery, find};
+use crate::line::{LineProblem, LineSession, named};
 use files::paths::User;
 use integrations::client_record::{self, ClientRecord, RecordedBreakdown};
 use integrations::hook::{Event, HookMessage, HookMoment};
@@ -34,7 +34,7 @@ pub fn respond(
     context: &ReportContext,
     event: &Event,
     duties: &Duties,
-) -> (Option<HookMessage>, Vec<Trouble>) {
+) -> (Option<HookMessage>, Vec<LineProblem>) {
     let mut call = Call {
         context,
         event,
@@ -90,7 +90,7 @@ struct Call<'a> {
     event: &'a Event,
     /// The program's own state folder.
     folder: Option<PathBuf>,
-    troubles: Vec<Trouble>,
+    troubles: Vec<LineProblem>,
 }
 
 impl Call<'_> {
@@ -151,8 +151,8 @@ impl Call<'_> {
     }
 
     /// Returns the session as its log has it; `None`: there is none that can be read.
-    fn shown(&mut self, noted: &mut HookNotes) -> Option<Shown> {
-        let wanted = Wanted {
+    fn shown(&mut self, noted: &mut HookNotes) -> Option<LineSession> {
+        let wanted = SessionQuery {
             agent: Some(self.event.agent),
             log: self.event.log.as_deref(),
             session: self.event.session.as_deref(),
@@ -160,11 +160,11 @@ impl Call<'_> {
             known: noted.log.as_deref(),
         };
         let shown = match find(self.context, wanted) {
-            Ok(Found::Log(log)) => {
+            Ok(LogMatch::Log(log)) => {
                 noted.log = Some(log.facts.path.to_path_buf());
-                Shown::of_log(self.context, &log).map(Some)
+                LineSession::of_log(self.context, &log).map(Some)
             }
-            Ok(Found::NotYet) => Ok(None),
+            Ok(LogMatch::NotYet) => Ok(None),
             Err(trouble) => Err(trouble),
         };
         shown.unwrap_or_else(|trouble| {
@@ -232,7 +232,7 @@ impl Call<'_> {
     fn note_failure(&mut self, folder: &Path, saved: io::Result<()>) {
         if let Err(error) = saved {
             let sentence = format!("nothing could be kept in {}: {error}", named(folder));
-            self.troubles.push(Trouble::new("", sentence));
+            self.troubles.push(LineProblem::new("", sentence));
         }
     }
 }

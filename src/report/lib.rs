@@ -25,9 +25,9 @@ pub mod records;
 pub mod redact;
 pub mod search;
 pub mod session;
+mod sessions_builder;
 mod text;
 mod to_file;
-mod whole;
 
 pub use text::page::Page;
 pub use to_file::to_file;
@@ -42,7 +42,7 @@ use jiff::tz::TimeZone;
 use model::window::Rules;
 use patience::{BUSY, Patience};
 use progress::Progress;
-use redact::{LeftOut, Redactor};
+use redact::{OmittedCounts, Redactor};
 pub use render::ascii::Charset;
 use render::ascii::in_ascii;
 use render::clock::Clock;
@@ -245,7 +245,7 @@ impl ReportContext {
     }
 
     /// Returns the counts of what was left out so far; `None`: texts are shown.
-    fn left_out(&self) -> Option<LeftOut> {
+    fn left_out(&self) -> Option<OmittedCounts> {
         Some(self.redactor.as_ref()?.left_out())
     }
 

@@ -11,7 +11,7 @@ pub mod template;
 pub(crate) mod values;
 
 pub use fit::{Colours, Fill};
-pub use session::{Shown, passed};
+pub use session::{LineSession, passed};
 
 use fit::lines;
 use integrations::line::Input;
@@ -24,7 +24,7 @@ use values::Values;
 
 /// The look of a status line.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct LineStyle {
     /// The values and the words of the line.
     pub template: Template,
     /// The kind of colour codes.
@@ -41,18 +41,18 @@ pub struct Look {
 
 /// A problem, in a word for the line and in a sentence for standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct LineProblem {
     /// The word.
     pub word: &'static str,
     /// The sentence.
     pub sentence: String,
 }
 
-impl Trouble {
+impl LineProblem {
     /// Creates a trouble with a word and a sentence.
-    pub fn new(word: &'static str, sentence: impl Into<String>) -> Trouble {
+    pub fn new(word: &'static str, sentence: impl Into<String>) -> LineProblem {
         let sentence = sentence.into();
-        Trouble { word, sentence }
+        LineProblem { word, sentence }
     }
 }
 
@@ -62,10 +62,10 @@ impl Trouble {
 ///
 /// If `out` cannot be written to.
 pub fn write(
-    shown: &Shown,
+    shown: &LineSession,
     input: &Input,
-    trouble: Option<&Trouble>,
-    look: &Look,
+    trouble: Option<&LineProblem>,
+    look: &LineStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut values = Values::of(shown, look.oversized);

@@ -3,27 +3,27 @@
 mod cost;
 mod gather;
 pub(crate) mod json;
+mod options;
 mod own_cost;
 mod responses;
 mod row;
 mod spending;
 mod text;
 mod totals;
-mod wanted;
 
 pub(crate) use cost::Cost;
+pub(crate) use options::is_part;
+pub use options::{DivideBy, Division, ListOptions, Sort};
 pub(crate) use responses::Responses;
 pub(crate) use spending::PriceList;
 pub use spending::Spending;
 pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
-pub(crate) use wanted::is_part;
-pub use wanted::{By, Division, Sort, Wanted};
 
 use super::json::document;
 use super::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
-use gather::{Gathered, gather};
+use gather::{LogContent, gather};
 use ingest::conversations::LogSummaries;
 use ingest::discover::registry::Registries;
 use ingest::log::LogFile;
@@ -64,7 +64,7 @@ pub struct SessionList {
 }
 
 /// The result of reading all logs.
-pub(crate) struct Read {
+pub(crate) struct ReadResult {
     /// The sessions.
     pub(crate) sessions: Sessions,
     /// The log of each file of the sessions.
@@ -80,8 +80,8 @@ pub(crate) struct Read {
 }
 
 /// Reads the ends of all logs and, for totals, all of them.
-pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
-    let mut totals = (wanted.sums == Sums::Totals).then(totals::Collected::default);
+pub(crate) fn read(context: &ReportContext, wanted: &ListOptions) -> ReadResult {
+    let mut totals = (wanted.sums == Sums::Totals).then(totals::CollectedResponses::default);
     let mut spending = HashMap::new();
     let mut prices = PriceList::new(&context.rules);
     let found = context.find();
@@ -93,7 +93,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     let unwritten = gather(context, wanted.sums, &found.files, &mut |ix, gathered| {
         let log = &found.files[ix];
         let file = log.facts.file;
-        let Gathered {
+        let LogContent {
             summaries,
             overrides,
             responses,
@@ -139,10 +139,10 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     };
     let files = found.files.into_iter();
     let logs = files.map(|log| (log.facts.file, log));
-    Read {
+    ReadResult {
         sessions,
         logs: logs.collect(),
-        totals: totals.map(totals::Collected::merged),
+        totals: totals.map(totals::CollectedResponses::merged),
         spending,
         problems,
         unwritten,
@@ -167,9 +167,9 @@ pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
 /// Counts the responses of logs that are no sessions. Returns the cache that could not be written, and why.
 fn count(
     context: &ReportContext,
-    wanted: &Wanted,
+    wanted: &ListOptions,
     logs: &[LogFile],
-    totals: &mut totals::Collected,
+    totals: &mut totals::CollectedResponses,
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Option<(PathBuf, io::Error)> {
     gather(context, Sums::Totals, logs, &mut |ix, gathered| {
@@ -222,11 +222,11 @@ impl Output for SessionList {
 pub fn run(
     context: &ReportContext,
     style: Style,
-    wanted: &Wanted,
+    wanted: &ListOptions,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let Read {
+    let ReadResult {
         sessions: all,
         totals,
         spending,

@@ -54,7 +54,7 @@ const PARTS: [&str; 11] = [
 ];
 
 /// The names that are public, and stay in a report.
-pub struct Known<'k> {
+pub struct PublicNames<'k> {
     /// The built-in models table.
     pub rules: &'k Rules,
     /// The names of tools.
@@ -68,14 +68,14 @@ pub struct Redactor {
     /// The types of records that decoders know.
     records: HashSet<&'static str>,
     /// All but the names.
-    left_out: Mutex<LeftOut>,
+    left_out: Mutex<OmittedCounts>,
     /// The hashes of the names that were replaced.
     names: Mutex<HashSet<Key>>,
 }
 
 /// The counts of what was left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct OmittedCounts {
     /// Beginnings of items, and reasons why a record could not be read.
     pub texts: u64,
     /// Titles of sessions and first prompts.
@@ -88,9 +88,9 @@ pub struct LeftOut {
     pub names: u64,
 }
 
-impl fmt::Display for LeftOut {
+impl fmt::Display for OmittedCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LeftOut {
+        let OmittedCounts {
             texts,
             titles,
             paths,
@@ -110,7 +110,7 @@ impl fmt::Display for LeftOut {
 
 impl Redactor {
     /// Creates a redactor of sessions that are read with these rules and formats.
-    pub fn new(known: Known<'_>, rules: &Rules, formats: &[&'static Format]) -> Redactor {
+    pub fn new(known: PublicNames<'_>, rules: &Rules, formats: &[&'static Format]) -> Redactor {
         let records = formats
             .iter()
             .flat_map(|format| format.harmless.split_whitespace());
@@ -124,8 +124,8 @@ impl Redactor {
     }
 
     /// Returns the counts of what was left out so far.
-    pub fn left_out(&self) -> LeftOut {
-        LeftOut {
+    pub fn left_out(&self) -> OmittedCounts {
+        OmittedCounts {
             names: lock(&self.names).len() as u64,
             ..*lock(&self.left_out)
         }

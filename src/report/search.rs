@@ -5,7 +5,7 @@ mod text;
 
 use super::in_order::in_order;
 use super::ls::is_part;
-use super::whole::Whole;
+use super::sessions_builder::SessionsBuilder;
 use super::{NO_SESSIONS, ReportContext, Style, print_problems};
 use anyhow::{Error, Result, bail};
 use ingest::discover::ScanResult;
@@ -110,12 +110,12 @@ pub fn in_logs(
     is_wanted: &(dyn Fn() -> bool + Sync),
     taker: &mut dyn Taker,
 ) {
-    let mut searching = Searching {
+    let mut searching = LogSearch {
         context,
         search,
         is_wanted,
         taker,
-        whole: Whole::new(context),
+        whole: SessionsBuilder::new(context),
     };
     let reading = context.progress.begin(logs);
     let look = |log: &LogFile| {
@@ -136,15 +136,15 @@ pub fn in_logs(
 }
 
 /// Searches the logs that may have what is searched for.
-struct Searching<'a> {
+struct LogSearch<'a> {
     context: &'a ReportContext,
     search: &'a Search<'a>,
     is_wanted: &'a (dyn Fn() -> bool + Sync),
     taker: &'a mut dyn Taker,
-    whole: Whole<'a>,
+    whole: SessionsBuilder<'a>,
 }
 
-impl Searching<'_> {
+impl LogSearch<'_> {
     /// Gives the items of a log that match.
     fn log(&mut self, log: &LogFile) -> ControlFlow<()> {
         let mut taken = ControlFlow::Continue(());

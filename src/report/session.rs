@@ -9,14 +9,14 @@ mod words;
 
 use super::handout::{HTML, MARKDOWN, html, markdown};
 use super::json::document;
-use super::redact::{LeftOut, Reader};
-use super::whole::Whole;
+use super::redact::{OmittedCounts, Reader};
+use super::sessions_builder::SessionsBuilder;
 use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT, audit};
 use anyhow::{Context, Result, bail};
-pub use find::Asked;
+pub use find::SessionRequest;
 pub(crate) use find::find_one;
 use find::{find, find_in_log, find_session};
-use handout::Checked;
+use handout::AuditResult;
 use ingest::index::earlier;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
@@ -50,8 +50,8 @@ pub struct Report<'a> {
     /// The number of other sessions in the file, if its format allows several.
     pub others: usize,
     /// The counts of what was left out; `None`: texts are shown.
-    pub left_out: Option<LeftOut>,
-    checked: Checked,
+    pub left_out: Option<OmittedCounts>,
+    checked: AuditResult,
 }
 
 impl<'a> Report<'a> {
@@ -68,7 +68,7 @@ impl<'a> Report<'a> {
             clock,
             others: 0,
             left_out: None,
-            checked: Checked::default(),
+            checked: AuditResult::default(),
         }
     }
 }
@@ -101,7 +101,7 @@ pub static FORMATS: [OutputFormat; 4] = [TEXT, JSON, HTML, MARKDOWN];
 /// If there is nothing to read, no such session or more than one, or `out` cannot be written to.
 pub fn run(
     context: &ReportContext,
-    asked: &Asked<'_>,
+    asked: &SessionRequest<'_>,
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
@@ -129,7 +129,7 @@ pub fn run(
         let sessions = sessions.with_context(|| unreadable(&log))?;
         (log, wanted, sessions)
     };
-    let mut whole = Whole::new(context);
+    let mut whole = SessionsBuilder::new(context);
     let mut all = whole.named(&log, sessions);
     let key = if is_piped {
         find_session(&all, log.facts.file, wanted.as_deref())
@@ -152,8 +152,8 @@ pub fn run(
     }
     if style.format.to_hand_on && !is_piped {
         report.checked = match audit::of_session(context, &log, key.conversation) {
-            Ok(Some(found)) => Checked::Audited(found),
-            Ok(None) | Err(_) => Checked::Unread,
+            Ok(Some(found)) => AuditResult::Audited(found),
+            Ok(None) | Err(_) => AuditResult::Unread,
         };
     }
     style.print(&report, out)?;
@@ -169,7 +169,10 @@ pub fn run(
 }
 
 /// Opens the pipe that the user names; `None`: the path is no pipe.
-fn piped<'a>(context: &ReportContext, asked: &Asked<'a>) -> Result<Option<(&'a Path, PipeInput)>> {
+fn piped<'a>(
+    context: &ReportContext,
+    asked: &SessionRequest<'a>,
+) -> Result<Option<(&'a Path, PipeInput)>> {
     let Some(path) = asked.path else {
         return Ok(None);
     };

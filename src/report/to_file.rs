@@ -19,7 +19,7 @@ pub fn to_file(
 ) -> Result<()> {
     let new = at(NewFile::create(path, existing), path)?;
     let file = at(new.file(), path)?;
-    let mut out = BufWriter::new(Named { file, path });
+    let mut out = BufWriter::new(NamedFile { file, path });
     write(&mut out)?;
     out.flush()?;
     at(new.finish(), path)
@@ -35,12 +35,12 @@ pub(crate) fn cannot_write(path: &Path) -> String {
 }
 
 /// A file whose errors have its path.
-struct Named<'a> {
+struct NamedFile<'a> {
     file: File,
     path: &'a Path,
 }
 
-impl Named<'_> {
+impl NamedFile<'_> {
     fn named<T>(&self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| {
             let why = format!("{}: {error}", cannot_write(self.path));
@@ -49,7 +49,7 @@ impl Named<'_> {
     }
 }
 
-impl Write for Named<'_> {
+impl Write for NamedFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let done = self.file.write(bytes);
         match done {

@@ -11,7 +11,7 @@ use ctxgauge::agents;
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
-use ctxgauge::report::session::Asked;
+use ctxgauge::report::session::SessionRequest;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 pub use program::{manifest_folder, process};
 use serde_json::Value;
@@ -46,7 +46,7 @@ pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
         columns: None,
     };
     let mut out = Vec::new();
-    report::session::run(&context, &Asked::at(path), style, &mut out).unwrap();
+    report::session::run(&context, &SessionRequest::at(path), style, &mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
 

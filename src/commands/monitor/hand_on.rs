@@ -5,7 +5,7 @@ use anyhow::Result;
 use files::output::Existing;
 use report::export::{self, Export, Place, Sizes, Table};
 use report::handout::{HTML, MARKDOWN};
-use report::session::{self, Asked};
+use report::session::{self, SessionRequest};
 use report::{Charset, OutputFormat, ReportContext, Style, to_file};
 use std::io::{self, Write};
 use std::path::Path;
@@ -77,7 +77,7 @@ impl Writer {
         out: &mut dyn Write,
     ) -> Result<()> {
         context.redactor = Some(setup::redactor(&context.rules, &context.formats)?);
-        let asked = Asked {
+        let asked = SessionRequest {
             path: Some(&request.log),
             session: request.session.as_deref(),
             here: &self.0.user.working_folder(),

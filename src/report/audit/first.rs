@@ -17,7 +17,7 @@ use tokens::Counter;
 const FIRST: usize = 10;
 
 /// The first predictions of a session.
-pub(super) struct First {
+pub(super) struct FirstPredictions {
     conversation: Conversation,
     origin: Origin,
     predictions: Vec<Prediction>,
@@ -30,8 +30,8 @@ struct Prediction {
     error: f64,
 }
 
-impl First {
-    pub(super) fn of(conversation: Conversation, session: &Session) -> First {
+impl FirstPredictions {
+    pub(super) fn of(conversation: Conversation, session: &Session) -> FirstPredictions {
         let requests = session.requests().iter();
         let predictions = requests.filter_map(|request| {
             let prompt = Some(request.prompt()).filter(|prompt| *prompt > 0)? as f64;
@@ -42,7 +42,7 @@ impl First {
                 error: (expected - prompt) / prompt,
             })
         });
-        First {
+        FirstPredictions {
             conversation,
             origin: session.origin(),
             predictions: predictions.take(FIRST).collect(),
@@ -60,10 +60,10 @@ impl First {
 
 /// The first predictions of all sessions.
 #[derive(Default)]
-pub(super) struct Firsts(Vec<(LogFile, First)>);
+pub(super) struct Firsts(Vec<(LogFile, FirstPredictions)>);
 
 impl Firsts {
-    pub(super) fn add(&mut self, log: &LogFile, first: First) {
+    pub(super) fn add(&mut self, log: &LogFile, first: FirstPredictions) {
         if !first.predictions.is_empty() {
             self.0.push((log.clone(), first));
         }
@@ -106,9 +106,9 @@ fn taught(
     counter: &Counter,
     rules: &Arc<Rules>,
 ) -> io::Result<HashMap<Key, f64>> {
-    let sessions = read_until(log, counter, rules, First::are_enough)?;
+    let sessions = read_until(log, counter, rules, FirstPredictions::are_enough)?;
     let same = sessions.iter().find(|(other, _)| *other == conversation);
-    let first = same.map(|(conversation, session)| First::of(*conversation, session));
+    let first = same.map(|(conversation, session)| FirstPredictions::of(*conversation, session));
     let predictions = first.into_iter().flat_map(|first| first.predictions);
     Ok(predictions.map(|it| (it.request, it.error)).collect())
 }
@@ -131,14 +131,14 @@ pub struct Pair {
     /// The number of predictions, at most ten of each session.
     pub requests: usize,
     /// Without it.
-    pub alone: Off,
+    pub alone: ShareErrors,
     /// With it.
-    pub taught: Off,
+    pub taught: ShareErrors,
 }
 
 /// Errors as shares of the reported prompt.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Off {
+pub struct ShareErrors {
     /// The mean of the errors' sizes.
     pub mean: f64,
     /// Percentiles of the errors' sizes.
@@ -176,7 +176,7 @@ impl Pair {
     }
 
     fn of(pairs: Vec<[f64; 2]>) -> Pair {
-        let off = |which: usize| Off::of(pairs.iter().map(|pair| pair[which]).collect());
+        let off = |which: usize| ShareErrors::of(pairs.iter().map(|pair| pair[which]).collect());
         Pair {
             requests: pairs.len(),
             alone: off(0),
@@ -185,12 +185,12 @@ impl Pair {
     }
 }
 
-impl Off {
-    fn of(errors: Vec<f64>) -> Off {
+impl ShareErrors {
+    fn of(errors: Vec<f64>) -> ShareErrors {
         let n = errors.len() as f64;
         let mut sizes: Vec<f32> = errors.iter().map(|error| error.abs() as f32).collect();
         sizes.sort_unstable_by(f32::total_cmp);
-        Off {
+        ShareErrors {
             mean: errors.iter().map(|error| error.abs()).sum::<f64>() / n,
             p50: quantile(&sizes, 0.5),
             p90: quantile(&sizes, 0.9),

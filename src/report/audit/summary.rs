@@ -14,7 +14,7 @@ pub struct Tally {
     growth: u64,
     unlogged: u64,
     decisions: Decisions,
-    wrong: [Wrong; ESTIMATORS],
+    wrong: [WrongDecisions; ESTIMATORS],
 }
 
 impl Tally {
@@ -77,7 +77,7 @@ pub struct Decisions {
 
 /// The number of decisions that an estimator would have taken otherwise.
 #[derive(Debug, Clone, Copy, Default, AddAssign)]
-struct Wrong {
+struct WrongDecisions {
     false_alarms: usize,
     missed: usize,
 }
@@ -130,7 +130,7 @@ impl Summary {
             .for_each(|tally| decisions += tally.decisions);
         let estimators = Estimator::ALL.map(|estimator| {
             let errors = all(&|tally| &tally.errors[estimator as usize]);
-            let mut wrong = Wrong::default();
+            let mut wrong = WrongDecisions::default();
             let each = tallies.iter();
             each.for_each(|tally| wrong += tally.wrong[estimator as usize]);
             (estimator.name(), Errors::of(errors, wrong, decisions))
@@ -167,8 +167,8 @@ impl Summary {
 }
 
 impl Errors {
-    fn of(errors: Vec<f32>, wrong: Wrong, decisions: Decisions) -> Errors {
-        let Wrong {
+    fn of(errors: Vec<f32>, wrong: WrongDecisions, decisions: Decisions) -> Errors {
+        let WrongDecisions {
             false_alarms,
             missed,
         } = wrong;

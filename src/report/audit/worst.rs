@@ -1,6 +1,6 @@
 //! The requests that were predicted worst, with the items since the report before, so that the cause can be found.
 
-use super::Worst;
+use super::WorstChoice;
 use ingest::log::LogFile;
 use jiff::Timestamp;
 use model::estimators::{Prediction, between};
@@ -69,9 +69,9 @@ impl Miss {
         log: &LogFile,
         session: &Session,
         predictions: &[Prediction],
-        wanted: Worst,
+        wanted: WorstChoice,
     ) -> Vec<Miss> {
-        let Worst { by, most } = wanted;
+        let WorstChoice { by, most } = wanted;
         let mut order: Vec<&Prediction> = predictions.iter().collect();
         order.sort_by(|a, b| b.error(by).abs().total_cmp(&a.error(by).abs()));
         order.truncate(most);

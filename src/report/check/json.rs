@@ -1,6 +1,6 @@
 //! The result of a check for programs: the schema `ctxgauge.bounds/1`.
 
-use super::{Check, OfSession};
+use super::{Check, SessionViolation};
 use crate::json::part::part;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -11,7 +11,7 @@ part! { Body<'a>(check: &'a Check) {
     passed: Vec<PassedPart<'a>> = check.passed.iter().map(PassedPart::new).collect(),
 }}
 
-part! { PassedPart<'a>(of: &'a OfSession) {
+part! { PassedPart<'a>(of: &'a SessionViolation) {
     agent: &'a str = of.agent,
     id: Option<&'a str> = of.id.as_deref(),
     name: &'a str = &of.name,

@@ -1,6 +1,6 @@
 //! The result of a check for people: a line for each bound that was passed.
 
-use super::{Check, OfSession};
+use super::{Check, SessionViolation};
 use crate::text::page::Page;
 use model::bounds::{BoundedQuantity, Violation};
 use render::number::{counted, tokens};
@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page<'_>, check: &Check) -> io::Result<()> {
 }
 
 /// Returns the name of a session: agent, name, and the beginning of its id.
-pub(super) fn who(of: &OfSession) -> String {
+pub(super) fn who(of: &SessionViolation) -> String {
     let id: String = of
         .id
         .iter()
@@ -41,7 +41,7 @@ pub(super) fn who(of: &OfSession) -> String {
 }
 
 /// Returns the value that is beyond its bound, by how much, and since when.
-pub(super) fn what(of: &OfSession) -> String {
+pub(super) fn what(of: &SessionViolation) -> String {
     let passed = &of.passed;
     let since = passed.since.map_or(String::new(), |at| {
         format!(", since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC"))

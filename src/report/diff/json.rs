@@ -4,7 +4,7 @@ use super::parts::{Amount, Row, change};
 use super::words::headline;
 use super::{Diff, Side};
 use crate::json::part::part;
-use crate::redact::LeftOut;
+use crate::redact::OmittedCounts;
 use crate::session::json::dollars;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ part! { Body<'a>(diff: &'a Diff) {
     tools: Vec<RowPart<'a>> = diff.tools.iter().map(RowPart::new).collect(),
     servers: Vec<RowPart<'a>> = diff.servers.iter().map(RowPart::new).collect(),
     items: Vec<RowPart<'a>> = diff.items.iter().map(RowPart::new).collect(),
-    left_out?: LeftOut = diff.left_out,
+    left_out?: OmittedCounts = diff.left_out,
 }}
 
 part! { SidePart<'a>(side: &'a Side) {

@@ -62,7 +62,7 @@ pub struct Row {
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub enum Changed {
+pub enum ChangeKind {
     /// There was nothing of it.
     New,
     /// There is nothing of it any more.
@@ -75,7 +75,7 @@ pub enum Changed {
     Same,
 }
 
-impl Changed {
+impl ChangeKind {
     pub(super) fn name(self) -> &'static str {
         self.into()
     }
@@ -89,13 +89,13 @@ impl Row {
     }
 
     /// Returns the kind of the change.
-    pub fn changed(&self) -> Changed {
+    pub fn changed(&self) -> ChangeKind {
         match (self.before, self.after, self.change()) {
-            (None, Some(_), _) => Changed::New,
-            (Some(_), None, _) => Changed::Gone,
-            (.., 1..) => Changed::Grew,
-            (.., ..=-1) => Changed::Shrank,
-            _ => Changed::Same,
+            (None, Some(_), _) => ChangeKind::New,
+            (Some(_), None, _) => ChangeKind::Gone,
+            (.., 1..) => ChangeKind::Grew,
+            (.., ..=-1) => ChangeKind::Shrank,
+            _ => ChangeKind::Same,
         }
     }
 }
@@ -164,10 +164,10 @@ mod tests {
             };
             row.changed()
         };
-        assert_eq!(changed(None, amount(0)), Changed::New);
-        assert_eq!(changed(amount(5), None), Changed::Gone);
-        assert_eq!(changed(amount(5), amount(6)), Changed::Grew);
-        assert_eq!(changed(amount(5), amount(4)), Changed::Shrank);
-        assert_eq!(changed(amount(5), amount(5)), Changed::Same);
+        assert_eq!(changed(None, amount(0)), ChangeKind::New);
+        assert_eq!(changed(amount(5), None), ChangeKind::Gone);
+        assert_eq!(changed(amount(5), amount(6)), ChangeKind::Grew);
+        assert_eq!(changed(amount(5), amount(4)), ChangeKind::Shrank);
+        assert_eq!(changed(amount(5), amount(5)), ChangeKind::Same);
     }
 }

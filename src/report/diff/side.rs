@@ -1,12 +1,12 @@
 //! One of the two sides: a session, or a moment of it.
 
-use super::Moment;
+use super::SessionMoment;
 use super::parts::{Amount, Part};
 use crate::ReportContext;
 use crate::ls::{PriceList, Responses, Spending};
 use crate::redact::Reader;
 use crate::session::{find, unreadable};
-use crate::whole::Whole;
+use crate::sessions_builder::SessionsBuilder;
 use anyhow::{Context as _, Result, bail};
 use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
@@ -61,8 +61,8 @@ pub struct Side {
 
 impl Side {
     /// Reads a session.
-    pub(super) fn read(context: &ReportContext, moment: Moment<'_>) -> Result<Side> {
-        let Moment { asked, request } = moment;
+    pub(super) fn read(context: &ReportContext, moment: SessionMoment<'_>) -> Result<Side> {
+        let SessionMoment { asked, request } = moment;
         let (log, wanted) = find::find(context, &asked)?;
         let reader = Reader::counting(context);
         let read = || {
@@ -76,7 +76,7 @@ impl Side {
         };
         let read = context.patience.read(&log, read);
         let (responses, sessions) = read.with_context(|| unreadable(&log))?;
-        let mut whole = Whole::new(context);
+        let mut whole = SessionsBuilder::new(context);
         let mut all = whole.named(&log, sessions);
         let key = find::find_in_log(context, &log, &all, wanted.as_deref())?;
         whole.redact(&log, &mut all);

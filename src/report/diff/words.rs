@@ -1,7 +1,7 @@
 //! Words that text and Markdown have in common.
 
-use super::parts::{Changed, Row, change};
-use super::{About, Diff, Side};
+use super::parts::{ChangeKind, Row, change};
+use super::{Diff, DiffSubject, Side};
 use render::NONE;
 use render::number::{error, tokens, usd};
 
@@ -16,11 +16,11 @@ pub(super) fn headline(diff: &Diff) -> String {
     });
     let (before, after) = (&diff.before, &diff.after);
     match diff.about {
-        About::FirstRequest => {
+        DiffSubject::FirstRequest => {
             let size = |side: &Side| side.first.unwrap_or_default();
             sentence("First request", size(before), size(after), 0) + &cause
         }
-        About::Context => {
+        DiffSubject::Context => {
             let (was, is) = (before.context.used, after.context.used);
             let error = before.error().saturating_add(after.error());
             let same = match (before.first, after.first) {
@@ -157,7 +157,7 @@ pub(super) fn tables(diff: &Diff) -> Vec<(Heading, Vec<Line>)> {
 
 /// Returns the lines of a table of parts. Unchanged parts are left out.
 fn lines(rows: &[Row], counts: bool) -> Vec<Line> {
-    let rows = rows.iter().filter(|row| row.changed() != Changed::Same);
+    let rows = rows.iter().filter(|row| row.changed() != ChangeKind::Same);
     rows.map(|row| {
         let size = |amount: Option<super::Amount>| match amount {
             None => NONE.to_owned(),
@@ -179,10 +179,10 @@ fn lines(rows: &[Row], counts: bool) -> Vec<Line> {
 /// Returns the items by how they changed: the heading, the lines of the largest, and the number of the others.
 pub(super) fn items(diff: &Diff) -> Vec<(&'static str, Vec<Line>, usize)> {
     [
-        ("ITEMS THAT ARE NEW", Changed::New),
-        ("ITEMS THAT ARE GONE", Changed::Gone),
-        ("ITEMS THAT GREW", Changed::Grew),
-        ("ITEMS THAT SHRANK", Changed::Shrank),
+        ("ITEMS THAT ARE NEW", ChangeKind::New),
+        ("ITEMS THAT ARE GONE", ChangeKind::Gone),
+        ("ITEMS THAT GREW", ChangeKind::Grew),
+        ("ITEMS THAT SHRANK", ChangeKind::Shrank),
     ]
     .into_iter()
     .filter_map(|(heading, how)| {

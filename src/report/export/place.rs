@@ -72,11 +72,11 @@ pub(super) struct Sheets<'a> {
     /// Standard output, until its sheet is begun.
     out: Option<&'a mut dyn Write>,
     /// The file or folder of each table, with its path; empty: standard output has the table.
-    kept: BTreeMap<Table, (Kept, PathBuf)>,
+    kept: BTreeMap<Table, (NewOutput, PathBuf)>,
     /// The folder around it. It goes after what is kept.
     _around: Option<ParentFolder>,
     /// By table and folder.
-    open: BTreeMap<(Table, PathBuf), Open<'a>>,
+    open: BTreeMap<(Table, PathBuf), OpenSheet<'a>>,
     /// The number of files that each folder of a table has so far.
     files: BTreeMap<(Table, PathBuf), usize>,
     /// The number of rows that were written.
@@ -84,7 +84,7 @@ pub(super) struct Sheets<'a> {
 }
 
 /// The new file or folder of a table. It is moved to its place when all tables are complete.
-enum Kept {
+enum NewOutput {
     /// A file.
     File(NewFile),
     /// A folder of files.
@@ -92,7 +92,7 @@ enum Kept {
 }
 
 /// A sheet that is being written.
-struct Open<'a> {
+struct OpenSheet<'a> {
     sheet: Box<dyn Sheet + 'a>,
     /// The number of rows that were written when it got its last row.
     used: u64,
@@ -148,8 +148,8 @@ impl<'a> Sheets<'a> {
                 _ => path.join(name),
             };
             let kept = match self.parts {
-                [] => NewFile::create(&path, existing).map(Kept::File),
-                _ => NewFolder::create(&path, existing, is_part).map(Kept::Folder),
+                [] => NewFile::create(&path, existing).map(NewOutput::File),
+                _ => NewFolder::create(&path, existing, is_part).map(NewOutput::Folder),
             };
             self.kept.insert(*table, (at(kept, &path)?, path));
         }
@@ -200,7 +200,7 @@ impl<'a> Sheets<'a> {
         *nth += 1;
         let target = self.target(key.0, &name)?;
         let sheet = self.format.begin(key.0, target)?;
-        let open = Open {
+        let open = OpenSheet {
             sheet,
             used: self.turn,
         };
@@ -230,8 +230,8 @@ impl<'a> Sheets<'a> {
         }
         for (kept, path) in self.kept.into_values() {
             let done = match kept {
-                Kept::File(file) => file.finish(),
-                Kept::Folder(folder) => folder.finish(),
+                NewOutput::File(file) => file.finish(),
+                NewOutput::Folder(folder) => folder.finish(),
             };
             at(done, &path)?;
         }
@@ -241,8 +241,8 @@ impl<'a> Sheets<'a> {
     /// Returns the target of a file of a table.
     fn target(&mut self, table: Table, name: &Path) -> Result<Target<'a>> {
         let (file, path) = match (self.kept.get(&table), self.out.take()) {
-            (Some((Kept::File(file), path)), _) => (file.file(), path),
-            (Some((Kept::Folder(folder), path)), _) => (folder.file(name), path),
+            (Some((NewOutput::File(file), path)), _) => (file.file(), path),
+            (Some((NewOutput::Folder(folder), path)), _) => (folder.file(name), path),
             (None, Some(out)) => return Ok(Target::Out(out)),
             (None, None) => bail!("standard output has one table"),
         };

@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// Gives the rows of a session.
-    pub(super) fn rows(self, of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
+    pub(super) fn rows(self, of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
         match self {
             Table::Sessions => sessions::rows(of, take),
             Table::Requests => requests::rows(of, take),
@@ -102,7 +102,7 @@ impl Table {
 }
 
 /// The source of the rows of a log's sessions.
-pub(super) struct OfLog<'a> {
+pub(super) struct LogRows<'a> {
     log: &'a LogFile,
     sessions: &'a Sessions,
     /// The projects of all logs.
@@ -125,14 +125,14 @@ pub(super) struct Response<'a> {
     is_repeated: bool,
 }
 
-impl<'a> OfLog<'a> {
+impl<'a> LogRows<'a> {
     pub(super) fn new(
         (log, ix): (&'a LogFile, u32),
         (sessions, projects): (&'a Sessions, &'a Projects),
         responses: &'a Responses,
         once: &'a Once,
         prices: &mut PriceList<'_>,
-    ) -> OfLog<'a> {
+    ) -> LogRows<'a> {
         let mut by_conversation: HashMap<Conversation, Vec<Response<'a>>> = HashMap::new();
         for (request, cost) in responses.costs() {
             let everywhere = everywhere(log, request, &cost);
@@ -155,7 +155,7 @@ impl<'a> OfLog<'a> {
         for responses in by_conversation.values_mut() {
             responses.sort_unstable_by_key(|response| (response.cost.at, response.request));
         }
-        OfLog {
+        LogRows {
             log,
             sessions,
             projects,
@@ -166,8 +166,8 @@ impl<'a> OfLog<'a> {
 }
 
 /// The source of the rows of a session.
-pub(super) struct OfSession<'a> {
-    log: &'a OfLog<'a>,
+pub(super) struct SessionRows<'a> {
+    log: &'a LogRows<'a>,
     session: &'a Session,
     facts: Option<&'a FileFacts>,
     key: SessionKey,
@@ -175,9 +175,13 @@ pub(super) struct OfSession<'a> {
     name: String,
 }
 
-impl<'a> OfSession<'a> {
-    pub(super) fn new(log: &'a OfLog<'a>, key: SessionKey, session: &'a Session) -> OfSession<'a> {
-        OfSession {
+impl<'a> SessionRows<'a> {
+    pub(super) fn new(
+        log: &'a LogRows<'a>,
+        key: SessionKey,
+        session: &'a Session,
+    ) -> SessionRows<'a> {
+        SessionRows {
             log,
             session,
             facts: log.sessions.facts(key),

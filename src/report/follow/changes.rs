@@ -1,6 +1,6 @@
 //! Keeps the sessions that have changed, and the time from which each may be sent again. The time is passed in.
 
-use super::json::Gone;
+use super::json::SessionGone;
 use model::sessions::SessionKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -14,13 +14,13 @@ pub(super) struct Changes {
     /// The sessions of `waiting`, in the order of their times.
     due: BTreeSet<(Instant, SessionKey)>,
     /// The last line that the reader was sent of each session.
-    sent: HashMap<SessionKey, Sent>,
+    sent: HashMap<SessionKey, SentLine>,
     /// The sessions that the reader has and that are no longer there.
-    gone: BTreeMap<SessionKey, Gone>,
+    gone: BTreeMap<SessionKey, SessionGone>,
 }
 
 /// The line that was sent last of a session.
-pub(super) struct Sent {
+pub(super) struct SentLine {
     pub(super) at: Instant,
     /// A hash of what it says.
     pub(super) hash: u64,
@@ -53,7 +53,7 @@ impl Changes {
     }
 
     /// Removes a session that no longer exists.
-    pub(super) fn remove(&mut self, key: SessionKey, gone: impl FnOnce() -> Option<Gone>) {
+    pub(super) fn remove(&mut self, key: SessionKey, gone: impl FnOnce() -> Option<SessionGone>) {
         if let Some(at) = self.waiting.remove(&key) {
             self.due.remove(&(at, key));
         }
@@ -74,7 +74,7 @@ impl Changes {
     }
 
     /// Takes a session that is gone.
-    pub(super) fn take_gone(&mut self) -> Option<Gone> {
+    pub(super) fn take_gone(&mut self) -> Option<SessionGone> {
         self.gone.pop_first().map(|(_, gone)| gone)
     }
 
@@ -87,12 +87,12 @@ impl Changes {
     }
 
     /// Returns the last line that was sent of a session.
-    pub(super) fn sent(&self, key: SessionKey) -> Option<&Sent> {
+    pub(super) fn sent(&self, key: SessionKey) -> Option<&SentLine> {
         self.sent.get(&key)
     }
 
     /// Notes what is sent of a session.
-    pub(super) fn note(&mut self, key: SessionKey, sent: Sent) {
+    pub(super) fn note(&mut self, key: SessionKey, sent: SentLine) {
         self.sent.insert(key, sent);
     }
 
@@ -131,7 +131,7 @@ mod tests {
     fn send(changes: &mut Changes, now: Instant) -> Vec<u64> {
         let due = std::iter::from_fn(|| changes.take_due(now)).collect::<Vec<_>>();
         for key in &due {
-            let sent = Sent {
+            let sent = SentLine {
                 at: now,
                 hash: 0,
                 is_live: key.file == FileId(2),
@@ -172,7 +172,7 @@ mod tests {
         changes.mark(key(1), now);
         changes.mark(key(2), now);
         for of in [1, 2, 3] {
-            changes.remove(key(of), || Some(Gone::default()));
+            changes.remove(key(of), || Some(SessionGone::default()));
         }
         assert_eq!(changes.next(now), Some(now));
         assert!(changes.take_gone().is_some() && changes.take_gone().is_none());

@@ -45,16 +45,16 @@ part! { State<'a>(
 
 /// A session that is gone.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Gone {
+pub(super) struct SessionGone {
     session: String,
     id: Option<String>,
     agent: &'static str,
     path: String,
 }
 
-impl Gone {
-    pub(super) fn new(session: String, agent: &'static str, names: Names<'_>) -> Gone {
-        Gone {
+impl SessionGone {
+    pub(super) fn new(session: String, agent: &'static str, names: Names<'_>) -> SessionGone {
+        SessionGone {
             session,
             id: names.id.map(Cow::into_owned),
             agent,

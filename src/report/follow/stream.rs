@@ -1,7 +1,7 @@
 //! Holds the state that the threads that read logs share with the one that writes lines.
 
-use super::changes::{Changes, Sent};
-use super::json::{Count, Gone, State as Body};
+use super::changes::{Changes, SentLine};
+use super::json::{Count, SessionGone, State as Body};
 use super::{Lines, Pace, Texts};
 use crate::json::line;
 use crate::ls::json::SessionPart;
@@ -184,7 +184,11 @@ impl State {
         self.changes.remove(key, || {
             let facts = sessions.facts(key)?;
             let name = joined_by(facts.agent, facts, key.conversation);
-            Some(Gone::new(name, facts.agent, texts.names(sessions, key)?))
+            Some(SessionGone::new(
+                name,
+                facts.agent,
+                texts.names(sessions, key)?,
+            ))
         });
     }
 
@@ -259,7 +263,7 @@ impl State {
         line(&mut said, &body)?;
         let mut hash = DefaultHasher::new();
         hash.write(&said);
-        let sent = Sent {
+        let sent = SentLine {
             at: now,
             hash: hash.finish(),
             is_live: self.sessions.live(key, at).is_some(),

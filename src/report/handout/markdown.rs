@@ -19,7 +19,7 @@ const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 
 /// The place of a line, and the characters that it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum LinePlace {
     Text(Charset),
     /// A row of a table, whose cells end at a `|`, even in a code span.
     Row(Charset),
@@ -28,7 +28,7 @@ enum Within {
 /// Writes a handout. For [`Charset::Ascii`] only texts of a log are in ASCII then: what stands for their characters is part of
 /// a code span.
 pub(crate) fn write(handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
-    let within = Within::Text(charset);
+    let within = LinePlace::Text(charset);
     writeln!(out, "# {}\n", line(&handout.title, within))?;
     for (name, fact) in &handout.facts {
         writeln!(out, "- {name}: {}", line(fact, within))?;
@@ -44,7 +44,7 @@ pub(crate) fn write(handout: &Handout, charset: Charset, out: &mut dyn Write) ->
 }
 
 fn section(section: &Section, charset: Charset, out: &mut dyn Write) -> io::Result<()> {
-    let within = Within::Text(charset);
+    let within = LinePlace::Text(charset);
     writeln!(out, "\n## {}", section.heading)?;
     for block in &section.blocks {
         writeln!(out)?;
@@ -77,13 +77,13 @@ fn table(table: &Table, charset: Charset, out: &mut dyn Write) -> io::Result<()>
         let cells = cells
             .cells
             .iter()
-            .map(|cell| line(cell, Within::Row(charset)));
+            .map(|cell| line(cell, LinePlace::Row(charset)));
         writeln!(out, "{}", row(&mut cells.into_iter()))?;
     }
     Ok(())
 }
 
-fn line(line: &Line, within: Within) -> String {
+fn line(line: &Line, within: LinePlace) -> String {
     let mut out = String::new();
     for piece in &line.0 {
         match piece {
@@ -113,15 +113,17 @@ fn words(text: &str) -> String {
 }
 
 /// Returns a code span. It begins and ends with more backticks than the text has in a row.
-fn code(text: &str, within: Within) -> String {
+fn code(text: &str, within: LinePlace) -> String {
     let text = inert(text);
     let text = match within {
-        Within::Text(Charset::Ascii) | Within::Row(Charset::Ascii) => in_ascii(&text, ascii).into(),
+        LinePlace::Text(Charset::Ascii) | LinePlace::Row(Charset::Ascii) => {
+            in_ascii(&text, ascii).into()
+        }
         _ => text,
     };
     let text = match within {
-        Within::Text(_) => text,
-        Within::Row(_) => text.replace('|', "¦").into(),
+        LinePlace::Text(_) => text,
+        LinePlace::Row(_) => text.replace('|', "¦").into(),
     };
     if text.trim().is_empty() {
         return String::new();

@@ -1,7 +1,7 @@
 //! Notes what compactions did, before and after them.
 
 use super::Call;
-use crate::line::Shown;
+use crate::line::LineSession;
 use crate::line::values::plain;
 use integrations::agent::Agent;
 use integrations::hook_notes::{CLOCKS, HookCompaction, HookNotes, HookSize};
@@ -69,7 +69,7 @@ pub(super) fn missed(noted: &mut HookNotes) -> Option<String> {
 }
 
 /// Completes what is noted of the last compaction, once the log has it. Returns it as a sentence.
-pub(super) fn end(noted: &mut HookNotes, shown: &Shown, agent: Agent) -> Option<String> {
+pub(super) fn end(noted: &mut HookNotes, shown: &LineSession, agent: Agent) -> Option<String> {
     let newest = newest(&shown.session);
     if agent == Agent::GeminiCli {
         noted.settle(newest.and_then(|reset| reset.at), false);
@@ -118,7 +118,7 @@ fn newest(session: &Session) -> Option<&PastReset> {
 }
 
 /// Returns the size of a context as its log has it.
-fn size(shown: &Shown) -> HookSize {
+fn size(shown: &LineSession) -> HookSize {
     let context = shown.session.context();
     HookSize {
         used: context.used,

@@ -1,6 +1,6 @@
 //! Warnings of a context that fills up.
 
-use crate::line::Shown;
+use crate::line::LineSession;
 use crate::line::values::Values;
 use crate::line::words;
 use integrations::hook::HookMessage;
@@ -25,7 +25,7 @@ pub struct Warnings {
 
 impl Warnings {
     /// Returns the warning for a session. `warned` has the thresholds that were warned of, and gets the new ones.
-    pub(super) fn say(&self, shown: &Shown, warned: &mut Vec<f64>) -> Option<HookMessage> {
+    pub(super) fn say(&self, shown: &LineSession, warned: &mut Vec<f64>) -> Option<HookMessage> {
         let mut values = Values::of(shown, OVERSIZED);
         if !values.has_begun {
             return None;

@@ -1,6 +1,6 @@
 //! Finds the log that a client names.
 
-use super::{Trouble, named as in_words};
+use super::{LineProblem, named as in_words};
 use crate::ReportContext;
 use formats::Format;
 use ingest::discover::roots::{SearchRoot, usual};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The result of a search for a log.
-pub enum Found {
+pub enum LogMatch {
     /// The log.
     Log(Box<LogFile>),
     /// There is none, and there need not be: nothing was said yet.
@@ -19,7 +19,7 @@ pub enum Found {
 
 /// The session that a client names.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'i> {
+pub struct SessionQuery<'i> {
     /// The client; `None`: of no agent that is known.
     pub agent: Option<Agent>,
     /// The path of its log.
@@ -37,9 +37,9 @@ pub struct Wanted<'i> {
 /// # Errors
 ///
 /// If its path is outside the agent's folders, or not that of a log.
-pub fn find(context: &ReportContext, wanted: Wanted<'_>) -> Result<Found, Trouble> {
+pub fn find(context: &ReportContext, wanted: SessionQuery<'_>) -> Result<LogMatch, LineProblem> {
     let Some(format) = wanted.agent.and_then(|agent| named(context, agent.id())) else {
-        return Err(Trouble::new(
+        return Err(LineProblem::new(
             "unknown client",
             "the input is not that of an agent that is known here",
         ));
@@ -47,7 +47,7 @@ pub fn find(context: &ReportContext, wanted: Wanted<'_>) -> Result<Found, Troubl
     let roots = roots(context, format);
     if let Some(path) = wanted.log {
         let Some(path) = below(&roots, path) else {
-            return Err(Trouble::new(
+            return Err(LineProblem::new(
                 "log outside",
                 format!(
                     "{} is outside the folders of {}, so it is not read; `ctxgauge agents {}` lists them",
@@ -58,23 +58,23 @@ pub fn find(context: &ReportContext, wanted: Wanted<'_>) -> Result<Found, Troubl
             ));
         };
         return match files::look(&path) {
-            Ok(_) => at(context, roots, &path).map(Found::Log),
+            Ok(_) => at(context, roots, &path).map(LogMatch::Log),
             Err(error) if files::is_absent(&error) => missing(wanted),
             // Copilot names the folder of the session.
             Err(_) if wanted.agent == Some(Agent::CopilotCli) && path.is_dir() => {
                 match in_folder(context, roots, &path, wanted.session) {
-                    Some(log) => Ok(Found::Log(Box::new(log))),
+                    Some(log) => Ok(LogMatch::Log(Box::new(log))),
                     None => missing(wanted),
                 }
             }
-            Err(error) => Err(Trouble::new(
+            Err(error) => Err(LineProblem::new(
                 "no log",
                 format!("{} cannot be read: {error}", in_words(&path)),
             )),
         };
     }
     let Some(id) = wanted.session else {
-        return Err(Trouble::new(
+        return Err(LineProblem::new(
             "no session",
             "the input names neither a log nor a session's id",
         ));
@@ -83,10 +83,10 @@ pub fn find(context: &ReportContext, wanted: Wanted<'_>) -> Result<Found, Troubl
         && let Ok(log) = at(context, roots.clone(), path)
         && log.facts.id.as_deref() == Some(id)
     {
-        return Ok(Found::Log(log));
+        return Ok(LogMatch::Log(log));
     }
     match of_id(context, roots, id) {
-        Some(log) => Ok(Found::Log(Box::new(log))),
+        Some(log) => Ok(LogMatch::Log(Box::new(log))),
         None => missing(wanted),
     }
 }
@@ -122,14 +122,14 @@ pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static For
 }
 
 /// Returns the result for a session without a log. Before the first answer, that is no error.
-fn missing(wanted: Wanted<'_>) -> Result<Found, Trouble> {
+fn missing(wanted: SessionQuery<'_>) -> Result<LogMatch, LineProblem> {
     if wanted.has_begun {
-        Err(Trouble::new(
+        Err(LineProblem::new(
             "no log",
             "there is no log of this session yet: the numbers are the client's alone",
         ))
     } else {
-        Ok(Found::NotYet)
+        Ok(LogMatch::NotYet)
     }
 }
 
@@ -146,13 +146,13 @@ fn at(
     context: &ReportContext,
     roots: Vec<SearchRoot>,
     path: &Path,
-) -> Result<Box<LogFile>, Trouble> {
+) -> Result<Box<LogFile>, LineProblem> {
     let found = context.find_at(roots, path);
     let log = found.files.into_iter().find(|log| *log.facts.path == *path);
     log.map(Box::new).ok_or_else(|| {
         let why = found.problems.into_iter().next().map(|(_, why)| why);
         let why = why.unwrap_or_else(|| "it is not a log of this agent".to_owned());
-        Trouble::new("no log", format!("{}: {why}", in_words(path)))
+        LineProblem::new("no log", format!("{}: {why}", in_words(path)))
     })
 }
 

@@ -1,7 +1,7 @@
 //! The session of a status line: as its log shows it, with what the client says that is newer.
 
-use super::Trouble;
-use super::find::{Found, Wanted, find, named};
+use super::LineProblem;
+use super::find::{LogMatch, SessionQuery, find, named};
 use crate::ReportContext;
 use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::log::LogFile;
@@ -26,7 +26,7 @@ const OLD_SHARE: f64 = 0.75;
 const PROMPTS: usize = 256;
 
 /// The session of a status line.
-pub struct Shown {
+pub struct LineSession {
     /// The session.
     pub session: Session,
     /// The agent's name on screens.
@@ -35,10 +35,10 @@ pub struct Shown {
     pub clock: Clock,
 }
 
-impl Shown {
+impl LineSession {
     /// Returns an empty session.
-    pub fn nothing(context: &ReportContext) -> Shown {
-        Shown {
+    pub fn nothing(context: &ReportContext) -> LineSession {
+        LineSession {
             session: Session::new("", Arc::clone(&context.rules)),
             agent: "",
             clock: context.clock(),
@@ -50,12 +50,12 @@ impl Shown {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn of_log(context: &ReportContext, log: &LogFile) -> Result<Shown, Trouble> {
+    pub fn of_log(context: &ReportContext, log: &LogFile) -> Result<LineSession, LineProblem> {
         let read = |measure: &dyn Measure| {
             let path = super::named(&log.facts.path);
             recent_session(context, log, measure).map_err(|error| {
                 let sentence = format!("cannot read {path}: {error}");
-                Trouble::new("log unreadable", sentence)
+                LineProblem::new("log unreadable", sentence)
             })
         };
         let mut session = read(&ByLength)?;
@@ -64,7 +64,7 @@ impl Shown {
         }
         let whose = SettingsOwner::of(Some(&session.meta));
         session.set_overrides(SettingsReader::new(context.user.clone()).of(log, &whose));
-        Ok(Shown {
+        Ok(LineSession {
             session,
             agent: log.format.label,
             clock: context.clock(),
@@ -105,7 +105,7 @@ fn is_all_estimated(session: &Session) -> bool {
 }
 
 /// Returns the session that a client passes to its status line. The client's values are kept for it.
-pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
+pub fn passed(context: &ReportContext, input: &Input) -> (LineSession, Vec<LineProblem>) {
     let mut troubles = Vec::new();
     let folder = context.user.folders.state_folder();
     let folder = folder.map(|state| client_record::folder(&state));
@@ -114,7 +114,7 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
         _ => None,
     };
     let mut log_path: Option<PathBuf> = known.as_ref().and_then(|kept| kept.log.clone());
-    let wanted = Wanted {
+    let wanted = SessionQuery {
         agent: input.agent,
         log: input.log.as_deref(),
         session: input.session.as_deref(),
@@ -122,11 +122,11 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
         known: log_path.as_deref(),
     };
     let shown = match find(context, wanted) {
-        Ok(Found::Log(log)) => {
+        Ok(LogMatch::Log(log)) => {
             log_path = Some(log.facts.path.to_path_buf());
-            Shown::of_log(context, &log).map(Some)
+            LineSession::of_log(context, &log).map(Some)
         }
-        Ok(Found::NotYet) => Ok(None),
+        Ok(LogMatch::NotYet) => Ok(None),
         Err(trouble) => Err(trouble),
     };
     let shown = shown.unwrap_or_else(|trouble| {
@@ -148,7 +148,7 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
         }
         if let Err(error) = store::save(&folder, &keep) {
             // The line itself lacks nothing.
-            troubles.push(Trouble::new(
+            troubles.push(LineProblem::new(
                 "",
                 format!(
                     "what the client says could not be kept in {}: {error}",
@@ -161,7 +161,7 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
 }
 
 /// Returns a session of which only the client's values are known.
-fn without_log(context: &ReportContext, input: &Input) -> Shown {
+fn without_log(context: &ReportContext, input: &Input) -> LineSession {
     let format = input.agent.and_then(|agent| named(context, agent.id()));
     let id = format.map_or("", |format| format.id);
     let mut session = Session::new(id, Arc::clone(&context.rules));
@@ -179,7 +179,7 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
         ..Meta::default()
     };
     session.apply(entry(Event::Meta(Box::new(meta))));
-    Shown {
+    LineSession {
         session,
         agent: format.map_or("", |format| format.label),
         clock: context.clock(),

@@ -1,6 +1,6 @@
 //! The values of a status line as text.
 
-use super::session::Shown;
+use super::session::LineSession;
 use super::template::{Field, Key, Length};
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
@@ -105,8 +105,8 @@ fn named_file(arguments: &str) -> Option<&str> {
 
 impl Values {
     /// Returns the values of a session. Items from `oversized` on are large.
-    pub fn of(shown: &Shown, oversized: Threshold) -> Values {
-        let Shown {
+    pub fn of(shown: &LineSession, oversized: Threshold) -> Values {
+        let LineSession {
             session,
             agent,
             clock,

@@ -21,7 +21,7 @@ use std::{io, thread};
 use tokens::Counter;
 
 /// The content of a log.
-pub(super) struct Gathered {
+pub(super) struct LogContent {
     pub(super) summaries: LogSummaries,
     /// The settings of its agent.
     pub(super) overrides: Arc<Overrides>,
@@ -31,7 +31,7 @@ pub(super) struct Gathered {
 
 /// The results that earlier runs have kept.
 #[derive(Default)]
-struct Known {
+struct EarlierResults {
     /// `None`: nothing is kept.
     index: Option<Index>,
     ends: IndexEntries,
@@ -40,7 +40,7 @@ struct Known {
 
 /// The results of a log that are to be kept.
 #[derive(Default)]
-struct Fresh {
+struct NewResults {
     key: Option<LogKey>,
     ends: Option<Vec<u8>>,
     responses: Option<Vec<u8>>,
@@ -52,9 +52,9 @@ pub(super) fn gather(
     context: &ReportContext,
     sums: Sums,
     files: &[LogFile],
-    take: &mut dyn FnMut(usize, io::Result<Gathered>),
+    take: &mut dyn FnMut(usize, io::Result<LogContent>),
 ) -> Option<(PathBuf, io::Error)> {
-    let known = Known::open(context, sums);
+    let known = EarlierResults::open(context, sums);
     let counter = Counter::new();
     let settings = Mutex::new(SettingsReader::new(context.user.clone()));
     // The largest come first, so that none of them is begun when all others are done.
@@ -62,11 +62,11 @@ pub(super) fn gather(
     order.sort_unstable_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
     let next = AtomicUsize::new(0);
     let reading = context.progress.begin(files);
-    let read = |known: &Known| {
+    let read = |known: &EarlierResults| {
         let ix = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
-        let (log, mut fresh) = (&files[ix], Fresh::default());
+        let (log, mut fresh) = (&files[ix], NewResults::default());
         let mut from = || {
-            let how = How {
+            let how = ReadContext {
                 rules: &context.rules,
                 counter: &counter,
                 settings: &settings,
@@ -106,25 +106,25 @@ pub(super) fn gather(
 const WAITING_RESULTS: usize = 16;
 
 /// The tools and rules for reading logs.
-struct How<'a> {
+struct ReadContext<'a> {
     rules: &'a Arc<Rules>,
     counter: &'a Counter,
     settings: &'a Mutex<SettingsReader>,
 }
 
-impl How<'_> {
+impl ReadContext<'_> {
     fn settings_of(&self, log: &LogFile, meta: Option<&Meta>) -> Arc<Overrides> {
         lock(self.settings).of(log, &SettingsOwner::of(meta))
     }
 }
 
-impl Known {
-    fn open(context: &ReportContext, sums: Sums) -> Known {
+impl EarlierResults {
+    fn open(context: &ReportContext, sums: Sums) -> EarlierResults {
         let Some(folder) = &context.cache else {
-            return Known::default();
+            return EarlierResults::default();
         };
         let index = Index::new(folder, &context.rules);
-        Known {
+        EarlierResults {
             ends: index.all(Part::Ends),
             responses: match sums {
                 Sums::None => IndexEntries::default(),
@@ -139,9 +139,9 @@ impl Known {
         &self,
         log: &LogFile,
         sums: Sums,
-        how: &How<'_>,
-        fresh: &mut Fresh,
-    ) -> io::Result<Gathered> {
+        how: &ReadContext<'_>,
+        fresh: &mut NewResults,
+    ) -> io::Result<LogContent> {
         if self.index.is_some() {
             fresh.key = LogKey::now(log)?;
         }
@@ -180,7 +180,7 @@ impl Known {
                 read
             }
         };
-        Ok(Gathered {
+        Ok(LogContent {
             summaries,
             overrides,
             responses,
@@ -188,10 +188,10 @@ impl Known {
     }
 
     /// Keeps what is new. Returns the file that could not be written, and why.
-    fn keep(&self, all: Vec<Fresh>) -> Option<(PathBuf, io::Error)> {
+    fn keep(&self, all: Vec<NewResults>) -> Option<(PathBuf, io::Error)> {
         let index = self.index.as_ref()?;
         let (mut ends, mut responses) = (Vec::new(), Vec::new());
-        for Fresh {
+        for NewResults {
             key,
             ends: end,
             responses: of_log,

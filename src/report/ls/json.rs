@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 part! { List<'a>(all: &'a SessionList) {
-    sessions: Listed<'a> = Listed(all),
+    sessions: ListParts<'a> = ListParts(all),
     totals?: BTreeMap<&'static str, BTreeMap<&'static str, u64>> =
         all.totals.as_ref().map(sums),
     totals_lack?: BTreeMap<&'static str, LackPart> = all.totals.as_ref().map(lack),
@@ -26,11 +26,11 @@ part! { List<'a>(all: &'a SessionList) {
 }}
 
 /// The sessions. Each is made when it is written, since there may be many thousands.
-struct Listed<'a>(&'a SessionList);
+struct ListParts<'a>(&'a SessionList);
 
-impl Serialize for Listed<'_> {
+impl Serialize for ListParts<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Listed(all) = self;
+        let ListParts(all) = self;
         to.collect_seq(all.rows.iter().filter_map(|row| session(all, row)))
     }
 }

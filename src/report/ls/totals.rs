@@ -1,10 +1,10 @@
 //! Sums over the responses of all logs.
 
 use super::cost::Cost;
+use super::options::{DivideBy, Division, ListOptions};
 use super::responses::Responses;
 use super::row::Row;
 use super::spending::{PriceList, Spending};
-use super::wanted::{By, Division, Wanted};
 use formats::Format;
 use hashbrown::HashMap;
 use jiff::Timestamp;
@@ -119,15 +119,15 @@ pub struct Group {
 
 /// The responses of all logs as they are read: several logs may have the same.
 #[derive(Default)]
-pub(super) struct Collected(Totals);
+pub(super) struct CollectedResponses(Totals);
 
-impl Collected {
+impl CollectedResponses {
     /// Adds the responses of a log of this format. `folder` is that of the project of each of its sessions.
     pub(super) fn add<'p>(
         &mut self,
         format: &'static Format,
         responses: &Responses,
-        wanted: &Wanted,
+        wanted: &ListOptions,
         folder: impl Fn(Conversation) -> &'p str,
     ) {
         if responses.has_none() {
@@ -225,14 +225,16 @@ impl Totals {
                 let cost = row.cost(Conversation::Main);
                 let model = self.models.name(cost.model);
                 let name = match by {
-                    By::Day | By::Week => cost.at.map_or_else(String::new, |at| day(at, zone, *by)),
-                    By::Project => self
+                    DivideBy::Day | DivideBy::Week => {
+                        cost.at.map_or_else(String::new, |at| day(at, zone, *by))
+                    }
+                    DivideBy::Project => self
                         .folders
                         .name(Some(row.of()))
                         .unwrap_or_default()
                         .to_owned(),
-                    By::Model => model.unwrap_or_default().to_owned(),
-                    By::Agent => agent.format.id.to_owned(),
+                    DivideBy::Model => model.unwrap_or_default().to_owned(),
+                    DivideBy::Agent => agent.format.id.to_owned(),
                 };
                 let spending = prices.spending(&cost, agent.format, model);
                 groups.entry(name).or_default().add(spending);
@@ -241,7 +243,7 @@ impl Totals {
         let groups = groups.into_iter();
         let mut groups: Vec<Group> = groups
             .map(|(name, spending)| match by {
-                By::Project => Group {
+                DivideBy::Project => Group {
                     name: projects.name(&name).to_owned(),
                     folder: Some(name).filter(|folder| !folder.is_empty()),
                     spending,
@@ -253,7 +255,7 @@ impl Totals {
                 },
             })
             .collect();
-        if !matches!(by, By::Day | By::Week) {
+        if !matches!(by, DivideBy::Day | DivideBy::Week) {
             groups.sort_by(|a, b| {
                 let (a, b) = (&a.spending, &b.spending);
                 let dearer = b.usd().total_cmp(&a.usd());
@@ -265,7 +267,7 @@ impl Totals {
 }
 
 /// Returns the day of a moment in this time zone, or the Monday before it.
-fn day(at: Timestamp, zone: &TimeZone, by: By) -> String {
+fn day(at: Timestamp, zone: &TimeZone, by: DivideBy) -> String {
     let date = zone.to_datetime(at).date();
     let monday = || {
         let since = date.weekday().since(Weekday::Monday);
@@ -273,7 +275,7 @@ fn day(at: Timestamp, zone: &TimeZone, by: By) -> String {
             .unwrap_or(date)
     };
     match by {
-        By::Week => monday().to_string(),
+        DivideBy::Week => monday().to_string(),
         _ => date.to_string(),
     }
 }
@@ -369,9 +371,9 @@ mod tests {
             log(&[(local, cost), (id, cost)])
         });
         let input = |logs: &[&Responses]| {
-            let mut all = Collected::default();
+            let mut all = CollectedResponses::default();
             for log in logs {
-                all.add(format, log, &Wanted::default(), |_| "");
+                all.add(format, log, &ListOptions::default(), |_| "");
             }
             all.merged().by_agent()[0].terms[0]
         };
@@ -385,7 +387,7 @@ mod tests {
     }
 
     /// Returns the totals of three responses of two projects, days and models; a fork repeats the second.
-    fn totals(wanted: &Wanted) -> Totals {
+    fn totals(wanted: &ListOptions) -> Totals {
         let [a, b, c] = ["a", "b", "c"].map(Key::of);
         let first = log(&[
             (a, cost(1_000_000, "2026-11-22T23:59:59Z", Some(0))),
@@ -395,17 +397,17 @@ mod tests {
             (b, cost(2_000_000, "2026-11-24T10:00:00Z", None)),
             (c, cost(4_000_000, "2026-11-24T10:00:00Z", Some(1))),
         ]);
-        let mut all = Collected::default();
+        let mut all = CollectedResponses::default();
         let format = format();
         all.add(format, &first, wanted, |_| "/home/ada/shop");
         all.add(format, &fork, wanted, |_| "/home/ada/blog");
         all.merged()
     }
 
-    fn groups(by: By, wanted: &Wanted) -> Vec<(String, u64, f64)> {
+    fn groups(by: DivideBy, wanted: &ListOptions) -> Vec<(String, u64, f64)> {
         let table = "[[price]]\nids = [\"dear\"]\ncached_read = 0.1\ninput = 3.0\noutput = 0.0";
         let rules: Rules = toml::from_str(table).unwrap();
-        let wanted = Wanted {
+        let wanted = ListOptions {
             by: Some(by),
             ..wanted.clone()
         };
@@ -420,20 +422,20 @@ mod tests {
     #[test]
     fn totals_are_divided_by_time_project_and_model() {
         let row = |name: &str, input, usd| (name.to_owned(), input, usd);
-        let all = Wanted::default();
-        let in_west = Wanted {
+        let all = ListOptions::default();
+        let in_west = ListOptions {
             zone: TimeZone::posix("<-01>1").ok(),
-            ..Wanted::default()
+            ..ListOptions::default()
         };
         assert_eq!(
-            groups(By::Day, &in_west),
+            groups(DivideBy::Day, &in_west),
             [
                 row("2026-11-22", 3_000_000, 9.0),
                 row("2026-11-24", 4_000_000, 0.0),
             ]
         );
         assert_eq!(
-            groups(By::Day, &all),
+            groups(DivideBy::Day, &all),
             [
                 row("2026-11-22", 1_000_000, 3.0),
                 row("2026-11-23", 2_000_000, 6.0),
@@ -441,7 +443,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            groups(By::Week, &all),
+            groups(DivideBy::Week, &all),
             [
                 row("2026-11-16", 1_000_000, 3.0),
                 row("2026-11-23", 6_000_000, 6.0)
@@ -449,32 +451,35 @@ mod tests {
         );
         // A response of both logs belongs to the first project by name.
         assert_eq!(
-            groups(By::Project, &all),
+            groups(DivideBy::Project, &all),
             [row("blog", 6_000_000, 6.0), row("shop", 1_000_000, 3.0)]
         );
         assert_eq!(
-            groups(By::Model, &all),
+            groups(DivideBy::Model, &all),
             [row("dear", 3_000_000, 9.0), row("cheap", 4_000_000, 0.0)]
         );
-        assert_eq!(groups(By::Agent, &all), [row("tested", 7_000_000, 9.0)]);
+        assert_eq!(
+            groups(DivideBy::Agent, &all),
+            [row("tested", 7_000_000, 9.0)]
+        );
     }
 
     #[test]
     fn only_what_is_wanted_is_counted() {
-        let input = |wanted: Wanted| totals(&wanted).by_agent().first().map(|a| a.terms[0].1);
-        let since = Wanted {
+        let input = |wanted: ListOptions| totals(&wanted).by_agent().first().map(|a| a.terms[0].1);
+        let since = ListOptions {
             since: "2026-11-23T00:00:00Z".parse().ok(),
-            ..Wanted::default()
+            ..ListOptions::default()
         };
         assert_eq!(input(since), Some(6_000_000));
-        let model = Wanted {
+        let model = ListOptions {
             model: Some("DEA".to_owned()),
-            ..Wanted::default()
+            ..ListOptions::default()
         };
         assert_eq!(input(model), Some(3_000_000));
-        let project = Wanted {
+        let project = ListOptions {
             project: Some("shop".to_owned()),
-            ..Wanted::default()
+            ..ListOptions::default()
         };
         assert_eq!(input(project), Some(3_000_000));
     }

@@ -1,7 +1,7 @@
 //! Finds the session that a report is on.
 
 use crate::here::meant_by;
-use crate::ls::{self, Wanted};
+use crate::ls::{self, ListOptions};
 use crate::patience::BUSY;
 use crate::{NO_SESSIONS, ReportContext};
 use anyhow::{Context, Result, bail};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The session that the user asks for.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct SessionRequest<'a> {
     /// A log file, a folder, or `-` for standard input; `None`: all logs that there are.
     pub path: Option<&'a Path>,
     /// The session's id, the beginning or the end of it, or a part of its title or name.
@@ -29,12 +29,12 @@ pub struct Asked<'a> {
     pub window: Option<u64>,
 }
 
-impl Asked<'_> {
+impl SessionRequest<'_> {
     /// Asks for the session of a file, or the newest of a folder.
-    pub fn at(path: &Path) -> Asked<'_> {
-        Asked {
+    pub fn at(path: &Path) -> SessionRequest<'_> {
+        SessionRequest {
             path: Some(path),
-            ..Asked::default()
+            ..SessionRequest::default()
         }
     }
 }
@@ -42,13 +42,13 @@ impl Asked<'_> {
 /// Finds the log of the session that is asked for. Returns it with the word that selects the session in the log.
 pub(crate) fn find(
     context: &ReportContext,
-    asked: &Asked<'_>,
+    asked: &SessionRequest<'_>,
 ) -> Result<(LogFile, Option<String>)> {
     if let Some(path) = asked.path {
         let log = find_one(context, path, asked.session)?;
         return Ok((log, asked.session.map(str::to_owned)));
     }
-    let mut all = ls::read(context, &Wanted::default());
+    let mut all = ls::read(context, &ListOptions::default());
     let key = match asked.session {
         Some(wanted) => find_among(&all.sessions, wanted)?,
         None => newest_of(context, &all.sessions, asked.here)?,

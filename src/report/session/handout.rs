@@ -5,7 +5,7 @@ mod tables;
 
 use super::text::{gauge_line, largest};
 use super::{Report, words};
-use crate::audit::OfSession;
+use crate::audit::SessionAudit;
 use crate::handout::{Block, Chart, Gauge, Handout, Line, Section, Steps, Trigger};
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -21,9 +21,9 @@ use render::text::{capitalised, inert, short_model};
 
 /// The result of the session's audit.
 #[derive(Default)]
-pub(super) enum Checked {
+pub(super) enum AuditResult {
     /// The audit, which was made.
-    Audited(OfSession),
+    Audited(SessionAudit),
     /// No audit: the log came through a pipe, and cannot be read again.
     #[default]
     Piped,

@@ -3,7 +3,7 @@
 use super::Report as SessionReport;
 use crate::json::part::part;
 use crate::percent;
-use crate::redact::LeftOut;
+use crate::redact::OmittedCounts;
 use jiff::Timestamp;
 use model::carried::CarriedCost;
 use model::clearing::{Clearing, clearings};
@@ -69,7 +69,7 @@ part! { Report<'a>(
         .into_iter()
         .map(WhatIfPart::new)
         .collect(),
-    left_out?: LeftOut = report.left_out,
+    left_out?: OmittedCounts = report.left_out,
 }}
 
 // The client's own estimate of its context.

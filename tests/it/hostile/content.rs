@@ -11,12 +11,12 @@ use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::search::{Case, Matcher, Syntax};
 use ctxgauge::model::sessions::Update;
 use ctxgauge::model::window::Rules;
-use ctxgauge::report::audit::{self, Worst};
-use ctxgauge::report::ls::Wanted;
+use ctxgauge::report::audit::{self, WorstChoice};
+use ctxgauge::report::ls::ListOptions;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
 use ctxgauge::report::search::{self, Colours};
-use ctxgauge::report::session::Asked;
+use ctxgauge::report::session::SessionRequest;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style, session};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
@@ -83,7 +83,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
             };
             let mut out = Vec::new();
             // A log without a session has no report.
-            let _ = session::run(&context, &Asked::at(path), style, &mut out);
+            let _ = session::run(&context, &SessionRequest::at(path), style, &mut out);
             let _ = report::records::run(&context, path, 50, style, &mut out);
             if let Some(wrong) = wrong_in_report(&out, format.name) {
                 panic!("{} of {path:?} holds {wrong}", format.name);
@@ -102,7 +102,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
                 columns: None,
             };
             let mut out = Vec::new();
-            let _ = session::run(&context, &Asked::at(path), style, &mut out);
+            let _ = session::run(&context, &SessionRequest::at(path), style, &mut out);
             if let Some(wrong) = wrong_in_text(&out) {
                 panic!("{} of {path:?} holds {wrong}", format.name);
             }
@@ -149,11 +149,11 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
             columns: None,
         };
         let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
-        report::ls::run(&all, style, &Wanted::default(), &mut list, &mut err).unwrap();
+        report::ls::run(&all, style, &ListOptions::default(), &mut list, &mut err).unwrap();
         // It fails in the end: databases of some agents are not read by themselves.
-        let worst = Worst {
+        let worst = WorstChoice {
             most: 9,
-            ..Worst::default()
+            ..WorstChoice::default()
         };
         let _ = audit::run(&few, style, worst, &mut audit, &mut err);
         assert!(!audit.is_empty());

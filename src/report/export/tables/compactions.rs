@@ -1,12 +1,12 @@
 //! The table of compactions and clears.
 
-use super::{OfSession, Take, table};
+use super::{SessionRows, Take, table};
 use anyhow::Result;
 use model::Role;
 use model::compaction::{Compaction, compactions};
 use model::session::PastReset;
 
-pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
+pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
     for done in compactions(of.session) {
         if let Some(reset) = of.session.resets().get(done.reset) {
             take(reset.at, &cells(of, reset, &done))?;
@@ -15,7 +15,7 @@ pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
     Ok(())
 }
 
-table! { (of: &'a OfSession<'_>, reset: &'a PastReset, done: &Compaction) {
+table! { (of: &'a SessionRows<'_>, reset: &'a PastReset, done: &Compaction) {
     session: Text = &*of.name, "The session, the same in all tables.";
     agent: Text = of.session.agent, "The agent's id.";
     compaction: Int = done.reset, "Its number in the session, from 0.";

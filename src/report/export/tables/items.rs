@@ -1,6 +1,6 @@
 //! The table of items.
 
-use super::{OfSession, Take, table};
+use super::{SessionRows, Take, table};
 use crate::session::json::dollars;
 use anyhow::Result;
 use model::Source;
@@ -26,7 +26,7 @@ struct Row<'a> {
     source: Source,
 }
 
-pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
+pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
     let session = of.session;
     let requests = session.requests().len();
     let common = Common {
@@ -48,7 +48,7 @@ pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
     Ok(())
 }
 
-table! { (of: &'a OfSession<'_>, common: &Common<'_>, row: &Row<'a>) {
+table! { (of: &'a SessionRows<'_>, common: &Common<'_>, row: &Row<'a>) {
     session: Text = &*of.name, "The session, the same in all tables.";
     agent: Text = of.session.agent, "The agent's id.";
     item: Int = row.ix, "Its number in the session, from 0.";

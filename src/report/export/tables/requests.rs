@@ -1,6 +1,6 @@
 //! The table of requests: all responses with usage, those beside the conversation too.
 
-use super::{OfSession, Response, Take, table};
+use super::{Response, SessionRows, Take, table};
 use anyhow::Result;
 use jiff::Timestamp;
 use model::event::Key;
@@ -16,7 +16,7 @@ struct Row<'a> {
     usage: Option<&'a Response<'a>>,
 }
 
-pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
+pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
     let responses = of.responses();
     let mut by_key: HashMap<Key, &Response<'_>> = HashMap::new();
     by_key.extend(
@@ -87,7 +87,7 @@ impl<'a> Row<'a> {
     }
 }
 
-table! { (of: &'a OfSession<'_>, row: &Row<'a>) {
+table! { (of: &'a SessionRows<'_>, row: &Row<'a>) {
     session: Text = &*of.name, "The session, the same in all tables.";
     agent: Text = of.session.agent, "The agent's id.";
     response: Text = format!("{:016x}", row.everywhere().get()), "The response, the same in all logs that have it: a hash of its id.";

@@ -1,6 +1,6 @@
 //! The table of sessions.
 
-use super::{OfSession, Take, table};
+use super::{SessionRows, Take, table};
 use crate::ls::Spending;
 use anyhow::Result;
 use model::Role;
@@ -8,7 +8,7 @@ use model::context::Context;
 use model::repeats::{Repeats, repeats};
 use model::window::Limits;
 
-pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
+pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
     let session = of.session;
     let mut spending = Spending::default();
     spending.own = of.log.own_costs.get(&of.key.conversation).copied();
@@ -27,7 +27,7 @@ pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
 }
 
 table! { (
-    of: &'a OfSession<'_>,
+    of: &'a SessionRows<'_>,
     context: &Context,
     limits: &Limits,
     repeats: &Repeats,

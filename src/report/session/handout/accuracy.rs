@@ -1,21 +1,21 @@
 //! Shows how good the numbers of a session are, by an audit of its own log.
 
-use super::Checked;
-use crate::audit::{Errors, OfSession, share, signed_share};
+use super::AuditResult;
+use crate::audit::{Errors, SessionAudit, share, signed_share};
 use crate::handout::{Block, Line, Row, Section, Table};
 use model::estimators::Estimator;
 use render::number::counted;
 use render::or_none;
 
-pub(super) fn section(checked: &Checked) -> Section {
+pub(super) fn section(checked: &AuditResult) -> Section {
     let section = Section::new("How good the estimates are");
     let none = |why: &'static str| Section::new("How good the estimates are").with(Line::own(why));
     let found = match checked {
-        Checked::Audited(found) => found,
-        Checked::Piped => {
+        AuditResult::Audited(found) => found,
+        AuditResult::Piped => {
             return none("Not checked: the log came through a pipe and cannot be read again.");
         }
-        Checked::Unread => return none("Not checked: the log could not be read again."),
+        AuditResult::Unread => return none("Not checked: the log could not be read again."),
     };
     let requests = found.summary.requests;
     let Some(own) = found
@@ -38,7 +38,7 @@ pub(super) fn section(checked: &Checked) -> Section {
     forecast(found, section.with(Block::Note(note.into())))
 }
 
-fn verdict(own: &Errors, found: &OfSession) -> String {
+fn verdict(own: &Errors, found: &SessionAudit) -> String {
     let [p50, p95] = [own.p50, own.p95].map(share);
     let covered = share(found.summary.covered);
     format!(
@@ -47,7 +47,7 @@ fn verdict(own: &Errors, found: &OfSession) -> String {
 }
 
 /// Returns the table of all estimators, the best first.
-fn estimators(found: &OfSession) -> Table {
+fn estimators(found: &SessionAudit) -> Table {
     let all = Estimator::ALL.into_iter();
     let mut all: Vec<(Estimator, &Errors)> = all
         .filter_map(|it| Some((it, found.summary.errors(it)?)))
@@ -74,7 +74,7 @@ fn estimators(found: &OfSession) -> Table {
 }
 
 /// Adds the comparison of the forecast with the session's own compactions to the section.
-fn forecast(found: &OfSession, section: Section) -> Section {
+fn forecast(found: &SessionAudit, section: Section) -> Section {
     let Some(backtest) = &found.forecast else {
         return section.with(Line::own(
             "The forecast cannot be checked: the session has no automatic compaction that it could have foreseen.",

@@ -13,11 +13,11 @@ use strum::{EnumIter, EnumMessage, IntoStaticStr};
 
 /// The user's choices for a list.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ListOptions {
     /// The totals at the end of the list.
     pub sums: Sums,
     /// The property by which the totals are divided; `None`: they are not.
-    pub by: Option<By>,
+    pub by: Option<DivideBy>,
     /// The clock by which days begin; `None`: UTC.
     pub zone: Option<TimeZone>,
     /// Only sessions that were active since then, and responses of since then.
@@ -35,7 +35,7 @@ pub struct Wanted {
 /// A property by which totals are divided. The program's help shows the docs of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumMessage, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub enum By {
+pub enum DivideBy {
     /// The day of a response.
     Day,
     /// Its week, by the Monday.
@@ -52,7 +52,7 @@ pub enum By {
 #[derive(Debug, Clone)]
 pub struct Division {
     /// The property by which they are divided.
-    pub by: By,
+    pub by: DivideBy,
     /// The clock by which days begin.
     pub zone: TimeZone,
 }
@@ -60,7 +60,7 @@ pub struct Division {
 impl Division {
     /// Returns the name of the time zone of days and weeks; `None`: they are divided by something else.
     pub fn clock(&self) -> Option<&str> {
-        let is_time = matches!(self.by, By::Day | By::Week);
+        let is_time = matches!(self.by, DivideBy::Day | DivideBy::Week);
         let name = if self.zone.is_unknown() {
             "UTC"
         } else {
@@ -87,14 +87,14 @@ pub enum Sort {
     Cost,
 }
 
-impl By {
+impl DivideBy {
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-impl Wanted {
+impl ListOptions {
     /// Returns the property by which the totals are divided, with the time zone of days.
     pub(super) fn division(&self) -> Option<Division> {
         Some(Division {

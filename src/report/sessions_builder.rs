@@ -8,14 +8,14 @@ use model::sessions::{SessionKey, Sessions, Update};
 use std::sync::Arc;
 
 /// Makes sets of sessions of what was read.
-pub(crate) struct Whole<'c> {
+pub(crate) struct SessionsBuilder<'c> {
     context: &'c ReportContext,
     settings: SettingsReader,
 }
 
-impl<'c> Whole<'c> {
-    pub(crate) fn new(context: &'c ReportContext) -> Whole<'c> {
-        Whole {
+impl<'c> SessionsBuilder<'c> {
+    pub(crate) fn new(context: &'c ReportContext) -> SessionsBuilder<'c> {
+        SessionsBuilder {
             context,
             settings: SettingsReader::new(context.user.clone()),
         }
