@@ -6,7 +6,7 @@ mod alike;
 pub mod columns;
 mod cursor;
 pub mod filter;
-mod hand_on;
+mod hand_out;
 mod help;
 mod hints;
 mod input;
@@ -20,9 +20,9 @@ mod order;
 mod page;
 pub mod pager;
 mod prompt;
-mod remembered;
 mod replay;
-mod rest;
+mod resting_log;
+mod saved_screens;
 pub mod search;
 mod sessions;
 mod stage;
@@ -34,7 +34,7 @@ mod ui;
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
-pub use hand_on::{HandOut, HandOutRequest, HandedOut};
+pub use hand_out::{HandOut, HandOutRequest, HandOutResult};
 pub use help::{HelpLine, Sign, wrapped};
 pub use items::{ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
@@ -42,12 +42,10 @@ pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};
 pub use page::{Pace, Page};
 pub use prompt::{Prompt, Purpose, Reach};
-pub use remembered::{
-    LastSession, Remembered, RememberedItems, RememberedSessions, RememberedWindow,
-};
 pub use replay::{Position, Replay, Speed};
-pub use search::{FoundItem, Search, SearchNews, SearchRequest, Syntax};
-pub use sessions::{Group, LineId, Listed, Totals};
+pub use saved_screens::{LastSession, SavedItems, SavedScreens, SavedSessions, SavedWindow};
+pub use search::{FoundItem, Search, SearchRequest, SearchUpdate, Syntax};
+pub use sessions::{Group, LineId, ListLine, Totals};
 pub use stage::Stage;
 
 pub use tabs::Tab;
@@ -63,7 +61,7 @@ use model::text::{TextPage, TextRequest};
 use model::threshold::Threshold;
 use pager::{Pager, Program};
 use render::clock::Clock;
-use sessions::List;
+use sessions::ListFreshness;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,7 +98,7 @@ pub enum Msg {
     /// The result of an effect, or why it failed.
     Done(String),
     /// News of a search over sessions.
-    Search(SearchNews),
+    Search(SearchUpdate),
 }
 
 /// A request of the screens to the runtime.
@@ -166,18 +164,18 @@ pub struct App {
     awaited: Option<LastSession>,
     /// The item to select as soon as it is listed.
     sought: Option<tabs::RowId>,
-    watch: alerts::Watch,
-    rest: rest::Rest,
-    shown: Shown,
-    stale: Stale,
+    watch: alerts::AlertMonitor,
+    rest: resting_log::RestingLog,
+    shown: ScreenData,
+    stale: StaleData,
     /// True if there was a key or a click.
     has_user: bool,
 }
 
 /// The data that was computed for the screen.
 #[derive(Debug, Default)]
-struct Shown {
-    lines: Vec<Listed>,
+struct ScreenData {
+    lines: Vec<ListLine>,
     line_ids: Vec<LineId>,
     matching: usize,
     /// The sessions that match the filter.
@@ -197,7 +195,7 @@ struct Shown {
     /// Seconds since then.
     youngest: Option<i64>,
     /// The sessions that match the filter.
-    matched: sessions::Matched,
+    matched: sessions::MatchedSessions,
     /// The sessions in the list whose rows read like others on screen.
     alike: HashSet<SessionKey>,
     page: Option<Page>,
@@ -207,8 +205,8 @@ struct Shown {
 
 /// The computed data that must be computed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stale {
-    list: List,
+struct StaleData {
+    list: ListFreshness,
     page: bool,
     /// True if the sessions that may be live must be found again.
     active: bool,
@@ -216,9 +214,9 @@ struct Stale {
     totals: bool,
 }
 
-impl Stale {
-    const ALL: Stale = Stale {
-        list: List::Wrong,
+impl StaleData {
+    const ALL: StaleData = StaleData {
+        list: ListFreshness::Wrong,
         page: true,
         active: true,
         totals: true,
@@ -244,10 +242,10 @@ impl App {
             usual_oversized: Ui::default().oversized,
             awaited: None,
             sought: None,
-            watch: alerts::Watch::default(),
-            rest: rest::Rest::default(),
-            shown: Shown::default(),
-            stale: Stale::ALL,
+            watch: alerts::AlertMonitor::default(),
+            rest: resting_log::RestingLog::default(),
+            shown: ScreenData::default(),
+            stale: StaleData::ALL,
             has_user: false,
         }
     }
@@ -293,9 +291,9 @@ impl App {
                 // A session that is gone leaves the list at once.
                 let gone = self.sessions.len() < sessions;
                 if gone || all_found {
-                    self.stale.list = List::Wrong;
-                } else if self.stale.list == List::Right {
-                    self.stale.list = List::Late;
+                    self.stale.list = ListFreshness::Wrong;
+                } else if self.stale.list == ListFreshness::Right {
+                    self.stale.list = ListFreshness::Late;
                 }
                 self.stale.active = true;
                 self.stale.totals = true;
@@ -354,7 +352,7 @@ impl App {
 
     /// Marks everything to be computed again.
     fn stale(&mut self) {
-        self.stale = Stale::ALL;
+        self.stale = StaleData::ALL;
     }
 
     /// Returns the time until the screen changes without a message; `None`: it does not change for hours.
@@ -365,8 +363,8 @@ impl App {
             _ => None,
         };
         // The sums below the list, or what it is sorted by, are not complete yet.
-        let missing =
-            self.stale.totals || (self.stale.list != List::Right && !self.is_typing_window());
+        let missing = self.stale.totals
+            || (self.stale.list != ListFreshness::Right && !self.is_typing_window());
         let sums =
             (self.ui.screen == Screen::Overview && missing).then_some(Duration::from_millis(40));
         let (step, notice, rest) = (self.next_step(), self.next_notice(), self.rest_left());
@@ -394,7 +392,7 @@ impl App {
     }
 
     /// Returns the line that is selected in the list of sessions.
-    pub(crate) fn selected_line(&self) -> Option<&Listed> {
+    pub(crate) fn selected_line(&self) -> Option<&ListLine> {
         self.shown.lines.get(self.ui.sessions.index())
     }
 

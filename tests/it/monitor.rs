@@ -9,7 +9,7 @@ use crossterm::event::{
 use ctxgauge::commands;
 use ctxgauge::commands::Cli;
 use ctxgauge::files::waiting;
-use ctxgauge::tui::{self, Console, EndedBy, Happening};
+use ctxgauge::tui::{self, Console, ConsoleEvent, EndedBy};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
@@ -309,9 +309,9 @@ impl Console for Scripted {
         Ok(None)
     }
 
-    async fn next(&mut self) -> Happening {
+    async fn next(&mut self) -> ConsoleEvent {
         match self.events.recv().await {
-            Some(event) => Happening::Event(event),
+            Some(event) => ConsoleEvent::Event(event),
             None => pending().await,
         }
     }

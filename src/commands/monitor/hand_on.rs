@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use tui::app::{HandOut, HandOutRequest, HandedOut};
+use tui::app::{HandOut, HandOutRequest, HandOutResult};
 
 /// The most files of the same name, each with another number.
 const MOST_NAMES: usize = 999;
@@ -22,19 +22,23 @@ pub(super) struct Writer(pub(super) Arc<ReportContext>);
 
 impl Writer {
     /// Makes it in a thread, and gives what came of it to `done`.
-    pub(super) fn make(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>) {
+    pub(super) fn make(
+        &self,
+        request: HandOutRequest,
+        done: Box<dyn FnOnce(HandOutResult) + Send>,
+    ) {
         let writer = self.clone();
         let make = move || {
             let made = writer.make_now(&request);
             done(made.unwrap_or_else(|error| {
-                HandedOut::Said(format!("nothing was written: {error:#}"))
+                HandOutResult::Said(format!("nothing was written: {error:#}"))
             }));
         };
         // If no thread can be started, `done` is dropped, which its owner notices.
         drop(thread::Builder::new().name("report".into()).spawn(make));
     }
 
-    fn make_now(&self, request: &HandOutRequest) -> Result<HandedOut> {
+    fn make_now(&self, request: &HandOutRequest) -> Result<HandOutResult> {
         let mut context = self.0.beside();
         context.roots.clear();
         let name = match request.kind {
@@ -45,14 +49,14 @@ impl Writer {
                 let mut text = Vec::new();
                 self.report(&mut context, request, &MARKDOWN, &mut text)?;
                 let text = String::from_utf8_lossy(&text).into_owned();
-                return Ok(HandedOut::Copy(text));
+                return Ok(HandOutResult::Copy(text));
             }
         };
         let user = &self.0.user;
         let folder = user.working_folder();
         let folder = folder.first().map(|it| user.folders.display(it));
         let folder = folder.unwrap_or_default();
-        Ok(HandedOut::Said(format!("wrote {name} in {folder}")))
+        Ok(HandOutResult::Said(format!("wrote {name} in {folder}")))
     }
 
     /// Writes a report to a file. Returns its name.

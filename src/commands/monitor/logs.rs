@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tokens::Counter;
 use tokio::sync::mpsc::Sender;
-use tui::app::{HandOutRequest, HandedOut, SearchNews, SearchRequest};
+use tui::app::{HandOutRequest, HandOutResult, SearchRequest, SearchUpdate};
 use tui::{Finder, Logs};
 
 /// The demo. Its sessions are complete from the start.
@@ -83,12 +83,12 @@ impl Logs for Demo {
     }
 
     /// Writes nothing, because the sessions are invented.
-    fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
+    fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
 
     /// Reports all sessions as not searched, because they are invented.
     fn search(&self, request: &SearchRequest, _: Matcher, finder: Finder) {
         let unread = (request.sessions.len(), search::INVENTED.to_owned());
-        let say = move || finder.say(SearchNews::Unread(unread.0, unread.1));
+        let say = move || finder.say(SearchUpdate::Unread(unread.0, unread.1));
         drop(thread::Builder::new().name("search".into()).spawn(say));
     }
 
@@ -159,7 +159,7 @@ impl Logs for Followed {
         }
     }
 
-    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>) {
+    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>) {
         Writer(Arc::clone(&self.context)).make(request, done);
     }
 

@@ -14,7 +14,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::thread;
 use tui::Finder;
-use tui::app::{FoundItem, SearchNews, SearchRequest};
+use tui::app::{FoundItem, SearchRequest, SearchUpdate};
 
 /// The reason why sessions of the demo are not searched.
 pub(super) const INVENTED: &str = "the sessions of the demo are invented";
@@ -56,7 +56,7 @@ fn search(
     let invented = left.keys().filter(|file| demo::holds(**file)).copied();
     for file in invented.collect::<Vec<_>>() {
         let conversations = left.remove(&file).unwrap_or(0);
-        finder.say(SearchNews::Unread(conversations, INVENTED.to_owned()))?;
+        finder.say(SearchUpdate::Unread(conversations, INVENTED.to_owned()))?;
     }
     if !left.is_empty() {
         let mut logs = logs(context, None).files;
@@ -87,7 +87,7 @@ fn search(
         let lost = left.into_values().sum();
         let why = "their logs came through a pipe, or no longer exist".to_owned();
         if lost > 0 {
-            finder.say(SearchNews::Unread(lost, why))?;
+            finder.say(SearchUpdate::Unread(lost, why))?;
         }
     }
     ControlFlow::Continue(())
@@ -111,15 +111,15 @@ impl Taker for Reporter<'_> {
     fn hit(&mut self, hit: &Hit<'_>) -> ControlFlow<()> {
         let found = found(hit);
         found.map_or(ControlFlow::Continue(()), |found| {
-            self.finder.say(SearchNews::Found(Box::new(found)))
+            self.finder.say(SearchUpdate::Found(Box::new(found)))
         })
     }
 
     fn searched(&mut self, log: &LogFile, searched: io::Result<()>) -> ControlFlow<()> {
         let sessions = self.left.remove(&log.facts.file).unwrap_or(0);
         self.finder.say(match searched {
-            Ok(()) => SearchNews::Searched(sessions),
-            Err(error) => SearchNews::Unread(sessions, error.to_string()),
+            Ok(()) => SearchUpdate::Searched(sessions),
+            Err(error) => SearchUpdate::Unread(sessions, error.to_string()),
         })
     }
 }

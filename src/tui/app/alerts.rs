@@ -81,12 +81,12 @@ pub enum Cause {
 
 /// The alerts that the user wants, and those that were reported.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct AlertMonitor {
     wanted: Alerts,
     /// The files that changed since the last check.
     changed: BTreeSet<FileId>,
     /// The reports by session. They are kept for files that are gone: these may come back.
-    reported: HashMap<SessionKey, Reported>,
+    reported: HashMap<SessionKey, AlertState>,
     /// Alerts that were not taken yet.
     raised: Vec<Alert>,
 }
@@ -103,7 +103,7 @@ impl Cause {
     }
 }
 
-impl Watch {
+impl AlertMonitor {
     /// Records that a file's sessions have changed.
     pub(super) fn note(&mut self, file: FileId) {
         if self.wanted.are_on() {
@@ -114,7 +114,7 @@ impl Watch {
 
 /// The state of a session's reports.
 #[derive(Debug, Default)]
-struct Reported {
+struct AlertState {
     /// The number of the shares, from the smallest, that it grew past and did not fall clearly below.
     shares: usize,
     /// True if few requests were left, and not clearly more since.
@@ -129,7 +129,7 @@ struct Reported {
     until: Option<Timestamp>,
 }
 
-impl Reported {
+impl AlertState {
     /// Returns true if the context was compacted or cleared since the last check. A compaction that was found only now,
     /// since more of the log was read, is older.
     fn compacts(&mut self, gauge: &SessionGauge) -> bool {

@@ -1,7 +1,7 @@
 //! Rows of the list of sessions that read alike: their ids are shown too.
 
 use super::columns::{self, Column};
-use super::{App, Listed};
+use super::{App, ListLine};
 use model::sessions::{Row, SessionKey};
 use render::text;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ impl App {
             .into_iter()
             .find_map(|(column, width)| (column.name == "title").then_some(width));
         let mut by_words: HashMap<Vec<String>, Vec<SessionKey>> = HashMap::new();
-        for row in self.visible_lines().filter_map(Listed::session) {
+        for row in self.visible_lines().filter_map(ListLine::session) {
             let words = self.words(row, title);
             by_words.entry(words).or_default().push(row.key);
         }

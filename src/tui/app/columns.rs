@@ -1,7 +1,7 @@
 //! The columns of the list of sessions: one table that drives the headings, the cells, the sort and the help.
 //! A new column is one entry.
 
-use super::layout::Fold;
+use super::layout::WidthClass;
 use super::listed::{GROWTH_BARS, nearness, percent, share_stage};
 use super::{App, Nearness};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
@@ -340,7 +340,7 @@ impl Column {
     pub fn width(&self, screen: u16) -> u16 {
         let [narrow, medium, wide] = self.widths;
         if screen >= self.from {
-            Fold::of(screen).pick(narrow, medium, wide)
+            WidthClass::of(screen).pick(narrow, medium, wide)
         } else {
             0
         }
@@ -377,8 +377,8 @@ pub fn fitting(screen: u16) -> Vec<(&'static Column, u16)> {
         .collect();
     let space = |column: &Column| u16::from(column.shape == Shape::Left);
     let taken = shown.iter().map(|(column, width)| width + space(column));
-    let free =
-        screen.saturating_sub(LEAD_COLUMNS + Fold::of(screen).pick(1, 1, 2) + taken.sum::<u16>());
+    let free = screen
+        .saturating_sub(LEAD_COLUMNS + WidthClass::of(screen).pick(1, 1, 2) + taken.sum::<u16>());
     let title = shown.iter_mut().find(|(column, _)| column.name == "title");
     let title = title.map_or(0, |(_, width)| {
         let share = ((free + *width) * 3 / 5).clamp(*width, WIDEST_TITLE);

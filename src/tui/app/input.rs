@@ -2,7 +2,7 @@
 
 use super::tabs::{COMPACTIONS, ITEMS, TABS, Tab, Target};
 use super::{
-    App, Cursor, Effect, Listed, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
+    App, Cursor, Effect, ListLine, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
 };
 use crate::keymap::{Action, KeyPress};
 use model::replay::{Moment, Step};
@@ -209,8 +209,8 @@ impl App {
     pub(super) fn open(&mut self) -> Effect {
         match self.ui.screen {
             Screen::Overview => match self.shown.lines.get(self.ui.sessions.index()) {
-                Some(Listed::Session(row)) => return self.open_session_page(row.key),
-                Some(Listed::Group(group)) => self.fold(group.id),
+                Some(ListLine::Session(row)) => return self.open_session_page(row.key),
+                Some(ListLine::Group(group)) => self.fold(group.id),
                 None => {}
             },
             Screen::Session(key) => {

@@ -8,7 +8,7 @@ pub const SMALLEST: (u16, u16) = (40, 12);
 
 /// The width class of a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fold {
+pub enum WidthClass {
     /// Under 80 columns.
     Narrow,
     /// 80 to 119 columns.
@@ -17,36 +17,36 @@ pub enum Fold {
     Wide,
 }
 
-impl Fold {
+impl WidthClass {
     /// Returns the fold of a width.
-    pub const fn of(width: u16) -> Fold {
+    pub const fn of(width: u16) -> WidthClass {
         match width {
-            0..80 => Fold::Narrow,
-            80..120 => Fold::Medium,
-            _ => Fold::Wide,
+            0..80 => WidthClass::Narrow,
+            80..120 => WidthClass::Medium,
+            _ => WidthClass::Wide,
         }
     }
 
     /// Returns the value for this fold.
     pub fn pick<T>(self, narrow: T, medium: T, wide: T) -> T {
         match self {
-            Fold::Narrow => narrow,
-            Fold::Medium => medium,
-            Fold::Wide => wide,
+            WidthClass::Narrow => narrow,
+            WidthClass::Medium => medium,
+            WidthClass::Wide => wide,
         }
     }
 }
 
 /// Takes areas of the screen's width from the top down.
-struct Cut {
+struct AreaCutter {
     width: u16,
     next: u16,
     end: u16,
 }
 
-impl Cut {
-    fn new((width, rows): (u16, u16)) -> Cut {
-        Cut {
+impl AreaCutter {
+    fn new((width, rows): (u16, u16)) -> AreaCutter {
+        AreaCutter {
             width,
             next: 0,
             end: rows,
@@ -95,7 +95,7 @@ impl Overview {
     pub fn of(size: (u16, u16), banner: u16, notice: u16) -> Overview {
         let roomy = size.1 >= 16;
         let detail = if roomy { 2 } else { 1 };
-        let mut cut = Cut::new(size);
+        let mut cut = AreaCutter::new(size);
         Overview {
             banner: cut.take(banner),
             header: cut.take(1),
@@ -155,7 +155,7 @@ impl Session {
     pub fn of((width, rows): (u16, u16), transport: u16, notice: u16) -> Session {
         let roomy = rows >= 20;
         let tall = rows >= 32;
-        let mut cut = Cut::new((width, rows));
+        let mut cut = AreaCutter::new((width, rows));
         let header = cut.take(1);
         let low_transport = if roomy { 0 } else { transport };
         let low = cut.take(low_transport);

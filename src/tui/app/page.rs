@@ -1,6 +1,6 @@
 //! The session on screen, as of the moment on screen.
 
-use super::tabs::{ITEMS, List, ListSource, View};
+use super::tabs::{ITEMS, ListSource, TabList, View};
 use super::{App, ItemId};
 use model::calls::Calls;
 use model::children::{Child, children};
@@ -51,7 +51,7 @@ pub struct Page {
     /// The sub-agents, the one that was started last first.
     pub agents: Vec<Child>,
     /// The list of the active tab; `None`: it has none.
-    pub list: Option<Box<dyn List>>,
+    pub list: Option<Box<dyn TabList>>,
     /// User turns in the whole session.
     pub turns: u32,
 }
@@ -217,7 +217,7 @@ impl App {
     }
 
     /// Returns the list of the active tab, and what its cells are made of.
-    pub fn list(&self) -> Option<(&dyn List, View<'_>)> {
+    pub fn list(&self) -> Option<(&dyn TabList, View<'_>)> {
         let page = self.shown.page.as_ref()?;
         let view = View {
             app: self,

@@ -26,7 +26,7 @@ pub struct Pager {
     /// The page that was requested last.
     wanted: TextRequest,
     /// The part of the requested page that is to be shown; `None`: none is awaited.
-    awaited: Option<Arrival>,
+    awaited: Option<PageArrival>,
     /// The current page, without its text.
     page: Option<Text>,
     /// The reason for which the text cannot be read.
@@ -96,9 +96,9 @@ struct Search {
 
 /// A text as it was typed.
 #[derive(Debug)]
-struct Typed(String);
+struct TypedText(String);
 
-impl Pattern for Typed {
+impl Pattern for TypedText {
     fn matches(&self, text: &str) -> Vec<Range<u32>> {
         find::find(text, &self.0)
     }
@@ -117,18 +117,18 @@ impl Search {
 
 /// The part of a requested page that is to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
+enum PageArrival {
     Top,
     End,
     /// The first match of a search that began before the page was read.
     Search,
     /// A match of this page or, if it has none, of the pages after or before it, up to the page where the search began.
-    Match(Way, u32),
+    Match(SearchDirection, u32),
 }
 
 /// A direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum SearchDirection {
     /// To the end.
     Forward,
     /// To the start.
@@ -137,7 +137,7 @@ pub enum Way {
 
 /// The state of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found<'r> {
+pub struct SearchStatus<'r> {
     /// The text that is searched for.
     pub needle: &'r str,
     /// The number of the current match on this page, from 1; 0: none.
@@ -153,7 +153,7 @@ impl Pager {
             key,
             origin: Origin::Session,
             wanted,
-            awaited: Some(Arrival::Top),
+            awaited: Some(PageArrival::Top),
             page: None,
             failed: None,
             text: String::new(),
@@ -172,7 +172,7 @@ impl Pager {
     pub fn open_at(key: SessionKey, wanted: TextRequest, pattern: Arc<dyn Pattern>) -> Pager {
         Pager {
             origin: Origin::Results,
-            awaited: Some(Arrival::Search),
+            awaited: Some(PageArrival::Search),
             search: Search {
                 pattern: Some(pattern),
                 ..Search::default()
@@ -263,9 +263,9 @@ impl Pager {
     }
 
     /// Returns the state of the search; `None`: there is none.
-    pub fn found(&self) -> Option<Found<'_>> {
+    pub fn found(&self) -> Option<SearchStatus<'_>> {
         let needle = self.search.typed();
-        (!needle.is_empty()).then_some(Found {
+        (!needle.is_empty()).then_some(SearchStatus {
             needle,
             at: self.search.at.map_or(0, |at| at + 1),
             count: self.search.matches.len(),
@@ -340,13 +340,13 @@ impl Pager {
         self.wrap();
         self.search_page();
         match arrival {
-            Arrival::Top => None,
-            Arrival::Search => self.next_from(0, Way::Forward),
-            Arrival::End => {
+            PageArrival::Top => None,
+            PageArrival::Search => self.next_from(0, SearchDirection::Forward),
+            PageArrival::End => {
                 self.top = self.last_top();
                 None
             }
-            Arrival::Match(way, begun) => {
+            PageArrival::Match(way, begun) => {
                 if self.go_to_edge(way) {
                     return None;
                 }
@@ -366,10 +366,10 @@ impl Pager {
             return None;
         }
         if rows > 0 && top == last && page + 1 < pages {
-            return Some(self.ask(page + 1, Arrival::Top));
+            return Some(self.ask(page + 1, PageArrival::Top));
         }
         if rows < 0 && top == 0 && page > 0 {
-            return Some(self.ask(page - 1, Arrival::End));
+            return Some(self.ask(page - 1, PageArrival::End));
         }
         None
     }
@@ -378,7 +378,7 @@ impl Pager {
     #[must_use]
     pub fn first(&mut self) -> Option<TextRequest> {
         self.top = 0;
-        (self.wanted.page > 0).then(|| self.ask(0, Arrival::Top))
+        (self.wanted.page > 0).then(|| self.ask(0, PageArrival::Top))
     }
 
     /// Goes to the end. Returns the request of its page.
@@ -386,26 +386,26 @@ impl Pager {
     pub fn last(&mut self) -> Option<TextRequest> {
         self.top = self.last_top();
         let last = self.pages().saturating_sub(1);
-        (self.wanted.page < last).then(|| self.ask(last, Arrival::End))
+        (self.wanted.page < last).then(|| self.ask(last, PageArrival::End))
     }
 
     /// Goes to the next or previous page. Returns its request.
     #[must_use]
-    pub fn turn_page(&mut self, way: Way) -> Option<TextRequest> {
+    pub fn turn_page(&mut self, way: SearchDirection) -> Option<TextRequest> {
         let page = match way {
-            Way::Forward => self.wanted.page.checked_add(1)?,
-            Way::Back => self.wanted.page.checked_sub(1)?,
+            SearchDirection::Forward => self.wanted.page.checked_add(1)?,
+            SearchDirection::Back => self.wanted.page.checked_sub(1)?,
         };
-        (page < self.pages()).then(|| self.ask(page, Arrival::Top))
+        (page < self.pages()).then(|| self.ask(page, PageArrival::Top))
     }
 
     /// Searches from the first row on screen; an empty text ends the search. Returns the request of the page
     /// where it continues.
     #[must_use]
     pub fn search(&mut self, needle: &str) -> Option<TextRequest> {
-        self.search.pattern = Some(Arc::new(Typed(needle.to_owned())));
+        self.search.pattern = Some(Arc::new(TypedText(needle.to_owned())));
         if self.is_waiting() && !needle.is_empty() {
-            self.awaited = Some(Arrival::Search);
+            self.awaited = Some(PageArrival::Search);
             return None;
         }
         self.search_page();
@@ -414,18 +414,18 @@ impl Pager {
             .search
             .matches
             .partition_point(|found| found.start < from);
-        self.next_from(next, Way::Forward)
+        self.next_from(next, SearchDirection::Forward)
     }
 
     /// Goes to the next or previous match, around the ends. Returns the request of its page.
     #[must_use]
-    pub fn next_match(&mut self, way: Way) -> Option<TextRequest> {
+    pub fn next_match(&mut self, way: SearchDirection) -> Option<TextRequest> {
         let matches = self.search.matches.len();
         let next = match (self.search.at, way) {
-            (Some(at), Way::Forward) => at + 1,
-            (Some(at), Way::Back) => at.checked_sub(1).unwrap_or(matches),
-            (None, Way::Forward) => 0,
-            (None, Way::Back) => matches.saturating_sub(1),
+            (Some(at), SearchDirection::Forward) => at + 1,
+            (Some(at), SearchDirection::Back) => at.checked_sub(1).unwrap_or(matches),
+            (None, SearchDirection::Forward) => 0,
+            (None, SearchDirection::Back) => matches.saturating_sub(1),
         };
         self.next_from(next, way)
     }
@@ -445,7 +445,7 @@ impl Pager {
     }
 
     /// Goes to a match of this page, or of the pages after or before it.
-    fn next_from(&mut self, next: usize, way: Way) -> Option<TextRequest> {
+    fn next_from(&mut self, next: usize, way: SearchDirection) -> Option<TextRequest> {
         if self.search.typed().is_empty() || self.is_waiting() {
             return None;
         }
@@ -461,27 +461,27 @@ impl Pager {
     }
 
     /// Goes to the first or last match of the page. Returns whether it has one.
-    fn go_to_edge(&mut self, way: Way) -> bool {
+    fn go_to_edge(&mut self, way: SearchDirection) -> bool {
         let Some(last) = self.search.matches.len().checked_sub(1) else {
             return false;
         };
         self.go_to_match(match way {
-            Way::Forward => 0,
-            Way::Back => last,
+            SearchDirection::Forward => 0,
+            SearchDirection::Back => last,
         });
         true
     }
 
-    fn ask_beyond(&mut self, way: Way, begun: u32) -> TextRequest {
+    fn ask_beyond(&mut self, way: SearchDirection, begun: u32) -> TextRequest {
         let (page, pages) = (self.wanted.page, self.pages().max(1));
         let page = match way {
-            Way::Forward => (page + 1) % pages,
-            Way::Back => page.checked_sub(1).unwrap_or(pages - 1),
+            SearchDirection::Forward => (page + 1) % pages,
+            SearchDirection::Back => page.checked_sub(1).unwrap_or(pages - 1),
         };
-        self.ask(page, Arrival::Match(way, begun))
+        self.ask(page, PageArrival::Match(way, begun))
     }
 
-    fn ask(&mut self, page: u32, arrival: Arrival) -> TextRequest {
+    fn ask(&mut self, page: u32, arrival: PageArrival) -> TextRequest {
         self.wanted.page = page;
         self.awaited = Some(arrival);
         self.wanted

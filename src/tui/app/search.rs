@@ -76,7 +76,7 @@ pub struct FoundItem {
 
 /// News of a running search.
 #[derive(Debug)]
-pub enum SearchNews {
+pub enum SearchUpdate {
     /// It has begun; the pattern finds matches in a text.
     Begun(SearchRequest, Arc<dyn Pattern>),
     /// The pattern is wrong, and why.
@@ -203,16 +203,16 @@ impl App {
     }
 
     /// Takes what a search says.
-    pub(super) fn take_news(&mut self, news: SearchNews) -> Effect {
+    pub(super) fn take_news(&mut self, news: SearchUpdate) -> Effect {
         match news {
-            SearchNews::Begun(request, pattern) => {
+            SearchUpdate::Begun(request, pattern) => {
                 self.search = Some(Search::new(request, pattern));
                 self.ui.results = super::Cursor::new(super::Top::Stays);
                 self.ui.prompt = None;
                 self.ui.screen = Screen::Results;
                 return Effect::None;
             }
-            SearchNews::Refused(why) => {
+            SearchUpdate::Refused(why) => {
                 if let Some(prompt) = &mut self.ui.prompt {
                     prompt.wrong = why;
                 }
@@ -225,17 +225,17 @@ impl App {
             return Effect::None;
         };
         match news {
-            SearchNews::Found(_) if search.found.len() >= MOST_FOUND => {
+            SearchUpdate::Found(_) if search.found.len() >= MOST_FOUND => {
                 search.state = SearchState::Full;
                 return Effect::EndSearch;
             }
-            SearchNews::Found(found) => {
+            SearchUpdate::Found(found) => {
                 search.rows.push(search.found.len());
                 search.sessions.insert(found.key);
                 search.found.push(*found);
             }
-            SearchNews::Searched(sessions) => search.searched += sessions,
-            SearchNews::Unread(sessions, why) => {
+            SearchUpdate::Searched(sessions) => search.searched += sessions,
+            SearchUpdate::Unread(sessions, why) => {
                 if search.unread.0 == 0 {
                     search.unread.1 = why;
                 }

@@ -3,7 +3,7 @@
 use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::listed::nearness;
 use super::tabs::row_id;
-use super::{App, Direction, Grouping, Idle, Nearness, SearchNews, SearchRequest, Sort, Syntax};
+use super::{App, Direction, Grouping, Idle, Nearness, SearchRequest, SearchUpdate, Sort, Syntax};
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
 use model::gauge::SessionGauge;
@@ -25,7 +25,7 @@ const SUM_INTERVAL: SignedDuration = SignedDuration::from_millis(100);
 
 /// Shows whether the list is up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum ListFreshness {
     /// The list shows them as they are.
     Right,
     /// There were updates since: the list may be made again a little later.
@@ -36,7 +36,7 @@ pub(super) enum List {
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listed {
+pub enum ListLine {
     /// A group's heading.
     Group(Group),
     /// A session.
@@ -78,7 +78,7 @@ pub struct Totals {
 
 /// The sessions that match the filter, as far as they were computed.
 #[derive(Debug, Default)]
-pub(super) struct Matched {
+pub(super) struct MatchedSessions {
     /// The words of the filter that are text.
     words: Vec<String>,
     /// For each session, true if it matches these words.
@@ -94,7 +94,7 @@ const FILTER_REST: SignedDuration = SignedDuration::from_millis(300);
 /// Shorter words are not searched for: nearly every session has them.
 const SHORTEST_WORD: usize = 3;
 
-impl Matched {
+impl MatchedSessions {
     /// Sets the filter. A session that does not match fewer or shorter words does not match these either.
     fn set(&mut self, filter: &str, now: Timestamp) {
         let mut words = Vec::new();
@@ -141,17 +141,17 @@ impl App {
     /// Makes the list again if it is due: after a key, and while lines are missing on screen, at once; a large list
     /// after updates only from time to time, and none while a window is typed.
     pub(super) fn list_when_due(&mut self) {
-        if self.stale.list == List::Right {
+        if self.stale.list == ListFreshness::Right {
             return;
         }
         let rows = usize::from(self.overview_layout().list.height);
         let is_full = self.shown.lines.len() >= rows;
         let is_early = is_full && self.waits(self.shown.listed_at, LIST_INTERVAL);
-        let waits = self.stale.list == List::Late && (is_early || self.is_typing_window());
+        let waits = self.stale.list == ListFreshness::Late && (is_early || self.is_typing_window());
         if waits {
             return;
         }
-        self.stale.list = List::Right;
+        self.stale.list = ListFreshness::Right;
         self.shown.listed_at = Some(self.now);
         self.list_sessions();
         self.stale.totals = true;
@@ -198,7 +198,7 @@ impl App {
         self.shown.matching_keys = Arc::new(rows.iter().map(|row| row.key).collect());
         self.shown.listed_of = self.sessions.len();
         self.shown.lines = self.grouped(rows);
-        self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
+        self.shown.line_ids = self.shown.lines.iter().map(ListLine::id).collect();
     }
 
     /// Returns true if messages are or will be searched for the words of the filter.
@@ -237,8 +237,8 @@ impl App {
     }
 
     /// Takes in what that search has found.
-    pub fn take_filter_news(&mut self, news: &SearchNews) {
-        let SearchNews::Found(found) = news else {
+    pub fn take_filter_news(&mut self, news: &SearchUpdate) {
+        let SearchUpdate::Found(found) = news else {
             return;
         };
         let Some(gauge) = self.sessions.gauge(found.key) else {
@@ -250,8 +250,8 @@ impl App {
         };
         if found.role == Role::User && self.shown.matched.words.iter().all(holds) {
             self.shown.matched.sessions.insert(found.key, true);
-            if self.stale.list == List::Right {
-                self.stale.list = List::Late;
+            if self.stale.list == ListFreshness::Right {
+                self.stale.list = ListFreshness::Late;
             }
         }
     }
@@ -336,9 +336,9 @@ impl App {
     }
 
     /// Returns the rows below the headings of their groups, in the order of each group's first session.
-    fn grouped(&self, rows: Vec<Row>) -> Vec<Listed> {
+    fn grouped(&self, rows: Vec<Row>) -> Vec<ListLine> {
         if self.ui.grouping == Grouping::None {
-            return rows.into_iter().map(Listed::Session).collect();
+            return rows.into_iter().map(ListLine::Session).collect();
         }
         let mut groups: Vec<(Group, Vec<Row>)> = Vec::new();
         let mut by_identity: HashMap<&str, usize> = HashMap::new();
@@ -362,9 +362,9 @@ impl App {
         let mut lines = Vec::new();
         for (group, rows) in groups {
             let folded = self.ui.folded.contains(&group.id);
-            lines.push(Listed::Group(group));
+            lines.push(ListLine::Group(group));
             if !folded {
-                lines.extend(rows.into_iter().map(Listed::Session));
+                lines.extend(rows.into_iter().map(ListLine::Session));
             }
         }
         lines
@@ -416,12 +416,12 @@ impl App {
 
     /// Returns the listed sessions, from the top.
     fn sessions_listed(&self) -> impl Iterator<Item = &Row> {
-        self.shown.lines.iter().filter_map(Listed::session)
+        self.shown.lines.iter().filter_map(ListLine::session)
     }
 
     /// Selects the session that was last active.
     pub(super) fn select_newest(&mut self) {
-        self.stale.list = List::Wrong;
+        self.stale.list = ListFreshness::Wrong;
         self.list_when_due();
         let lines = self.shown.lines.iter().enumerate();
         let newest = lines
@@ -440,20 +440,20 @@ impl App {
     }
 
     /// Returns the lines on screen, from the top.
-    pub fn visible_lines(&self) -> impl Iterator<Item = &Listed> {
+    pub fn visible_lines(&self) -> impl Iterator<Item = &ListLine> {
         let count = usize::from(self.overview_layout().list.height);
         let from = self.ui.sessions.offset();
         self.shown.lines.iter().skip(from).take(count)
     }
 
     /// Returns all lines, groups' headings included.
-    pub fn lines(&self) -> &[Listed] {
+    pub fn lines(&self) -> &[ListLine] {
         &self.shown.lines
     }
 
     /// Returns true if a line is the selected one.
-    pub fn is_selected(&self, line: &Listed) -> bool {
-        self.selected_line().map(Listed::id) == Some(line.id())
+    pub fn is_selected(&self, line: &ListLine) -> bool {
+        self.selected_line().map(ListLine::id) == Some(line.id())
     }
 
     /// Returns the number of sessions that match the filter.
@@ -487,19 +487,19 @@ fn beginning(name: &str) -> u64 {
 /// comparisons.
 type Rank<'s> = (u64, Option<&'s str>, Reverse<Option<Timestamp>>, SessionKey);
 
-impl Listed {
+impl ListLine {
     fn id(&self) -> LineId {
         match self {
-            Listed::Group(group) => LineId::Group(group.id),
-            Listed::Session(row) => LineId::Session(row.key),
+            ListLine::Group(group) => LineId::Group(group.id),
+            ListLine::Session(row) => LineId::Session(row.key),
         }
     }
 
     /// Returns the session; `None`: the line is a heading.
     pub fn session(&self) -> Option<&Row> {
         match self {
-            Listed::Session(row) => Some(row),
-            Listed::Group(_) => None,
+            ListLine::Session(row) => Some(row),
+            ListLine::Group(_) => None,
         }
     }
 }

@@ -6,7 +6,7 @@ mod items;
 mod tools;
 mod what_if;
 
-use super::layout::Fold;
+use super::layout::WidthClass;
 use super::{App, Page, Sign, Stage, seconds_since};
 use crate::keymap::Action;
 use crate::paint::{Piece, Pieces, Tone, piece, plain};
@@ -29,7 +29,7 @@ pub struct Tab {
     pub(super) list: Option<MakeList>,
 }
 
-type MakeList = fn(&ListSource<'_>) -> Box<dyn List>;
+type MakeList = fn(&ListSource<'_>) -> Box<dyn TabList>;
 
 /// All tabs, in order.
 pub static TABS: &[Tab] = &[
@@ -99,8 +99,8 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Returns the screen's width class.
-    pub(super) fn fold(&self) -> Fold {
-        Fold::of(self.app.ui.size.0)
+    pub(super) fn fold(&self) -> WidthClass {
+        WidthClass::of(self.app.ui.size.0)
     }
 
     /// Returns a number that may change while the log is read and counted.
@@ -161,7 +161,7 @@ pub enum Target {
 }
 
 /// The list of a tab, as of the moment on screen.
-pub trait List: Debug {
+pub trait TabList: Debug {
     /// Returns the identity of each row.
     fn ids(&self) -> &[RowId];
     /// Returns the headings of its columns.
@@ -291,12 +291,12 @@ struct Table<T> {
 }
 
 /// Returns the list of some rows, identified by what hashes equal.
-fn table<T: Row, I: Hash>(rows: Vec<T>, id: impl FnMut(&T) -> I) -> Box<dyn List> {
+fn table<T: Row, I: Hash>(rows: Vec<T>, id: impl FnMut(&T) -> I) -> Box<dyn TabList> {
     let ids = rows.iter().map(id).map(row_id).collect();
     Box::new(Table { rows, ids })
 }
 
-impl<T: Row> List for Table<T> {
+impl<T: Row> TabList for Table<T> {
     fn ids(&self) -> &[RowId] {
         &self.ids
     }

@@ -1,6 +1,6 @@
 //! The screen of an item's text: opens it, requests its pages, searches and closes it.
 
-use super::pager::{Origin, Pager, Program, Way};
+use super::pager::{Origin, Pager, Program, SearchDirection};
 use super::{App, Effect, Purpose, Screen};
 use crate::keymap::Action;
 use model::session::{ItemIx, ItemRef};
@@ -52,10 +52,10 @@ impl App {
                 self.ask(Purpose::Search);
                 None
             }
-            Action::NextMatch => pager.next_match(Way::Forward),
-            Action::PreviousMatch => pager.next_match(Way::Back),
-            Action::NextPage => pager.turn_page(Way::Forward),
-            Action::PreviousPage => pager.turn_page(Way::Back),
+            Action::NextMatch => pager.next_match(SearchDirection::Forward),
+            Action::PreviousMatch => pager.next_match(SearchDirection::Back),
+            Action::NextPage => pager.turn_page(SearchDirection::Forward),
+            Action::PreviousPage => pager.turn_page(SearchDirection::Back),
             Action::Pretty => {
                 if pager.form().is_some() {
                     pager.switch_form();

@@ -9,7 +9,7 @@ use std::io;
 
 /// Something that happens outside of the program.
 #[derive(Debug)]
-pub enum Happening {
+pub enum ConsoleEvent {
     /// An event of the terminal: a key, the mouse, another size.
     Event(Event),
     /// A signal of the system.
@@ -48,7 +48,7 @@ pub trait Console {
 
     /// Returns the next thing that happens. While another program has the terminal, only signals do. The future may be
     /// dropped and created again without a loss.
-    fn next(&mut self) -> impl Future<Output = Happening>;
+    fn next(&mut self) -> impl Future<Output = ConsoleEvent>;
 }
 
 /// The terminal of the process.
@@ -117,13 +117,13 @@ impl Console for Tty {
         self.enter().await
     }
 
-    async fn next(&mut self) -> Happening {
+    async fn next(&mut self) -> ConsoleEvent {
         tokio::select! {
             biased;
-            signal = self.signals.next() => Happening::Signal(signal),
+            signal = self.signals.next() => ConsoleEvent::Signal(signal),
             event = next_event(&mut self.input) => match event {
-                Some(Ok(event)) => Happening::Event(event),
-                Some(Err(_)) | None => Happening::Gone,
+                Some(Ok(event)) => ConsoleEvent::Event(event),
+                Some(Err(_)) | None => ConsoleEvent::Gone,
             },
         }
     }

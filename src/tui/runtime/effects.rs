@@ -1,6 +1,8 @@
 //! Carries out the requests of the screens.
 
-use super::{Console, Happening, Next, Opening, Screens, Signal, clipboard, program, signals};
+use super::{
+    Console, ConsoleEvent, Next, Screens, Signal, TextExport, clipboard, program, signals,
+};
 use crate::app::pager::Program;
 use crate::app::{Effect, Msg};
 use anyhow::Context;
@@ -54,7 +56,7 @@ impl<C: Console, W: Write> Screens<C, W> {
     }
 
     /// Writes a text to a file for a program. An earlier one that is still being written is dropped.
-    fn write_out(&self, request: TextRequest, program: Program) -> io::Result<Opening> {
+    fn write_out(&self, request: TextRequest, program: Program) -> io::Result<TextExport> {
         let file = tempfile::Builder::new()
             .prefix("ctxgauge-")
             .suffix(".txt")
@@ -70,7 +72,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             let _ = sender.send(result);
         });
         self.logs.read_text(TextJob::Whole(request, out, done));
-        Ok(Opening {
+        Ok(TextExport {
             file,
             program,
             written,
@@ -78,23 +80,24 @@ impl<C: Console, W: Write> Screens<C, W> {
     }
 
     /// Leaves the terminal to a program until it ends. Its failure is reported.
-    pub(super) async fn run_program(&mut self, opening: Opening) -> anyhow::Result<Next> {
+    pub(super) async fn run_program(&mut self, opening: TextExport) -> anyhow::Result<Next> {
         let words = program::words(opening.program, &|name| self.env.get(name));
         self.console.leave().await;
         let started = program::start(&words, opening.file.path());
-        let id = started.as_ref().map_or(0, program::Running::id);
-        let mut child = tokio::task::spawn_blocking(|| started.and_then(program::Running::wait));
+        let id = started.as_ref().map_or(0, program::RunningProgram::id);
+        let mut child =
+            tokio::task::spawn_blocking(|| started.and_then(program::RunningProgram::wait));
         let mut next = Next::Go;
         let done = loop {
             tokio::select! {
                 done = &mut child => break done.context("could not wait for the program")?,
                 happening = self.console.next() => match happening {
                     // The program that has the terminal must end too. It is waited for: it may save what was written.
-                    Happening::Signal(Signal::End(by)) => {
+                    ConsoleEvent::Signal(Signal::End(by)) => {
                         signals::pass_on(by, id);
                         next = Next::EndBy(by);
                     }
-                    Happening::Signal(Signal::Stop) => signals::stop(),
+                    ConsoleEvent::Signal(Signal::Stop) => signals::stop(),
                     // Everything else is for the program that has the terminal.
                     _ => {}
                 },

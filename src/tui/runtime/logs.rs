@@ -1,7 +1,7 @@
 //! Defines the requests of the screens to the reader of the logs.
 
 use super::Finder;
-use crate::app::{HandOutRequest, HandedOut, Msg, SearchRequest};
+use crate::app::{HandOutRequest, HandOutResult, Msg, SearchRequest};
 use ingest::search::Matcher;
 use ingest::{IngestEvent, TextJob};
 use model::sessions::FileId;
@@ -16,7 +16,7 @@ pub trait Logs: Send {
 
     /// Makes a report or a table of a session, and writes a file of it in the working directory, unless it is to be
     /// copied. The result is given to `done`, which is dropped if the work cannot be begun.
-    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>);
+    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>);
 
     /// Searches the texts of sessions, and tells the finder what it finds until that is not wanted any more. The search ends
     /// when the finder is dropped.

@@ -9,22 +9,22 @@ mod logs;
 mod notify;
 mod pacer;
 pub mod painter;
+mod pending_hand_out;
 mod program;
-mod searching;
+mod running_search;
 mod signals;
 pub mod state;
 mod terminal;
-mod writing;
 
 use crate::app::pager::Program;
-use crate::app::{App, Effect, HandedOut, Msg};
+use crate::app::{App, Effect, HandOutResult, Msg};
 use crate::keymap::Keymap;
 use crate::paint::HitMap;
 use crate::theme::Themes;
 use crate::views;
 use anyhow::Context;
 use console::Tty;
-pub use console::{Console, Happening};
+pub use console::{Console, ConsoleEvent};
 use events::message;
 use files::paths::Env;
 use ingest::IngestEvent;
@@ -38,9 +38,10 @@ use model::window::Rules;
 use notify::{Notifier, Route};
 use pacer::Pacer;
 use painter::Painter;
+use pending_hand_out::PendingHandOut;
 pub use program::pager;
-pub use searching::Finder;
-use searching::Searching;
+pub use running_search::Finder;
+use running_search::RunningSearch;
 use signals::Signals;
 pub use signals::{EndedBy, Signal, when_ended};
 use state::{State, StateFile};
@@ -53,7 +54,6 @@ use terminal::Output;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 use tokio::time;
-use writing::Writing;
 
 /// If this variable is set, each frame ends with the number of keys that it has consumed, as an OSC that terminals
 /// ignore. Tests of the whole program wait for it.
@@ -154,11 +154,11 @@ struct Screens<C, W: Write> {
     keys: Keys,
     pacer: Pacer,
     notifier: Notifier,
-    opening: Option<Opening>,
-    writing: Writing,
-    searching: Searching,
+    opening: Option<TextExport>,
+    writing: PendingHandOut,
+    searching: RunningSearch,
     /// The search for the words of the list's filter.
-    filtering: Searching,
+    filtering: RunningSearch,
 }
 
 /// The keys that were handled, counted for [`SYNC_VARIABLE`].
@@ -170,7 +170,7 @@ struct Keys {
 }
 
 /// A text that is being written to a file for another program.
-struct Opening {
+struct TextExport {
     /// Removed on drop; only the user may read it.
     file: NamedTempFile,
     program: Program,
@@ -253,9 +253,9 @@ impl<C: Console, W: Write> Screens<C, W> {
             pacer: Pacer::default(),
             notifier,
             opening: None,
-            writing: Writing::default(),
-            searching: Searching::default(),
-            filtering: Searching::default(),
+            writing: PendingHandOut::default(),
+            searching: RunningSearch::default(),
+            filtering: RunningSearch::default(),
         };
         let state = screens.state();
         if let Some(file) = &mut screens.state_file {
@@ -294,12 +294,12 @@ impl<C: Console, W: Write> Screens<C, W> {
             let next = tokio::select! {
                 biased;
                 happening = self.console.next() => match happening {
-                    Happening::Signal(signal) => self.handle_signal(signal).await?,
-                    Happening::Event(event) => match message(event) {
+                    ConsoleEvent::Signal(signal) => self.handle_signal(signal).await?,
+                    ConsoleEvent::Event(event) => match message(event) {
                         Some(msg) => self.handle_input(msg)?,
                         None => continue,
                     },
-                    Happening::Gone => Next::EndBy(EndedBy::HANGUP),
+                    ConsoleEvent::Gone => Next::EndBy(EndedBy::HANGUP),
                 },
                 (opening, written) = written(&mut self.opening) => match written {
                     Ok(_) => self.run_program(opening).await?,
@@ -309,11 +309,11 @@ impl<C: Console, W: Write> Screens<C, W> {
                     }
                 },
                 made = self.writing.made() => match made {
-                    HandedOut::Said(said) => {
+                    HandOutResult::Said(said) => {
                         self.app.update(Msg::Done(said));
                         Next::Go
                     }
-                    HandedOut::Copy(text) => self.perform(Effect::Copy(text))?,
+                    HandOutResult::Copy(text) => self.perform(Effect::Copy(text))?,
                 },
                 news = self.searching.news() => {
                     let next = self.handle_all(Msg::Search(news), |screens| {
@@ -482,7 +482,7 @@ fn now() -> Instant {
 }
 
 /// Waits until the text is written to its file; without one, forever.
-async fn written(opening: &mut Option<Opening>) -> (Opening, Result<u64, String>) {
+async fn written(opening: &mut Option<TextExport>) -> (TextExport, Result<u64, String>) {
     let result = match opening {
         Some(opening) => (&mut opening.written).await,
         None => std::future::pending().await,

@@ -45,7 +45,7 @@ fn split(line: OsString) -> Vec<OsString> {
 }
 
 /// A pager or editor that runs.
-pub(super) struct Running {
+pub(super) struct RunningProgram {
     name: String,
     child: Child,
 }
@@ -55,19 +55,19 @@ pub(super) struct Running {
 /// # Errors
 ///
 /// Returns the problem, and what to do about it, if the program cannot be run.
-pub(super) fn start(words: &[OsString], file: &Path) -> Result<Running, String> {
+pub(super) fn start(words: &[OsString], file: &Path) -> Result<RunningProgram, String> {
     let (name, arguments) = words.split_first().ok_or("no program is named")?;
     let child = Command::new(name).args(arguments).arg(file).spawn();
     let name = name.to_string_lossy().into_owned();
     match child {
-        Ok(child) => Ok(Running { name, child }),
+        Ok(child) => Ok(RunningProgram { name, child }),
         Err(e) => Err(format!(
             "could not run {name}: {e}; set PAGER, or VISUAL or EDITOR, to an installed program"
         )),
     }
 }
 
-impl Running {
+impl RunningProgram {
     /// Returns its process id.
     pub(super) fn id(&self) -> u32 {
         self.child.id()

@@ -1,6 +1,6 @@
 //! The state of the screens that is saved from run to run, in a file of its own.
 
-use crate::app::Remembered;
+use crate::app::SavedScreens;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct State {
     /// The theme that was chosen on screen.
     pub theme: Option<String>,
     /// The settings of the screens.
-    pub screens: Remembered,
+    pub screens: SavedScreens,
 }
 
 /// The file of the saved state.

@@ -1,7 +1,7 @@
 //! A set of sessions by hand, for tests of the screens: events as a decoder would write them.
 
 use crate::app::pager::{Pattern, in_text};
-use crate::app::{App, Effect, FoundItem, Listed, Msg, SearchNews, SearchRequest, Syntax};
+use crate::app::{App, Effect, FoundItem, ListLine, Msg, SearchRequest, SearchUpdate, Syntax};
 use crate::keymap::KeyPress;
 use crate::paint::HitMap;
 use crate::theme::Theme;
@@ -409,7 +409,7 @@ pub(crate) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
 
 /// The sessions on screen, from the top.
 pub(crate) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
-    let sessions = app.visible_lines().filter_map(Listed::session);
+    let sessions = app.visible_lines().filter_map(ListLine::session);
     sessions.map(|row| row.key).collect()
 }
 
@@ -481,11 +481,11 @@ pub(crate) fn begin_search(app: &mut App, pattern: &str) {
         filter,
     };
     let pattern = Arc::new(Plain(pattern.to_owned()));
-    say(app, SearchNews::Begun(request, pattern));
+    say(app, SearchUpdate::Begun(request, pattern));
 }
 
 /// What a search says.
-pub(crate) fn say(app: &mut App, news: SearchNews) {
+pub(crate) fn say(app: &mut App, news: SearchUpdate) {
     app.update(Msg::Search(news));
     app.prepare(now());
 }

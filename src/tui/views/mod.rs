@@ -3,7 +3,7 @@
 
 mod detail;
 mod groups;
-mod hand_on;
+mod hand_out;
 mod help;
 mod notices;
 mod overview;
@@ -60,7 +60,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
                 canvas.hit(list, Hit::Notices);
             }
             Some(Overlay::HandOn(_)) => {
-                let rows = hand_on::draw(app, &mut canvas);
+                let rows = hand_out::draw(app, &mut canvas);
                 canvas.hit(area, Hit::Overlay);
                 canvas.hit(rows, Hit::Menu);
             }

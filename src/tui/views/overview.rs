@@ -13,9 +13,9 @@
 
 use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
 use crate::app::filter::SESSIONS;
-use crate::app::layout::Fold;
+use crate::app::layout::WidthClass;
 use crate::app::listed::{just_compacted, sizes};
-use crate::app::{App, Column, Group, Grouping, Idle, Listed, Notice, Purpose, Severity};
+use crate::app::{App, Column, Group, Grouping, Idle, ListLine, Notice, Purpose, Severity};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -35,8 +35,8 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         for (listed, y) in app.visible_lines().zip(layout.list.rows()) {
             let selected = app.is_selected(listed);
             match listed {
-                Listed::Session(row) => session(app, row, &columns, y, canvas),
-                Listed::Group(group) => {
+                ListLine::Session(row) => session(app, row, &columns, y, canvas),
+                ListLine::Group(group) => {
                     let line = group_line(app, group, selected);
                     canvas.write((0, y), canvas.width(), &line);
                 }
@@ -242,7 +242,7 @@ fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
 fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     super::rule(area, canvas);
     let totals = app.totals();
-    let narrow = Fold::of(area.width) == Fold::Narrow;
+    let narrow = WidthClass::of(area.width) == WidthClass::Narrow;
     let tokens = if narrow {
         number::short
     } else {

@@ -18,7 +18,7 @@ pub const FOOT_ROWS: u16 = 1;
 
 /// The item whose text is shown.
 #[derive(Debug, Clone)]
-pub struct About<'a> {
+pub struct PagerItem<'a> {
     /// The item; `None`: its log no longer contains it, or was not read so far.
     pub item: Option<&'a ItemRef<'a>>,
     /// The text to show in its place then.
@@ -30,14 +30,14 @@ pub struct About<'a> {
     /// The trigger or, where none is known, the window, in tokens.
     pub end: u64,
     /// The time since which it was sent, the number of times and the cost.
-    pub sent: Sent,
+    pub sent: SendFacts,
     /// The time, for the item's age.
     pub now: Timestamp,
 }
 
 /// The time since which an item was sent, the number of times and the cost.
 #[derive(Debug, Clone, Default)]
-pub struct Sent {
+pub struct SendFacts {
     /// The request that it entered the context with; empty: no requests were reported.
     pub request: String,
     /// The time since the session began; empty: the log has no times.
@@ -52,7 +52,7 @@ pub struct Sent {
 
 /// Draws the text, which was fitted by [`Pager::fit`] to the area's columns, and its rows less [`HEAD_ROWS`] and
 /// [`FOOT_ROWS`].
-pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>) {
+pub fn draw(about: PagerItem<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>) {
     if area.height <= HEAD_ROWS + FOOT_ROWS {
         return;
     }
@@ -85,7 +85,7 @@ pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>
 }
 
 /// Returns the item's role, tool and subject or preview.
-fn subject(about: &About<'_>, columns: usize) -> Pieces {
+fn subject(about: &PagerItem<'_>, columns: usize) -> Pieces {
     let Some(item) = about.item else {
         return vec![quiet(about.missing)];
     };
@@ -100,7 +100,7 @@ fn subject(about: &About<'_>, columns: usize) -> Pieces {
 }
 
 /// Returns the item's tokens, whether it is in the context, the text's size; as much as fits.
-fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
+fn facts(about: &PagerItem<'_>, pager: &Pager, columns: usize) -> Pieces {
     let mut groups = Vec::new();
     if let Some(item) = about.item {
         let (tokens, source) = about.tokens;
@@ -133,7 +133,7 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
 }
 
 /// Returns `entered #20, +1h04 · in 62 requests · 1.0M sent in all · at least $0.31 (cache reads)`, as much as fits.
-fn sent(sent: &Sent, columns: usize) -> Pieces {
+fn sent(sent: &SendFacts, columns: usize) -> Pieces {
     let is_sent = sent.requests > 0;
     let request = if is_sent { &*sent.request } else { "" };
     let entered = [request, &*sent.elapsed].into_iter();
@@ -280,13 +280,13 @@ mod tests {
         let rows = height.saturating_sub(HEAD_ROWS + FOOT_ROWS);
         pager.fit(usize::from(width), usize::from(rows));
         let item = session.items().first();
-        let about = About {
+        let about = PagerItem {
             item: item.as_ref(),
             missing: "",
             subject: None,
             tokens: session.tokens(0),
             end: 200_000,
-            sent: Sent {
+            sent: SendFacts {
                 request: "#20".to_owned(),
                 elapsed: "+1h04".to_owned(),
                 requests: 62,

@@ -10,7 +10,7 @@
 //!  line 14 of its text, 3 more lines match · in the context
 //! ```
 
-use crate::app::layout::Fold;
+use crate::app::layout::WidthClass;
 use crate::app::search::{MOST_FOUND, SearchState};
 use crate::app::{App, FoundItem, Search};
 use crate::keymap::{Action, Scope};
@@ -33,7 +33,8 @@ const SIGN_COLUMNS: usize = 2;
 
 impl Columns {
     fn of(width: u16) -> Columns {
-        let (session, request, item) = Fold::of(width).pick((9, 0, 6), (13, 5, 10), (24, 6, 16));
+        let (session, request, item) =
+            WidthClass::of(width).pick((9, 0, 6), (13, 5, 10), (24, 6, 16));
         Columns {
             session,
             request,
@@ -86,7 +87,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 fn header(search: &Search, area: Area, canvas: &mut Canvas<'_>) {
-    let narrow = Fold::of(area.width) == Fold::Narrow;
+    let narrow = WidthClass::of(area.width) == WidthClass::Narrow;
     let sessions = |n: usize| number::counted(n as u64, "session");
     let searched = match (search.searched, search.all()) {
         (searched, all) if narrow => format!("{searched} of {all}"),

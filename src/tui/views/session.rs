@@ -40,7 +40,7 @@ const NARROW_COLUMNS: usize = 60;
 const ROOMY_COLUMNS: usize = 100;
 
 /// The numbers of the moment on screen.
-struct Shown<'a> {
+struct SessionNumbers<'a> {
     /// The agent's name.
     label: &'a str,
     context: &'a Context,
@@ -64,7 +64,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     let columns = usize::from(canvas.width().saturating_sub(2));
     header(app, key, listed, layout.header, canvas);
     let facts = app.sessions.facts(key);
-    let mut shown = Shown {
+    let mut shown = SessionNumbers {
         label: facts.map_or(listed.agent, |facts| facts.label),
         context: &listed.context,
         limits: listed.limits(),
@@ -111,7 +111,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
 }
 
 /// Draws the gauge and the numbers below it.
-fn bars(shown: &Shown<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
+fn bars(shown: &SessionNumbers<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
     let gauge = Gauge {
         context: shown.context,
         limits: shown.limits,

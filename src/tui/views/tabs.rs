@@ -4,7 +4,7 @@
 //!  1 items  2 tools  3 compactions  4 what if  5 agents  6 timeline   12 in context · tokens ▾ · tool:Read
 //! ```
 
-use crate::app::tabs::{ITEMS, List, TABS};
+use crate::app::tabs::{ITEMS, TABS, TabList};
 use crate::app::{App, Page, Purpose};
 use crate::keymap::Scope;
 use crate::paint::{Area, Hit, Tone, piece, quiet, strong};
@@ -74,7 +74,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
 }
 
 /// Returns the number of listed items, and their tokens: `234 items, 21k`.
-fn found(list: &dyn List) -> String {
+fn found(list: &dyn TabList) -> String {
     let rows = list.ids().len();
     let items = (0..rows).filter_map(|row| list.item(row));
     let tokens = items.fold(0_u64, |sum, (_, tokens, _)| sum.saturating_add(tokens));

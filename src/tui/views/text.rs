@@ -1,6 +1,6 @@
 //! The screen of an item's text: the pager, notices, keys.
 
-use super::pager::{self, About, Sent};
+use super::pager::{self, PagerItem, SendFacts};
 use crate::app::tabs::View;
 use crate::app::{App, Page};
 use crate::paint::Area;
@@ -17,7 +17,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let found = app.item_read().zip(app.sessions.get(page.key));
     let found = found.as_ref();
     let tokens = found.map(|((ix, _), session)| session.tokens(*ix));
-    let about = About {
+    let about = PagerItem {
         item: found.map(|((_, item), _)| item),
         missing: if app.is_seeking() {
             "reading its session"
@@ -45,12 +45,17 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 /// Returns the time since which an item was sent, the number of times and the cost, until the moment on screen.
-fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &ItemRef<'_>)) -> Sent {
+fn sent(
+    app: &App,
+    page: &Page,
+    session: &Session,
+    (ix, item): (ItemIx, &ItemRef<'_>),
+) -> SendFacts {
     let requests = page.state.requests;
     let (tokens, _) = session.tokens(ix);
     let carried = CarriedCost::by(session, requests);
     let (request, elapsed) = View { app, page, session }.entered(item);
-    Sent {
+    SendFacts {
         request,
         elapsed,
         requests: item.presence().requests_held(requests),

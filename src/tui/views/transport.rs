@@ -4,7 +4,7 @@
 //!  ▶ 30×   request 118 of 389   turn 14 of 40   09:14:07   ├──────────────●─────────╂──────────┤  l live
 //! ```
 
-use crate::app::layout::Fold;
+use crate::app::layout::WidthClass;
 use crate::app::{App, Pace, Page};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Tone, piece, plain, quiet, strong};
@@ -30,7 +30,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     };
     let mut place = vec![plain(steps)];
     let compacted = compacted(app, page);
-    if Fold::of(area.width) > Fold::Narrow {
+    if WidthClass::of(area.width) > WidthClass::Narrow {
         place.push(match &compacted {
             Some(what) => strong(format!("  {what}")),
             None => quiet(format!("  turn {} of {}", state.turns, page.turns)),

@@ -205,7 +205,7 @@ fn the_last_minutes_of_an_idle_session_are_reported_once() {
 
 #[test]
 fn few_and_clearly_more_are_apart() {
-    let mut raised = Reported::default();
+    let mut raised = AlertState::default();
     let left = [9, 5, 4, 6, 5, 8, 5, 9, 5, 0];
     let news: Vec<u64> = left
         .into_iter()

@@ -93,13 +93,19 @@ fn scrolling_goes_over_the_pages() {
     let asked = pager.last();
     answer(&mut pager, asked, &pages);
     assert_eq!((pager.page_number(), pager.scroll(1)), (1, None));
-    let asked = pager.turn_page(Way::Back);
-    answer(&mut pager, asked, &pages);
-    assert_eq!((pager.page_number(), pager.turn_page(Way::Back)), (0, None));
-    let asked = pager.turn_page(Way::Forward);
+    let asked = pager.turn_page(SearchDirection::Back);
     answer(&mut pager, asked, &pages);
     assert_eq!(
-        (pager.page_number(), pager.turn_page(Way::Forward)),
+        (pager.page_number(), pager.turn_page(SearchDirection::Back)),
+        (0, None)
+    );
+    let asked = pager.turn_page(SearchDirection::Forward);
+    answer(&mut pager, asked, &pages);
+    assert_eq!(
+        (
+            pager.page_number(),
+            pager.turn_page(SearchDirection::Forward)
+        ),
         (1, None)
     );
     let asked = pager.first();
@@ -113,22 +119,22 @@ fn a_search_goes_over_the_pages_and_around() {
     let mut pager = opened(&pages);
     assert_eq!(pager.search("one"), None);
     assert_eq!(current(&pager), Some("one"));
-    let asked = pager.next_match(Way::Forward);
+    let asked = pager.next_match(SearchDirection::Forward);
     assert_eq!(answer(&mut pager, asked, &pages), 2);
     assert_eq!(current(&pager), Some("One"));
     assert_eq!(
         pager.found().unwrap(),
-        Found {
+        SearchStatus {
             needle: "one",
             at: 1,
             count: 2
         }
     );
-    assert_eq!(pager.next_match(Way::Forward), None);
-    let asked = pager.next_match(Way::Forward);
+    assert_eq!(pager.next_match(SearchDirection::Forward), None);
+    let asked = pager.next_match(SearchDirection::Forward);
     assert_eq!(answer(&mut pager, asked, &pages), 1);
     assert_eq!(pager.page_number(), 0);
-    let asked = pager.next_match(Way::Back);
+    let asked = pager.next_match(SearchDirection::Back);
     assert_eq!(answer(&mut pager, asked, &pages), 1);
     assert_eq!(pager.found().unwrap().at, 2);
     let asked = pager.search("nowhere");
@@ -232,8 +238,8 @@ proptest! {
                 2 => pager.first(),
                 3 => pager.last(),
                 4 => pager.search(["a", "b c", "é", "漢", ""][n % 5]),
-                5 => pager.next_match(Way::Forward),
-                6 => pager.next_match(Way::Back),
+                5 => pager.next_match(SearchDirection::Forward),
+                6 => pager.next_match(SearchDirection::Back),
                 7 => {
                     pager.fit(n, n % 7);
                     None

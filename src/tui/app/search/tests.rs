@@ -65,7 +65,7 @@ fn a_pattern_is_a_regular_expression_or_a_text() {
 fn a_wrong_pattern_can_be_corrected() {
     let mut app = app(logs(), 80, 24);
     asked(&mut app, "fa(");
-    say(&mut app, SearchNews::Refused("unclosed group".to_owned()));
+    say(&mut app, SearchUpdate::Refused("unclosed group".to_owned()));
     let prompt = app.ui.prompt.as_ref().unwrap();
     assert_eq!((&*prompt.typed, &*prompt.wrong), ("a(", "unclosed group"));
     assert!(text(&app, Theme::default()).contains("unclosed group"));
@@ -86,14 +86,14 @@ fn only_so_many_items_are_kept() {
     let item = found_in(&app, shop(), 0, "e");
     for _ in 0..MOST_FOUND {
         assert_eq!(
-            app.update(Msg::Search(SearchNews::Found(Box::new(item.clone())))),
+            app.update(Msg::Search(SearchUpdate::Found(Box::new(item.clone())))),
             Effect::None
         );
     }
     assert_eq!(searching(&app).state, SearchState::Running);
-    let more = SearchNews::Found(Box::new(item));
+    let more = SearchUpdate::Found(Box::new(item));
     assert_eq!(app.update(Msg::Search(more)), Effect::EndSearch);
-    app.update(Msg::Search(SearchNews::Searched(7)));
+    app.update(Msg::Search(SearchUpdate::Searched(7)));
     let search = searching(&app);
     assert_eq!(
         (search.state, search.found.len(), search.searched),
@@ -107,7 +107,7 @@ fn back_leads_from_a_text_to_the_results_and_to_the_list() {
     begin_search(&mut app, "db");
     for ix in [2, 3, 9] {
         let found = found_in(&app, shop(), ix, "db");
-        say(&mut app, SearchNews::Found(Box::new(found)));
+        say(&mut app, SearchUpdate::Found(Box::new(found)));
     }
     press(&mut app, KeyPress::Down);
     assert_eq!(app.current(), Some(shop()));
@@ -158,7 +158,7 @@ fn an_item_that_is_filtered_out_is_selected() {
     begin_search(&mut app, "listing");
     let found = found_in(&app, billing, 2, "listing");
     assert!(!found.in_context);
-    say(&mut app, SearchNews::Found(Box::new(found)));
+    say(&mut app, SearchUpdate::Found(Box::new(found)));
     type_keys(&mut app, "⏎⏎");
     assert_eq!(app.selected_item().unwrap().1, 2);
 }
@@ -168,7 +168,7 @@ fn a_session_that_is_gone_is_not_opened() {
     let mut app = app(logs(), 80, 24);
     begin_search(&mut app, "db");
     let found = found_in(&app, shop(), 2, "db");
-    say(&mut app, SearchNews::Found(Box::new(found)));
+    say(&mut app, SearchUpdate::Found(Box::new(found)));
     app.update(Msg::Update(Update::Vanished(shop().file)));
     app.prepare(now());
     assert_eq!(press(&mut app, KeyPress::Enter), Effect::None);
@@ -183,7 +183,7 @@ fn a_row_is_selected_and_opened_by_clicks() {
     begin_search(&mut app, "db");
     for ix in [2, 3] {
         let found = found_in(&app, shop(), ix, "db");
-        say(&mut app, SearchNews::Found(Box::new(found)));
+        say(&mut app, SearchUpdate::Found(Box::new(found)));
     }
     let list = app.overview_layout().list;
     assert_eq!(click(&mut app, (4, list.y + 1)), Effect::None);

@@ -5,13 +5,13 @@
 //! ▌    36.2k        31    1.1M    4.2k       2.1k    4s  Explore
 //! ```
 
-use super::{Column, List, ListSource, Row, Target, View, columns, table};
+use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
 use model::children::Child;
 use render::{self, number, text};
 
 /// Returns the sub-agents, the one that was started last first.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     table(source.page.agents.clone(), |agent| agent.key)
 }
 

@@ -12,8 +12,8 @@
 //!
 //! `Enter` lists all items that one of them removed and kept instead.
 
-use super::{Column, List, ListSource, Row, Target, View, counted, table};
-use crate::app::layout::Fold;
+use super::{Column, ListSource, Row, TabList, Target, View, counted, table};
+use crate::app::layout::WidthClass;
 use crate::app::seconds_since;
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use jiff::Timestamp;
@@ -39,12 +39,12 @@ const NARROW_FREED: &str = " −";
 /// One row of what a compaction or a clearing of results did.
 #[derive(Debug)]
 enum Detail {
-    Reset(Rc<Compaction>, What),
+    Reset(Rc<Compaction>, RowKind),
     Cleared(Clearing),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum What {
+enum RowKind {
     /// When, why, how large before and after.
     Sizes,
     /// The items that left, by role.
@@ -66,7 +66,7 @@ enum What {
 }
 
 /// Returns the compactions until the moment on screen, a few rows each.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     let session = source.session;
     let mut done = compactions(session);
     done.truncate(source.page.state.resets);
@@ -100,7 +100,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     table(rows, |detail: &Detail| match detail {
         Detail::Reset(done, what) => {
             row = match what {
-                What::Sizes => 0,
+                RowKind::Sizes => 0,
                 _ => row + 1,
             };
             let place = place_of(done).unwrap_or_default();
@@ -127,14 +127,16 @@ fn details(
     kept: Vec<SizedItem>,
 ) -> impl Iterator<Item = Detail> {
     let done = Rc::new(done);
-    let parts = [What::Sizes, What::Left]
+    let parts = [RowKind::Sizes, RowKind::Left]
         .into_iter()
-        .chain(left.into_iter().map(What::LeftItem))
-        .chain([What::Kept])
-        .chain(kept.into_iter().map(What::KeptItem))
-        .chain(Some(done.summary.map_or(What::NoSummary, What::Summary)))
-        .chain(done.difference.map(What::Difference))
-        .chain([What::Gap]);
+        .chain(left.into_iter().map(RowKind::LeftItem))
+        .chain([RowKind::Kept])
+        .chain(kept.into_iter().map(RowKind::KeptItem))
+        .chain(Some(
+            done.summary.map_or(RowKind::NoSummary, RowKind::Summary),
+        ))
+        .chain(done.difference.map(RowKind::Difference))
+        .chain([RowKind::Gap]);
     parts.map(move |what| Detail::Reset(Rc::clone(&done), what))
 }
 
@@ -178,17 +180,17 @@ impl Row for Detail {
             return Pieces::new();
         };
         match *what {
-            What::Sizes => sizes(view, reset, done),
-            What::Left => left(view, reset, done),
-            What::LeftItem(item) | What::KeptItem(item) => line("", listed_item(view, item)),
-            What::Kept => kept(view, done),
-            What::Summary(summary) => line("summary", summary_item(view, summary)),
-            What::NoSummary => match reset.gone {
+            RowKind::Sizes => sizes(view, reset, done),
+            RowKind::Left => left(view, reset, done),
+            RowKind::LeftItem(item) | RowKind::KeptItem(item) => line("", listed_item(view, item)),
+            RowKind::Kept => kept(view, done),
+            RowKind::Summary(summary) => line("summary", summary_item(view, summary)),
+            RowKind::NoSummary => match reset.gone {
                 LeaveReason::Compaction => line("summary", [quiet("none")]),
                 _ => Pieces::new(),
             },
-            What::Difference(tokens) => difference(view, reset, tokens),
-            What::Gap => Pieces::new(),
+            RowKind::Difference(tokens) => difference(view, reset, tokens),
+            RowKind::Gap => Pieces::new(),
         }
     }
 
@@ -209,7 +211,7 @@ impl Row for Detail {
         }
         let first_rows = rows
             .iter()
-            .filter(|row| matches!(row, Detail::Reset(_, What::Sizes) | Detail::Cleared(_)));
+            .filter(|row| matches!(row, Detail::Reset(_, RowKind::Sizes) | Detail::Cleared(_)));
         counted(first_rows.count(), ", newest first")
     }
 
@@ -223,9 +225,10 @@ impl Row for Detail {
 
     fn item(&self) -> Option<SizedItem> {
         match self {
-            Detail::Reset(_, What::LeftItem(item) | What::KeptItem(item) | What::Summary(item)) => {
-                Some(*item)
-            }
+            Detail::Reset(
+                _,
+                RowKind::LeftItem(item) | RowKind::KeptItem(item) | RowKind::Summary(item),
+            ) => Some(*item),
             _ => None,
         }
     }
@@ -240,7 +243,7 @@ impl Row for Detail {
 
 fn sizes(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
     let (cause, freed) = match view.fold() {
-        Fold::Narrow => (12, NARROW_FREED),
+        WidthClass::Narrow => (12, NARROW_FREED),
         _ => (24, FREED),
     };
     let cause = match reset.gone {
@@ -258,7 +261,7 @@ fn sizes(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
         pieces.push(quiet(freed));
         let mut size = size(view, tokens, source);
         // A narrow screen has no room for a third sign.
-        if view.fold() == Fold::Narrow {
+        if view.fold() == WidthClass::Narrow {
             size.truncate(1);
         }
         pieces.extend(size);
@@ -268,7 +271,7 @@ fn sizes(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
 
 fn cleared(view: &View<'_>, clearing: &Clearing) -> Pieces {
     let freed = match view.fold() {
-        Fold::Narrow => NARROW_FREED,
+        WidthClass::Narrow => NARROW_FREED,
         _ => FREED,
     };
     let results = number::counted(clearing.results as u64, "result");
@@ -329,7 +332,7 @@ fn when(view: &View<'_>, requests: usize, at: Option<Timestamp>) -> String {
     let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
     let elapsed = render::or_none(elapsed);
     match view.fold() {
-        Fold::Narrow => text::right(&elapsed, 5),
+        WidthClass::Narrow => text::right(&elapsed, 5),
         _ => text::right(&format!("{request} {elapsed}"), 11),
     }
 }
@@ -384,7 +387,7 @@ fn size(view: &View<'_>, tokens: u64, source: Source) -> Pieces {
 /// Returns the part of a sum that is only estimated, if there is one.
 fn estimated(view: &View<'_>, tokens: u64) -> Pieces {
     // A narrow screen has no room for it.
-    if tokens == 0 || view.fold() == Fold::Narrow {
+    if tokens == 0 || view.fold() == WidthClass::Narrow {
         return Pieces::new();
     }
     let mut pieces = vec![quiet(", ")];

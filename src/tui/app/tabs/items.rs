@@ -6,10 +6,10 @@
 //! !   61.1k ══   31%    122k  T Grep          #4 +58m  src/main.rs:12: fn connect(url: &str)
 //! ```
 
-use super::{Column, List, ListSource, Row, Target, View, columns, table};
+use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
 use crate::app::filter::ITEMS;
 use crate::app::items::{Facts, ItemFilter};
-use crate::app::layout::Fold;
+use crate::app::layout::WidthClass;
 use crate::app::page::id;
 use crate::app::{Direction, ItemSort, ShownItems, Sign};
 use crate::keymap::{Action, Scope};
@@ -41,7 +41,7 @@ struct ListedItem {
 }
 
 /// Returns the items that are shown and pass the filter.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     let (app, page, session) = (source.app, source.page, source.session);
     let (ui, window) = (&app.ui, page.state.limits.window);
     let filter = ItemFilter::parse(&ui.item_filter);
@@ -188,7 +188,7 @@ impl Row for ListedItem {
     fn caption(rows: &[ListedItem], view: &View<'_>) -> String {
         let ui = &view.app.ui;
         let count = match ui.listed {
-            ShownItems::InContext if view.fold() < Fold::Wide => rows.len().to_string(),
+            ShownItems::InContext if view.fold() < WidthClass::Wide => rows.len().to_string(),
             ShownItems::InContext => format!("{} in context", rows.len()),
             ShownItems::All => format!("all {}", rows.len()),
         };

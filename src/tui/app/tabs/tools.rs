@@ -8,8 +8,8 @@
 //!     18.0k   14%    4.0k       4       18.0k    12.2k    200k      $0.06  search of docs
 //! ```
 
-use super::{Column, List, ListSource, Row, Target, View, columns, counted, table};
-use crate::app::layout::Fold;
+use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
+use crate::app::layout::WidthClass;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::tools::{Tool, server_of, servers, short_name, tools};
 use render::{self, number};
@@ -25,7 +25,7 @@ struct Line {
 }
 
 /// Returns the tools and the servers, the most tokens first.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     let state = &source.page.state;
     let tools = tools(source.session, state.items.iter().copied(), state.requests);
     let servers = servers(&tools).into_iter().filter_map(|server| {
@@ -106,7 +106,7 @@ impl Row for Line {
         let servers = lines.iter().filter(|line| line.tools.is_some()).count();
         let tools = counted(lines.len() - servers, ", by tokens");
         match servers {
-            n if n == 0 || view.fold() < Fold::Wide => tools,
+            n if n == 0 || view.fold() < WidthClass::Wide => tools,
             n => format!("{tools}, {}", number::counted(n as u64, "server")),
         }
     }

@@ -6,7 +6,7 @@
 //!      100k     5    101k    385k   21.0M ~  61, 118, 170, …       gemini-cli: half of the window
 //! ```
 
-use super::{Column, List, ListSource, Row, View, columns, table};
+use super::{Column, ListSource, Row, TabList, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::Source;
 use model::whatif::{RuleOwner, WhatIf, what_if, what_if_without};
@@ -14,7 +14,7 @@ use render::item::sign;
 use render::{self, number, text};
 
 /// Lists the session's own resets, then those of each policy.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     // Policies are tried on reported requests.
     let policies = match source.page.state.requests {
         0 => Vec::new(),

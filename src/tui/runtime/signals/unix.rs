@@ -36,7 +36,7 @@ pub(in crate::runtime) fn hold_stops() {
 
 /// The signals that end a program.
 #[derive(Debug)]
-pub(in crate::runtime) struct Ends(Vec<(Stream, Number)>);
+pub(in crate::runtime) struct EndSignals(Vec<(Stream, Number)>);
 
 const ENDS: [Number; 9] = [
     Number::SIGTERM,
@@ -50,16 +50,16 @@ const ENDS: [Number; 9] = [
     Number::SIGXCPU,
 ];
 
-impl Ends {
+impl EndSignals {
     /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
-    pub(in crate::runtime) fn listen() -> io::Result<Ends> {
-        Ends::listen_to(ENDS)
+    pub(in crate::runtime) fn listen() -> io::Result<EndSignals> {
+        EndSignals::listen_to(ENDS)
     }
 
-    fn listen_to(signals: impl IntoIterator<Item = Number>) -> io::Result<Ends> {
+    fn listen_to(signals: impl IntoIterator<Item = Number>) -> io::Result<EndSignals> {
         let listen = |number| Ok((stream(number)?, number));
         let streams: io::Result<Vec<_>> = signals.into_iter().map(listen).collect();
-        Ok(Ends(streams?))
+        Ok(EndSignals(streams?))
     }
 
     /// Returns the next one.
@@ -87,7 +87,7 @@ fn stream(number: Number) -> io::Result<Stream> {
 /// A stream of signals.
 #[derive(Debug)]
 pub(in crate::runtime) struct Signals {
-    ends: Ends,
+    ends: EndSignals,
     resume: Stream,
     stop: Receiver<()>,
     gone: Receiver<()>,
@@ -98,7 +98,7 @@ impl Signals {
     pub(in crate::runtime) fn listen() -> io::Result<Signals> {
         hold_stops();
         Ok(Signals {
-            ends: Ends::listen()?,
+            ends: EndSignals::listen()?,
             resume: stream(Number::SIGCONT)?,
             stop: on_thread("stops", wait_for_stops)?,
             gone: on_thread("terminal", wait_until_gone)?,
@@ -141,7 +141,7 @@ pub(in crate::runtime) fn end_when_blocked(
         .enable_all()
         .build()?;
     let watch = async move {
-        let mut ends = Ends::listen()?;
+        let mut ends = EndSignals::listen()?;
         loop {
             let (Signal::End(by) | Signal::Interrupt(by)) = ends.next().await else {
                 continue;
@@ -176,7 +176,7 @@ pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> 
     let ignored = files::ignored_signals();
     let is_ignored = |signal: &Number| ignored & (1 << (*signal as i32 - 1)) != 0;
     let heard = ENDS.into_iter().filter(|signal| !is_ignored(signal));
-    let mut ends = runtime.block_on(async { Ends::listen_to(heard) })?;
+    let mut ends = runtime.block_on(async { EndSignals::listen_to(heard) })?;
     let run = move || {
         let (Signal::End(by) | Signal::Interrupt(by)) = runtime.block_on(ends.next()) else {
             return;

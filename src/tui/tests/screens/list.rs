@@ -1,7 +1,7 @@
 //! The list of sessions under the keys, the mouse and the clock.
 
 use super::*;
-use crate::app::{FoundItem, SearchNews};
+use crate::app::{FoundItem, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::sessions::SessionKey;
@@ -152,7 +152,7 @@ fn keys_that_change_a_large_list_see_all_of_it() {
         find(&mut app, 9_000);
         type_keys(&mut app, keys);
         let lines = app.lines().iter();
-        let mut sessions = lines.filter_map(crate::app::Listed::session);
+        let mut sessions = lines.filter_map(crate::app::ListLine::session);
         assert!(sessions.any(|row| row.key == key_of(9_000)), "{keys}");
     }
 }
@@ -219,7 +219,7 @@ fn messages_are_searched_for_the_words_of_a_filter() {
         (Role::User, "the Teapot"),
     ] {
         assert_eq!(keys_on_screen(&app), [], "{role:?} {text}");
-        app.take_filter_news(&SearchNews::Found(Box::new(FoundItem {
+        app.take_filter_news(&SearchUpdate::Found(Box::new(FoundItem {
             key,
             place: Place::default(),
             nth: 0,

@@ -1,7 +1,7 @@
 //! The results of a search over sessions.
 
 use super::SIZES;
-use crate::app::{App, Msg, SearchNews};
+use crate::app::{App, Msg, SearchUpdate};
 use crate::keymap::KeyPress;
 use crate::tests::testing::{
     Log, app, begin_search, found_in, logs, now, say, shop, text, type_keys,
@@ -19,9 +19,9 @@ fn found(app: &mut App) {
             conversation: Conversation::Main,
         };
         let found = found_in(app, key, ix, "src");
-        say(app, SearchNews::Found(Box::new(found)));
+        say(app, SearchUpdate::Found(Box::new(found)));
     }
-    say(app, SearchNews::Searched(3));
+    say(app, SearchUpdate::Searched(3));
 }
 
 fn at_each_size(name: &str, logs: fn() -> Vec<Log>, play: impl Fn(&mut App)) {
@@ -49,8 +49,8 @@ fn a_search_in_some_sessions_that_is_over() {
         type_keys(app, "/agent:claude⏎");
         found(app);
         let why = "permission denied".to_owned();
-        say(app, SearchNews::Unread(1, why));
-        say(app, SearchNews::End);
+        say(app, SearchUpdate::Unread(1, why));
+        say(app, SearchUpdate::End);
     });
 }
 
@@ -58,8 +58,8 @@ fn a_search_in_some_sessions_that_is_over() {
 fn a_search_that_has_found_nothing() {
     at_each_size("search_nothing", logs, |app| {
         begin_search(app, "no such text");
-        say(app, SearchNews::Searched(7));
-        say(app, SearchNews::End);
+        say(app, SearchUpdate::Searched(7));
+        say(app, SearchUpdate::End);
     });
 }
 
@@ -88,7 +88,7 @@ fn what_a_search_has_found_is_made_visible() {
         begin_search(&mut app, "src \u{1b}[5m");
         for ix in [0, 1] {
             let found = found_in(&app, shop(), ix, "src");
-            say(&mut app, SearchNews::Found(Box::new(found)));
+            say(&mut app, SearchUpdate::Found(Box::new(found)));
         }
         let shown = text(&app, Theme::default());
         let is_unsafe = |c: char| c != '\n' && is_unsafe_to_show(c);
@@ -106,7 +106,7 @@ fn results_are_scrolled() {
     begin_search(&mut app, "src");
     let item = found_in(&app, shop(), 3, "src");
     for _ in 0..100 {
-        app.update(Msg::Search(SearchNews::Found(Box::new(item.clone()))));
+        app.update(Msg::Search(SearchUpdate::Found(Box::new(item.clone()))));
     }
     app.update(Msg::Key(KeyPress::Char('G')));
     app.update(Msg::Key(KeyPress::PageUp));

@@ -1,7 +1,7 @@
 //! Draws when the session will compact, or why there is no forecast; with marked items, the forecast without them; in a
 //! replay, the prediction for a request and its actual size. Without usage reports: the error of the estimates.
 
-use super::Shown;
+use super::SessionNumbers;
 use crate::app::{App, Page};
 use crate::paint::{Piece, Pieces, Tone, joined, joined_width, piece, quiet, strong};
 use crate::views::groups;
@@ -20,18 +20,18 @@ pub(super) fn forecast(
     app: &App,
     (session, gauge): (&Session, &SessionGauge),
     page: &Page,
-    shown: &Shown<'_>,
+    shown: &SessionNumbers<'_>,
     columns: usize,
 ) -> Pieces {
     let replayed = app.ui.replay.is_on();
-    let beside = (!replayed).then(|| Beside::of(app, gauge, page));
+    let beside = (!replayed).then(|| OtherCauses::of(app, gauge, page));
     let mut parts: Vec<Pieces> = replayed
         .then(|| hindsight(page))
         .flatten()
         .into_iter()
         .collect();
     let first = beside.as_ref().filter(|beside| beside.is_first);
-    parts.extend(first.and_then(Beside::when));
+    parts.extend(first.and_then(OtherCauses::when));
     parts.push(match groups::without_marked(page) {
         Some(without) => without,
         None => {
@@ -53,7 +53,7 @@ pub(super) fn forecast(
 }
 
 /// The causes other than the size that can compact the session next, and its prompt cache.
-struct Beside<'a> {
+struct OtherCauses<'a> {
     gauge: &'a SessionGauge,
     all: Vec<NextTrigger>,
     /// True if it comes before the size.
@@ -61,8 +61,8 @@ struct Beside<'a> {
     clock: Clock,
 }
 
-impl<'a> Beside<'a> {
-    fn of(app: &App, gauge: &'a SessionGauge, page: &Page) -> Beside<'a> {
+impl<'a> OtherCauses<'a> {
+    fn of(app: &App, gauge: &'a SessionGauge, page: &Page) -> OtherCauses<'a> {
         let mut forecast = page.forecast;
         if let Ok(forecast) = &mut forecast
             && is_idle(gauge.updated_at, Some(app.now))
@@ -71,7 +71,7 @@ impl<'a> Beside<'a> {
         }
         let all = triggers::next(gauge, &forecast, app.now);
         let first = all.iter().find(|next| next.compacts());
-        Beside {
+        OtherCauses {
             gauge,
             is_first: first.is_some_and(|next| next.at.is_some()),
             clock: app.clock(),
@@ -124,7 +124,7 @@ fn clauses(sentence: &str, columns: usize) -> Option<&str> {
     Some(shown)
 }
 
-fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>) -> Piece {
+fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &SessionNumbers<'_>) -> Piece {
     if session.is_unreported() && shown.context.used > 0 {
         return piece(unreported(shown.context), Tone::Estimated);
     }

@@ -3,14 +3,14 @@
 //! with the agent's own number if it logs one: `agent's count 123.5k (−4.5k)`, or, where our estimate is based
 //! on it, `agent's count 123.5k, ours 98.2k`.
 
-use super::{NARROW_COLUMNS, Shown};
+use super::{NARROW_COLUMNS, SessionNumbers};
 use crate::app::Stage;
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
 use crate::views::groups;
 use model::context::Context;
 use render::number;
 
-pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
+pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     let (context, limits) = (shown.context, shown.limits);
     if context.used == 0 {
         return vec![quiet(shown.nothing)];

@@ -1,7 +1,7 @@
 //! Draws the limits of the numbers: the records that could not be read, the agent's warnings, the sources of window and
 //! trigger.
 
-use super::{NARROW_COLUMNS, Shown};
+use super::{NARROW_COLUMNS, SessionNumbers};
 use crate::app::{Page, layout};
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, quiet};
 use crate::views::groups;
@@ -15,7 +15,7 @@ use render::{number, text, unknown};
 pub(super) fn status(
     session: &Session,
     page: &Page,
-    shown: &Shown<'_>,
+    shown: &SessionNumbers<'_>,
     layout: &layout::Session,
     columns: usize,
 ) -> Pieces {

@@ -47,7 +47,7 @@ impl HandOut {
 
 /// The result of making a hand-out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HandedOut {
+pub enum HandOutResult {
     /// A message to show.
     Said(String),
     /// A text to copy.

@@ -13,21 +13,21 @@ use std::str::FromStr;
 /// The settings of the screens. An empty word is the default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remembered {
+pub struct SavedScreens {
     /// The list of sessions.
-    pub sessions: RememberedSessions,
+    pub sessions: SavedSessions,
     /// The lists of items.
-    pub items: RememberedItems,
+    pub items: SavedItems,
     /// The session that was on screen last.
     pub last: LastSession,
     /// The windows that were set, the latest last.
-    pub windows: Vec<RememberedWindow>,
+    pub windows: Vec<SavedWindow>,
 }
 
 /// The list of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct RememberedSessions {
+pub struct SavedSessions {
     /// The sort.
     pub sort: String,
     /// Its direction.
@@ -41,7 +41,7 @@ pub struct RememberedSessions {
 /// The lists of items.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct RememberedItems {
+pub struct SavedItems {
     /// The sort.
     pub sort: String,
     /// Its direction.
@@ -67,7 +67,7 @@ pub struct LastSession {
 /// A window that was set, for all sessions with a model or, without a model, for one session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct RememberedWindow {
+pub struct SavedWindow {
     /// The model's id.
     pub model: String,
     /// The path of the session's log.
@@ -78,26 +78,26 @@ pub struct RememberedWindow {
     pub tokens: u64,
 }
 
-impl From<&SetWindow> for RememberedWindow {
-    fn from(set: &SetWindow) -> RememberedWindow {
+impl From<&SetWindow> for SavedWindow {
+    fn from(set: &SetWindow) -> SavedWindow {
         let tokens = set.tokens;
         match set.sessions.clone() {
-            WindowScope::Model(model) => RememberedWindow {
+            WindowScope::Model(model) => SavedWindow {
                 model,
                 tokens,
-                ..RememberedWindow::default()
+                ..SavedWindow::default()
             },
-            WindowScope::Session { path, id } => RememberedWindow {
+            WindowScope::Session { path, id } => SavedWindow {
                 path,
                 id,
                 tokens,
-                ..RememberedWindow::default()
+                ..SavedWindow::default()
             },
         }
     }
 }
 
-impl RememberedWindow {
+impl SavedWindow {
     /// Returns the window; `None`: it is none.
     fn read(&self) -> Option<SetWindow> {
         let (path, id) = (self.path.clone(), self.id.clone());
@@ -118,17 +118,17 @@ impl App {
     }
 
     /// Returns the settings of the screens.
-    pub fn remember(&self) -> Remembered {
+    pub fn remember(&self) -> SavedScreens {
         let ui = &self.ui;
         let word = str::to_owned;
-        Remembered {
-            sessions: RememberedSessions {
+        SavedScreens {
+            sessions: SavedSessions {
                 sort: word(ui.sort.name),
                 direction: word(ui.direction.into()),
                 grouping: word(ui.grouping.into()),
                 idle: word(ui.idle.into()),
             },
-            items: RememberedItems {
+            items: SavedItems {
                 sort: word(ui.item_sort.into()),
                 direction: word(ui.item_direction.into()),
                 listed: word(ui.listed.into()),
@@ -147,7 +147,7 @@ impl App {
 
     /// Sets the screens to what was remembered. The last session opens as soon as its log is found, unless
     /// the user does something before.
-    pub fn recall(&mut self, remembered: &Remembered) {
+    pub fn recall(&mut self, remembered: &SavedScreens) {
         fn read<T: FromStr + Default>(word: &str) -> T {
             word.parse().unwrap_or_default()
         }
@@ -164,7 +164,7 @@ impl App {
         ui.tab = Tab::named(&remembered.last.panel).unwrap_or(ITEMS);
         let windows = remembered.windows.iter();
         self.sessions
-            .recall_windows(windows.filter_map(RememberedWindow::read));
+            .recall_windows(windows.filter_map(SavedWindow::read));
         self.awaited = Some(remembered.last.clone()).filter(|last| !last.path.is_empty());
         self.stale();
     }

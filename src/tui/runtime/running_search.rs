@@ -3,7 +3,7 @@
 use super::Logs;
 use crate::app::pager::Pattern;
 use crate::app::pager::in_text;
-use crate::app::{SearchNews, SearchRequest, Syntax};
+use crate::app::{SearchRequest, SearchUpdate, Syntax};
 use ingest::search::{self, Case, Matcher};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -14,11 +14,11 @@ const WAITING_NEWS: usize = 64;
 
 /// Sends what a search finds to the screens, until they end it.
 #[derive(Debug, Clone)]
-pub struct Finder(Sender<SearchNews>);
+pub struct Finder(Sender<SearchUpdate>);
 
 impl Finder {
     /// Sends it to the screens. It breaks when they do not wait for it any more.
-    pub fn say(&self, news: SearchNews) -> ControlFlow<()> {
+    pub fn say(&self, news: SearchUpdate) -> ControlFlow<()> {
         match self.0.blocking_send(news) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -33,24 +33,24 @@ impl Finder {
 
 /// The search that runs.
 #[derive(Default)]
-pub(super) struct Searching(Option<Receiver<SearchNews>>);
+pub(super) struct RunningSearch(Option<Receiver<SearchUpdate>>);
 
-impl Searching {
+impl RunningSearch {
     /// Begins to search, and ends the search before. If the pattern is wrong, that one goes on.
-    pub(super) fn begin(&mut self, logs: &dyn Logs, request: SearchRequest) -> SearchNews {
+    pub(super) fn begin(&mut self, logs: &dyn Logs, request: SearchRequest) -> SearchUpdate {
         let syntax = match request.syntax {
             Syntax::Regex => search::Syntax::Regex,
             Syntax::Text => search::Syntax::Fixed,
         };
         let matcher = match Matcher::new(&request.pattern, syntax, Case::Smart) {
             Ok(matcher) => matcher,
-            Err(why) => return SearchNews::Refused(last_line(&why)),
+            Err(why) => return SearchUpdate::Refused(last_line(&why)),
         };
         let (sender, news) = channel(WAITING_NEWS);
         self.0 = Some(news);
         logs.search(&request, matcher.clone(), Finder(sender));
         let typed = request.pattern.clone();
-        SearchNews::Begun(request, Arc::new(Searched { matcher, typed }))
+        SearchUpdate::Begun(request, Arc::new(SearchedPattern { matcher, typed }))
     }
 
     /// Ends the search.
@@ -59,31 +59,31 @@ impl Searching {
     }
 
     /// Waits for what it finds next; without one, forever.
-    pub(super) async fn news(&mut self) -> SearchNews {
+    pub(super) async fn news(&mut self) -> SearchUpdate {
         let news = match &mut self.0 {
             Some(news) => news.recv().await,
             None => std::future::pending().await,
         };
         news.unwrap_or_else(|| {
             self.0 = None;
-            SearchNews::End
+            SearchUpdate::End
         })
     }
 
     /// Returns the next news that has arrived.
-    pub(super) fn next_news(&mut self) -> Option<SearchNews> {
+    pub(super) fn next_news(&mut self) -> Option<SearchUpdate> {
         self.0.as_mut()?.try_recv().ok()
     }
 }
 
 /// The pattern that is searched for.
 #[derive(Debug)]
-struct Searched {
+struct SearchedPattern {
     matcher: Matcher,
     typed: String,
 }
 
-impl Pattern for Searched {
+impl Pattern for SearchedPattern {
     fn matches(&self, text: &str) -> Vec<Range<u32>> {
         self.matcher.ranges(text).filter_map(in_text).collect()
     }
@@ -102,19 +102,19 @@ fn last_line(why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{HandOutRequest, HandedOut};
+    use crate::app::{HandOutRequest, HandOutResult};
     use ingest::TextJob;
     use model::sessions::FileId;
     use std::sync::Mutex;
 
     /// Keeps the finders of the searches.
     #[derive(Default)]
-    struct Asked(Mutex<Vec<Finder>>);
+    struct FinderList(Mutex<Vec<Finder>>);
 
-    impl Logs for Asked {
+    impl Logs for FinderList {
         fn look_at(&self, _: FileId) {}
         fn read_text(&self, _: TextJob) {}
-        fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
+        fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
 
         fn search(&self, _: &SearchRequest, _: Matcher, finder: Finder) {
             self.0.lock().unwrap().push(finder);
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    impl Asked {
+    impl FinderList {
         fn wanted(&self) -> Vec<bool> {
             let finders = self.0.lock().unwrap();
             finders.iter().map(Finder::is_wanted).collect()
@@ -143,15 +143,15 @@ mod tests {
 
     #[test]
     fn another_search_ends_the_one_before_unless_its_pattern_is_wrong() {
-        let (logs, mut searching) = (Asked::default(), Searching::default());
+        let (logs, mut searching) = (FinderList::default(), RunningSearch::default());
         let begun = searching.begin(&logs, request("a+"));
-        let SearchNews::Begun(_, pattern) = begun else {
+        let SearchUpdate::Begun(_, pattern) = begun else {
             panic!("{begun:?}");
         };
         assert_eq!(pattern.matches("baab aa"), [1..3, 5..7]);
         assert_eq!(logs.wanted(), [true]);
         let refused = searching.begin(&logs, request("a("));
-        assert!(matches!(refused, SearchNews::Refused(why) if why == "unclosed group"));
+        assert!(matches!(refused, SearchUpdate::Refused(why) if why == "unclosed group"));
         assert_eq!(logs.wanted(), [true]);
         searching.begin(&logs, request("b"));
         assert_eq!(logs.wanted(), [false, true]);
@@ -161,18 +161,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_is_over_when_its_finder_is_gone() {
-        let (logs, mut searching) = (Asked::default(), Searching::default());
+        let (logs, mut searching) = (FinderList::default(), RunningSearch::default());
         searching.begin(&logs, request("a"));
         let finder = logs.0.lock().unwrap().remove(0);
-        let say = move || finder.say(SearchNews::Searched(3));
+        let say = move || finder.say(SearchUpdate::Searched(3));
         assert!(
             tokio::task::spawn_blocking(say)
                 .await
                 .unwrap()
                 .is_continue()
         );
-        assert!(matches!(searching.news().await, SearchNews::Searched(3)));
-        assert!(matches!(searching.news().await, SearchNews::End));
+        assert!(matches!(searching.news().await, SearchUpdate::Searched(3)));
+        assert!(matches!(searching.news().await, SearchUpdate::End));
         assert!(searching.next_news().is_none());
     }
 }

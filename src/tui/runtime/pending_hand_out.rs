@@ -1,14 +1,14 @@
 //! Makes hand-outs of sessions, one at a time.
 
 use super::Logs;
-use crate::app::{HandOutRequest, HandedOut};
+use crate::app::{HandOutRequest, HandOutResult};
 use tokio::sync::oneshot;
 
 /// The hand-out that is being made.
 #[derive(Default)]
-pub(super) struct Writing(Option<oneshot::Receiver<HandedOut>>);
+pub(super) struct PendingHandOut(Option<oneshot::Receiver<HandOutResult>>);
 
-impl Writing {
+impl PendingHandOut {
     /// Begins to make it. Otherwise returns why not.
     pub(super) fn begin(
         &mut self,
@@ -29,14 +29,14 @@ impl Writing {
     }
 
     /// Waits until it is made; without one, forever.
-    pub(super) async fn made(&mut self) -> HandedOut {
+    pub(super) async fn made(&mut self) -> HandOutResult {
         let made = match &mut self.0 {
             Some(made) => made.await,
             None => std::future::pending().await,
         };
         self.0 = None;
         made.unwrap_or_else(|_| {
-            HandedOut::Said("nothing was written: no thread could be started".to_owned())
+            HandOutResult::Said("nothing was written: no thread could be started".to_owned())
         })
     }
 }

@@ -12,14 +12,14 @@ const REST_TIME: SignedDuration = SignedDuration::from_millis(200);
 
 /// The log that the user stays on.
 #[derive(Debug, Default)]
-pub(super) struct Rest {
+pub(super) struct RestingLog {
     /// The log of the current session, and since when it is that.
     on: Option<(FileId, Timestamp)>,
     /// The log that is read first.
     asked: Option<FileId>,
 }
 
-impl Rest {
+impl RestingLog {
     /// Notes that this log is read first from now on.
     pub(super) fn ask(&mut self, file: FileId) {
         self.asked = Some(file);
