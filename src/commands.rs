@@ -7,7 +7,6 @@
 mod agent_setup;
 mod agents;
 mod audit;
-mod chained;
 mod check;
 mod completions;
 mod config;
@@ -34,6 +33,7 @@ mod since;
 mod status;
 mod statusline;
 pub mod streams;
+mod wrapped_status_line;
 
 use ::report::print_problems;
 use anyhow::{Result, bail};
@@ -42,8 +42,8 @@ use exit::Exit;
 use files::paths::User;
 use locale::Terminals;
 use monitor::{Monitor, Plan};
-use options::Shared;
-use setup::{LeftOut, Setup};
+use options::MonitorOptions;
+use setup::{RejectedMapping, Setup};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use tui::Start;
@@ -145,7 +145,7 @@ impl Command {
 /// A command that can be run.
 trait Run {
     /// Takes those options of the monitor, given before the command, that the command has as well.
-    fn add_options(&mut self, _before: &mut Shared) {}
+    fn add_options(&mut self, _before: &mut MonitorOptions) {}
 
     /// Runs it.
     ///
@@ -191,7 +191,7 @@ impl Call<'_> {
 
     /// Prints which mappings and rows of the models table are left out, and why.
     fn name_problems(&mut self, setup: &Setup) -> Result<()> {
-        for LeftOut { path, error, .. } in &setup.left_out {
+        for RejectedMapping { path, error, .. } in &setup.left_out {
             writeln!(self.err, "{}: it is left out: {error:#}", path.display())?;
         }
         print_problems(&setup.problems(), self.err)

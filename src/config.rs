@@ -28,7 +28,7 @@ pub use themes::{UserThemes, themes};
 
 use ::files::paths::Env;
 use anyhow::{Result, anyhow};
-use files::Required;
+use files::Requirement;
 use model::alerts::Alerts;
 use model::threshold::Threshold;
 use model::window::custom::{Custom, CustomPolicy, CustomWindow};
@@ -104,7 +104,7 @@ impl Config {
 
 /// The configuration, and what it was read from.
 #[derive(Debug, Clone, Default)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The configuration.
     pub config: Config,
     /// The text of the file; `None`: there is none.
@@ -115,7 +115,7 @@ pub struct Loaded {
     pub unknown: Vec<(String, String)>,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Returns the variable that sets a key, such as `alerts.share`.
     pub fn variable(&self, key: &str) -> Option<&Variable> {
         let mut variables = self.variables.iter();
@@ -128,7 +128,7 @@ impl Loaded {
 /// # Errors
 ///
 /// If the file cannot be read, or it or the environment is invalid: all problems of the file, each with its line.
-pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<Loaded> {
+pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<LoadedConfig> {
     let text = text(named, default)?;
     let file = text.as_deref().unwrap_or_default();
     let mut config = toml::from_str(file).map_err(|_| {
@@ -141,7 +141,7 @@ pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<L
     if !variables.is_empty() {
         config = environment::apply(file, &variables)?;
     }
-    Ok(Loaded {
+    Ok(LoadedConfig {
         config,
         text,
         variables,
@@ -156,8 +156,8 @@ pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<L
 /// If it cannot be read.
 pub fn text(named: Option<&Path>, default: Option<&Path>) -> Result<Option<String>> {
     match (named, default) {
-        (Some(path), _) => files::read(path, Required::Yes),
-        (None, Some(path)) => files::read(path, Required::No),
+        (Some(path), _) => files::read(path, Requirement::Yes),
+        (None, Some(path)) => files::read(path, Requirement::No),
         (None, None) => Ok(None),
     }
 }

@@ -1,6 +1,6 @@
 //! `ctxgauge agents` and `ctxgauge agents check`.
 
-use super::options::{Logs, Only, Print, Shared};
+use super::options::{AgentOption, Logs, MonitorOptions, Print};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -45,14 +45,14 @@ pub struct Check {
     pub records: usize,
     /// The agent whose log it is.
     #[command(flatten)]
-    pub only: Only,
+    pub only: AgentOption,
     /// The format of the output.
     #[command(flatten)]
     pub print: Print,
 }
 
 impl Run for Agents {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         match &mut self.command {
             Some(AgentsCommand::Check(check)) => {
                 check.only.add(&mut before.logs.only);

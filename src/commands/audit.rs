@@ -1,7 +1,7 @@
 //! `ctxgauge audit`.
 
-use super::ended::Printed;
-use super::options::{All, Shared};
+use super::ended::PrintTime;
+use super::options::{ManySessions, MonitorOptions};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -19,18 +19,18 @@ pub struct Audit {
     pub estimator: Option<Estimator>,
     /// The sessions to audit.
     #[command(flatten)]
-    pub all: All,
+    pub all: ManySessions,
 }
 
 impl Run for Audit {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.all.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let mut context = call.setup()?.context_of_all(&self.all)?;
         let charset = self.all.print.plain.charset();
-        call.long_work(&mut context, Printed::AtTheEnd, charset)?;
+        call.long_work(&mut context, PrintTime::AtTheEnd, charset)?;
         let style = self.all.print.style(call);
         let worst = WorstChoice {
             by: self.estimator.unwrap_or_default(),

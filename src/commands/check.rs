@@ -1,8 +1,8 @@
 //! `ctxgauge check`.
 
 use super::exit::Exit;
-use super::options::{Logs, Plain, Shared, format_name, one_of};
-use super::since::Since;
+use super::options::{Logs, MonitorOptions, Plain, format_name, one_of};
+use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{ArgGroup, Args};
@@ -30,7 +30,7 @@ pub struct Check {
         requires = "paths",
         conflicts_with = "session"
     )]
-    pub since: Option<Since>,
+    pub since: Option<SinceTime>,
     /// The most percent of the trigger or, where none is known, of the window.
     #[arg(long, value_name = "PERCENT", group = "bounds", value_parser = percent)]
     pub max_percent: Option<f64>,
@@ -67,7 +67,7 @@ pub struct Check {
 }
 
 impl Run for Check {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
         self.plain.add(before);
     }

@@ -3,7 +3,7 @@
 mod check;
 mod show;
 
-use super::options::Shared;
+use super::options::MonitorOptions;
 use super::{Call, Run};
 use crate::config::{schema, template};
 use anyhow::{Context, Result, bail};
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 pub struct Config {
     /// The command of `config`.
     #[command(subcommand)]
-    what: What,
+    what: ConfigCommand,
 }
 
 /// The commands of `config`.
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConfigCommand {
     /// Show each key with its value, its default, and where the value came from.
     Show(Show),
     /// Find what is wrong in the configuration and the files beside it: ends with 1 if something is.
@@ -49,17 +49,17 @@ struct Init {
 }
 
 impl Run for Config {
-    fn add_options(&mut self, before: &mut Shared) {
-        if let What::Show(show) = &mut self.what {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
+        if let ConfigCommand::Show(show) = &mut self.what {
             show.add_options(before);
         }
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         match &self.what {
-            What::Show(show) => show.run(call),
-            What::Check => check::run(call),
-            What::Path => {
+            ConfigCommand::Show(show) => show.run(call),
+            ConfigCommand::Check => check::run(call),
+            ConfigCommand::Path => {
                 let path = file(call)?;
                 if call.terminals.stdout {
                     writeln!(call.out, "{}", inert(&path.to_string_lossy()))?;
@@ -76,8 +76,8 @@ impl Run for Config {
                 }
                 Ok(())
             }
-            What::Init(init) => init.run(call),
-            What::Schema => Ok(writeln!(call.out, "{:#}", schema::schema())?),
+            ConfigCommand::Init(init) => init.run(call),
+            ConfigCommand::Schema => Ok(writeln!(call.out, "{:#}", schema::schema())?),
         }
     }
 }

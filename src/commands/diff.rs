@@ -1,8 +1,8 @@
 //! `ctxgauge diff`.
 
-use super::ended::Printed;
+use super::ended::PrintTime;
 use super::exit::Exit;
-use super::options::{Logs, Plain, Redact, Shared, format_name, one_of};
+use super::options::{Logs, MonitorOptions, Plain, Redact, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -45,7 +45,7 @@ pub struct Diff {
 }
 
 impl Run for Diff {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
         self.plain.add(before);
     }
@@ -59,7 +59,7 @@ impl Run for Diff {
         let setup = call.setup()?;
         let mut context = setup.context_of(&[], &self.logs)?;
         setup.leave_out(self.redact.redact, &mut context)?;
-        call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
+        call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
         let paths = [self.before.as_str(), after].map(PathBuf::from);
         let moments = [
             moment(&self.before, &paths[0], self.from),

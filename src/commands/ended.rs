@@ -1,7 +1,7 @@
 //! Long work: how much of it is done is shown on a terminal, and a signal ends it at once, with nothing half written and
 //! nothing left running.
 
-use super::{Call, chained, locale, streams};
+use super::{Call, locale, streams, wrapped_status_line};
 use anyhow::{Context, Result};
 use files::output::{OutputState, remove_unfinished};
 use render::text::inert;
@@ -22,12 +22,12 @@ static WORK: Mutex<Option<Work>> = Mutex::new(None);
 /// Work that may take long.
 struct Work {
     progress: Progress,
-    printed: Printed,
+    printed: PrintTime,
 }
 
 /// The time at which a command writes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Printed {
+pub(super) enum PrintTime {
     /// At the end of its work, or never.
     AtTheEnd,
     /// While it works.
@@ -50,11 +50,11 @@ impl Call<'_> {
     pub(super) fn long_work(
         &self,
         context: &mut ReportContext,
-        printed: Printed,
+        printed: PrintTime,
         charset: Charset,
     ) -> Result<()> {
         let env = &self.user.env;
-        let is_free = printed == Printed::AtTheEnd || !self.terminals.stdout;
+        let is_free = printed == PrintTime::AtTheEnd || !self.terminals.stdout;
         if is_free && self.terminals.stderr && locale::has_cursor(env) {
             let is_ascii = charset == Charset::Ascii || locale::is_ascii(env);
             context.progress = Progress::on_terminal(Charset::ascii_if(is_ascii));
@@ -70,7 +70,7 @@ impl Call<'_> {
 
 /// Ends the program, and says what was done.
 fn end(by: EndedBy) {
-    chained::end_running();
+    wrapped_status_line::end_running();
     // This takes as long as it takes: what stays of an export would be taken for one.
     let written = remove_unfinished();
     let code = by.exit_code().into();
@@ -90,7 +90,7 @@ fn end(by: EndedBy) {
 }
 
 /// Returns a sentence on the work that was done before the end.
-fn done(read: &str, written: &OutputState, printed: Printed) -> String {
+fn done(read: &str, written: &OutputState, printed: PrintTime) -> String {
     let mut done: Vec<String> = Vec::new();
     if !read.is_empty() {
         done.push(read.to_owned());
@@ -103,7 +103,7 @@ fn done(read: &str, written: &OutputState, printed: Printed) -> String {
         done.push(format!("{} written", complete.join(", ")));
     } else if written.removed > 0 {
         done.push("nothing was written".to_owned());
-    } else if printed == Printed::Meanwhile {
+    } else if printed == PrintTime::Meanwhile {
         done.push("the output is not complete".to_owned());
     }
     if done.is_empty() {
@@ -124,18 +124,21 @@ mod tests {
             done(read, &OutputState { complete, removed }, printed)
         };
         let read = "3 of 9 logs read";
-        assert_eq!(said("", &[], 0, Printed::AtTheEnd), "");
-        assert_eq!(said(read, &[], 0, Printed::AtTheEnd), ": 3 of 9 logs read");
+        assert_eq!(said("", &[], 0, PrintTime::AtTheEnd), "");
         assert_eq!(
-            said(read, &[], 0, Printed::Meanwhile),
+            said(read, &[], 0, PrintTime::AtTheEnd),
+            ": 3 of 9 logs read"
+        );
+        assert_eq!(
+            said(read, &[], 0, PrintTime::Meanwhile),
             ": 3 of 9 logs read, the output is not complete"
         );
         assert_eq!(
-            said(read, &[], 2, Printed::Meanwhile),
+            said(read, &[], 2, PrintTime::Meanwhile),
             ": 3 of 9 logs read, nothing was written"
         );
         assert_eq!(
-            said(read, &["a\nb", "c"], 2, Printed::Meanwhile),
+            said(read, &["a\nb", "c"], 2, PrintTime::Meanwhile),
             ": 3 of 9 logs read, 'a\u{fffd}b', 'c' written"
         );
     }

@@ -1,9 +1,9 @@
 //! `ctxgauge export`.
 
-use super::ended::Printed;
+use super::ended::PrintTime;
 use super::exit::Exit;
-use super::options::{Logs, Redact, Shared, file_of, one_of, with_help};
-use super::since::Since;
+use super::options::{Logs, MonitorOptions, Redact, file_of, one_of, with_help};
+use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -37,7 +37,7 @@ pub struct Export {
     pub partition: Vec<Part>,
     /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
     #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
+    pub since: Option<SinceTime>,
     /// Estimate the sizes of texts from their lengths instead of counting them: quicker, in less memory, and less exact.
     #[arg(long)]
     pub by_length: bool,
@@ -53,7 +53,7 @@ pub struct Export {
 }
 
 impl Run for Export {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
     }
 
@@ -78,8 +78,8 @@ impl Run for Export {
             ));
         }
         let printed = match file {
-            Some(_) => Printed::AtTheEnd,
-            None => Printed::Meanwhile,
+            Some(_) => PrintTime::AtTheEnd,
+            None => PrintTime::Meanwhile,
         };
         call.long_work(&mut context, printed, Charset::Unicode)?;
         let export = export::Export {

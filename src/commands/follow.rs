@@ -1,6 +1,6 @@
 //! `ctxgauge follow`.
 
-use super::options::{Logs, Redact, Shared, check_paths};
+use super::options::{Logs, MonitorOptions, Redact, check_paths};
 use super::{Call, Run};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -47,7 +47,7 @@ pub struct Follow {
 }
 
 impl Run for Follow {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
     }
 

@@ -6,7 +6,7 @@ mod table;
 mod topics;
 
 use super::exit::Exit;
-use super::options::Shared;
+use super::options::MonitorOptions;
 use super::{Call, Cli, Run, locale};
 use anyhow::{Result, bail};
 use assets::PAGES;
@@ -32,7 +32,7 @@ pub struct Help {
 }
 
 impl Run for Help {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.ascii |= std::mem::take(&mut before.ascii);
     }
 

@@ -39,14 +39,14 @@ pub struct Hook {
 }
 
 /// The output of a hook, and its troubles.
-type Printed = (Option<String>, Vec<LineProblem>);
+type HookOutput = (Option<String>, Vec<LineProblem>);
 
 /// The progress of a hook.
 enum Progress {
     /// It has read what the agent passes.
     Read(Box<Event>),
     /// It is done.
-    Done(Result<Printed>),
+    Done(Result<HookOutput>),
 }
 
 impl Run for Hook {
@@ -95,7 +95,7 @@ fn respond_to(
     config: Option<PathBuf>,
     user: &User,
     block_at: Option<Threshold>,
-) -> Result<Printed> {
+) -> Result<HookOutput> {
     let event = match input {
         Ok(Some(event)) => event,
         Ok(None) => {

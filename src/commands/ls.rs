@@ -1,8 +1,8 @@
 //! `ctxgauge ls`.
 
-use super::ended::Printed;
-use super::options::{All, Shared, one_of, with_help};
-use super::since::Since;
+use super::ended::PrintTime;
+use super::options::{ManySessions, MonitorOptions, one_of, with_help};
+use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -22,7 +22,7 @@ pub struct Ls {
     pub by: Option<DivideBy>,
     /// Only sessions that were active since then, such as 2h, 7d or 2026-11-01; totals of responses since then.
     #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
+    pub since: Option<SinceTime>,
     /// Take days to begin at midnight in UTC, not on your clock.
     #[arg(long)]
     pub utc: bool,
@@ -40,18 +40,18 @@ pub struct Ls {
     pub sort: Sort,
     /// The sessions to list.
     #[command(flatten)]
-    pub all: All,
+    pub all: ManySessions,
 }
 
 impl Run for Ls {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.all.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let mut context = call.setup()?.context_of_all(&self.all)?;
         let charset = self.all.print.plain.charset();
-        call.long_work(&mut context, Printed::AtTheEnd, charset)?;
+        call.long_work(&mut context, PrintTime::AtTheEnd, charset)?;
         let mut clock = context.clock();
         if self.utc {
             clock.zone = TimeZone::UTC;

@@ -1,6 +1,6 @@
 //! `ctxgauge mcp`.
 
-use super::options::{Logs, Shared};
+use super::options::{Logs, MonitorOptions};
 use super::{Call, Run};
 use ::mcp::Texts;
 use anyhow::Result;
@@ -26,7 +26,7 @@ pub struct Mcp {
 }
 
 impl Run for Mcp {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
     }
 

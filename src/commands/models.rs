@@ -1,6 +1,6 @@
 //! `ctxgauge models`.
 
-use super::options::{Print, Shared};
+use super::options::{MonitorOptions, Print};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -17,7 +17,7 @@ pub struct Models {
 }
 
 impl Run for Models {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.print.add(before);
     }
 

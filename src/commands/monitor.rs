@@ -1,17 +1,17 @@
 //! The monitor: its options, and the screens with the threads that feed them.
 
-mod hand_on;
+mod hand_out;
 mod logs;
 mod search;
 
 use super::locale;
-use super::options::{Shared, check_paths};
-use super::setup::{LeftOut, Setup};
+use super::options::{MonitorOptions, check_paths};
+use super::setup::{RejectedMapping, Setup};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use ingest::store::pipe::{self, STDIN};
-use logs::{Demo, Followed};
+use logs::{Demo, FollowedLogs};
 use report::{Charset, ReportContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Monitor {
     pub paths: Vec<PathBuf>,
     /// The options that commands have as well.
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: MonitorOptions,
     /// Use this theme: terminal, dark, light, colour-blind, monochrome, or one of your own.
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
@@ -112,7 +112,12 @@ impl Plan<'_> {
             problems.push((file.path().to_owned(), what));
         }
         let left_out = left_out.iter().map(|(path, error)| (path, error));
-        for (path, error) in setup.left_out.iter().map(LeftOut::reason).chain(left_out) {
+        for (path, error) in setup
+            .left_out
+            .iter()
+            .map(RejectedMapping::reason)
+            .chain(left_out)
+        {
             problems.push((path.clone(), format!("it is left out: {error:#}")));
         }
         problems.extend(setup.problems());
@@ -151,7 +156,7 @@ impl Plan<'_> {
                 None => None,
             };
             let or_demo = self.options.paths.is_empty();
-            let followed = Followed::start(self.context, piped, demo, or_demo)?;
+            let followed = FollowedLogs::start(self.context, piped, demo, or_demo)?;
             (String::new(), Box::new(followed))
         };
         Ok(Start {

@@ -16,12 +16,12 @@ pub struct Logs {
     pub root: Vec<PathBuf>,
     /// The agent whose logs are read.
     #[command(flatten)]
-    pub only: Only,
+    pub only: AgentOption,
 }
 
 /// The agent whose logs are read.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
-pub struct Only {
+pub struct AgentOption {
     /// Read only the logs of this agent, by its id or its name on the screens; files you name are read as its
     /// logs, whatever they contain.
     #[arg(long, value_name = "AGENT")]
@@ -30,7 +30,7 @@ pub struct Only {
 
 /// The options of the monitor that commands have as well, and that may come before a command.
 #[derive(Debug, Default, PartialEq, Args)]
-pub struct Shared {
+pub struct MonitorOptions {
     /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
@@ -42,9 +42,9 @@ pub struct Shared {
     pub fresh: bool,
 }
 
-impl Only {
+impl AgentOption {
     /// Takes the options given before the command; those after it win.
-    pub(super) fn add(&mut self, before: &mut Only) {
+    pub(super) fn add(&mut self, before: &mut AgentOption) {
         self.agent = self.agent.take().or(before.agent.take());
     }
 }
@@ -111,7 +111,7 @@ pub(super) fn format_name(format: &OutputFormat) -> PossibleValue {
 
 impl Print {
     /// Takes the options given before the command.
-    pub(super) fn add(&mut self, before: &mut Shared) {
+    pub(super) fn add(&mut self, before: &mut MonitorOptions) {
         self.plain.add(before);
     }
 
@@ -123,7 +123,7 @@ impl Print {
 
 impl Plain {
     /// Takes the options given before the command.
-    pub(super) fn add(&mut self, before: &mut Shared) {
+    pub(super) fn add(&mut self, before: &mut MonitorOptions) {
         self.ascii |= std::mem::take(&mut before.ascii);
         self.fresh |= std::mem::take(&mut before.fresh);
     }
@@ -167,7 +167,7 @@ pub(super) fn check_paths<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> R
 
 /// Arguments of the commands on many sessions.
 #[derive(Debug, Args)]
-pub struct All {
+pub struct ManySessions {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
@@ -179,9 +179,9 @@ pub struct All {
     pub print: Print,
 }
 
-impl All {
+impl ManySessions {
     /// Takes the options given before the command.
-    pub(super) fn add(&mut self, before: &mut Shared) {
+    pub(super) fn add(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
         self.print.add(before);
     }

@@ -1,8 +1,8 @@
 //! `ctxgauge report`.
 
-use super::ended::Printed;
+use super::ended::PrintTime;
 use super::exit::Exit;
-use super::options::{Logs, Plain, Redact, Shared, file_of, format_name, one_of};
+use super::options::{Logs, MonitorOptions, Plain, Redact, file_of, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -49,7 +49,7 @@ pub struct Report {
 }
 
 impl Run for Report {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
         self.plain.add(before);
     }
@@ -66,7 +66,7 @@ impl Run for Report {
         };
         let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;
-        call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
+        call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
         let asked = SessionRequest {
             path: self.path.as_deref(),
             session: self.session.as_deref(),

@@ -1,10 +1,10 @@
 //! `ctxgauge search`.
 
-use super::ended::Printed;
+use super::ended::PrintTime;
 use super::exit::Exit;
 use super::locale;
-use super::options::{All, Shared, check_paths, one_of};
-use super::since::Since;
+use super::options::{ManySessions, MonitorOptions, check_paths, one_of};
+use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -30,7 +30,7 @@ pub struct Search {
     pub case_sensitive: bool,
     /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
     #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
+    pub since: Option<SinceTime>,
     /// Only sessions with this in the name of their project; with a /, in the path of its folder.
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
@@ -48,7 +48,7 @@ pub struct Search {
     pub color: Color,
     /// The sessions to search.
     #[command(flatten)]
-    pub all: All,
+    pub all: ManySessions,
 }
 
 /// The use of colours.
@@ -64,7 +64,7 @@ pub enum Color {
 }
 
 impl Run for Search {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.all.add(before);
     }
 
@@ -83,7 +83,7 @@ impl Search {
         let setup = call.setup()?;
         let mut context = setup.context_of_all(&self.all)?;
         let charset = self.all.print.plain.charset();
-        call.long_work(&mut context, Printed::Meanwhile, charset)?;
+        call.long_work(&mut context, PrintTime::Meanwhile, charset)?;
         let style = self.all.print.style(call);
         let is_plain = || locale::is_plain(&call.user.env, &setup.config);
         let colours = match self.color {

@@ -2,8 +2,8 @@
 
 use super::exit::Exit;
 use super::locale;
-use super::options::{All, Logs, Only};
-use crate::config::{self, Config, Loaded, UserFile, Variable};
+use super::options::{AgentOption, Logs, ManySessions};
+use crate::config::{self, Config, LoadedConfig, UserFile, Variable};
 use crate::nearest::nearest;
 use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
@@ -34,11 +34,11 @@ pub(super) struct Setup {
     /// The user's models table.
     models: Option<Rules>,
     /// The user's mappings that are not valid.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<RejectedMapping>,
 }
 
 /// A mapping that is not valid. The others are used without it.
-pub(super) struct LeftOut {
+pub(super) struct RejectedMapping {
     /// The file.
     pub(super) path: PathBuf,
     /// The agent's id.
@@ -47,7 +47,7 @@ pub(super) struct LeftOut {
     pub(super) error: anyhow::Error,
 }
 
-impl LeftOut {
+impl RejectedMapping {
     /// Returns the file, and the problem with it.
     pub(super) fn reason(&self) -> (&PathBuf, &anyhow::Error) {
         (&self.path, &self.error)
@@ -68,11 +68,11 @@ impl Setup {
     ///
     /// If the program's own tables are wrong.
     pub(super) fn usual(user: &User) -> Result<Setup> {
-        Setup::of(Loaded::default(), None, user)
+        Setup::of(LoadedConfig::default(), None, user)
     }
 
     /// Reads the files that the configuration names, after it was read from this file.
-    pub(super) fn of(loaded: Loaded, file: Option<PathBuf>, user: &User) -> Result<Setup> {
+    pub(super) fn of(loaded: LoadedConfig, file: Option<PathBuf>, user: &User) -> Result<Setup> {
         let config = loaded.config;
         let (mut formats, mut left_out) = (Vec::new(), Vec::new());
         for (path, mapping) in config::mappings(file.as_deref())? {
@@ -81,7 +81,7 @@ impl Setup {
                 Err(error) => {
                     let stem = path.file_stem().unwrap_or_default();
                     let name = stem.to_string_lossy().into_owned();
-                    left_out.push(LeftOut { path, name, error });
+                    left_out.push(RejectedMapping { path, name, error });
                 }
             }
         }
@@ -157,7 +157,7 @@ impl Setup {
     }
 
     /// Returns the context of a report on one file.
-    pub(super) fn context(&self, only: &Only) -> Result<ReportContext> {
+    pub(super) fn context(&self, only: &AgentOption) -> Result<ReportContext> {
         let all = self.formats.clone();
         let mut rules = self.rules()?;
         let named = only.agent.as_deref().map(|name| self.named_agent(name));
@@ -213,7 +213,7 @@ impl Setup {
     }
 
     /// Returns the context of a command on many sessions.
-    pub(super) fn context_of_all(&self, all: &All) -> Result<ReportContext> {
+    pub(super) fn context_of_all(&self, all: &ManySessions) -> Result<ReportContext> {
         self.context_of(&all.paths, &all.logs)
     }
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// Since when.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Since {
+pub enum SinceTime {
     /// For this long.
     Ago(SignedDuration),
     /// Since this moment.
@@ -16,35 +16,35 @@ pub enum Since {
     Local(DateTime),
 }
 
-impl Since {
+impl SinceTime {
     /// Returns the moment, on this clock.
     pub fn moment(self, clock: &Clock) -> Timestamp {
         match self {
-            Since::Ago(ago) => clock.now.checked_sub(ago).unwrap_or(Timestamp::MIN),
-            Since::At(at) => at,
-            Since::Local(time) => clock.zone.to_timestamp(time).unwrap_or(Timestamp::MIN),
+            SinceTime::Ago(ago) => clock.now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+            SinceTime::At(at) => at,
+            SinceTime::Local(time) => clock.zone.to_timestamp(time).unwrap_or(Timestamp::MIN),
         }
     }
 }
 
-impl FromStr for Since {
+impl FromStr for SinceTime {
     type Err = &'static str;
 
     /// Reads `90m`, `2h`, `7d`, `2w`; `2026-11-01` and `2026-11-01T12:00` on the user's clock,
     /// `2026-11-01T12:00:00+01:00`.
-    fn from_str(text: &str) -> Result<Since, &'static str> {
+    fn from_str(text: &str) -> Result<SinceTime, &'static str> {
         if let Ok(at) = text.parse::<Timestamp>() {
-            return Ok(Since::At(at));
+            return Ok(SinceTime::At(at));
         }
         if let Ok(time) = text.parse() {
-            return Ok(Since::Local(time));
+            return Ok(SinceTime::Local(time));
         }
         let is_long = |span: &Span| !span.is_negative() && !span.is_zero();
         let ago = text.parse::<Span>().ok().filter(is_long).and_then(|span| {
             let days = SpanRelativeTo::days_are_24_hours();
             span.to_duration(days).ok()
         });
-        ago.map(Since::Ago)
+        ago.map(SinceTime::Ago)
             .ok_or("neither a time ago, such as 2h or 7d, nor a date, such as 2026-11-01")
     }
 }
@@ -71,7 +71,7 @@ mod tests {
             ("2026-11-01T06:30Z", "2026-11-01T06:30:00Z"),
             ("2026-11-01T06:30:00+01:00", "2026-11-01T05:30:00Z"),
         ] {
-            let since: Since = text.parse().unwrap();
+            let since: SinceTime = text.parse().unwrap();
             assert_eq!(since.moment(&clock).to_string(), moment, "{text}");
         }
         for wrong in [
@@ -85,10 +85,10 @@ mod tests {
             "2026-13-01",
             "7 x",
         ] {
-            assert!(wrong.parse::<Since>().is_err(), "{wrong}");
+            assert!(wrong.parse::<SinceTime>().is_err(), "{wrong}");
         }
         // A time before all times is the first of them.
-        let since: Since = "19000w".parse().unwrap();
+        let since: SinceTime = "19000w".parse().unwrap();
         clock.now = Timestamp::MIN;
         assert!(since.moment(&clock) == Timestamp::MIN);
     }

@@ -1,6 +1,6 @@
 //! `ctxgauge status`.
 
-use super::statusline::{Looks, configuration, context, print};
+use super::statusline::{LineOptions, configuration, context, print};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -29,7 +29,7 @@ pub struct Status {
     pub verbose: bool,
     /// The look of the line.
     #[command(flatten)]
-    pub looks: Looks,
+    pub looks: LineOptions,
 }
 
 impl Run for Status {

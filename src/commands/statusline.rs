@@ -3,10 +3,10 @@
 //! An agent runs it again and again and shows what it prints. It therefore always prints a line and ends with 0; what is
 //! wrong is a word in the line and a sentence on standard error.
 
-use super::chained::Chained;
 use super::ended::leave_nothing_when_ended;
 use super::locale::{self, Terminals};
 use super::setup::Setup;
+use super::wrapped_status_line::WrappedStatusLine;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -34,12 +34,12 @@ pub struct StatusLine {
     pub ctxgauge: bool,
     /// The look of the line.
     #[command(flatten)]
-    pub looks: Looks,
+    pub looks: LineOptions,
 }
 
 /// The look of a status line.
 #[derive(Debug, Args)]
-pub struct Looks {
+pub struct LineOptions {
     /// What to show: normal, short, two-lines, or a format such as '{percent:colour}[ · {until}]'. Default: that of the
     /// configuration, else normal.
     #[arg(long, value_name = "NAME|FORMAT")]
@@ -74,8 +74,8 @@ impl Run for StatusLine {
             // Without it there is a line all the same.
             let _ = leave_nothing_when_ended();
         }
-        let chained =
-            chained.map(|command| Chained::start(command, bytes.unwrap_or_default(), agent));
+        let chained = chained
+            .map(|command| WrappedStatusLine::start(command, bytes.unwrap_or_default(), agent));
         let (setup, mut troubles) = configuration(call.setup(), call.user)?;
         let (mut look, wrong) = self.looks.look(&setup, &call.user.env);
         troubles.extend(wrong);
@@ -128,7 +128,7 @@ fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<
         return Err(NoInput::Empty);
     }
     let passed = Arc::new(Mutex::new(Vec::new()));
-    let mut into = Passed(Arc::clone(&passed));
+    let mut into = PassedBytes(Arc::clone(&passed));
     let (send, done) = mpsc::sync_channel(1);
     // It ends with the process.
     let read = move || send.send(io::copy(&mut input.take(LARGEST_INPUT + 1), &mut into));
@@ -148,9 +148,9 @@ fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<
 const LONGEST_INPUT: Duration = Duration::from_secs(1);
 
 /// The bytes that were passed so far.
-struct Passed(Arc<Mutex<Vec<u8>>>);
+struct PassedBytes(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Passed {
+impl Write for PassedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         passed.write(bytes)
@@ -197,7 +197,7 @@ pub(super) fn print(
     Ok(())
 }
 
-impl Looks {
+impl LineOptions {
     /// Returns the look that the options and the configuration ask for. A wrong format is replaced by the usual one.
     pub(super) fn look(&self, setup: &Setup, env: &Env) -> (LineStyle, Option<LineProblem>) {
         let config = &setup.config;

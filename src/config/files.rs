@@ -84,20 +84,20 @@ fn named_file(path: PathBuf, text: String) -> UserFile {
 }
 
 /// Reads a file. `None`: it does not exist, and need not.
-pub(super) fn read(path: &Path, required: Required) -> Result<Option<String>> {
+pub(super) fn read(path: &Path, required: Requirement) -> Result<Option<String>> {
     let text = match required {
-        Required::Yes => files::read_named(path, MAX_FILE_BYTES),
-        Required::No => files::read_text(path, MAX_FILE_BYTES),
+        Requirement::Yes => files::read_named(path, MAX_FILE_BYTES),
+        Requirement::No => files::read_text(path, MAX_FILE_BYTES),
     };
     match text {
-        Err(error) if required == Required::No && files::is_absent(&error) => Ok(None),
+        Err(error) if required == Requirement::No && files::is_absent(&error) => Ok(None),
         text => Ok(Some(text.with_context(|| unreadable(path))?)),
     }
 }
 
 /// The requirement that a file exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Required {
+pub(super) enum Requirement {
     Yes,
     No,
 }

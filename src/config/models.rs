@@ -3,7 +3,7 @@
 mod checked;
 
 use super::Config;
-use super::files::{self, Required};
+use super::files::{self, Requirement};
 use anyhow::{Context, Result, anyhow};
 use model::window::Rules;
 use std::path::{Path, PathBuf};
@@ -32,8 +32,8 @@ pub fn rules() -> Result<Rules> {
 /// is no error.
 pub fn custom_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> {
     let required = match (&config.models, file) {
-        (Some(_), _) => Required::Yes,
-        (None, Some(_)) => Required::No,
+        (Some(_), _) => Requirement::Yes,
+        (None, Some(_)) => Requirement::No,
         (None, None) => return Ok(None),
     };
     let path = models_file(config, file.unwrap_or(Path::new("")));

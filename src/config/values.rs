@@ -1,6 +1,6 @@
 //! Finds the value of each key, and its source.
 
-use super::Loaded;
+use super::LoadedConfig;
 use super::keys::{self, Kind, Setting, Unset};
 use super::problem::line_number;
 use serde::Deserialize;
@@ -35,7 +35,7 @@ pub enum Origin {
 }
 
 /// Returns the values of all keys, in the order of [`keys::ALL`].
-pub fn values(loaded: &Loaded) -> Vec<KeyValue> {
+pub fn values(loaded: &LoadedConfig) -> Vec<KeyValue> {
     let text = loaded.text.as_deref().unwrap_or_default();
     let (table, _) = DeTable::parse_recoverable(text);
     let mut values = Vec::new();

@@ -1,7 +1,7 @@
 //! The answers: parts of a report, as JSON objects in which every string is inert and short.
 
-use super::logs::Found;
-use super::tools::{Asked, Largest, Part};
+use super::logs::SessionMatch;
+use super::tools::{Largest, Part, Question};
 use model::carried::CarriedCost;
 use model::forecast::forecast_without;
 use model::gauge::SessionGauge;
@@ -30,13 +30,13 @@ const NAMED_IDS: usize = 10;
 /// # Errors
 ///
 /// If there is no answer: the reason, for the model to read.
-pub(crate) fn answer(of: &Found<'_>, asked: Asked) -> Result<Value, String> {
+pub(crate) fn answer(of: &SessionMatch<'_>, asked: Question) -> Result<Value, String> {
     let mut answer = match asked {
-        Asked::Now => now(of),
-        Asked::Largest(which) => largest(of, &which),
-        Asked::Without(ids) => what_if(of, ids)?,
-        Asked::Forecast => coming(of),
-        Asked::Text(part) => text(of, &part)?,
+        Question::Now => now(of),
+        Question::Largest(which) => largest(of, &which),
+        Question::Without(ids) => what_if(of, ids)?,
+        Question::Forecast => coming(of),
+        Question::Text(part) => text(of, &part)?,
     };
     answer["session"] = session(of);
     make_inert(&mut answer, LONGEST_NAME);
@@ -44,7 +44,7 @@ pub(crate) fn answer(of: &Found<'_>, asked: Asked) -> Result<Value, String> {
 }
 
 /// Returns the facts that identify the session, and the way in which it was found.
-fn session(of: &Found<'_>) -> Value {
+fn session(of: &SessionMatch<'_>) -> Value {
     let mut part = json!({
         "id": of.session.meta.id.as_deref().or(of.follower.log().facts.id.as_deref()),
         "agent": of.session.agent,
@@ -58,7 +58,7 @@ fn session(of: &Found<'_>) -> Value {
     part
 }
 
-fn now(of: &Found<'_>) -> Value {
+fn now(of: &SessionMatch<'_>) -> Value {
     let gauge = of.session.gauge();
     let mut coming = next(of, &gauge);
     // The rest is in `compaction_forecast`.
@@ -72,7 +72,7 @@ fn now(of: &Found<'_>) -> Value {
 }
 
 /// Returns the forecast of the next compaction, or the reason why there is none.
-fn next(of: &Found<'_>, gauge: &SessionGauge) -> Map<String, Value> {
+fn next(of: &SessionMatch<'_>, gauge: &SessionGauge) -> Map<String, Value> {
     let all = triggers::next(gauge, &of.forecast, of.now);
     let mut coming = parts::coming(&of.forecast, &all, gauge);
     if let Err(why) = &of.forecast {
@@ -81,7 +81,7 @@ fn next(of: &Found<'_>, gauge: &SessionGauge) -> Map<String, Value> {
     coming
 }
 
-fn largest(of: &Found<'_>, which: &Largest) -> Value {
+fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let session = of.session;
     let requests = session.requests().len();
     let carried = CarriedCost::by(session, requests);
@@ -114,7 +114,7 @@ fn largest(of: &Found<'_>, which: &Largest) -> Value {
     json!({"items": items, "total": total})
 }
 
-fn what_if(of: &Found<'_>, ids: Vec<ItemIx>) -> Result<Value, String> {
+fn what_if(of: &SessionMatch<'_>, ids: Vec<ItemIx>) -> Result<Value, String> {
     let session = of.session;
     let count = session.items().len();
     let ids: BTreeSet<ItemIx> = ids.into_iter().collect();
@@ -172,7 +172,7 @@ fn check_ids(ids: &BTreeSet<ItemIx>, count: usize) -> Result<(), String> {
     ))
 }
 
-fn coming(of: &Found<'_>) -> Value {
+fn coming(of: &SessionMatch<'_>) -> Value {
     let mut past = parts::past(of.session, MOST_PAST);
     for part in &mut past {
         let is_kept = |key: &str| {
@@ -186,7 +186,7 @@ fn coming(of: &Found<'_>) -> Value {
     json!({"next": next(of, &of.session.gauge()), "past": past})
 }
 
-fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
+fn text(of: &SessionMatch<'_>, part: &Part) -> Result<Value, String> {
     let items = of.session.items();
     check_ids(&BTreeSet::from([part.id]), items.len())?;
     let request = TextRequest::of(of.follower.file(), items.at(part.id));

@@ -17,11 +17,11 @@
 //! text of a log. All of it is made inert.
 
 mod answers;
-mod asking;
 mod choice;
 mod hints;
 mod logs;
 mod server;
+mod tool_call;
 mod tools;
 mod wire;
 

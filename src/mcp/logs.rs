@@ -1,9 +1,9 @@
 //! Finds the session that is asked about, and follows its log.
 
 use super::Setup;
-use super::asking::{CallAsked, Evidence};
 use super::choice::{Choice, Grounds, either, newer, whole_id};
 use super::hints::Hints;
+use super::tool_call::{Evidence, ToolCall};
 use ingest::conversations::main_of;
 use ingest::discover::Scanner;
 use ingest::discover::registry;
@@ -33,7 +33,7 @@ const MOST_ASKED: usize = 256;
 const MOST_SEARCHED: usize = 8;
 
 /// A session that was found, as it is now.
-pub(crate) struct Found<'a> {
+pub(crate) struct SessionMatch<'a> {
     pub(crate) session: &'a Session,
     pub(crate) follower: &'a Follower,
     /// The forecast of the next compaction.
@@ -48,7 +48,7 @@ pub(crate) struct Found<'a> {
 
 /// The facts about a session in the newest records of its log.
 #[derive(Debug, Clone, Default)]
-struct Glance {
+struct SessionGlance {
     id: Option<String>,
     folder: Option<PathBuf>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Logs {
     /// The newest is last.
     followed: Vec<Follower>,
     /// The facts from the ends of logs, with the length that each log had.
-    glances: HashMap<FileId, (u64, Glance)>,
+    glances: HashMap<FileId, (u64, SessionGlance)>,
 }
 
 impl Logs {
@@ -85,9 +85,13 @@ impl Logs {
     /// # Errors
     ///
     /// If there is none: the reason, for the model to read.
-    pub(crate) fn session(&mut self, hints: &Hints, tool: &str) -> Result<Found<'_>, String> {
+    pub(crate) fn session(
+        &mut self,
+        hints: &Hints,
+        tool: &str,
+    ) -> Result<SessionMatch<'_>, String> {
         let id = hints.call.as_deref().map(Key::of);
-        let call = CallAsked { id, tool };
+        let call = ToolCall { id, tool };
         let mut moments = moments();
         let is_written_late = |choice: &Choice| id.is_some() || choice.grounds == Grounds::Client;
         let choice = loop {
@@ -265,7 +269,7 @@ impl Logs {
     }
 
     /// Returns the id of a log's session and its working directory, from its newest records.
-    fn glance(&mut self, log: &LogFile) -> Glance {
+    fn glance(&mut self, log: &LogFile) -> SessionGlance {
         let (file, len) = (log.facts.file, log.facts.len);
         if let Some((known, glance)) = self.glances.get(&file)
             && *known == len
@@ -274,7 +278,7 @@ impl Logs {
         }
         let sessions = tail_only(log, &self.setup.context.rules).unwrap_or_default();
         let meta = main_of(&sessions).map(|session| &session.meta);
-        let glance = Glance {
+        let glance = SessionGlance {
             id: meta.and_then(|meta| meta.id.as_deref().map(str::to_owned)),
             folder: meta.and_then(|meta| meta.cwd.as_deref().map(PathBuf::from)),
         };
@@ -312,7 +316,7 @@ impl Logs {
     fn by_call(
         &mut self,
         choice: &Choice,
-        call: &CallAsked<'_>,
+        call: &ToolCall<'_>,
         logs: &[LogFile],
     ) -> Option<Choice> {
         let mut near = vec![choice.log.clone()];
@@ -342,7 +346,7 @@ impl Logs {
 
     /// Returns the newest logs that may have a call beside the chosen one: those of its sub-agents and, if the client
     /// does not name its session or this call, those of the same folder.
-    fn beside(&mut self, choice: &Choice, call: &CallAsked<'_>, logs: &[LogFile]) -> Vec<LogFile> {
+    fn beside(&mut self, choice: &Choice, call: &ToolCall<'_>, logs: &[LogFile]) -> Vec<LogFile> {
         let log = &choice.log;
         let since = log.facts.modified.map(|at| at - AT_WORK);
         let folder = self.glance(log).folder;
@@ -366,7 +370,7 @@ impl Logs {
     }
 
     /// Returns the session of the log that was read last.
-    fn found(&mut self, choice: Choice) -> Result<Found<'_>, String> {
+    fn found(&mut self, choice: Choice) -> Result<SessionMatch<'_>, String> {
         let now = (self.setup.context.now)();
         let follower = self.followed.last_mut().ok_or("no log was read")?;
         let (file, conversation) = (follower.file(), choice.conversation);
@@ -379,7 +383,7 @@ impl Logs {
             .apply(Update::Settings { file, overrides });
         let follower = &*follower;
         let session = follower.session(key).ok_or("the log has no session")?;
-        Ok(Found {
+        Ok(SessionMatch {
             session,
             follower,
             forecast: forecast(session, Some(now)),

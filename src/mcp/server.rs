@@ -3,7 +3,7 @@
 
 use super::hints::Hints;
 use super::logs::Logs;
-use super::tools::{self, Refused, Texts};
+use super::tools::{self, Refusal, Texts};
 use super::wire::{Fault, Request};
 use super::{Setup, answers};
 use render::text::inert;
@@ -139,19 +139,19 @@ impl Server {
                 "isError": false,
             })),
             // It may name a path, or what the client has sent.
-            Err(Refused::Failed(why)) => Ok(json!({
+            Err(Refusal::Failed(why)) => Ok(json!({
                 "content": [{"type": "text", "text": inert(&why)}],
                 "isError": true,
             })),
-            Err(Refused::Unknown) => Err(Fault::wrong_params("there is no such tool")),
+            Err(Refusal::Unknown) => Err(Fault::wrong_params("there is no such tool")),
         }
     }
 
-    fn tool(&mut self, call: Call, hints: &Hints) -> Result<Value, Refused> {
+    fn tool(&mut self, call: Call, hints: &Hints) -> Result<Value, Refusal> {
         let asked = tools::parse(&call.name, call.arguments, self.texts)?;
         let of = self.logs.session(hints, &call.name);
-        let of = of.map_err(Refused::Failed)?;
-        answers::answer(&of, asked).map_err(Refused::Failed)
+        let of = of.map_err(Refusal::Failed)?;
+        answers::answer(&of, asked).map_err(Refusal::Failed)
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Tool {
 
 /// A tool and its arguments.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Asked {
+pub(crate) enum Question {
     /// The size of the context now.
     Now,
     /// Its largest items.
@@ -72,7 +72,7 @@ pub(crate) struct Part {
 
 /// The reason why a call has no answer.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Refused {
+pub(crate) enum Refusal {
     /// There is no such tool.
     Unknown,
     /// For the model to read.
@@ -220,16 +220,16 @@ pub(crate) fn parse(
     name: &str,
     arguments: Option<Map<String, Value>>,
     texts: Texts,
-) -> Result<Asked, Refused> {
+) -> Result<Question, Refusal> {
     let arguments = arguments.unwrap_or_default();
     Ok(match name {
         "context_now" => {
             let NoArguments {} = read(arguments)?;
-            Asked::Now
+            Question::Now
         }
         "largest_items" => {
             let LargestArguments { n, role, tool } = read(arguments)?;
-            Asked::Largest(Largest {
+            Question::Largest(Largest {
                 most: index(n.unwrap_or(USUAL_ITEMS).clamp(1, MOST_ITEMS)),
                 role: role.as_deref().map(role_of).transpose()?,
                 tool,
@@ -238,36 +238,36 @@ pub(crate) fn parse(
         "what_if_without" => {
             let WithoutArguments { ids } = read(arguments)?;
             if ids.len() > MOST_IDS {
-                return Err(Refused::Failed(format!("more than {MOST_IDS} ids")));
+                return Err(Refusal::Failed(format!("more than {MOST_IDS} ids")));
             }
-            Asked::Without(ids.into_iter().map(index).collect())
+            Question::Without(ids.into_iter().map(index).collect())
         }
         "compaction_forecast" => {
             let NoArguments {} = read(arguments)?;
-            Asked::Forecast
+            Question::Forecast
         }
         "item_text" if texts == Texts::On => {
             let TextArguments { id, from, bytes } = read(arguments)?;
-            Asked::Text(Part {
+            Question::Text(Part {
                 id: index(id),
                 from: from.unwrap_or_default(),
                 bytes: bytes.unwrap_or(USUAL_TEXT).clamp(1, MOST_TEXT),
             })
         }
-        _ => return Err(Refused::Unknown),
+        _ => return Err(Refusal::Unknown),
     })
 }
 
-fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Refused> {
+fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Refusal> {
     let read = serde_json::from_value(Value::Object(arguments));
-    read.map_err(|e| Refused::Failed(format!("the arguments are wrong: {e}")))
+    read.map_err(|e| Refusal::Failed(format!("the arguments are wrong: {e}")))
 }
 
-fn role_of(name: &str) -> Result<Role, Refused> {
+fn role_of(name: &str) -> Result<Role, Refusal> {
     let named = Role::ALL.into_iter().find(|role| role.name() == name);
     named.ok_or_else(|| {
         let names = Role::ALL.map(Role::name).join(", ");
-        Refused::Failed(format!("the role is none of {names}"))
+        Refusal::Failed(format!("the role is none of {names}"))
     })
 }
 
@@ -292,16 +292,16 @@ mod tests {
         assert!(cost <= PRICE, "{cost}: {tools}");
     }
 
-    fn parsed(name: &str, arguments: Value) -> Result<Asked, Refused> {
+    fn parsed(name: &str, arguments: Value) -> Result<Question, Refusal> {
         parse(name, arguments.as_object().cloned(), Texts::On)
     }
 
     #[test]
     fn arguments_are_checked_and_bounded() {
-        assert_eq!(parsed("context_now", json!({})), Ok(Asked::Now));
-        assert_eq!(parsed("context_now", Value::Null), Ok(Asked::Now));
+        assert_eq!(parsed("context_now", json!({})), Ok(Question::Now));
+        assert_eq!(parsed("context_now", Value::Null), Ok(Question::Now));
         let most = |n: Value| match parsed("largest_items", json!({"n": n})) {
-            Ok(Asked::Largest(largest)) => Some(largest.most),
+            Ok(Question::Largest(largest)) => Some(largest.most),
             _ => None,
         };
         let given = [json!(null), json!(0), json!(7), json!(u64::MAX)].map(most);
@@ -316,7 +316,7 @@ mod tests {
             bytes: MOST_TEXT,
         };
         let asked = parsed("item_text", json!({"id": 3, "bytes": 1u64 << 40}));
-        assert_eq!(asked, Ok(Asked::Text(text)));
+        assert_eq!(asked, Ok(Question::Text(text)));
         let wrong = [
             ("context_now", json!({"verbose": true})),
             ("largest_items", json!({"role": "nobody"})),
@@ -328,7 +328,7 @@ mod tests {
         for (name, arguments) in wrong {
             let refused = parsed(name, arguments);
             assert!(
-                matches!(refused, Err(Refused::Failed(_))),
+                matches!(refused, Err(Refusal::Failed(_))),
                 "{name}: {refused:?}"
             );
         }
@@ -339,7 +339,7 @@ mod tests {
         let arguments = json!({"id": 3}).as_object().cloned();
         assert_eq!(
             parse("item_text", arguments, Texts::Off),
-            Err(Refused::Unknown)
+            Err(Refusal::Unknown)
         );
         let names = |texts| {
             let tools = definitions(texts);

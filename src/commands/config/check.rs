@@ -5,7 +5,7 @@ use crate::commands::Call;
 use crate::commands::exit::Exit;
 use crate::commands::setup::Setup;
 use crate::config::values::{bindings, place};
-use crate::config::{self, Loaded, Problem, UserThemes};
+use crate::config::{self, LoadedConfig, Problem, UserThemes};
 use anyhow::Result;
 use files::paths::User;
 use render::number::counted;
@@ -33,7 +33,7 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
     let default = call.user.folders.config_file();
     let text = config::text(call.config.as_deref(), default.as_deref())?;
     let columns = call.columns();
-    let mut found = Found {
+    let mut found = FoundProblems {
         path,
         text: text.unwrap_or_default(),
         page: Page::new(&mut *call.out, columns),
@@ -66,7 +66,7 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
 }
 
 /// The problems that were found so far.
-struct Found<'a> {
+struct FoundProblems<'a> {
     /// The configuration file.
     path: PathBuf,
     text: String,
@@ -74,7 +74,7 @@ struct Found<'a> {
     problems: usize,
 }
 
-impl Found<'_> {
+impl FoundProblems<'_> {
     /// Prints a problem in sentences, which may have several lines.
     fn print(&mut self, what: impl Display) -> io::Result<()> {
         self.problems += 1;
@@ -95,7 +95,7 @@ impl Found<'_> {
     }
 
     /// Prints a problem with the value of a key, at the place where the key is set.
-    fn of_key(&mut self, loaded: &Loaded, key: &str, message: String) -> io::Result<()> {
+    fn of_key(&mut self, loaded: &LoadedConfig, key: &str, message: String) -> io::Result<()> {
         match loaded.variable(key) {
             Some(variable) => self.print(format!("{}: {message}", variable.name)),
             None => self.in_file(&Problem {
@@ -106,7 +106,7 @@ impl Found<'_> {
     }
 
     /// Prints a problem with keys of the keyboard, at the place of the first action that the message names.
-    fn of_keyboard(&mut self, loaded: &Loaded, message: &str) -> io::Result<()> {
+    fn of_keyboard(&mut self, loaded: &LoadedConfig, message: &str) -> io::Result<()> {
         let is_named = |name: &str| {
             [format!("'{name}'"), format!("\"{name}\"")]
                 .iter()
@@ -123,7 +123,7 @@ impl Found<'_> {
     }
 
     /// Prints the problems with values that are used later.
-    fn of_config(&mut self, loaded: &Loaded) -> Result<()> {
+    fn of_config(&mut self, loaded: &LoadedConfig) -> Result<()> {
         if let Err(error) = loaded.config.keymap() {
             // A line for each; the first says what they are about.
             for line in error.to_string().lines().skip(1) {
@@ -138,7 +138,7 @@ impl Found<'_> {
     }
 
     /// Prints the problems with the files beside the configuration, and with the keys that name them.
-    fn beside(&mut self, loaded: Loaded, file: Option<PathBuf>, user: &User) -> Result<()> {
+    fn beside(&mut self, loaded: LoadedConfig, file: Option<PathBuf>, user: &User) -> Result<()> {
         let mut themes = config::themes(file.as_deref())?;
         if let Some(name) = loaded.config.theme.clone()
             && !is_left_out(&themes, &name)

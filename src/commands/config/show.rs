@@ -1,6 +1,6 @@
 //! `ctxgauge config show`.
 
-use crate::commands::options::{Print, Shared};
+use crate::commands::options::{MonitorOptions, Print};
 use crate::commands::{Call, Run};
 use crate::config;
 use crate::config::keys::Unset;
@@ -29,7 +29,7 @@ pub struct Show {
 }
 
 impl Run for Show {
-    fn add_options(&mut self, before: &mut Shared) {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
         self.root.append(&mut before.logs.root);
         self.print.add(before);
     }

@@ -1,6 +1,6 @@
 //! The logs of the screens: those that are found and followed, or the demo.
 
-use super::hand_on::Writer;
+use super::hand_out::Writer;
 use super::search;
 use ingest::search::Matcher;
 use ingest::store::pipe::PipeInput;
@@ -98,21 +98,21 @@ impl Logs for Demo {
 }
 
 /// Logs that are read and followed.
-pub(super) struct Followed {
+pub(super) struct FollowedLogs {
     handle: Handle,
     context: Arc<ReportContext>,
     /// The demo, which is shown if there are no logs.
     demo: Demo,
 }
 
-impl Followed {
+impl FollowedLogs {
     /// Starts to read the logs. If `or_demo` and the first scan finds none, the demo is played.
     pub(super) fn start(
         context: ReportContext,
         piped: Option<PipeInput>,
         demo: Demo,
         or_demo: bool,
-    ) -> io::Result<Followed> {
+    ) -> io::Result<FollowedLogs> {
         let beside = Arc::new(context.beside());
         let options = ingest::Options {
             formats: context.formats,
@@ -138,7 +138,7 @@ impl Followed {
             }
             ControlFlow::Continue(())
         })?;
-        Ok(Followed {
+        Ok(FollowedLogs {
             handle,
             context: beside,
             demo,
@@ -146,7 +146,7 @@ impl Followed {
     }
 }
 
-impl Logs for Followed {
+impl Logs for FollowedLogs {
     fn look_at(&self, file: FileId) {
         self.handle.look_at(file);
     }

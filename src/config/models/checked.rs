@@ -12,14 +12,14 @@ const MOST_SECONDS: f64 = 31_536_000.0;
 
 /// A row that is not used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct RefusedRow {
     /// The line of the number, counted from 1; `None`: it was not found, since the table is written in another way.
     pub(super) line: Option<usize>,
     /// The number, and what is allowed.
     pub(super) why: String,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "line {line}: {}", self.why),
@@ -29,10 +29,10 @@ impl fmt::Display for Refused {
 }
 
 /// The numbers that a field may have, and the words for them.
-type Allowed = (RangeInclusive<f64>, &'static str);
+type AllowedRange = (RangeInclusive<f64>, &'static str);
 
 /// Returns the range of numbers that a field of a row may have; `None`: the field is no number.
-fn allowed(list: &str, field: &str) -> Option<Allowed> {
+fn allowed(list: &str, field: &str) -> Option<AllowedRange> {
     let size = Some((1.0..=MOST_TOKENS, "1 to 1,000,000,000 tokens"));
     let tokens = Some((0.0..=MOST_TOKENS, "0 to 1,000,000,000 tokens"));
     let factor = Some((0.0..=1_000.0, "0 to 1,000"));
@@ -68,7 +68,7 @@ fn allowed(list: &str, field: &str) -> Option<Allowed> {
 }
 
 /// Removes the rows with numbers that cannot be true from a table. `text` is the table as it is written.
-pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<Refused> {
+pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<RefusedRow> {
     let mut refused = Vec::new();
     for list in ["model", "policy", "price", "cache", "trigger"] {
         let Some(Value::Array(rows)) = table.get_mut(list) else {
@@ -78,7 +78,7 @@ pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<Refused> {
         rows.retain(|row| {
             nth += 1;
             let why = odd(list, row);
-            refused.extend(why.as_ref().map(|(field, why)| Refused {
+            refused.extend(why.as_ref().map(|(field, why)| RefusedRow {
                 line: line_of(text, &format!("[[{list}]]"), nth, field),
                 why: format!("a [[{list}]] is not used: {why}"),
             }));
@@ -89,7 +89,7 @@ pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<Refused> {
     if let Some(Value::Table(tokenizers)) = table.get_mut("tokenizer") {
         tokenizers.retain(|name, row| {
             let why = odd("tokenizer", row);
-            refused.extend(why.as_ref().map(|(field, why)| Refused {
+            refused.extend(why.as_ref().map(|(field, why)| RefusedRow {
                 line: line_of(text, &format!("[tokenizer.{name}]"), 1, field),
                 why: format!("the tokenizer '{name}' is not used: {why}"),
             }));
@@ -110,7 +110,7 @@ pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<Refused> {
         && !(0.0..=MOST_TOKENS).contains(&value)
     {
         table.remove("summary");
-        refused.push(Refused {
+        refused.push(RefusedRow {
             line: line_of(text, "", 1, "summary"),
             why: format!("`summary` is not used: it is {words}"),
         });

@@ -36,19 +36,19 @@ pub(super) fn end_running() {
 }
 
 /// A status line that runs.
-pub(super) struct Chained {
+pub(super) struct WrappedStatusLine {
     child: Child,
     lines: Receiver<io::Result<Vec<u8>>>,
     until: Instant,
 }
 
-impl Chained {
+impl WrappedStatusLine {
     /// Starts a command as the agent would, with the same input.
     pub(super) fn start(
         command: &str,
         input: Vec<u8>,
         agent: Option<Agent>,
-    ) -> io::Result<Chained> {
+    ) -> io::Result<WrappedStatusLine> {
         let [shell, option] = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
         let mut child = files::in_own_group(&mut Command::new(shell))
             .args([option, command])
@@ -73,7 +73,7 @@ impl Chained {
             _ => LONGEST,
         };
         let until = Instant::now() + longest;
-        Ok(Chained {
+        Ok(WrappedStatusLine {
             child,
             lines,
             until,
@@ -119,7 +119,7 @@ mod tests {
 
     fn lines(command: &str) -> io::Result<String> {
         let input = b"{\"session_id\":\"3f2a\"}".to_vec();
-        let lines = Chained::start(command, input, None)?.finish()?;
+        let lines = WrappedStatusLine::start(command, input, None)?.finish()?;
         Ok(String::from_utf8_lossy(&lines).into_owned())
     }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn it_is_ended_when_it_takes_too_long() {
-        let mut chained = Chained::start("exec sleep 1000", Vec::new(), None).unwrap();
+        let mut chained = WrappedStatusLine::start("exec sleep 1000", Vec::new(), None).unwrap();
         chained.until -= LONGEST;
         assert_eq!(
             chained.finish().unwrap_err().kind(),
@@ -149,14 +149,16 @@ mod tests {
 
     #[test]
     fn it_is_ended_though_it_has_closed_its_output() {
-        let mut chained = Chained::start("exec >&-; exec sleep 1000", Vec::new(), None).unwrap();
+        let mut chained =
+            WrappedStatusLine::start("exec >&-; exec sleep 1000", Vec::new(), None).unwrap();
         chained.until -= LONGEST - Duration::from_millis(200);
         assert!(chained.finish().is_ok_and(|lines| lines.is_empty()));
     }
 
     #[test]
     fn nothing_that_it_started_is_left() {
-        let mut chained = Chained::start("sleep 1000 & echo on", Vec::new(), None).unwrap();
+        let mut chained =
+            WrappedStatusLine::start("sleep 1000 & echo on", Vec::new(), None).unwrap();
         chained.until -= LONGEST - Duration::from_millis(200);
         assert_eq!(chained.end().unwrap_err().kind(), io::ErrorKind::TimedOut);
         // The output ends when nobody has it open any more.

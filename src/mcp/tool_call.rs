@@ -13,7 +13,7 @@ use std::sync::Arc;
 const NEWEST_ITEMS: usize = 256;
 
 /// The call that is being answered.
-pub(crate) struct CallAsked<'a> {
+pub(crate) struct ToolCall<'a> {
     /// Its id in the log, where the client gives it.
     pub(crate) id: Option<Key>,
     /// The tool that is called.
@@ -31,7 +31,7 @@ pub(crate) enum Evidence {
     Call,
 }
 
-impl CallAsked<'_> {
+impl ToolCall<'_> {
     /// Searches the end of a log for the call. Returns the evidence, and the conversation: of the session itself, or of a
     /// sub-agent in the same log.
     pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> (Evidence, Conversation) {
