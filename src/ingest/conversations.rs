@@ -92,13 +92,15 @@ impl Conversations {
     }
 
     /// Returns true if the log must be read again without folding.
-    pub(crate) fn are_misfolded(&self) -> bool {
-        self.conversations.values().any(Session::is_misfolded)
+    pub(crate) fn any_needs_forgotten(&self) -> bool {
+        self.conversations.values().any(Session::needs_forgotten)
     }
 
-    /// Like [`Conversations::are_misfolded`], but for a log that was read to its end.
-    pub(crate) fn have_misfolded(&self) -> bool {
-        self.conversations.values().any(Session::has_misfolded)
+    /// Like [`Conversations::any_needs_forgotten`], but for a log that was read to its end.
+    pub(crate) fn any_has_needed_forgotten(&self) -> bool {
+        self.conversations
+            .values()
+            .any(Session::has_needed_forgotten)
     }
 
     /// Returns the sessions so far.

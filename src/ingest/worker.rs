@@ -507,7 +507,7 @@ impl Worker {
         }
         known.overrides = Arc::clone(&overrides);
         let by = known.state.summarised_by();
-        if by.is_some_and(|by| by != overrides.fold_hash()) {
+        if by.is_some_and(|by| by != overrides.summary_hash()) {
             known.read = Coverage::Unread;
         }
         self.reporter.send(Update::Settings { file, overrides })

@@ -3,7 +3,7 @@
 //! before it folds them.
 
 mod answers;
-mod folding;
+mod forgetting;
 mod forgotten;
 mod memo;
 mod resets;
@@ -85,14 +85,14 @@ impl Session {
         let state = &mut self.state;
         state.begin(&entry);
         let (place, at) = (entry.place, entry.at);
-        state.check_folded(&entry.event);
+        state.check_forgotten(&entry.event);
         match entry.event {
             Event::Meta(meta) => self.set_meta(*meta, place),
             Event::Node(node) => {
                 let turns = state.turns;
                 state.add_node(*node, place, at);
                 if state.turns > turns {
-                    self.fold_turn();
+                    self.forget_turn();
                 }
             }
             Event::Usage(usage) => self.report(&usage, place, at),

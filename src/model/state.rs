@@ -6,7 +6,7 @@
 
 mod facts;
 mod fold;
-mod folding;
+mod forgetting;
 mod forgotten;
 mod refers_back;
 mod report;

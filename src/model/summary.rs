@@ -202,7 +202,7 @@ impl Session {
             prompted,
             output,
             answer: self.last_answer(),
-            settings: self.overrides().fold_hash(),
+            settings: self.overrides().summary_hash(),
             model: self.model_shared().cloned(),
             sizes: Sizes::now(self),
             earlier_models: Sizes::of_earlier_models(self),

@@ -143,7 +143,7 @@ pub fn tail(
                 conversations.apply(out.entries.drain(..));
             }
             // The rest would be read for nothing.
-            if conversations.are_misfolded() || conversations.have_room().is_err() {
+            if conversations.any_needs_forgotten() || conversations.have_room().is_err() {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
@@ -160,7 +160,7 @@ pub fn tail(
             conversations.apply(out.entries.drain(..));
         }
         conversations.have_room()?;
-        if conversations.have_misfolded() {
+        if conversations.any_has_needed_forgotten() {
             folds = false;
             continue;
         }

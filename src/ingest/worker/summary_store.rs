@@ -85,7 +85,7 @@ impl Worker {
         self.send_settings(file)?;
         // Other settings give another summary.
         let known = self.known.get(&file);
-        let is_right = known.is_some_and(|known| known.overrides.fold_hash() == by);
+        let is_right = known.is_some_and(|known| known.overrides.summary_hash() == by);
         if is_right {
             self.reporter.send(shown.update(file))?;
         }
@@ -102,7 +102,7 @@ impl Worker {
             if known.read != Coverage::Whole || is_wanted || is_live(known) {
                 continue;
             }
-            let by = known.overrides.fold_hash();
+            let by = known.overrides.summary_hash();
             let quiet = SummarisedLog::instead_of(&**cursor, &known.log, by);
             known.state = State::Summarised(quiet);
             known.counted = Coverage::Unread;

@@ -91,7 +91,7 @@ impl ReadResult {
         let stored = summaries.as_deref().filter(|_| store).map(value);
         let (shown, state) = match summaries.filter(|_| summarise) {
             Some(summaries) => {
-                let quiet = SummarisedLog::instead_of(&*cursor, log, overrides.fold_hash());
+                let quiet = SummarisedLog::instead_of(&*cursor, log, overrides.summary_hash());
                 (LogContent::Summaries(summaries), State::Summarised(quiet))
             }
             None => (LogContent::Sessions(sessions), State::Followed(cursor)),

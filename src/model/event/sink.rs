@@ -345,7 +345,7 @@ impl ItemBuilder<'_, '_> {
             self.fingerprint(said, cut);
         }
         if wanted != EntryKinds::Usage {
-            fold_preview(&mut self.sink.preview, shown);
+            append_preview(&mut self.sink.preview, shown);
         }
         self.keep(text);
         self
@@ -372,7 +372,7 @@ impl ItemBuilder<'_, '_> {
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
         add(&mut self.item.size.fixed, tokens);
         self.fingerprint(label, 0);
-        fold_preview(&mut self.sink.preview, label);
+        append_preview(&mut self.sink.preview, label);
         if !label.is_empty() {
             self.keep(label);
         }
@@ -401,7 +401,7 @@ impl ItemBuilder<'_, '_> {
             0 => "(not in the log)".to_owned(),
             bytes => format!("({bytes} bytes, not in the log)"),
         };
-        fold_preview(&mut self.sink.preview, &label);
+        append_preview(&mut self.sink.preview, &label);
         self
     }
 
@@ -417,7 +417,7 @@ impl ItemBuilder<'_, '_> {
     pub fn reported(mut self, tokens: u64, label: &str) -> Self {
         add(&mut self.item.size.reported, tokens);
         self.fingerprint(label, tokens);
-        fold_preview(&mut self.sink.preview, label);
+        append_preview(&mut self.sink.preview, label);
         self
     }
 
@@ -469,8 +469,8 @@ impl ItemBuilder<'_, '_> {
     #[must_use]
     pub fn label(self, label: &str) -> Self {
         let mut preview = String::new();
-        fold_preview(&mut preview, label);
-        fold_preview(&mut preview, &self.sink.preview);
+        append_preview(&mut preview, label);
+        append_preview(&mut preview, &self.sink.preview);
         self.sink.preview = preview;
         self
     }
@@ -496,7 +496,7 @@ const MOST_UNSEEN: u64 = 1 << 40;
 
 /// Appends `text` to a preview: on one line, white space collapsed, without control and format
 /// characters, so that no preview can control a terminal.
-fn fold_preview(preview: &mut String, text: &str) {
+fn append_preview(preview: &mut String, text: &str) {
     let mut gap = !preview.is_empty();
     let mut rest = text;
     // Characters that are looked at, at most.
@@ -589,7 +589,7 @@ mod tests {
         ) {
             let (mut quick, mut slow) = (String::new(), String::new());
             for text in texts.iter().map(|text| format!("{}{text}", " ".repeat(spaces))).chain(texts.clone()) {
-                fold_preview(&mut quick, &text);
+                append_preview(&mut quick, &text);
                 slowly(&mut slow, &text);
                 prop_assert_eq!(&quick, &slow);
             }

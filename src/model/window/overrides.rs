@@ -70,7 +70,7 @@ impl Overrides {
 
     /// Returns a hash of what a session takes from them while it is folded: the causes of its compactions, the agent's
     /// own count, its pictures. Two that have the same give the same summary of a log. 0: nothing is set.
-    pub fn fold_hash(&self) -> u64 {
+    pub fn summary_hash(&self) -> u64 {
         let set = Overrides {
             said: None,
             others: OtherSettings::default(),
@@ -163,7 +163,7 @@ mod tests {
         let of = |set: &dyn Fn(&mut Overrides)| {
             let mut overrides = Overrides::default();
             set(&mut overrides);
-            overrides.fold_hash()
+            overrides.summary_hash()
         };
         let at = "/shop".to_owned();
         let project = Project {

@@ -209,7 +209,7 @@ impl EarlierResults {
 
 /// Returns true if these summaries were made with these settings.
 fn are_by(summaries: &LogSummaries, overrides: &Overrides) -> bool {
-    let settings = overrides.fold_hash();
+    let settings = overrides.summary_hash();
     summaries
         .iter()
         .all(|(_, summary)| summary.settings == settings)

@@ -8,19 +8,19 @@ use crate::window::Base;
 impl Session {
     /// Folds from here on: only its size will be asked for.
     pub fn fold(&mut self) {
-        self.state.set_folded(Some(Box::default()));
+        self.state.set_forgotten(Some(Box::default()));
     }
 
     /// Returns true if something that was forgotten is needed, so that nothing of the session holds.
-    pub fn is_misfolded(&self) -> bool {
+    pub fn needs_forgotten(&self) -> bool {
         self.folded().is_some_and(|folded| folded.is_wrong)
     }
 
-    /// Like [`Session::is_misfolded`], but for a session that was read to its end: its agent's count may have turned
+    /// Like [`Session::needs_forgotten`], but for a session that was read to its end: its agent's count may have turned
     /// out to be another one.
-    pub fn has_misfolded(&self) -> bool {
+    pub fn has_needed_forgotten(&self) -> bool {
         let has_folded = self.folded().is_some_and(|folded| folded.last.is_some());
-        self.is_misfolded() || (has_folded && !self.counts_by_sums())
+        self.needs_forgotten() || (has_folded && !self.counts_by_sums())
     }
 
     /// Returns true if the size of the context is computed from the sums of its items.
@@ -30,18 +30,18 @@ impl Session {
     }
 
     /// Folds, if a user turn has just begun and enough has come since the last time.
-    pub(super) fn fold_turn(&mut self) {
-        let Some(mut folded) = self.state.take_folded() else {
+    pub(super) fn forget_turn(&mut self) {
+        let Some(mut folded) = self.state.take_forgotten() else {
             return;
         };
         if self.chain().len() >= folded.front + NODES_TO_FOLD && !folded.is_over {
-            folded.is_over = self.fold_into(&mut folded).is_none();
+            folded.is_over = self.forget_items_into(&mut folded).is_none();
         }
-        self.state.set_folded(Some(folded));
+        self.state.set_forgotten(Some(folded));
     }
 
     /// Folds the session; `None`: it cannot be folded.
-    fn fold_into(&mut self, folded: &mut ForgottenItems) -> Option<()> {
+    fn forget_items_into(&mut self, folded: &mut ForgottenItems) -> Option<()> {
         let is_plain = self.state.has_items_alone() && self.counts_by_sums();
         let last = self.chain().end_of_branch().filter(|_| is_plain)?;
         if folded.last.is_none() {
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_long_log_without_reports_is_a_few_items_and_their_sum() {
         let both = both((0..1_000).map(says).collect());
-        assert!(!both[0].has_misfolded());
+        assert!(!both[0].has_needed_forgotten());
         assert!(
             both[0].items().len() < KEPT_FIRST_ITEMS + 2 * NODES_TO_FOLD,
             "{}",
@@ -191,7 +191,7 @@ mod tests {
             Event::Usage(Box::new(report)),
         ] {
             let [folded, _] = both(plain().chain([event.clone()]).collect());
-            assert!(folded.has_misfolded(), "{event:?}");
+            assert!(folded.has_needed_forgotten(), "{event:?}");
         }
         // All records since the last time are there.
         let rewound = |n: u64| {
@@ -200,7 +200,7 @@ mod tests {
         };
         let rewound = (400..420)
             .map(rewound)
-            .filter(|[folded, _]| !folded.has_misfolded());
+            .filter(|[folded, _]| !folded.has_needed_forgotten());
         let rewound: Vec<[Session; 2]> = rewound.collect();
         rewound.iter().for_each(says_the_same);
         assert!(rewound.len() > 10, "{}", rewound.len());
@@ -218,7 +218,7 @@ mod tests {
                 all.extend(any.into_iter().filter(|e| reports || !matches!(e, Event::Usage(_))));
             }
             let both = both(all);
-            if !both[0].has_misfolded() {
+            if !both[0].has_needed_forgotten() {
                 says_the_same(&both);
             }
         }

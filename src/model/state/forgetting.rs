@@ -9,11 +9,11 @@ impl State {
         self.folded.as_deref()
     }
 
-    pub(crate) fn set_folded(&mut self, folded: Option<Box<ForgottenItems>>) {
+    pub(crate) fn set_forgotten(&mut self, folded: Option<Box<ForgottenItems>>) {
         self.folded = folded;
     }
 
-    pub(crate) fn take_folded(&mut self) -> Option<Box<ForgottenItems>> {
+    pub(crate) fn take_forgotten(&mut self) -> Option<Box<ForgottenItems>> {
         self.folded.take()
     }
 
@@ -27,12 +27,12 @@ impl State {
     }
 
     /// Notes whether an event needs what was forgotten. Call it before the event is folded.
-    pub(crate) fn check_folded(&mut self, event: &Event) {
+    pub(crate) fn check_forgotten(&mut self, event: &Event) {
         let Some(folded) = self.folded.as_deref() else {
             return;
         };
         if folded.last.is_some() && folded.concerns(event, self.model()) {
-            self.misfold();
+            self.mark_forgotten_needed();
         }
     }
 
@@ -40,11 +40,11 @@ impl State {
     pub(crate) fn check_branch(&mut self) {
         let last = self.folded.as_deref().and_then(|folded| folded.last);
         if last.is_some_and(|last| !self.tree.is_live(last)) {
-            self.misfold();
+            self.mark_forgotten_needed();
         }
     }
 
-    fn misfold(&mut self) {
+    fn mark_forgotten_needed(&mut self) {
         if let Some(folded) = &mut self.folded {
             (folded.is_wrong, folded.is_over) = (true, true);
         }
