@@ -273,7 +273,7 @@ impl App {
             Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
             Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
             Msg::Done(text) => self.notify(text),
-            Msg::Search(news) => return self.take_news(news),
+            Msg::Search(news) => return self.receive_update(news),
             Msg::Text(page) => return self.take_text(*page),
             Msg::Banner(text) => self.banner = text,
             Msg::Problem { path, what } => self.notices.add(Notice {

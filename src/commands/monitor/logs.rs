@@ -83,7 +83,7 @@ impl Logs for Demo {
     }
 
     /// Writes nothing, because the sessions are invented.
-    fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
+    fn hand_out(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
 
     /// Reports all sessions as not searched, because they are invented.
     fn search(&self, request: &SearchRequest, _: Matcher, finder: Finder) {
@@ -159,7 +159,7 @@ impl Logs for FollowedLogs {
         }
     }
 
-    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>) {
+    fn hand_out(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>) {
         Writer(Arc::clone(&self.context)).make(request, done);
     }
 

@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Returns the end of a session's id, if its row reads like another one on screen.
-    pub(super) fn telling_id(&self, key: SessionKey) -> Option<String> {
+    pub(super) fn distinguishing_id(&self, key: SessionKey) -> Option<String> {
         if !self.shown.alike.contains(&key) {
             return None;
         }

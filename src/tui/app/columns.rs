@@ -296,7 +296,7 @@ impl Entry<'_> {
 
     /// Returns the text, with the end of the session's id after it if its row reads like another one.
     fn told_apart(&self, text: &str) -> String {
-        let Some(id) = self.app.telling_id(self.row.key) else {
+        let Some(id) = self.app.distinguishing_id(self.row.key) else {
             return text.to_owned();
         };
         let room = usize::from(self.width).saturating_sub(text::width(&id) + 1);

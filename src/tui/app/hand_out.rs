@@ -75,7 +75,7 @@ pub struct HandOutRequest {
 
 impl App {
     /// Opens the menu for the current session.
-    pub(super) fn ask_hand_on(&mut self) {
+    pub(super) fn ask_hand_out(&mut self) {
         if let Some(key) = self.current() {
             self.ui.overlay = Some(Overlay::HandOn(key));
             self.ui.menu_row = 0;
@@ -90,8 +90,8 @@ impl App {
         let last = HandOut::ALL.len() - 1;
         let row = self.ui.menu_row.min(last);
         match (chosen, pressed, action) {
-            (Some(kind), ..) => self.hand_on(key, kind),
-            (None, KeyPress::Enter, _) => self.hand_on(key, HandOut::ALL[row]),
+            (Some(kind), ..) => self.hand_out(key, kind),
+            (None, KeyPress::Enter, _) => self.hand_out(key, HandOut::ALL[row]),
             (None, _, Some(Action::Up)) => {
                 self.ui.menu_row = row.saturating_sub(1);
                 Effect::None
@@ -107,7 +107,7 @@ impl App {
         }
     }
 
-    fn hand_on(&mut self, key: SessionKey, kind: HandOut) -> Effect {
+    fn hand_out(&mut self, key: SessionKey, kind: HandOut) -> Effect {
         self.close_overlay();
         let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {
             return Effect::None;

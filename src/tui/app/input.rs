@@ -92,7 +92,7 @@ impl App {
                 self.ask(Purpose::ItemFilter);
             }
             Action::Window => self.ask_window(),
-            Action::HandOn => self.ask_hand_on(),
+            Action::HandOn => self.ask_hand_out(),
             Action::Theme => return Effect::Theme,
             Action::Help => self.show_overlay(Overlay::Signs),
             Action::Notices => {

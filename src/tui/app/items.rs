@@ -82,7 +82,7 @@ impl ItemFilter {
     }
 
     /// Returns true if it selects items that have left the context.
-    pub(super) fn asks_for_left(&self) -> bool {
+    pub(super) fn includes_departed(&self) -> bool {
         self.0.contains(&Condition::Is(Fact::Left))
     }
 }

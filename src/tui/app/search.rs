@@ -203,7 +203,7 @@ impl App {
     }
 
     /// Takes what a search says.
-    pub(super) fn take_news(&mut self, news: SearchUpdate) -> Effect {
+    pub(super) fn receive_update(&mut self, news: SearchUpdate) -> Effect {
         match news {
             SearchUpdate::Begun(request, pattern) => {
                 self.search = Some(Search::new(request, pattern));

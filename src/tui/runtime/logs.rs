@@ -16,7 +16,7 @@ pub trait Logs: Send {
 
     /// Makes a report or a table of a session, and writes a file of it in the working directory, unless it is to be
     /// copied. The result is given to `done`, which is dropped if the work cannot be begun.
-    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>);
+    fn hand_out(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>);
 
     /// Searches the texts of sessions, and tells the finder what it finds until that is not wanted any more. The search ends
     /// when the finder is dropped.

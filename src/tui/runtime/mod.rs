@@ -98,7 +98,7 @@ pub struct Start {
 
 /// Prepares for the signals of job control. Call it before any thread is started.
 pub fn prepare_for_signals() {
-    signals::hold_stops();
+    signals::block_stops();
 }
 
 /// Checks that there is a terminal to show screens on.
@@ -126,7 +126,7 @@ pub fn run(start: Start) -> anyhow::Result<()> {
         .context("could not start the event loop")?;
     runtime.block_on(async {
         let signals = Signals::listen().context("could not listen for signals")?;
-        terminal::end_when_blocked().context("could not watch for signals")?;
+        terminal::exit_when_blocked().context("could not watch for signals")?;
         run_on(start, Tty::new(signals), BufWriter::new(Output)).await
     })
 }
@@ -467,7 +467,7 @@ impl<C: Console, W: Write> Screens<C, W> {
 
     /// Handles what the user does. Its frame is drawn as soon as no more input waits.
     fn handle_input(&mut self, msg: Msg) -> anyhow::Result<Next> {
-        self.pacer.hurry();
+        self.pacer.draw_soon();
         self.keys.handled += u64::from(matches!(msg, Msg::Key(_)));
         // Keys act on the current state, not on the last frame.
         self.app.catch_up((self.now)());

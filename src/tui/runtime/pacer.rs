@@ -28,7 +28,7 @@ impl Pacer {
     }
 
     /// Makes the next frame due at once: the user waits for it.
-    pub(super) fn hurry(&mut self) {
+    pub(super) fn draw_soon(&mut self) {
         self.next = None;
     }
 
@@ -63,7 +63,7 @@ mod tests {
         let start = Instant::now();
         let mut pacer = Pacer::default();
         pacer.drawn(start, start + Duration::from_millis(2));
-        pacer.hurry();
+        pacer.draw_soon();
         assert_eq!(pacer.due(start), start);
         pacer.expect(start);
         assert_eq!(pacer.due(start), start + FIRST_SESSIONS);

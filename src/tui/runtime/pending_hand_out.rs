@@ -23,7 +23,7 @@ impl PendingHandOut {
         }
         let (sender, made) = oneshot::channel();
         // The screens may have ended.
-        logs.hand_on(request, Box::new(move |made| drop(sender.send(made))));
+        logs.hand_out(request, Box::new(move |made| drop(sender.send(made))));
         self.0 = Some(made);
         None
     }

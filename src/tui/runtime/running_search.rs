@@ -114,7 +114,7 @@ mod tests {
     impl Logs for FinderList {
         fn look_at(&self, _: FileId) {}
         fn read_text(&self, _: TextJob) {}
-        fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
+        fn hand_out(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
 
         fn search(&self, _: &SearchRequest, _: Matcher, finder: Finder) {
             self.0.lock().unwrap().push(finder);

@@ -1,6 +1,6 @@
 //! The terminal's modes: set while the screens run, restored however they end.
 
-use super::signals::{self, without_stop};
+use super::signals::{self, with_stops_blocked};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::execute;
@@ -48,8 +48,8 @@ impl Write for Output {
 /// # Errors
 ///
 /// If no thread can be started for it.
-pub(super) fn end_when_blocked() -> io::Result<()> {
-    signals::end_when_blocked(
+pub(super) fn exit_when_blocked() -> io::Result<()> {
+    signals::exit_when_blocked(
         || MODES.load(Ordering::SeqCst) != USUAL,
         || WRITES.load(Ordering::SeqCst),
         restore_modes,
@@ -102,7 +102,7 @@ fn restore() {
         return;
     }
     // A program that was stopped and then ended is in the background.
-    without_stop(|| {
+    with_stops_blocked(|| {
         let _ = execute!(Output, EndSynchronizedUpdate, DisableMouseCapture);
         let _ = execute!(Output, LeaveAlternateScreen, Show);
     });
@@ -112,7 +112,7 @@ fn restore() {
 
 /// Restores the modes that need no write.
 fn restore_modes() {
-    without_stop(|| {
+    with_stops_blocked(|| {
         let _ = disable_raw_mode();
     });
 }

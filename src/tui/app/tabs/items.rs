@@ -67,7 +67,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
             repeated: page.repeats.of.contains_key(ix),
             marked: app.is_marked(page.key, &item),
         };
-        let wanted = ui.listed == ShownItems::All || *in_context || filter.asks_for_left();
+        let wanted = ui.listed == ShownItems::All || *in_context || filter.includes_departed();
         wanted && filter.passes(&item, &facts)
     };
     let mut rows: Vec<ListedItem> = Vec::with_capacity(page.state.items.len());

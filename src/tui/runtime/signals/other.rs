@@ -32,7 +32,7 @@ impl Signals {
 pub(in crate::runtime) fn pass_on(_: EndedBy, _: u32) {}
 
 /// Does nothing: there is no job control here.
-pub(in crate::runtime) fn hold_stops() {}
+pub(in crate::runtime) fn block_stops() {}
 
 /// Does nothing: there is no job control here.
 pub(in crate::runtime) fn ask_to_stop() {}
@@ -67,7 +67,7 @@ pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> 
 }
 
 /// Does nothing: interrupts are received whatever the screens do.
-pub(in crate::runtime) fn end_when_blocked(
+pub(in crate::runtime) fn exit_when_blocked(
     _: fn() -> bool,
     _: fn() -> u64,
     _: fn(),
@@ -81,6 +81,6 @@ pub(in crate::runtime) fn has_terminal() -> bool {
 }
 
 /// Uses the terminal, without job control.
-pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
+pub(in crate::runtime) fn with_stops_blocked(work: impl FnOnce()) {
     work();
 }

@@ -29,7 +29,7 @@ fn stops() -> SigSet {
 
 /// Keeps SIGTSTP from stopping the program before the terminal is restored: [`Signals`] receives it. Threads
 /// inherit this, so it is called before any is started. Child processes begin without it.
-pub(in crate::runtime) fn hold_stops() {
+pub(in crate::runtime) fn block_stops() {
     // It fails only for an unknown number.
     let _ = stops().thread_block();
 }
@@ -96,7 +96,7 @@ pub(in crate::runtime) struct Signals {
 impl Signals {
     /// Starts to receive signals. Needs a runtime.
     pub(in crate::runtime) fn listen() -> io::Result<Signals> {
-        hold_stops();
+        block_stops();
         Ok(Signals {
             ends: EndSignals::listen()?,
             resume: stream(Number::SIGCONT)?,
@@ -132,7 +132,7 @@ impl Signals {
 /// # Errors
 ///
 /// If the thread cannot be started.
-pub(in crate::runtime) fn end_when_blocked(
+pub(in crate::runtime) fn exit_when_blocked(
     is_held: fn() -> bool,
     writes: fn() -> u64,
     restore: fn(),
@@ -240,7 +240,7 @@ pub(in crate::runtime) fn has_terminal() -> bool {
 }
 
 /// Uses the terminal without being stopped for it, even in the background.
-pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
+pub(in crate::runtime) fn with_stops_blocked(work: impl FnOnce()) {
     let before = SigSet::from(Number::SIGTTOU).thread_swap_mask(SigmaskHow::SIG_BLOCK);
     work();
     if let Ok(before) = before {
@@ -268,5 +268,5 @@ pub(in crate::runtime) fn stop() {
     if held.thread_unblock().is_ok() {
         let _ = raise(Number::SIGTSTP);
     }
-    hold_stops();
+    block_stops();
 }
