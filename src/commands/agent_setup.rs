@@ -153,7 +153,7 @@ impl AgentSetup {
             writeln!(call.out, "Nothing was written. {then}.")?;
             return Ok(());
         }
-        ended::leave_nothing_when_ended()?;
+        ended::remove_unfinished_on_exit()?;
         for change in changes {
             let kept = settings::write(change)?;
             let path = shown(&change.path);

@@ -35,7 +35,7 @@ pub(super) enum PrintTime {
 }
 
 /// Has a signal end the program with nothing half written and nothing left running, from now on.
-pub(super) fn leave_nothing_when_ended() -> Result<()> {
+pub(super) fn remove_unfinished_on_exit() -> Result<()> {
     static LISTENING: Mutex<bool> = Mutex::new(false);
     let mut is_listening = LISTENING.lock().unwrap_or_else(PoisonError::into_inner);
     // One thread listens, however much work is done in this process.
@@ -64,7 +64,7 @@ impl Call<'_> {
             printed,
         };
         *WORK.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
-        leave_nothing_when_ended()
+        remove_unfinished_on_exit()
     }
 }
 

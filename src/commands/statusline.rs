@@ -3,7 +3,7 @@
 //! An agent runs it again and again and shows what it prints. It therefore always prints a line and ends with 0; what is
 //! wrong is a word in the line and a sentence on standard error.
 
-use super::ended::leave_nothing_when_ended;
+use super::ended::remove_unfinished_on_exit;
 use super::locale::{self, Terminals};
 use super::setup::Setup;
 use super::wrapped_status_line::WrappedStatusLine;
@@ -72,7 +72,7 @@ impl Run for StatusLine {
         let chained = self.chain.as_deref();
         if chained.is_some() {
             // Without it there is a line all the same.
-            let _ = leave_nothing_when_ended();
+            let _ = remove_unfinished_on_exit();
         }
         let chained = chained
             .map(|command| WrappedStatusLine::start(command, bytes.unwrap_or_default(), agent));

@@ -13,9 +13,9 @@ pub mod swap;
 pub mod waiting;
 
 pub use platform::{
-    HAS_TERMINAL_VARIABLES, Process, Processes, advice_on_watching, change_time, check_reader,
-    check_room, cpu_time, file_number, has_ended, ignored_signals, in_own_group, is_exhausted,
-    is_pipe, kill_group, links, of_system, open_pipe, outlive_size_limit, parent_process,
+    HAS_TERMINAL_VARIABLES, Process, Processes, change_time, check_reader, check_room, cpu_time,
+    file_number, has_ended, ignore_file_size_limit, ignored_signals, in_own_group, is_exhausted,
+    is_pipe, kill_group, links, of_system, open_pipe, parent_process, watch_limit_hint,
 };
 
 use std::fs::{self, File, FileType, Metadata};
@@ -145,7 +145,7 @@ pub fn beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
 pub fn real_beside(real: RealPath<'_>, log: &Path, path: &Path) -> io::Result<PathBuf> {
     if log.starts_with(path) {
         // The log was reached through it.
-        real(or_here(path))
+        real(or_current_folder(path))
     } else {
         real_below(real, &common_folder(log, path), path)
     }
@@ -158,7 +158,7 @@ pub fn real_beside(real: RealPath<'_>, log: &Path, path: &Path) -> io::Result<Pa
 /// # Errors
 ///
 /// As [`beside`].
-pub fn reach_beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
+pub fn resolve_beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut at = common_folder(log, path);
     let below = path.strip_prefix(&at).unwrap_or(path);
     for part in below.components() {
@@ -192,7 +192,7 @@ pub fn below(folder: &Path, path: &Path) -> io::Result<PathBuf> {
 /// As [`beside`].
 pub fn real_below(real: RealPath<'_>, folder: &Path, path: &Path) -> io::Result<PathBuf> {
     let found = real(path)?;
-    if found.starts_with(real(or_here(folder))?) {
+    if found.starts_with(real(or_current_folder(folder))?) {
         Ok(found)
     } else {
         Err(leads_out())
@@ -310,7 +310,7 @@ fn common_folder(one: &Path, other: &Path) -> PathBuf {
 }
 
 /// Returns the folder, or the working directory for the empty path that is the folder of a bare name.
-fn or_here(folder: &Path) -> &Path {
+fn or_current_folder(folder: &Path) -> &Path {
     if folder == Path::new("") {
         Path::new(".")
     } else {

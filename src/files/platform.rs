@@ -13,12 +13,12 @@ use other as here;
 use unix as here;
 
 pub use here::{
-    HAS_TERMINAL_VARIABLES, advice_on_watching, change_time, check_reader, check_room, cpu_time,
-    file_number, has_ended, in_own_group, is_exhausted, is_pipe, kill_group, links, open_pipe,
-    outlive_size_limit, parent_process,
+    HAS_TERMINAL_VARIABLES, change_time, check_reader, check_room, cpu_time, file_number,
+    has_ended, ignore_file_size_limit, in_own_group, is_exhausted, is_pipe, kill_group, links,
+    open_pipe, parent_process, watch_limit_hint,
 };
 pub(crate) use here::{
-    exchange, give_to_owner_of, is_closed_to_its_owner, kind_name, private_file, private_folder,
+    copy_ownership, exchange, is_closed_to_its_owner, kind_name, private_file, private_folder,
     reading, reading_no_link,
 };
 pub use ignored::ignored_signals;

@@ -66,13 +66,13 @@ fn written(path: &Path, bytes: &[u8], like: &Path) -> io::Result<Guard> {
     let (mut file, guard) = Guard::begin(path, |path| platform::private_file().open(path))?;
     file.write_all(bytes)?;
     if let Ok(like) = fs::metadata(like) {
-        platform::give_to_owner_of(&file, &like)?;
+        platform::copy_ownership(&file, &like)?;
         file.set_permissions(like.permissions())?;
     } else if let Some(Ok(folder)) = path
         .parent()
-        .map(|folder| fs::metadata(super::or_here(folder)))
+        .map(|folder| fs::metadata(super::or_current_folder(folder)))
     {
-        platform::give_to_owner_of(&file, &folder)?;
+        platform::copy_ownership(&file, &folder)?;
     }
     file.sync_all()?;
     Ok(guard)

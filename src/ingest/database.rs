@@ -19,7 +19,7 @@ pub(crate) use version::{JOURNAL_SUFFIX, are_files, beside};
 pub use version::{log_bytes, owner};
 
 use super::clock::Clock;
-use super::patience::{is_busy, patiently};
+use super::patience::{is_busy, retry_while_busy};
 use crate::source::file_system::Location;
 use crate::source::{Stamp, head};
 use crate::sync::lock;
@@ -152,7 +152,7 @@ impl Database {
     ///
     /// The row cannot be read.
     pub(crate) fn line(&self, session: &str, number: u64) -> io::Result<String> {
-        let line = patiently(|| {
+        let line = retry_while_busy(|| {
             self.read(|connection, tables| {
                 let Some(skip) = number.checked_sub(1) else {
                     return tables.header(connection, session).map(Ok);

@@ -158,7 +158,7 @@ impl Scanner {
     }
 
     /// Returns what is at or below a path, if that is in one of the places.
-    pub fn look_below(&mut self, path: &Path) -> ScanResult {
+    pub fn scan_below(&mut self, path: &Path) -> ScanResult {
         // Writes to the files beside a database are writes to it.
         let database = database::owner(path).filter(|database| database.exists());
         self.walk(Some(database.as_deref().unwrap_or(path)))
@@ -178,7 +178,7 @@ impl Scanner {
             walk.real_root = walk.system.real(root.path()).unwrap_or_default();
             walk.reach.begin();
             walk.enter(root, path);
-            walk.tell_unfollowed();
+            walk.report_unfollowed();
         }
         let (mut found, linked) = (walk.found, walk.linked);
         let others = self.links.others(linked, only.is_none());
@@ -700,7 +700,7 @@ mod tests {
             vec![&TOY],
             |_| None,
         );
-        assert_eq!(names(&scanner.look_below(&path)), ["other.jsonl"]);
+        assert_eq!(names(&scanner.scan_below(&path)), ["other.jsonl"]);
     }
 
     #[test]
@@ -716,8 +716,8 @@ mod tests {
         assert!(scanner.look().files.is_empty());
         put(&path, "{\"toy\":1}\n");
         assert_eq!(names(&scanner.look()), ["a.jsonl"]);
-        assert_eq!(names(&scanner.look_below(&path)), ["a.jsonl"]);
-        assert!(scanner.look_below(Path::new("/elsewhere")).files.is_empty());
+        assert_eq!(names(&scanner.scan_below(&path)), ["a.jsonl"]);
+        assert!(scanner.scan_below(Path::new("/elsewhere")).files.is_empty());
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Follower {
         let mut end = LogEnd::Open;
         loop {
             let mut bytes = 0;
-            let news = cursor.read_patiently(measure, end, &mut |len| {
+            let news = cursor.read_with_retries(measure, end, &mut |len| {
                 bytes += len;
                 bytes >= BATCH_BYTES
             })?;

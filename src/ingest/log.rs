@@ -201,7 +201,7 @@ pub trait Store: Send + Sync {
         let mut cursor = self.cursor(log, &Arc::default());
         let mut end = LogEnd::Open;
         loop {
-            let (entries, is_last) = match cursor.read_patiently(measure, end, &mut batch())? {
+            let (entries, is_last) = match cursor.read_with_retries(measure, end, &mut batch())? {
                 NewEntries::Batch(entries) => (entries, false),
                 NewEntries::Entries(entries) => (entries, true),
                 NewEntries::Rewritten(_) | NewEntries::Restart => return Ok(()),
@@ -256,7 +256,7 @@ pub trait Cursor: Send {
 
     /// Returns true if a sidecar or state file has changed, so that there is something to read although the log itself
     /// has not.
-    fn has_news_beside(&self) -> bool {
+    fn has_sidecar_changes(&self) -> bool {
         false
     }
 
@@ -271,7 +271,7 @@ impl dyn Cursor {
     /// # Errors
     ///
     /// [`busy`](super::patience::busy) if the agent wrote all the time.
-    pub fn read_patiently(
+    pub fn read_with_retries(
         &mut self,
         measure: &dyn Measure,
         end: LogEnd,
@@ -401,7 +401,7 @@ impl Reading {
             // Entries are folded in small batches, so that only a megabyte of them is held.
             let news = self
                 .cursor
-                .read_patiently(measure, LogEnd::Open, &mut |len| {
+                .read_with_retries(measure, LogEnd::Open, &mut |len| {
                     bytes += len;
                     paused = pause();
                     paused || bytes > BATCH_BYTES
@@ -463,7 +463,7 @@ impl Reading {
         loop {
             let news = self
                 .cursor
-                .read_patiently(measure, LogEnd::Complete, &mut |_| false)?;
+                .read_with_retries(measure, LogEnd::Complete, &mut |_| false)?;
             match news {
                 NewEntries::Batch(entries) => self.conversations.take_in(entries)?,
                 NewEntries::Entries(entries) => return self.conversations.take_in(entries),

@@ -39,7 +39,7 @@ pub fn is_busy(error: &io::Error) -> bool {
 /// # Errors
 ///
 /// As `read`; [`busy`] if the agent was at work for [`PATIENCE`].
-pub fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub fn retry_while_busy<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut waiting = WaitTime::default();
     loop {
         match read() {

@@ -444,7 +444,7 @@ mod tests {
         let of_agent = of_agent.requests();
         let of_agent = of_agent.iter().map(|r| r.prompt());
         assert_eq!(of_agent.collect::<Vec<_>>(), [8_100, 8_190]);
-        assert!(!followed.cursor.has_news_beside());
+        assert!(!followed.cursor.has_sidecar_changes());
 
         // Another one in its place, and none.
         fs::remove_file(&database).unwrap();
@@ -452,9 +452,12 @@ mod tests {
         let first = other.iter().position(|sql| sql.contains("11200")).unwrap();
         other.remove(first);
         execute(&database, &other);
-        assert!(!followed.cursor.has_news_beside(), "it is looked at later");
+        assert!(
+            !followed.cursor.has_sidecar_changes(),
+            "it is looked at later"
+        );
         clock.pass(LOOK_INTERVAL);
-        assert!(followed.cursor.has_news_beside());
+        assert!(followed.cursor.has_sidecar_changes());
         assert_eq!(prompts(&log), [11_900, 12_010, 12_130]);
         fs::remove_file(&database).unwrap();
         clock.pass(LOOK_INTERVAL);
@@ -533,10 +536,10 @@ mod tests {
         let mut followed = FollowedLog::begin(&log, &Arc::default());
         execute(&database, &all[all.len() - 1..]);
         clock.pass(LOOK_INTERVAL);
-        assert!(followed.cursor.has_news_beside());
+        assert!(followed.cursor.has_sidecar_changes());
         followed.go_on().unwrap();
         assert_eq!(followed.restarts, 0);
-        assert!(!followed.cursor.has_news_beside());
+        assert!(!followed.cursor.has_sidecar_changes());
     }
 
     #[test]
@@ -544,16 +547,16 @@ mod tests {
         let (home, [_, spans], log) = home(LOG, SPANS);
         assert_eq!(prompts(&log), [22_799, 23_610]);
         let cursor = open(&log, &Arc::default()).1;
-        assert!(!cursor.has_news_beside());
+        assert!(!cursor.has_sidecar_changes());
 
         let other = home.path().join("other");
         fs::write(&other, SPANS.replace(":22799,", ":22899,")).unwrap();
         fs::rename(&other, &spans).unwrap();
-        assert!(cursor.has_news_beside());
+        assert!(cursor.has_sidecar_changes());
         assert_eq!(prompts(&log), [22_899, 23_610]);
 
         fs::remove_file(&spans).unwrap();
-        assert!(cursor.has_news_beside());
+        assert!(cursor.has_sidecar_changes());
         assert_eq!(prompts(&log), [0; 0]);
     }
 }

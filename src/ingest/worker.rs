@@ -278,7 +278,7 @@ impl Worker {
             let what = PendingCheck::Below(path.to_path_buf());
             self.again.push(Retry { at, what });
         }
-        let found = self.look_below(path);
+        let found = self.scan_below(path);
         // The list of a database's sessions may be late.
         let shared = found.files.iter().filter(|log| log.is_one_of_several());
         let shared: HashSet<FileId> = shared.map(|log| log.facts.file).collect();
@@ -289,8 +289,8 @@ impl Worker {
     }
 
     /// Returns what is at or below a path. A database that was not looked at is looked at later.
-    fn look_below(&mut self, path: &Path) -> ScanResult {
-        let found = self.scanner.look_below(path);
+    fn scan_below(&mut self, path: &Path) -> ScanResult {
+        let found = self.scanner.scan_below(path);
         for (path, due) in &found.locked {
             let is_same =
                 |again: &Retry| matches!(&again.what, PendingCheck::Below(at) if at == &**path);
@@ -425,7 +425,7 @@ impl Worker {
             match again.what {
                 PendingCheck::File(file) => self.check(file)?,
                 PendingCheck::Below(path) => {
-                    let found = self.look_below(&path);
+                    let found = self.scan_below(&path);
                     self.take_in(found)?;
                 }
             }
@@ -459,7 +459,7 @@ impl Worker {
         let was_missing = known.missing_since.take().is_some();
         if (was_missing || known.is_of_other(stamp)) && leads_elsewhere(&known.log) {
             self.vanish(file)?;
-            let found = self.look_below(&path);
+            let found = self.scan_below(&path);
             return self.take_in(found);
         }
         let changed = known.stamp != Some(stamp);

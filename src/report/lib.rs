@@ -264,7 +264,7 @@ impl ReportContext {
     /// Finds what is at a path below these roots, or below it.
     fn find_at(&self, roots: Vec<SearchRoot>, path: &Path) -> ScanResult {
         let env = self.user.env.look_up();
-        Scanner::new(roots, self.formats.clone(), env).look_below(path)
+        Scanner::new(roots, self.formats.clone(), env).scan_below(path)
     }
 
     /// Fails if databases were locked, or if a path that the user named is among the problems, which have already been

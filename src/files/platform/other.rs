@@ -61,7 +61,7 @@ pub fn links(_: &Metadata) -> u64 {
 }
 
 /// Does nothing: there is no limit of the size of files.
-pub fn outlive_size_limit() {}
+pub fn ignore_file_size_limit() {}
 
 /// Does nothing: there is no limit that programs reach.
 ///
@@ -78,7 +78,7 @@ pub fn is_exhausted(_: &io::Error) -> bool {
 }
 
 /// Returns nothing: no limit is known.
-pub fn advice_on_watching(_: &io::Error) -> &'static str {
+pub fn watch_limit_hint(_: &io::Error) -> &'static str {
     ""
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
 }
 
 /// Gives a file to the owner of another one: it is that of its folder already.
-pub(crate) fn give_to_owner_of(_: &File, _: &Metadata) -> io::Result<()> {
+pub(crate) fn copy_ownership(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
 
 /// Gives a file to the owner and the group of another one. Only the administrator may, and only they need it: a file that
 /// anybody else makes is theirs.
-pub(crate) fn give_to_owner_of(file: &File, like: &Metadata) -> io::Result<()> {
+pub(crate) fn copy_ownership(file: &File, like: &Metadata) -> io::Result<()> {
     let own = file.metadata()?;
     if (own.uid(), own.gid()) == (like.uid(), like.gid()) {
         return Ok(());
@@ -154,7 +154,7 @@ pub fn links(meta: &Metadata) -> u64 {
 
 /// Makes a write beyond the limit of the size of files (`ulimit -f`) an error instead of the end of the program. Call
 /// it before any thread is started: threads inherit it, child processes do not.
-pub fn outlive_size_limit() {
+pub fn ignore_file_size_limit() {
     // It fails only for an unknown number.
     let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
 }
@@ -195,7 +195,7 @@ fn is(error: &io::Error, code: Errno) -> bool {
 ///
 /// See inotify(7): the limits are those of `/proc/sys/fs/inotify`, and `inotify_init` fails with EMFILE for two
 /// reasons that cannot be distinguished.
-pub fn advice_on_watching(error: &io::Error) -> &'static str {
+pub fn watch_limit_hint(error: &io::Error) -> &'static str {
     if !cfg!(target_os = "linux") {
         ""
     } else if error.kind() == io::ErrorKind::StorageFull {

@@ -199,7 +199,7 @@ fn each_session_is_a_log_of_its_own() {
     );
     assert_eq!(
         scanner
-            .look_below(&agent.path.with_extension("talks-wal"))
+            .scan_below(&agent.path.with_extension("talks-wal"))
             .files
             .len(),
         2

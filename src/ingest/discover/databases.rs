@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 impl Scanner {
     /// Returns the format whose tables a database has. If there are several, its name counts.
-    pub(super) fn whose_database(&self, at: &Location, head: &[u8]) -> Option<FileFormat> {
+    pub(super) fn database_format(&self, at: &Location, head: &[u8]) -> Option<FileFormat> {
         if !at.system.is_here() {
             return None;
         }

@@ -66,7 +66,7 @@ impl Scanner {
         }
         let head = head_of(at)?;
         let verdict = if head.starts_with(MAGIC) {
-            self.whose_database(at, &head)
+            self.database_format(at, &head)
         } else {
             let mut formats = self.formats.iter();
             let format = formats

@@ -101,7 +101,7 @@ impl Walk<'_> {
         real.starts_with(&self.real_root)
     }
 
-    pub(super) fn tell_unfollowed(&mut self) {
+    pub(super) fn report_unfollowed(&mut self) {
         let UnfollowedLinks { count, first } = std::mem::take(&mut self.unfollowed);
         if count > 0 {
             let what = format!(

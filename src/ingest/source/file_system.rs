@@ -92,8 +92,8 @@ pub trait FileSystem: Send + Sync {
         self.below(folder, &folder.join(name))
     }
 
-    /// Does the same as [`files::reach_beside`].
-    fn reach_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
+    /// Does the same as [`files::resolve_beside`].
+    fn resolve_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
         files::real_beside(&|path| self.real(path), log, path)
     }
 
@@ -262,8 +262,8 @@ impl FileSystem for Local {
         Ok((bytes, Stamp::from(&meta)))
     }
 
-    fn reach_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
-        files::reach_beside(log, path)
+    fn resolve_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
+        files::resolve_beside(log, path)
     }
 
     fn part(&self, folder: &Path, name: &Path) -> io::Result<PathBuf> {

@@ -376,7 +376,7 @@ mod tests {
         // Below a usual place, by the file that the watcher names.
         let usual = SearchRoot::Usual(&TOY, home.path().to_path_buf());
         let mut scanner = Scanner::new(vec![usual], vec![&TOY], |_| None);
-        let below = scanner.look_below(&path.join("part-1.json")).files;
+        let below = scanner.scan_below(&path.join("part-1.json")).files;
         assert_eq!(*below[0].facts.path, path);
         assert_eq!(below[0].facts.file, scanner.look().files[0].facts.file);
     }

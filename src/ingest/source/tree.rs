@@ -144,7 +144,7 @@ impl Tree {
 
     /// Returns the path of a folder of the log's, if no link leads out; the same path if there is none.
     fn beside(&self, folder: &Path) -> io::Result<PathBuf> {
-        match self.at.system.reach_beside(&self.at.path, folder) {
+        match self.at.system.resolve_beside(&self.at.path, folder) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(folder.to_path_buf()),
             real => real,
         }
@@ -168,7 +168,7 @@ impl Tree {
             let folder = self
                 .at
                 .system
-                .reach_beside(path, &named)
+                .resolve_beside(path, &named)
                 .map_err(retry_if_gone)?;
             let mut part_folders = PartFolders::of(self);
             for (n, message) in messages.iter().enumerate() {
@@ -287,7 +287,7 @@ impl PartFolders<'_> {
         };
         let all = match &self.all {
             Some(all) => all,
-            None => self.all.insert(at.system.reach_beside(&at.path, all)?),
+            None => self.all.insert(at.system.resolve_beside(&at.path, all)?),
         };
         at.system.part(all, Path::new(name)).map(Some)
     }

@@ -138,7 +138,7 @@ impl Cursor for DocumentCursor {
         })
     }
 
-    fn has_news_beside(&self) -> bool {
+    fn has_sidecar_changes(&self) -> bool {
         self.states.have_changed()
     }
 

@@ -77,7 +77,7 @@ impl Cursor for LineCursor {
         self.position.is_inside_line()
     }
 
-    fn has_news_beside(&self) -> bool {
+    fn has_sidecar_changes(&self) -> bool {
         self.decoder.has_news()
     }
 }

@@ -5,7 +5,7 @@ use crate::database::Database;
 use crate::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
 use crate::lines;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Reading, Store};
-use crate::patience::patiently;
+use crate::patience::retry_while_busy;
 use crate::sidecar::DecoderWithSidecar;
 use crate::source::Stamp;
 use crate::text::{self, Pieces};
@@ -327,7 +327,7 @@ impl Cursor for RowCursor {
         self.is_waiting && self.seen.is_some_and(|stamp| stamp.age() >= UNFINISHED_AGE)
     }
 
-    fn has_news_beside(&self) -> bool {
+    fn has_sidecar_changes(&self) -> bool {
         self.marks.due > 0 || self.at == RowPosition::Unchecked || self.decoder.has_news()
     }
 }
@@ -361,7 +361,8 @@ pub fn tail(
     measure: &dyn Measure,
     rules: &Arc<Rules>,
 ) -> io::Result<Reading> {
-    let count = patiently(|| database.read(|connection, tables| tables.count(connection, id)))?;
+    let count =
+        retry_while_busy(|| database.read(|connection, tables| tables.count(connection, id)))?;
     let mut size = FIRST_ROWS;
     loop {
         let skip = count.saturating_sub(size);

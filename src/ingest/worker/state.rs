@@ -43,7 +43,7 @@ impl SummarisedLog {
         // Asked afterwards: what changed in between has changed for one of them.
         SummarisedLog {
             is_incomplete: cursor.is_incomplete(),
-            has_news: cursor.has_news_beside(),
+            has_news: cursor.has_sidecar_changes(),
             ..now
         }
     }
@@ -65,7 +65,7 @@ impl State {
             State::Found => true,
             State::Refused => false,
             State::Summarised(it) => it.has_news || it.beside.iter().any(SideFile::has_changed),
-            State::Followed(cursor) => cursor.has_news_beside(),
+            State::Followed(cursor) => cursor.has_sidecar_changes(),
         }
     }
 

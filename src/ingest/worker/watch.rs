@@ -126,8 +126,8 @@ fn hints_of(event: notify::Result<notify::Event>, hint: &impl Fn(Hint)) {
 /// Returns what to do about an error of the watcher; empty: nothing is known to help.
 pub fn advice(error: &notify::Error) -> &'static str {
     match &error.kind {
-        ErrorKind::MaxFilesWatch => files::advice_on_watching(&io::ErrorKind::StorageFull.into()),
-        ErrorKind::Io(e) => files::advice_on_watching(e),
+        ErrorKind::MaxFilesWatch => files::watch_limit_hint(&io::ErrorKind::StorageFull.into()),
+        ErrorKind::Io(e) => files::watch_limit_hint(e),
         _ => "",
     }
 }

@@ -199,7 +199,7 @@ fn rows_are_read_in_pieces_and_those_that_change_meanwhile_again() {
     let is_changed = loop {
         match read(&mut cursor).unwrap() {
             NewEntries::Batch(_) => {}
-            NewEntries::Entries(_) if cursor.has_news_beside() => {}
+            NewEntries::Entries(_) if cursor.has_sidecar_changes() => {}
             NewEntries::Entries(_) | NewEntries::Rewritten(_) => break false,
             NewEntries::Restart => break true,
         }

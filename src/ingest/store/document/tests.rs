@@ -278,7 +278,7 @@ fn a_document_beside_it_that_comes_later_is_taken_in() {
         sessions.inspect(|sessions| same(sessions, &log.fresh()))
     };
     assert!(read(&mut cursor).unwrap()[0].1.resets().is_empty());
-    assert!(!cursor.has_news_beside());
+    assert!(!cursor.has_sidecar_changes());
 
     let beside = log.path.with_file_name("17.compaction.json");
     let compaction = |count| {
@@ -288,7 +288,7 @@ fn a_document_beside_it_that_comes_later_is_taken_in() {
     };
     for (count, resets) in [(12, 1), (20, 1), (30, 0)] {
         fs::write(&beside, compaction(count)).unwrap();
-        assert!(cursor.has_news_beside());
+        assert!(cursor.has_sidecar_changes());
         let session = &read(&mut cursor).unwrap()[0].1;
         assert_eq!(session.resets().len(), resets, "{count}");
     }
