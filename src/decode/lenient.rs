@@ -49,7 +49,7 @@ impl Text<'_> {
     }
 
     /// Returns the string to keep, unless it is empty or known already.
-    pub fn boxed_unless(&self, known: &Option<Box<str>>) -> Option<Box<str>> {
+    pub fn boxed_if_changed(&self, known: &Option<Box<str>>) -> Option<Box<str>> {
         if self.get() == known.as_deref() {
             None
         } else {

@@ -189,7 +189,7 @@ impl Format {
     }
 
     /// Returns true if only the path of a log shows which of the two formats it has.
-    pub fn is_kin(&self, other: &Format) -> bool {
+    pub fn is_related(&self, other: &Format) -> bool {
         !self.family.is_empty() && self.family == other.family
     }
 

@@ -159,7 +159,7 @@ pub fn tokens_of(text: &str) -> Option<u64> {
 }
 
 /// Returns a number of tokens that are kept free, 0 for none.
-pub fn kept_free(value: &Value) -> Option<u64> {
+pub fn reserved_tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens <= MAX_WINDOW)
 }
 

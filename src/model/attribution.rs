@@ -300,9 +300,9 @@ impl Attribution {
         };
         let unlogged = self.requests.at(anchor).system();
         let expected = self.items.expected(unlogged + held, &fresh);
-        let expected = self.recurring.foresee(self.with_returning(expected));
+        let expected = self.recurring.adjust(self.with_returning(expected));
         let begins_turn = self.begins_turn(ix, anchor);
-        let predicted = Some(self.with_turns.foresee(expected, begins_turn));
+        let predicted = Some(self.with_turns.adjust(expected, begins_turn));
         self.requests
             .change(ix, |request| request.set_predicted(predicted));
         let lost = self.lost_with_reset(anchor);
@@ -507,7 +507,7 @@ impl Attribution {
     }
 
     /// Takes the resets of an earlier reading, each with its place in this one. There are none so far.
-    pub(super) fn take_over(&mut self, resets: Vec<PastReset>) {
+    pub(super) fn inherit(&mut self, resets: Vec<PastReset>) {
         self.resets = resets;
     }
 

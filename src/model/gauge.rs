@@ -73,7 +73,7 @@ impl SessionGauge {
 
     /// Takes what the session is called from an earlier summary of it, where this one lacks it: the beginning of its log was not
     /// read.
-    pub fn take_over_names(&mut self, former: &Meta) {
+    pub fn inherit_names(&mut self, former: &Meta) {
         let meta = &mut self.summary.meta;
         if meta.id == former.id {
             meta.title = meta.title.take().or_else(|| former.title.clone());

@@ -224,7 +224,7 @@ impl Items {
         let (record, node_ix) = (self.record, short(node));
         let item = Item::new(logged, tool, place, at, output_of, record, node_ix);
         self.list.push(item);
-        self.enlist(ix);
+        self.register(ix);
         self.tally(ix, 1);
         if self.list.at(ix).kind() == Kind::Thinking {
             let at = self.thoughts_before(node + 1);
@@ -234,7 +234,7 @@ impl Items {
     }
 
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
-    fn enlist(&mut self, ix: ItemIx) {
+    fn register(&mut self, ix: ItemIx) {
         let item = &self.list.at(ix);
         if item.attributed().is_none() || item.entered().is_none() {
             self.pending.insert(NodeItem::new(ix, item));
@@ -332,7 +332,7 @@ impl Items {
         });
         self.returned.insert(ix);
         self.touch(ix);
-        self.enlist(ix);
+        self.register(ix);
         self.tally(ix, 1);
         self.changes = self.changes.wrapping_add(1);
     }

@@ -130,7 +130,7 @@ impl Recurring {
 
     /// Returns the expected size of the next prompt, with the parts that will have come or gone, and with room for
     /// those that may.
-    pub(super) fn foresee(&self, expected: Expectation) -> Expectation {
+    pub(super) fn adjust(&self, expected: Expectation) -> Expectation {
         let Expectation {
             mut tokens,
             mut low,
@@ -216,7 +216,7 @@ mod tests {
     /// Returns the tokens that are expected after these changes, and their range, where nothing else would be
     /// [`USUAL`].
     fn foreseen(changes: &[f64]) -> (u64, u64, u64) {
-        let Expectation { tokens, low, high } = after(changes).foresee(USUAL);
+        let Expectation { tokens, low, high } = after(changes).adjust(USUAL);
         (tokens, low, high)
     }
 
@@ -227,7 +227,7 @@ mod tests {
         changes.extend([0.0, 0.0, -10_000.0]);
         assert_eq!(foreseen(&changes), (50_000, 49_000, 61_000));
         changes.extend([0.0; 100]);
-        assert_eq!(after(&changes).foresee(USUAL), USUAL);
+        assert_eq!(after(&changes).adjust(USUAL), USUAL);
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
     fn after_a_compaction_a_part_may_be_there_or_not() {
         let mut recurring = after(&[10_000.0, -10_000.0, 10_000.0, -10_000.0]);
         recurring.forget_presence();
-        let Expectation { tokens, low, high } = recurring.foresee(USUAL);
+        let Expectation { tokens, low, high } = recurring.adjust(USUAL);
         assert_eq!((tokens, low, high), (50_000, 39_000, 61_000));
         recurring.note(Key::new(9), -10_000.0, 100.0);
         let is_in: Vec<_> = recurring.parts().map(|part| part.is_in).collect();

@@ -286,7 +286,7 @@ impl State {
     }
 
     /// Returns the items that had come by a moment and were not in the context, in the order of the log.
-    pub fn gone_at(&self, moment: &Moment) -> impl Iterator<Item = ItemIx> + '_ {
+    pub fn departed_at(&self, moment: &Moment) -> impl Iterator<Item = ItemIx> + '_ {
         let record = moment.record;
         let items = self.items().iter().enumerate();
         items

@@ -287,7 +287,7 @@ impl Sessions {
                     let rules = Arc::clone(&self.rules);
                     let mut gauge = SessionGauge::new(summary, rules, self.settings_of(file));
                     if let Some(former) = former.get(&key) {
-                        gauge.take_over_names(former.meta());
+                        gauge.inherit_names(former.meta());
                     }
                     let held = EntryContent::Summary(Box::new(gauge));
                     self.sessions.insert(key, SessionEntry::of(held));
@@ -302,9 +302,9 @@ impl Sessions {
                     let key = SessionKey { file, conversation };
                     session.set_overrides(self.settings_of(file));
                     if let Some(former) = former.get(&key) {
-                        session.take_over_names(former.meta());
+                        session.inherit_names(former.meta());
                         if let Some(former) = former.session() {
-                            session.take_over(former, written);
+                            session.inherit(former, written);
                         }
                     }
                     self.sessions

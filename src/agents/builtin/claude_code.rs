@@ -391,11 +391,11 @@ impl ClaudeCodeDecoder {
             self.requests.version(version);
         }
         let meta = Meta {
-            id: id.boxed_unless(&known.id),
-            parent: parent.boxed_unless(&known.parent),
-            title: title.boxed_unless(&known.title),
-            cwd: record.cwd.boxed_unless(&known.cwd),
-            version: record.version.boxed_unless(&known.version),
+            id: id.boxed_if_changed(&known.id),
+            parent: parent.boxed_if_changed(&known.parent),
+            title: title.boxed_if_changed(&known.title),
+            cwd: record.cwd.boxed_if_changed(&known.cwd),
+            version: record.version.boxed_if_changed(&known.version),
             attended: record.attended(),
             ..Meta::default()
         };

@@ -239,7 +239,7 @@ impl GeminiCliDecoder {
         }
         self.forget_thoughts(out);
         let mut kept_back = Vec::new();
-        for slot in pool.still_to_be_sent() {
+        for slot in pool.take_unsent() {
             if self.history.has_call(&slot.print) {
                 kept_back.extend(slot.node);
                 self.history.add(slot);

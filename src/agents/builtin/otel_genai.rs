@@ -110,7 +110,7 @@ fn recognise(head: &[u8]) -> bool {
     let of_python = [r#""trace_id""#, r#""span_id""#, r#""resource""#];
     let is_of_python = || of_python.iter().all(|mark| head::has(line, mark));
     history::is_like_messages(head)
-        || kernel::is_like_a_log(head)
+        || kernel::looks_like_log(head)
         || run::is_like_a_run(line)
         || start.starts_with(br#"{"resourceSpans"#)
         || start.starts_with(br#"{"resourceLogs""#)

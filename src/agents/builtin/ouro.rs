@@ -90,7 +90,7 @@ impl Decoder for OuroDecoder {
         }
         let line = self.before + out.place().line();
         begin(line, out);
-        let text = tree::with_todays_breaks(element);
+        let text = tree::with_current_line_breaks(element);
         let named;
         let read = match tree::read(&text) {
             Err(_) => {
@@ -107,7 +107,7 @@ impl Decoder for OuroDecoder {
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         begin(0, out);
-        match tree::read(&tree::with_todays_breaks(document)) {
+        match tree::read(&tree::with_current_line_breaks(document)) {
             Ok(session) => self.session(&session, out),
             Err(why) => out.unreadable(why),
         }

@@ -72,7 +72,7 @@ impl Scanner {
             let format = formats
                 .find(|format| format.recognise(&head))
                 .map(|format| {
-                    let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
+                    let mut kin = self.formats.iter().filter(|other| other.is_related(format));
                     kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
                 });
             format.map(|format| (*format, format.store(&head)))

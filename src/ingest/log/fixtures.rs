@@ -356,7 +356,8 @@ fn a_log_alone_under_another_name_is_its_own_formats_or_nobodys() {
             let root = SearchRoot::Given(path.clone());
             let found = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look();
             for found in found.files {
-                let is_its = found.format.id == log.format.id || found.format.is_kin(log.format);
+                let is_its =
+                    found.format.id == log.format.id || found.format.is_related(log.format);
                 assert!(is_its, "{}: {}", log.facts.path.display(), found.format.id);
             }
             fs::remove_file(&path).unwrap();

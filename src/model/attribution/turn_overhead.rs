@@ -30,7 +30,7 @@ impl TurnOverhead {
     }
 
     /// Returns the expected size of the next prompt: a turn's first one with what both of the last two brought.
-    pub(super) fn foresee(&self, expected: Expectation, begins_turn: bool) -> Expectation {
+    pub(super) fn adjust(&self, expected: Expectation, begins_turn: bool) -> Expectation {
         let usual = self.newest.min(self.before);
         if !begins_turn || usual < LEAST_EXCESS {
             return expected;

@@ -29,7 +29,7 @@ impl Items {
                 item.node = short(node);
                 self.list.push(item);
                 if self.list.at(ix).in_context() {
-                    self.enlist(ix);
+                    self.register(ix);
                 }
             }
         }

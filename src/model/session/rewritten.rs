@@ -15,7 +15,7 @@ impl Session {
     /// size of the context before and after the log was rewritten. `at` is when that was.
     ///
     /// Call it once all of the log was read.
-    pub fn take_over(&mut self, former: &Session, at: Option<Timestamp>) {
+    pub fn inherit(&mut self, former: &Session, at: Option<Timestamp>) {
         let are_read = [&*self, former]
             .iter()
             .all(|session| session.coverage == Coverage::Whole && session.unreadable == 0);
@@ -41,7 +41,7 @@ impl Session {
             let reset = self.rewriting(former, summary, at);
             resets.extend(reset.map(|reset| PastReset { request, ..reset }));
         }
-        self.state.take_over(resets, summary);
+        self.state.inherit(resets, summary);
     }
 
     /// Returns the compaction that rewrote the log; `None`: nothing has left.
@@ -112,7 +112,7 @@ mod tests {
         let former = before().session;
         let mut session = after(300).session;
         let context = session.context();
-        session.take_over(&former, at);
+        session.inherit(&former, at);
         assert_eq!(sizes(&session), [(used(&former), Some(context.used))]);
         let reset = &session.resets()[0];
         assert_eq!((reset.gone, reset.at), (LeaveReason::Compaction, at));
@@ -132,14 +132,14 @@ mod tests {
     fn it_stays_while_the_summary_does_and_the_next_one_is_another() {
         let former = before().session;
         let mut first = after(300).session;
-        first.take_over(&former, None);
+        first.inherit(&former, None);
         let one = (used(&former), Some(used(&first)));
         let grown = after(300).item("more", Role::User, Kind::Text, 1000);
         let mut grown = grown.session;
-        grown.take_over(&first, None);
+        grown.inherit(&first, None);
         assert_eq!(sizes(&grown), [one]);
         let mut second = after(200).session;
-        second.take_over(&grown, None);
+        second.inherit(&grown, None);
         let two = (used(&grown), Some(used(&second)));
         assert_eq!(sizes(&second), [one, two]);
         assert_eq!(second.snapshot().context, second.context());
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn no_compaction_is_shown_that_was_not_seen() {
         let none = |mut session: Session, former: &Session| {
-            session.take_over(former, None);
+            session.inherit(former, None);
             assert!(session.resets().is_empty());
         };
         // Nothing was read before, not all of it, or another session.

@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Takes over what an earlier reading of the same session showed of its beginning.
-    pub(crate) fn take_over_names(&mut self, old: &Meta) {
+    pub(crate) fn inherit_names(&mut self, old: &Meta) {
         let new = &mut self.meta;
         if new.id == old.id {
             new.title = new.title.take().or_else(|| old.title.clone());

@@ -177,10 +177,10 @@ impl State {
     }
 
     /// Takes the resets of an earlier reading, which took place before a summary. There are none so far.
-    pub(crate) fn take_over(&mut self, resets: Vec<PastReset>, summary: Summary) {
+    pub(crate) fn inherit(&mut self, resets: Vec<PastReset>, summary: Summary) {
         self.past
             .add_resets(resets.len(), summary.record, summary.place);
-        self.attribution.take_over(resets);
+        self.attribution.inherit(resets);
     }
 }
 

@@ -56,7 +56,7 @@ impl OpenResponse {
 
     /// Takes in the newest count again.
     pub fn is_counted_again(&mut self) {
-        self.awaits_none();
+        self.clear_awaited();
         self.is_over = self.request.is_some();
     }
 
@@ -78,7 +78,7 @@ impl OpenResponse {
     }
 
     /// Another request is about to be sent.
-    pub fn awaits_none(&mut self) {
+    pub fn clear_awaited(&mut self) {
         self.awaited = None;
     }
 

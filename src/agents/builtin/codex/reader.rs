@@ -190,7 +190,7 @@ impl CodexDecoder {
     fn turn_context(&mut self, payload: Raw<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
-        self.open.awaits_none();
+        self.open.clear_awaited();
         self.turn = context.turn_id.boxed().or(self.turn.take());
         self.price.tier(&context.service_tier);
         let before = self.compacted_for.take();

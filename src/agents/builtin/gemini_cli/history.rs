@@ -264,7 +264,7 @@ impl Pool {
     }
 
     /// Takes the results that are not in a message of the user's yet: they are sent next.
-    pub(super) fn still_to_be_sent(&mut self) -> Vec<Slot> {
+    pub(super) fn take_unsent(&mut self) -> Vec<Slot> {
         let waits = |slot: &&mut Option<Slot>| {
             let is_result = |slot: &Slot| matches!(slot.print, Print::Result { .. });
             slot.as_ref()

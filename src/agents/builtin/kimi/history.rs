@@ -74,7 +74,7 @@ impl History {
     }
 
     /// Keeps at most `limit` messages of persons: the first `first`, then the newest.
-    pub(super) fn keep_persons(&mut self, limit: usize, first: usize) {
+    pub(super) fn retain_human_messages(&mut self, limit: usize, first: usize) {
         self.0.retain(|message| message.author == Author::Person);
         let from = self.0.len().saturating_sub(limit.saturating_sub(first));
         let first = first.min(from);
@@ -146,7 +146,7 @@ mod tests {
         let all = [Person, Model, Person, Other, Tool, Person, Person];
         let kept = |all_of: usize, first| {
             let mut history = history(&all);
-            history.keep_persons(all_of, first);
+            history.retain_human_messages(all_of, first);
             left(&history)
         };
         assert_eq!(kept(4, 0), [0, 2, 5, 6]);
@@ -187,7 +187,7 @@ mod tests {
             first in 0_usize..30,
         ) {
             let mut history = history(&who);
-            history.keep_persons(all, first);
+            history.retain_human_messages(all, first);
             let kept = left(&history);
             prop_assert!(kept.windows(2).all(|two| two[0] < two[1]));
             prop_assert!(kept.len() <= all.max(first));

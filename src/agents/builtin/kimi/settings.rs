@@ -5,7 +5,7 @@
 //! `KIMI_MODEL_NAME` adds a model from the environment. The environment of a running agent cannot be
 //! seen; ours is taken for it.
 
-use formats::settings::{Layers, Settings, SettingsFile, kept_free, tokens};
+use formats::settings::{Layers, Settings, SettingsFile, reserved_tokens, tokens};
 use model::window::{ModelWindow, Overrides};
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     models.extend(from_config(&config));
     Overrides {
         // 0 switches the reserve off.
-        reserve: config.find("/loop_control/reserved_context_size", kept_free),
+        reserve: config.find("/loop_control/reserved_context_size", reserved_tokens),
         share: config.share("/loop_control/compaction_trigger_ratio"),
         models,
         ..Overrides::default()

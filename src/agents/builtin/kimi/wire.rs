@@ -321,7 +321,7 @@ impl Wire {
         match count(record.kept_user_message_count) {
             Some(all) => {
                 let first = count(record.kept_head_user_message_count);
-                self.history.keep_persons(all, first.unwrap_or(0));
+                self.history.retain_human_messages(all, first.unwrap_or(0));
             }
             // Older versions kept the end unchanged.
             None => {

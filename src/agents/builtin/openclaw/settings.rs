@@ -3,7 +3,7 @@
 //! of either).
 
 use super::super::pi::of_providers;
-use formats::settings::{Layers, Settings, SettingsFile, kept_free};
+use formats::settings::{Layers, Settings, SettingsFile, reserved_tokens};
 use model::window::Overrides;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
 fn read(files: &[&[u8]]) -> Overrides {
     // Written as JSON5; files that need it are not read.
     let layers = Layers::jsonc(files);
-    let of = |path: &str| layers.find(path, kept_free);
+    let of = |path: &str| layers.find(path, reserved_tokens);
     let reserve = of("/agents/defaults/compaction/reserveTokens");
     let floor = of("/agents/defaults/compaction/reserveTokensFloor");
     let set = reserve.is_some() || floor.is_some();

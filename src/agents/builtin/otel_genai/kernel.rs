@@ -17,7 +17,7 @@ use serde_json::Value;
 const WORDS: [&str; 3] = ["Prompt tokens: ", "Completion tokens: ", "Total tokens: "];
 
 /// Returns true if a file that begins so has such lines.
-pub(super) fn is_like_a_log(head: &[u8]) -> bool {
+pub(super) fn looks_like_log(head: &[u8]) -> bool {
     let lines = head.split(|byte| *byte == b'\n');
     lines
         .map(String::from_utf8_lossy)

@@ -63,7 +63,7 @@ struct Open<'a> {
 
 /// Returns a document with the line breaks of today's YAML. ouro's writer has those of YAML 1.1, among them three
 /// characters that are plain text today, and writes indentation behind them.
-pub(super) fn with_todays_breaks(text: &str) -> Cow<'_, str> {
+pub(super) fn with_current_line_breaks(text: &str) -> Cow<'_, str> {
     const OLD: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
     if text.contains(OLD) {
         text.replace(OLD, "\n").into()
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn old_line_breaks_are_breaks() {
         let text = "- b: 'one\u{2028}    two'\n- \"three\u{85}  four\"\n";
-        let text = with_todays_breaks(text);
+        let text = with_current_line_breaks(text);
         let tree = read(&text).unwrap();
         let list = tree.list();
         assert_eq!(list[0].text("b"), Some("one two"));

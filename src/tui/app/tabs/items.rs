@@ -48,10 +48,12 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     let carried = CarriedCost::by(session, page.state.requests);
     let last = page.timeline.moment(page.timeline.end());
     let moment = source.moment.or(last).into_iter();
-    let gone = moment.flat_map(|moment| session.gone_at(moment)).map(|ix| {
-        let (tokens, source) = session.tokens(ix);
-        ((ix, tokens, source), false)
-    });
+    let gone = moment
+        .flat_map(|moment| session.departed_at(moment))
+        .map(|ix| {
+            let (tokens, source) = session.tokens(ix);
+            ((ix, tokens, source), false)
+        });
     let here = page.state.items.iter().map(|item| (*item, true));
     let passes = |((ix, tokens, source), in_context): &(SizedItem, bool)| {
         let Some(item) = session.items().get(*ix) else {
