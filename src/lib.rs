@@ -1,12 +1,31 @@
-//! ctxgauge, a terminal monitor for the context windows of LLM agents. This page describes its architecture.
+//! ctxgauge is a terminal monitor for the context windows of LLM agents. This page describes its architecture.
 //!
-//! # Overview
+//! Agents write logs. Most logs contain the provider's token counts for each request. ctxgauge finds the logs, follows
+//! them, and shows how full the context of each conversation is, which roles fill it, and how each number is known. A
+//! usage report makes the past exact. What was added since is estimated, with an error that is learned from the session
+//! itself.
 //!
-//! Agents write logs. A log contains one or more conversations and, in most formats, the provider's token
-//! counts for each request. ctxgauge finds the logs, follows them, folds the records of each conversation
-//! into a [`model::session::Session`], and shows how full its context is, which roles fill it, and how each
-//! number is known. A usage report makes the past exact; what was added since is estimated, with an error
-//! that is learned from the session itself.
+//! # Five nouns
+//!
+//! **A [`Format`](formats::Format)** describes the logs of one agent: where they are, how to recognise one, how long its
+//! conversations last, and which [`Decoder`](formats::decoder::Decoder) reads it. A decoder gets bytes and returns events.
+//! It opens no files and cannot fail: what it cannot read is counted.
+//!
+//! **A [`Store`](ingest::log::Store)** is what a log is kept in: a file of lines, a rewritten document, a folder, rows of a
+//! database, a pipe. It returns records and notices what was appended or rewritten. Nothing above it distinguishes stores.
+//!
+//! **An [`Event`](model::event::Event)** is a fact that a record contains: an item, a usage report, a compaction, a setting.
+//!
+//! **A [`Session`](model::session::Session)** is one conversation. It applies events in order and answers questions: how
+//! full the context is, which items fill it, when the agent will compact, what it was at any earlier record. When a usage
+//! report comes, its attribution shares the exact growth among the items that explain it.
+//!
+//! **A [`Summary`](model::summary::Summary)** is what a list shows of a session: a small value without items. With the
+//! settings of the session's agent it is a [`SessionGauge`](model::gauge::SessionGauge). Whole sessions are held in memory
+//! only while their log is written to or they are open on a screen. Summaries are kept from run to run in
+//! [`ingest::index`].
+//!
+//! # How they relate
 //!
 //! ```text
 //!  log files            a worker and its threads                         one async task
@@ -18,24 +37,20 @@
 //!                      ▲ which file is on the screen ◀───────────── └───────────────────────────────┘
 //! ```
 //!
-//! The [`report`]s use the same readers without threads: read, fold, print.
+//! A log that is read whole is read by a thread of the worker, which sends its sessions or their summaries. Records that
+//! are appended to a followed log are sent as events, and the task of the screens applies them. So only that task holds
+//! sessions, and they need no lock. The [`report`]s use the same readers without threads: read, apply, print.
 //!
-//! Lists hold a [`model::summary::Summary`] of each session, a small value. All of a session is held while its log is written to
-//! or the session is open. What was summarised is kept from run to run in [`ingest::index`].
-//!
-//! Threads of the worker fold what they read whole, and send the sessions or their summaries. What is appended to a log is
-//! sent as entries, which the screens fold: they alone hold sessions, without a lock.
-//!
-//! From the system's notice that a line was appended to a log to the row of the list:
+//! An appended line takes this way to its row in the list:
 //!
 //! ```text
 //! notify ─▶ watch: Hint ─▶ inbox: Wake ─▶ Worker::changed ─▶ check (stat) ─▶ read_appended ─▶ Cursor::more ─▶ lines
-//!   ─▶ decoder ─▶ event::Sink: entries ─▶ Reporter ─▶ channel ─▶ App::update ─▶ Sessions::apply ─▶ Session::apply
+//!   ─▶ decoder ─▶ EventSink: entries ─▶ Reporter ─▶ channel ─▶ App::update ─▶ Sessions::apply ─▶ Session::apply
 //!   ─▶ Sessions::gauge, once a frame asks ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
 //! ```
 //!
-//! A document that was rewritten takes the way of a whole reading, [`Update::Rebuilt`](model::sessions::Update); a log of which only
-//! summaries are held is read again.
+//! A rewritten document is read whole again and replaces its sessions ([`Update::Rebuilt`](model::sessions::Update)). So is
+//! a log of which only summaries are held.
 //!
 //! # Crates
 //!
@@ -51,7 +66,7 @@
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `decode`, `formats` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
 //! | [`integrations`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
-//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `assets`, `model`, `decode`, `formats`, `tokens`, `files`, `integrations` |
+//! | [`ingest`] | finds, reads and follows logs. Its modules, each using those before it: bytes, lines, databases, logs, stores, finding, the worker | `assets`, `model`, `decode`, `formats`, `tokens`, `files`, `integrations` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `tokens`, `files`, `integrations`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `formats`, `tokens`, `files`, `ingest`, `render`, `report` |
@@ -59,37 +74,44 @@
 //! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
 //!
-//! [`commands::program`] parses the arguments and turns errors into messages and exit codes; `main.rs` passes it the
-//! arguments, environment and streams of the process, tests pass it their own. The list of all formats is handed in
-//! from `commands`. The test `tests/it/house/imports.rs` checks the imports of the rooms within a crate; `circles.rs` in the
-//! same folder checks that no files import each other in a circle, and `platform.rs` that code for one platform stands in
-//! `src/files/platform` and, for signals, in `src/tui/runtime/signals`.
+//! [`commands::program`] parses the arguments and turns errors into messages and exit codes. `main.rs` passes it the
+//! arguments, environment and streams of the process; tests pass their own. `commands` passes the list of all formats to the
+//! crates below it. Tests in `tests/it/house` check what the compiler does not: the imports of modules within a crate
+//! (`imports.rs`), that no files import each other in a circle (`circles.rs`), and that code for one platform is in
+//! `src/files/platform` or `src/tui/runtime/signals` (`platform.rs`).
 //!
-//! The parts of the program:
+//! # Where to find things
 //!
-//! - What a log can contain: [`model::event`]. The state that is folded of it: [`model::state`], whose
-//!   parts are private modules (the tree of records, items, requests, earlier states); what takes in events and
-//!   keeps answers: [`model::session`]. How full a context is: [`model::context`]. Estimates and their error: [`model::calibration`]. Windows and triggers:
-//!   [`model::window`]. The session as of any record: [`model::replay`]. What lists show of a session: [`model::summary`]; that
-//!   with the settings of its agent: [`model::gauge`]. All sessions: [`model::sessions`].
-//! - What it costs: [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`]. Other
-//!   policies: [`model::whatif`].
-//! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
-//! - The line that an agent's status line or tmux shows: [`report::line`]; what an agent passes to it: [`integrations::line`].
-//!   What hooks say and note: [`report::hook`], [`integrations::hook_notes`]. The change to an agent's settings: [`integrations::settings`].
-//! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
-//!   own token count is beside its decoder.
-//! - What a log is to those who read it: [`ingest::log`]. What it is kept in (lines, a rewritten document, rows of a
-//!   database, a pipe): [`ingest::store`], the implementations of [`ingest::log::Store`]. Only that module distinguishes
-//!   them. Which bytes are read (a file, compressed, a chain, a folder, a tree): [`ingest::source`]. What
-//!   they are found and read in, the files of this machine or others: [`ingest::source::file_system`].
-//! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
-//!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
-//! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.
-//! - The output formats: [`report::OutputFormat`]; of tables, [`report::export::Format`]. What is left out where texts must not
-//!   leave the machine: [`report::redact`]. Files that the user asks for: [`files::output`].
-//! - Texts that match a pattern: [`ingest::search`]; the search on the screens: [`tui::app::search`]. The stream of changes for other programs: [`report::follow`].
-//! - The pitfalls of each log format: `tests/fixtures/<agent>/<case>/`, a log and its expected report.
+//! | subject | module |
+//! |---|---|
+//! | the facts that a log can contain | [`model::event`] |
+//! | a session's state, made of private parts: the tree of records, items, requests, earlier states | [`model::state`] |
+//! | a session's answers, which are kept until the state changes | [`model::session`] |
+//! | how full a context is | [`model::context`] |
+//! | estimates and their error | [`model::calibration`] |
+//! | windows and triggers | [`model::window`], [`model::triggers`] |
+//! | forecasts, and how good they were | [`model::forecast`], [`report::audit`] |
+//! | the session as of any record | [`model::replay`] |
+//! | costs of what stays in the context | [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`] |
+//! | other policies, windows and triggers | [`model::whatif`] |
+//! | all sessions, as lists show them | [`model::sessions`] |
+//! | facts about models and agents | `assets/models.toml`, `assets/agents.toml` |
+//! | an agent's rule that needs its settings or its own token count | beside its decoder in [`agents`] |
+//! | the kinds of stores | [`ingest::store`] |
+//! | the bytes of a store: a file, compressed, several in a row, a folder; on this machine or another | [`ingest::source`] |
+//! | threads, and the order of reading | [`ingest`] |
+//! | files that agents write beside their logs | [`ingest::sidecar`] |
+//! | lines of any length in bounded memory | [`ingest::lines`], [`ingest::elide`] |
+//! | search | [`ingest::search`]; on the screens [`tui::app::search`] |
+//! | keys: the table for dispatch, help, footer and `assets/docs/keys.md` | [`tui::keymap::BINDINGS`] |
+//! | output formats | [`report::OutputFormat`]; of tables, [`report::export::Format`] |
+//! | texts that are left out where they must not leave the machine | [`report::redact`] |
+//! | files that are written | [`files::output`] |
+//! | changes as a stream for other programs | [`report::follow`] |
+//! | the line of a status line or of tmux | [`report::line`]; its input from an agent, [`integrations::line`] |
+//! | hooks | [`report::hook`], [`integrations::hook_notes`] |
+//! | changes to an agent's settings | [`integrations::settings`] |
+//! | the pitfalls of each log format | `tests/fixtures/<agent>/<case>/`: a log, the numbers that it is about, its report |
 //!
 //! # Invariants
 //!
@@ -101,8 +123,8 @@
 //! - Growth that no logged item explains goes to the *system* role, never to a message.
 //! - A log that is followed leads to the same state as one that is read at once.
 //! - The replayed state at a record is the state that was shown when the log ended there.
-//! - Log text passes [`render::text::inert`] before it reaches a terminal or a text report. What else could be done to
-//!   a user, and what stops it: [`trust`].
+//! - Log text passes [`render::text::inert`] before it reaches a terminal or a text report. What else an attacker could
+//!   do, and what stops it: [`trust`].
 //!
 //! Design constraints:
 //!
