@@ -1,18 +1,19 @@
 //! ctxgauge is a terminal monitor for the context windows of LLM agents. This page describes its architecture.
 //!
 //! Agents write logs. Most logs contain the provider's token counts for each request. ctxgauge finds the logs, follows
-//! them, and shows how full the context of each conversation is, which roles fill it, and how each number is known. A
+//! them, and shows how full the context of each conversation is, which roles fill it, and how each number is known: reported by the provider,
+//! derived from reports, or estimated. A
 //! usage report makes the past exact. What was added since is estimated, with an error that is learned from the session
 //! itself.
 //!
 //! # Five nouns
 //!
 //! **A [`Format`](formats::Format)** describes the logs of one agent: where they are, how to recognise one, how long its
-//! conversations last, and which [`Decoder`](formats::decoder::Decoder) reads it. A decoder gets bytes and returns events.
+//! conversations last, and which [`Decoder`](formats::Decoder) reads it. A decoder gets bytes and returns events.
 //! It opens no files and cannot fail: what it cannot read is counted.
 //!
 //! **A [`Store`](ingest::log::Store)** is what a log is kept in: a file of lines, a rewritten document, a folder, rows of a
-//! database, a pipe. It returns records and notices what was appended or rewritten. Nothing above it distinguishes stores.
+//! database, a pipe. It returns records and notices what was appended or rewritten. Decoders and sessions do not distinguish stores.
 //!
 //! **An [`Event`](model::event::Event)** is a fact that a record contains: an item, a usage report, a compaction, a setting.
 //!
@@ -22,7 +23,7 @@
 //!
 //! **A [`Summary`](model::summary::Summary)** is what a list shows of a session: a small value without items. With the
 //! settings of the session's agent it is a [`SessionGauge`](model::gauge::SessionGauge). Whole sessions are held in memory
-//! only while their log is written to or they are open on a screen. Summaries are kept from run to run in
+//! only while they are open on a screen, while their agent runs, or for ten minutes after the last write to their log. Summaries are kept from run to run in
 //! [`ingest::index`].
 //!
 //! # How they relate
@@ -37,9 +38,9 @@
 //!                      ▲ which file is on the screen ◀───────────── └───────────────────────────────┘
 //! ```
 //!
-//! A log that is read whole is read by a thread of the worker, which sends its sessions or their summaries. Records that
-//! are appended to a followed log are sent as events, and the task of the screens applies them. So only that task holds
-//! sessions, and they need no lock. The [`report`]s use the same readers without threads: read, apply, print.
+//! The worker reads the log on the screen in time slices, and passes other logs to a pool of threads. Both send sessions or
+//! their summaries. Records that are appended to a followed log are sent as entries, an entry being the events of one
+//! record, and the task of the screens applies them. So only that task holds sessions, and they need no lock. The [`report`]s use the same readers without threads: read, apply, print.
 //!
 //! An appended line takes this way to its row in the list:
 //!
@@ -49,8 +50,8 @@
 //!   ─▶ Sessions::gauge, once a frame asks ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
 //! ```
 //!
-//! A rewritten document is read whole again and replaces its sessions ([`Update::Rebuilt`](model::sessions::Update)). So is
-//! a log of which only summaries are held.
+//! A rewritten document is read whole again and replaces its sessions ([`Update::Rebuilt`](model::sessions::Update)). A log
+//! of which only summaries are held is read again from its end first, and whole later.
 //!
 //! # Crates
 //!
@@ -92,13 +93,13 @@
 //! | windows and triggers | [`model::window`], [`model::triggers`] |
 //! | forecasts, and how good they were | [`model::forecast`], [`report::audit`] |
 //! | the session as of any record | [`model::replay`] |
-//! | costs of what stays in the context | [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`] |
+//! | tokens that are sent again with each request, by item, tool and sub-agent | [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`] |
 //! | other policies, windows and triggers | [`model::whatif`] |
 //! | all sessions, as lists show them | [`model::sessions`] |
 //! | facts about models and agents | `assets/models.toml`, `assets/agents.toml` |
 //! | an agent's rule that needs its settings or its own token count | beside its decoder in [`agents`] |
 //! | the kinds of stores | [`ingest::store`] |
-//! | the bytes of a store: a file, compressed, several in a row, a folder; on this machine or another | [`ingest::source`] |
+//! | the bytes of a store: a file, compressed, several in a row, a folder | [`ingest::source`] |
 //! | threads, and the order of reading | [`ingest`] |
 //! | files that agents write beside their logs | [`ingest::sidecar`] |
 //! | lines of any length in bounded memory | [`ingest::lines`], [`ingest::elide`] |
@@ -134,7 +135,7 @@
 //!   the pager or editor, and keeps the state of the screens.
 //! - The clock is read in `ingest`, the runtime, `follow` and commands that have a deadline, and for the progress of long
 //!   work; everything else is given the time.
-//! - No unsafe code, no memory maps, no unbounded channels.
+//! - No unsafe code and no memory maps. What a channel can hold is bounded by its size or by its only sender.
 //! - Selections are session keys, not row numbers, since rows move.
 //!
 //! # How to add an agent

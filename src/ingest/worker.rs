@@ -86,8 +86,8 @@ pub(super) struct Worker {
     wanted: Arc<PendingRequests>,
     inbox: Arc<Mutex<Receiver<Wake>>>,
     reporter: Reporter,
-    /// Boxed: the map has room for twice as many.
-    known: HashMap<FileId, Box<TrackedFile>>,
+    /// All logs that were found so far. Boxed, since the map has spare slots.
+    tracked: HashMap<FileId, Box<TrackedFile>>,
     /// The logs whose path leads through a link: that of all others gives their id.
     linked: HashMap<PathBuf, FileId>,
     /// Problems that were found since the last look at everything.
@@ -95,8 +95,8 @@ pub(super) struct Worker {
     /// Problems that were reported.
     reported: HashSet<(PathBuf, String)>,
     live: Vec<FileId>,
-    again: Vec<Retry>,
-    looked_at: Option<FileId>,
+    retries: Vec<Retry>,
+    viewed: Option<FileId>,
     /// The reading of what is looked at.
     foreground: Option<InProgress>,
     /// Reads all else.
@@ -133,13 +133,13 @@ impl Worker {
             wanted,
             inbox,
             reporter,
-            known: HashMap::new(),
+            tracked: HashMap::new(),
             linked: HashMap::new(),
             suspected: HashSet::new(),
             reported: HashSet::new(),
             live: Vec::new(),
-            again: Vec::new(),
-            looked_at: None,
+            retries: Vec::new(),
+            viewed: None,
             foreground: None,
             pool: Pool::new(&options.rules, &options.counter),
             queue: VecDeque::new(),
@@ -192,7 +192,7 @@ impl Worker {
             }
             let now = Instant::now();
             // Before the walk, which puts away what nobody looks at.
-            self.looked_at = *lock(&self.wanted.looked_at);
+            self.viewed = *lock(&self.wanted.viewed);
             if self.wanted.overflow.swap(false, Ordering::Relaxed) {
                 self.walk_soon();
             }
@@ -232,7 +232,7 @@ impl Worker {
         if !self.live.is_empty() {
             next = next.min(self.next_look);
         }
-        let again = self.again.iter().map(|again| again.at).min();
+        let again = self.retries.iter().map(|again| again.at).min();
         let soonest = again.into_iter().chain(self.next_reader()).min();
         let next = soonest.map_or(next, |at| next.min(at));
         next.saturating_duration_since(Instant::now())
@@ -266,7 +266,7 @@ impl Worker {
     }
 
     fn changed(&mut self, path: &Path) -> ControlFlow<()> {
-        let is_known = |file: &FileId| self.known.contains_key(file);
+        let is_known = |file: &FileId| self.tracked.contains_key(file);
         let known = self.file_at(path);
         let known = known.or_else(|| Some(file_id(path)).filter(is_known));
         let known = known.or_else(|| self.file_at(path.parent()?));
@@ -276,7 +276,7 @@ impl Worker {
         if path.is_dir() {
             let at = Instant::now() + NEW_FOLDER_DELAY;
             let what = PendingCheck::Below(path.to_path_buf());
-            self.again.push(Retry { at, what });
+            self.retries.push(Retry { at, what });
         }
         let found = self.scan_below(path);
         // The list of a database's sessions may be late.
@@ -294,9 +294,9 @@ impl Worker {
         for (path, due) in &found.locked {
             let is_same =
                 |again: &Retry| matches!(&again.what, PendingCheck::Below(at) if at == &**path);
-            if !self.again.iter().any(is_same) {
+            if !self.retries.iter().any(is_same) {
                 let what = PendingCheck::Below(path.to_path_buf());
-                self.again.push(Retry { at: *due, what });
+                self.retries.push(Retry { at: *due, what });
             }
         }
         found
@@ -305,7 +305,7 @@ impl Worker {
     /// Returns the log that was found at this path, though it may be gone.
     fn file_at(&self, path: &Path) -> Option<FileId> {
         let linked = self.linked.get(path).copied();
-        linked.or_else(|| Some(id_of_real(path)).filter(|file| self.known.contains_key(file)))
+        linked.or_else(|| Some(id_of_real(path)).filter(|file| self.tracked.contains_key(file)))
     }
 
     /// Takes in what is new and looks at what has changed.
@@ -315,11 +315,11 @@ impl Worker {
         for log in found.files {
             let facts = &log.facts;
             // An empty file was recognised by its name, and now by its content.
-            let known = self.known.get(&facts.file);
+            let known = self.tracked.get(&facts.file);
             if known.is_some_and(|known| known.log.format.id != log.format.id) {
                 self.vanish(facts.file)?;
             }
-            match self.known.get(&facts.file) {
+            match self.tracked.get(&facts.file) {
                 None => {
                     self.reporter.send(Update::Found(Box::new(facts.clone())))?;
                     // The sessions of a database share a path, and are found by looking into it.
@@ -327,7 +327,7 @@ impl Worker {
                         self.linked.insert(facts.path.to_path_buf(), facts.file);
                     }
                     new.push(facts.file);
-                    self.known
+                    self.tracked
                         .insert(facts.file, Box::new(TrackedFile::found(log)));
                 }
                 Some(known) => {
@@ -357,12 +357,12 @@ impl Worker {
         let mut took = begun.elapsed();
         self.take_in_all(found)?;
         let begun = Instant::now();
-        self.send_running(self.known.keys().copied().collect())?;
-        let live = self.known.iter().filter(|(_, known)| is_live(known));
+        self.send_running(self.tracked.keys().copied().collect())?;
+        let live = self.tracked.iter().filter(|(_, known)| is_live(known));
         self.live = live.map(|(file, _)| *file).collect();
         self.evict()?;
         self.settings.look_again();
-        for file in self.known.keys().copied().collect::<Vec<_>>() {
+        for file in self.tracked.keys().copied().collect::<Vec<_>>() {
             self.send_settings(file)?;
         }
         took += begun.elapsed();
@@ -382,7 +382,7 @@ impl Worker {
             self.report(path, what)?;
         }
         let mut gone = Vec::new();
-        for (file, known) in &mut self.known {
+        for (file, known) in &mut self.tracked {
             let was_passed_over = known.is_passed_over;
             known.is_passed_over = !there.contains(file);
             if known.is_passed_over {
@@ -420,7 +420,7 @@ impl Worker {
     }
 
     fn look_again(&mut self, now: Instant) -> ControlFlow<()> {
-        let due = self.again.extract_if(.., |again| again.at <= now);
+        let due = self.retries.extract_if(.., |again| again.at <= now);
         for again in due.collect::<Vec<_>>() {
             match again.what {
                 PendingCheck::File(file) => self.check(file)?,
@@ -436,7 +436,7 @@ impl Worker {
     /// Looks at a file and reads what has come.
     fn check(&mut self, file: FileId) -> ControlFlow<()> {
         let now = Instant::now();
-        let Some(known) = self.known.get_mut(&file) else {
+        let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
         let path = Arc::clone(&known.log.facts.path);
@@ -449,7 +449,7 @@ impl Worker {
                     return self.vanish(file);
                 }
                 let (at, what) = (since + REPLACEMENT_TIME, PendingCheck::File(file));
-                self.again.push(Retry { at, what });
+                self.retries.push(Retry { at, what });
                 return ControlFlow::Continue(());
             }
             Err(e) => {
@@ -479,7 +479,7 @@ impl Worker {
         if first && self.restore(file, stamp)? {
             return ControlFlow::Continue(());
         }
-        let Some(known) = self.known.get_mut(&file) else {
+        let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
         if stamp.age() < LIVE_AGE && !self.live.contains(&file) {
@@ -497,7 +497,7 @@ impl Worker {
 
     /// Sends the agent's settings, if they have changed.
     fn send_settings(&mut self, file: FileId) -> ControlFlow<()> {
-        let Some(known) = self.known.get_mut(&file) else {
+        let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
         self.reporter.at(&known.log.facts.path);
@@ -517,7 +517,7 @@ impl Worker {
     fn send_running(&mut self, files: Vec<FileId>) -> ControlFlow<()> {
         let mut registries = Registries::default();
         for file in files {
-            let Some(known) = self.known.get_mut(&file) else {
+            let Some(known) = self.tracked.get_mut(&file) else {
                 continue;
             };
             self.reporter.at(&known.log.facts.path);
@@ -533,7 +533,7 @@ impl Worker {
 
     fn vanish(&mut self, file: FileId) -> ControlFlow<()> {
         self.pool.cancel(file);
-        if let Some(known) = self.known.remove(&file) {
+        if let Some(known) = self.tracked.remove(&file) {
             let path = known.log.facts.path.as_path();
             // Another file may have its path now.
             if self.linked.get(path) == Some(&file) {

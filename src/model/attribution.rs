@@ -3,15 +3,15 @@
 //! A usage report attributes the past: what the prompt grew by since the report before is exact. The
 //! model's own output takes what was reported for it; what is left belongs to the items in between.
 //! One item left: it is *derived*. Several: *shared* by their estimates. What no estimate can explain
-//! stays unexplained and goes to the *system* role, never to a message.
+//! stays unexplained and goes to the *system* role. It goes to a message only if the log has just a part of that message.
 //!
-//! Invariant, for any input: the prompt of a attributed request is its system part plus the attributed tokens
+//! Invariant, for any input: the prompt of an attributed request is its system part plus the attributed tokens
 //! of the items it held.
 //!
-//! Settling a report costs what has come since the report before. A walk through the whole context is
-//! needed by a correction alone: where the known parts turn out larger than a prompt, where the tokenizer
-//! changes, and where the branch does. So is it where the first reports refute what was assumed about the
-//! tokenizer or about thinking: then all since the last reset is attributed again (`again`).
+//! Attributing a report takes time in proportion to the items since the report before. Only a correction walks through the
+//! whole context: the known parts turn out larger than a prompt, the tokenizer changes, or the branch does. Where the first
+//! reports refute an assumption about the tokenizer or about thinking, all items since the last reset are attributed again
+//! (`revision`).
 
 mod branch;
 mod by_agent;
@@ -39,7 +39,7 @@ use super::recurring::{Recurring, RecurringPart};
 use super::{Kind, Role, Source};
 use crate::history::Coverage;
 use crate::key_index::KeyIndex;
-use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits, lacks_items};
+use cost::{cost_in_delta, cost_in_first_prompt, fits, give_excess_to_partial_items, lacks_items};
 use deferred::DeferredWork;
 use recent::RecentAttributions;
 use returning::ReturnHistory;
@@ -55,7 +55,7 @@ pub(super) struct Attribution {
     requests: RequestList,
     resets: Vec<PastReset>,
     by_request: KeyIndex,
-    /// The one that can be found though the others were forgotten.
+    /// The request that can still be found by its key after `by_request` was forgotten.
     kept_request: Option<RequestIx>,
     /// The newest usable report on the live branch since the last reset.
     anchor: Option<RequestIx>,
@@ -67,7 +67,7 @@ pub(super) struct Attribution {
     prefix: Option<u64>,
     /// The unlogged tokens of the last prompt before that reset.
     unlogged_before: Option<u64>,
-    /// The history of such text: whether it came again with the prompt after the first one since a reset.
+    /// How often unlogged text that was lost at a reset came back one request later.
     returning: ReturnHistory,
     /// True if the log lacks the beginning of its conversation.
     lacks_beginning: bool,
@@ -85,18 +85,18 @@ pub(super) struct Attribution {
     short: BTreeSet<RequestIx>,
     /// Items that were logged after a prompt that held them: part of what was unlogged of it.
     revealed: BTreeSet<ItemIx>,
-    /// True if they are to be attributed again.
-    is_refuted: bool,
-    /// True if one of them would not fit its estimate, if the error of such estimates was known already.
-    is_open: bool,
-    /// The number of times that this was done.
+    /// True if what was attributed since the last reset rests on a refuted assumption.
+    needs_revision: bool,
+    /// True if an item did not fit its estimate while too few samples show the error of such estimates.
+    awaits_calibration: bool,
+    /// The number of revisions so far.
     revisions: u32,
-    /// The system part of the last report, if another tokenizer attributed what is attributed.
-    foreign: Option<u64>,
+    /// The system part of the last report before the tokenizer changed, until a report of the new one comes.
+    system_before_tokenizer_switch: Option<u64>,
     /// Items that share the agent's own number.
-    by_agent: Vec<ItemIx>,
+    sized_by_own_count: Vec<ItemIx>,
     /// The work that was put off, since it would be done again and again.
-    late: DeferredWork,
+    deferred: DeferredWork,
     /// The number of times that the numbers of a request other than the newest were corrected.
     corrections: u32,
     /// The unlogged parts that come and go.
@@ -116,16 +116,16 @@ impl Attribution {
     }
 
     /// Notes that the log lacks the beginning of its conversation.
-    pub(super) fn lacks_beginning(&mut self) {
+    pub(super) fn note_missing_beginning(&mut self) {
         self.lacks_beginning = true;
     }
 
-    pub(super) fn has_no_beginning(&self) -> bool {
+    pub(super) fn lacks_beginning(&self) -> bool {
         self.lacks_beginning
     }
 
     /// Notes that the log contains all that its prompts hold from here on.
-    pub(super) fn logs_prompts(&mut self) {
+    pub(super) fn note_logged_prompts(&mut self) {
         self.prefix = Some(0);
     }
 
@@ -226,7 +226,7 @@ impl Attribution {
         let requests = &self.requests;
         let key_of = |ix: usize| Some(requests.get(ix)?.key());
         self.by_request.insert(key, ix, key_of);
-        self.late.begin_response();
+        self.deferred.begin_response();
         // A reset that takes effect later counts from the request after this one.
         let precedes_reset = self.resets.last().is_some_and(|reset| reset.request > ix);
         if start < self.newest_start || !tree.is_live(start) || precedes_reset {
@@ -253,9 +253,9 @@ impl Attribution {
             .anchor
             .filter(|ix| self.requests.at(*ix).key() == request)
         {
-            self.late.note(false, true);
-            if !self.late.is_long_response() {
-                self.late.has_output();
+            self.deferred.note(false, true);
+            if !self.deferred.is_long_response() {
+                self.deferred.mark_output_attributed();
                 self.attribute_output(ix, tree);
             }
         }
@@ -263,7 +263,7 @@ impl Attribution {
 
     /// Attributes what a request's prompt held.
     fn attribute(&mut self, ix: RequestIx, tree: &RecordTree, coverage: Coverage) {
-        self.take_back_agents();
+        self.undo_own_count();
         let start = self.requests.at(ix).start();
         let fresh = self.items.send(ix, start);
         self.attributed.put(ix, &fresh);
@@ -272,7 +272,11 @@ impl Attribution {
         let prompt = self.requests.at(ix).prompt();
         let is_whole = self.requests.at(ix).is_whole();
         let Some(anchor) = self.anchor else {
-            let system = match self.foreign.take().filter(|_| held > 0) {
+            let system = match self
+                .system_before_tokenizer_switch
+                .take()
+                .filter(|_| held > 0)
+            {
                 Some(system) => {
                     let given = self.attribute_estimates(&fresh, &estimates);
                     self.rescale_for_tokenizer(ix, held.saturating_add(given), system)
@@ -280,7 +284,7 @@ impl Attribution {
                 None => {
                     if is_whole && held < prompt {
                         let all = [(prompt - held) as f64; 3];
-                        self.is_refuted |= self.items.learn(&fresh, all);
+                        self.needs_revision |= self.items.learn(&fresh, all);
                     }
                     self.apportion_first_prompt(&fresh, &estimates, ix, held, tree)
                 }
@@ -318,19 +322,19 @@ impl Attribution {
         self.returning.note(key, lost, rest as f64 - sum);
         self.with_turns.note(key, rest as f64 - sum, begins_turn);
         let items = fresh.iter().map(|ix| self.items.all().at(*ix));
-        add_unexplained(&mut estimates, items, rest);
+        give_excess_to_partial_items(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
         let (cost, source) = cost_in_delta(calibration, rest, sum, fresh.len(), is_whole);
         let lacks_items = lacks_items(calibration, rest, sum, fresh.len());
-        self.is_open |=
+        self.awaits_calibration |=
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
         // A part of the prefix that comes again shows nothing about the items.
         if lost == 0 || (rest as f64) < sum + lost as f64 / 2.0 {
             let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, tree);
-            self.is_refuted |= self.items.learn(&fresh, by_thinking);
+            self.needs_revision |= self.items.learn(&fresh, by_thinking);
         }
-        if self.is_open && !self.items.calibrations().current().is_open() {
-            (self.is_refuted, self.is_open) = (true, false);
+        if self.awaits_calibration && !self.items.calibrations().current().is_open() {
+            (self.needs_revision, self.awaits_calibration) = (true, false);
         }
         let given = self.apportion(&fresh, &estimates, cost, source);
         let left = prompt.checked_sub(held + given);
@@ -437,7 +441,7 @@ impl Attribution {
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.add_unlogged_output(ix, Kind::Thinking, tree));
             // Without any of its output, the log shows nothing of what the client has.
-            self.is_refuted |= !rest.is_empty() && self.items.note_hidden_thinking();
+            self.needs_revision |= !rest.is_empty() && self.items.note_hidden_thinking();
         }
         // The few tokens that an output has beside its thinking are framing.
         let more = has_reasoning && output - reasoning > SMALL_OUTPUT;
@@ -514,7 +518,7 @@ impl Attribution {
     /// Removes the anchor until the next report: a reset took place.
     pub(super) fn forget_anchor(&mut self) {
         self.anchor = None;
-        self.foreign = None;
+        self.system_before_tokenizer_switch = None;
         self.attributed.clear();
         self.items.forget_guessed_of_left();
         self.items.forget_thoughts();

@@ -102,14 +102,14 @@ impl Session {
             Event::Leaf { key, rewound } => state.set_leaf(key, rewound),
             Event::Rollback { turns } => state.roll_back(turns),
             Event::Summarised => state.note_summary(),
-            Event::BeginningMissing => state.lacks_beginning(),
+            Event::BeginningMissing => state.note_missing_beginning(),
             Event::ResetPostponed => state.postpone_reset(),
             Event::ResetCause(cause) => state.set_reset_cause(cause),
             Event::LeftOut(tokens) => state.leave_out(tokens),
             Event::Requested { cache_minutes } => {
                 state.cache_clock_mut().note_requested(at, cache_minutes);
             }
-            Event::PromptsLogged => state.logs_prompts(),
+            Event::PromptsLogged => state.note_logged_prompts(),
             Event::TurnEnded => state.drop_ephemeral(),
             Event::Cleared { nodes, calls } => state.clear_items(&nodes, &calls),
             Event::Sent { added, missing } => state.follow_request(&added, &missing),
@@ -175,7 +175,7 @@ impl Session {
     }
 
     fn note_agent_estimate(&mut self, usage: &Usage) {
-        let (logged, prefix) = self.state.take_back_agents();
+        let (logged, prefix) = self.state.undo_own_count();
         let (unlogged, _) = self.expected_prefix(&self.inputs(), logged, prefix);
         let used = logged.saturating_add(unlogged);
         self.state.note_agent_estimate(usage, used, logged);

@@ -89,7 +89,7 @@ pub struct Summary {
     pub output: u64,
     /// The last text of the model.
     pub answer: Option<Answer>,
-    /// [The part](crate::window::Overrides::fold_hash) of the settings that it depends on.
+    /// [The part](crate::window::Overrides::summary_hash) of the settings that it depends on.
     pub settings: u64,
     #[serde(with = "crate::stored::shared")]
     pub(crate) model: Option<Arc<str>>,

@@ -59,7 +59,7 @@ impl State {
         self.coverage == Coverage::Whole
             && self.meta.id.is_some()
             && !self.begins_midway()
-            && !self.attribution().has_no_beginning()
+            && !self.attribution().lacks_beginning()
             && self.resets().is_empty()
     }
 }

@@ -146,7 +146,7 @@ impl VscodeGatewayDecoder {
                         RetainedItems::Nothing,
                     )
                 });
-                thread.conversation = PromptHistory::new(BySize);
+                thread.history = PromptHistory::new(BySize);
             }
             return;
         }
@@ -157,7 +157,7 @@ impl VscodeGatewayDecoder {
             return;
         }
         if let Some(usage) = line.actual().usage(request, model.get()) {
-            thread.conversation.add_response(request, &[], [usage], out);
+            thread.history.add_response(request, &[], [usage], out);
         }
         self.emitted.insert(request);
     }
@@ -184,7 +184,7 @@ impl VscodeGatewayDecoder {
         };
         self.emitted.insert(key);
         let thread = self.threads.thread(conversation, BySize, meta, out);
-        let conversation = &mut thread.conversation;
+        let conversation = &mut thread.history;
         let mut carried = [request.front, request.blocks].concat();
         mark_turns(&mut carried);
         conversation.add_request(&Prompt::of(&carried), out);
@@ -207,7 +207,7 @@ impl VscodeGatewayDecoder {
             .threads
             .thread(capture::conversation(line), BySize, meta, out);
         let blocks = capture::captured(line, lost);
-        thread.conversation.add_request(&Prompt::of(&blocks), out);
+        thread.history.add_request(&Prompt::of(&blocks), out);
         if let Some(tokens) = line.estimated.get() {
             let chat = line.state_chat_id.key();
             let request = chat.unwrap_or(Key::of_number("capture", out.place().id()));

@@ -1,5 +1,5 @@
-//! One conversation: what its context holds now, and what a new request changes about it. Every request
-//! carries its whole history, so what it no longer carries has left.
+//! Keeps the blocks that the context of one conversation holds, and finds what a new request changes. A request carries its
+//! history, whole or from a known block on, so a block that it no longer carries has left.
 
 mod losses;
 
@@ -68,7 +68,7 @@ pub struct PromptHistory {
     emptied: HashSet<Key>,
     /// The names of tools, by the call.
     tools: HashMap<Key, Arc<str>>,
-    epoch: u64,
+    loss_count: u64,
 }
 
 impl PromptHistory {
@@ -85,8 +85,8 @@ impl PromptHistory {
         self.live.len()
     }
 
-    /// Returns the number of blocks in the context before those that these blocks repeat, of which the oldest may be
-    /// missing; where they repeat nothing, the number of all. The place is where most blocks in a row are repeated.
+    /// Returns the index in the context of the longest run that these blocks repeat, of which the oldest may be missing.
+    /// Returns [`held`](Self::held) if they repeat nothing.
     pub fn held_before(&self, blocks: &[Block<'_>]) -> usize {
         /// Enough to tell one place from another.
         const COMPARED: usize = 64;
@@ -102,9 +102,9 @@ impl PromptHistory {
         best.filter(|at| in_a_row(*at) > 0).unwrap_or(self.held())
     }
 
-    /// Returns a number that grows whenever something leaves: lengths noted before are then wrong.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
+    /// Returns the number of losses so far: lengths that were noted before the last one are wrong.
+    pub fn loss_count(&self) -> u64 {
+        self.loss_count
     }
 
     /// Returns the marks that identify the history so far, in its order.
@@ -130,9 +130,8 @@ impl PromptHistory {
             let held = self.live.iter().find(|held| held.key == *key);
             held.is_some_and(|held| held.request.is_some())
         };
-        let mut shared = self.shared_with(blocks);
         let repeats = self.shared_with(blocks).any(|key| is_answer(&key));
-        repeats.then(|| shared.by_ref().count())
+        repeats.then(|| self.shared_with(blocks).count())
     }
 
     /// Returns the keys of these blocks that are in the context.

@@ -11,16 +11,16 @@ pub struct Threads {
     threads: HashMap<Key, Thread>,
 }
 
-/// A conversation and the newest facts about it.
+/// The history of a conversation and the newest facts about it.
 pub struct Thread {
-    /// The conversation.
-    pub conversation: PromptHistory,
+    /// The history.
+    pub history: PromptHistory,
     /// The facts that were emitted.
     pub known: Meta,
 }
 
 impl Threads {
-    /// Returns the conversation of a conversation.
+    /// Returns the conversation that events of this key go to: the main one for the first key, else one of its own.
     pub fn conversation(&mut self, conversation: Key) -> Conversation {
         match *self.first.get_or_insert(conversation) {
             first if first == conversation => Conversation::Main,
@@ -28,8 +28,8 @@ impl Threads {
         }
     }
 
-    /// Returns a conversation, to whose conversation the next events go; `losses` says how parts leave it. Facts are emitted
-    /// where it or its model is new.
+    /// Returns the thread of this key, and directs the next events of the sink to its conversation. `losses` is how the cause
+    /// of a loss is inferred. Facts are emitted if the thread or its model is new.
     pub fn thread(
         &mut self,
         conversation: Key,
@@ -40,7 +40,7 @@ impl Threads {
         out.set_conversation(self.conversation(conversation));
         let thread = self.threads.entry(conversation);
         let thread = thread.or_insert_with(|| Thread {
-            conversation: PromptHistory::new(losses),
+            history: PromptHistory::new(losses),
             known: Meta::default(),
         });
         let is_other = meta.model.is_some() && meta.model != thread.known.model;

@@ -29,7 +29,7 @@ pub struct Handle {
 impl Handle {
     /// Notes that somebody looks at this file: its epoch is read at once, with exact counts, then all of it.
     pub fn look_at(&self, file: FileId) {
-        *lock(&self.wanted.looked_at) = Some(file);
+        *lock(&self.wanted.viewed) = Some(file);
         // A full inbox is awake already.
         let _ = self.inbox.try_send(Wake::Look);
     }

@@ -48,7 +48,7 @@ pub(crate) enum Wake {
 /// The requests of other threads to the worker, apart from the inbox.
 #[derive(Default)]
 pub(crate) struct PendingRequests {
-    pub(super) looked_at: Mutex<Option<FileId>>,
+    pub(super) viewed: Mutex<Option<FileId>>,
     pub(super) texts: Mutex<TextQueue>,
     /// Hints were lost.
     pub(super) overflow: AtomicBool,

@@ -28,7 +28,7 @@ impl Worker {
     pub(super) fn read_appended(&mut self, file: FileId, finish: bool) -> ControlFlow<()> {
         let measure = self.counter.as_ref();
         let mut moved = false;
-        while let Some(known) = self.known.get_mut(&file) {
+        while let Some(known) = self.tracked.get_mut(&file) {
             let State::Followed(cursor) = &mut known.state else {
                 return self.read_end(file);
             };
@@ -78,24 +78,24 @@ impl Worker {
             self.foreground = None;
         }
         self.pool.cancel(file);
-        let Some(known) = self.known.get_mut(&file) else {
+        let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        let looked_at = self.looked_at == Some(file);
-        let measure = measure(&self.counter, looked_at);
+        let viewed = self.viewed == Some(file);
+        let measure = measure(&self.counter, viewed);
         let key = known
             .stamp
-            .filter(|_| self.kept.is_some() && !looked_at)
+            .filter(|_| self.kept.is_some() && !viewed)
             .and_then(|stamp| LogKey::of(&known.log, stamp));
         match known.log.store.tail(&known.log, measure, &self.rules) {
-            Ok(reading) => self.rebuilt(file, reading, looked_at, key),
+            Ok(reading) => self.rebuilt(file, reading, viewed, key),
             Err(e) => self.failed(file, &e),
         }
     }
 
     /// Takes in a document's present sessions. The unchanged parts were counted as before.
     fn rewritten(&mut self, file: FileId, mut sessions: LogSessions) -> ControlFlow<()> {
-        let Some(known) = self.known.get_mut(&file) else {
+        let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
         mark_counted(&mut sessions, known.counted == Coverage::Whole);
@@ -115,7 +115,7 @@ impl Worker {
         key: Option<LogKey>,
     ) -> ControlFlow<()> {
         let measure = measure(&self.counter, exact);
-        let Some(known) = self.known.get(&file) else {
+        let Some(known) = self.tracked.get(&file) else {
             return ControlFlow::Continue(());
         };
         let summarise = !exact && !is_live(known);
@@ -145,7 +145,7 @@ impl Worker {
         if let LogContent::Sessions(sessions) = &mut shown {
             mark_counted(sessions, exact);
         }
-        if let Some(known) = self.known.get_mut(&file) {
+        if let Some(known) = self.tracked.get_mut(&file) {
             known.note(&shown);
             known.counted = if exact { known.read } else { Coverage::Unread };
             known.state = state;
@@ -169,7 +169,7 @@ impl Worker {
         }
         let JobResult { job, read, .. } = done;
         let file = job.log.facts.file;
-        let Some(known) = self.known.get(&file) else {
+        let Some(known) = self.tracked.get(&file) else {
             return ControlFlow::Continue(());
         };
         let needs = if job.exact { to_count } else { to_read };
@@ -200,8 +200,8 @@ impl Worker {
     /// to do in the next turn.
     pub(super) fn read_on(&mut self, inbox: &SyncSender<Wake>) -> ControlFlow<(), bool> {
         let mut busy = false;
-        if let Some(file) = self.looked_at
-            && let Some(known) = self.known.get(&file).filter(|known| may_read(known))
+        if let Some(file) = self.viewed
+            && let Some(known) = self.tracked.get(&file).filter(|known| may_read(known))
             && known.counted < Coverage::Whole
         {
             // A log that was already read whole is not reduced for the sake of a quicker count, unless only a summary
@@ -229,7 +229,7 @@ impl Worker {
             && self.pool.has_room()
             && let Some(QueuedFile { file, exact }) = self.next_whole()
         {
-            let Some(known) = self.known.get(&file) else {
+            let Some(known) = self.tracked.get(&file) else {
                 break;
             };
             let Some(stamp) = known.stamp else { break };
@@ -260,7 +260,7 @@ impl Worker {
         loop {
             while let Some(QueuedFile { file, exact }) = self.queue.pop_front() {
                 let needs = if exact { to_count } else { to_read };
-                let known = self.known.get(&file).filter(|known| needs(known));
+                let known = self.tracked.get(&file).filter(|known| needs(known));
                 if known.is_some_and(|known| may_read(known)) && !self.pool.reads(file) {
                     return Some(QueuedFile { file, exact });
                 }
@@ -279,7 +279,7 @@ impl Worker {
             (to_read as fn(&TrackedFile) -> bool, false),
             (to_count, true),
         ] {
-            let files = self.known.iter().filter(|(file, known)| {
+            let files = self.tracked.iter().filter(|(file, known)| {
                 needs(known) && may_read(known) && !self.pool.reads(**file)
             });
             let mut newest: Vec<(FileId, &TrackedFile)> =
@@ -314,7 +314,7 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Ok((reading, Progress::Done)) => {
-                let known = self.known.get(&file);
+                let known = self.tracked.get(&file);
                 let known = known.filter(|known| !known.is_summarised());
                 // Another thread was faster.
                 if known.is_some_and(|known| reading.coverage() < known.read) {
@@ -333,10 +333,10 @@ impl Worker {
     /// Leaves a file alone for a while.
     fn rest(&mut self, file: FileId, time: Duration) {
         let at = Instant::now() + time;
-        if let Some(known) = self.known.get_mut(&file) {
+        if let Some(known) = self.tracked.get_mut(&file) {
             known.not_before = Some(at);
             let what = PendingCheck::File(file);
-            self.again.push(Retry { at, what });
+            self.retries.push(Retry { at, what });
         }
     }
 
@@ -347,7 +347,7 @@ impl Worker {
             return ControlFlow::Continue(());
         }
         self.rest(file, WALK_INTERVAL);
-        let Some(known) = self.known.get_mut(&file) else {
+        let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
         let stays = known.sure && !known.log.is_one_of_several() && lasts(error);

@@ -17,7 +17,7 @@ pub(crate) enum State {
 
 /// A log of which only summaries are held: they cannot grow, it is read again when it does.
 pub(crate) struct SummarisedLog {
-    /// [The part](model::window::Overrides::fold_hash) of the settings that the summaries depend on.
+    /// [The part](model::window::Overrides::summary_hash) of the settings that the summaries depend on.
     pub(super) settings: u64,
     beside: Vec<SideFile>,
     /// True if its last record may be incomplete.

@@ -69,7 +69,7 @@ impl SummaryStore {
 impl Worker {
     /// Shows the sessions of a file that has not changed since they were kept. Returns whether there are any.
     pub(super) fn restore(&mut self, file: FileId, stamp: Stamp) -> ControlFlow<(), bool> {
-        let (Some(kept), Some(known)) = (&self.kept, self.known.get_mut(&file)) else {
+        let (Some(kept), Some(known)) = (&self.kept, self.tracked.get_mut(&file)) else {
             return ControlFlow::Continue(false);
         };
         let key = LogKey::of(&known.log, stamp);
@@ -84,7 +84,7 @@ impl Worker {
         known.state = State::Summarised(SummarisedLog::of(&known.log, by));
         self.send_settings(file)?;
         // Other settings give another summary.
-        let known = self.known.get(&file);
+        let known = self.tracked.get(&file);
         let is_right = known.is_some_and(|known| known.overrides.summary_hash() == by);
         if is_right {
             self.reporter.send(shown.update(file))?;
@@ -94,11 +94,11 @@ impl Worker {
 
     /// Lets go of all but the summaries of logs that nobody writes to or looks at any more.
     pub(super) fn evict(&mut self) -> ControlFlow<()> {
-        for (file, known) in &mut self.known {
+        for (file, known) in &mut self.tracked {
             let State::Followed(cursor) = &known.state else {
                 continue;
             };
-            let is_wanted = self.looked_at == Some(*file) || self.pool.reads(*file);
+            let is_wanted = self.viewed == Some(*file) || self.pool.reads(*file);
             if known.read != Coverage::Whole || is_wanted || is_live(known) {
                 continue;
             }

@@ -178,10 +178,10 @@ fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
         driven.turn();
         driven
             .worker
-            .again
+            .retries
             .iter_mut()
             .for_each(|again| again.at = some_time());
-        let known = driven.worker.known.values_mut();
+        let known = driven.worker.tracked.values_mut();
         known.for_each(|known| known.not_before = None);
     }
     assert_eq!(made.opened(), opened);
@@ -225,12 +225,12 @@ fn pieces_of_a_line_that_come_at_once_are_read_at_once() {
     driven.until("the first piece", |driven| {
         driven
             .worker
-            .known
+            .tracked
             .values()
             .all(|known| known.not_before.is_some())
     });
     // None of those that come before then is looked at.
-    for known in driven.worker.known.values_mut() {
+    for known in driven.worker.tracked.values_mut() {
         known.not_before = Some(some_time() + Duration::from_secs(3600));
     }
     let opened = made.opened();
@@ -239,7 +239,7 @@ fn pieces_of_a_line_that_come_at_once_are_read_at_once() {
         let _ = driven.worker.check(FileId(7));
     }
     assert_eq!(made.opened(), opened);
-    for known in driven.worker.known.values_mut() {
+    for known in driven.worker.tracked.values_mut() {
         known.not_before = None;
     }
     made.append("7}\n");
@@ -323,10 +323,10 @@ fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
         driven.until("another attempt", |driven| {
             let is_due = |known: &TrackedFile| known.not_before.is_some();
             made.opened() >= before + attempt
-                && driven.worker.known.values().all(|known| is_due(known))
+                && driven.worker.tracked.values().all(|known| is_due(known))
         });
         // Time passes.
-        for known in driven.worker.known.values_mut() {
+        for known in driven.worker.tracked.values_mut() {
             known.not_before = None;
             known.sure = false;
         }
@@ -416,7 +416,7 @@ fn a_session_that_is_written_just_after_its_database_was_looked_at_is_found_with
     wait_for("all sessions, and nothing to look at again", || {
         let _ = driven.worker.look_again(some_time() + years(1));
         let sessions = lock(&driven.sessions).len();
-        let due = driven.worker.again.len();
+        let due = driven.worker.retries.len();
         let is_done = sessions == 5 && due == 0;
         is_done
             .then_some(())
@@ -454,12 +454,12 @@ fn a_log_vanishes_when_it_is_not_back_after_a_while() {
         assert!(is_shown(&driven));
         put();
         let _ = driven.worker.check(file);
-        assert!(driven.worker.known[&file].missing_since.is_none());
+        assert!(driven.worker.tracked[&file].missing_since.is_none());
     }
     // It stays away.
     remove();
     let _ = driven.worker.check(file);
-    let known = driven.worker.known.get_mut(&file).unwrap();
+    let known = driven.worker.tracked.get_mut(&file).unwrap();
     *known.missing_since.as_mut().unwrap() -= REPLACEMENT_TIME;
     let _ = driven.worker.check(file);
     assert!(!is_shown(&driven));
@@ -494,7 +494,7 @@ fn a_long_log_with_an_unfinished_line_waits_longer_for_the_rest_of_it() {
     assert_eq!(unreadable(&driven), Some(0));
     ago(60);
     // Time passes.
-    let known = driven.worker.known.values_mut();
+    let known = driven.worker.tracked.values_mut();
     known.for_each(|known| known.not_before = None);
     for _ in 0..3 {
         let _ = driven.worker.check(FileId(7));

@@ -78,7 +78,7 @@ impl Worker {
     }
 
     fn origin(&self, file: FileId) -> Origin {
-        match self.known.get(&file) {
+        match self.tracked.get(&file) {
             Some(known) => Origin::Log(known.log.clone()),
             None if file == file_id(Path::new(STDIN)) => Origin::None(NO_TEXT.to_owned()),
             None => Origin::None(problem::LOG_GONE.to_owned()),

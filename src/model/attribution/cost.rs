@@ -29,7 +29,7 @@ pub(super) fn cost_in_delta(
 
 /// Adds the part of `rest` that the estimates of a delta's items do not explain: it belongs to the items of
 /// which the log contains only a part.
-pub(super) fn add_unexplained<'i>(
+pub(super) fn give_excess_to_partial_items<'i>(
     estimates: &mut [f64],
     items: impl Iterator<Item = ItemRef<'i>>,
     rest: i128,

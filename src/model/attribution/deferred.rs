@@ -34,7 +34,7 @@ impl DeferredWork {
     }
 
     /// Notes that its output is attributed.
-    pub(super) fn has_output(&mut self) {
+    pub(super) fn mark_output_attributed(&mut self) {
         self.output = false;
     }
 
@@ -43,11 +43,11 @@ impl DeferredWork {
         self.lines > LONG_RESPONSE_LINES
     }
 
-    pub(super) fn note_agents(&mut self, tokens: u64) {
+    pub(super) fn note_own_count(&mut self, tokens: u64) {
         self.agents = Some(tokens);
     }
 
-    pub(super) fn forget_agents(&mut self) {
+    pub(super) fn forget_own_count(&mut self) {
         self.agents = None;
     }
 }
@@ -60,7 +60,7 @@ impl Attribution {
             output,
             agents,
             ..
-        } = self.late;
+        } = self.deferred;
         prompt || output || agents.is_some() || self.items.is_late()
     }
 
@@ -83,7 +83,7 @@ impl Attribution {
 
     /// Attributes the newest response, as far as that was put off.
     pub(crate) fn catch_up(&mut self, tree: &mut RecordTree, coverage: Coverage) {
-        if self.late.prompt || self.late.output {
+        if self.deferred.prompt || self.deferred.output {
             self.attribute_response(tree, coverage);
         }
     }
@@ -91,8 +91,8 @@ impl Attribution {
     /// Does all that was put off.
     pub(crate) fn catch_up_all(&mut self, tree: &mut RecordTree, coverage: Coverage) {
         self.catch_up(tree, coverage);
-        if let Some(tokens) = self.late.agents.take() {
-            self.share_agents_now(tokens, tree);
+        if let Some(tokens) = self.deferred.agents.take() {
+            self.share_own_count_now(tokens, tree);
         }
         self.items.apply_rescale();
     }
@@ -102,7 +102,7 @@ impl Attribution {
         let Some(ix) = self.anchor else {
             return;
         };
-        if std::mem::take(&mut self.late.prompt) {
+        if std::mem::take(&mut self.deferred.prompt) {
             let request = self.requests.at(ix);
             let (previous, start) = (request.previous(), request.start());
             self.anchor = previous;
@@ -111,7 +111,7 @@ impl Attribution {
             self.void_later(ix);
             self.anchor = Some(ix);
         }
-        if std::mem::take(&mut self.late.output) {
+        if std::mem::take(&mut self.deferred.output) {
             self.attribute_output(ix, tree);
         }
         self.revise(tree);
@@ -153,8 +153,8 @@ impl Attribution {
         if fell_by > 0 {
             self.lower_prompt(ix, fell_by, tree);
         }
-        self.late.note(changes && fell_by == 0, grows);
-        if !self.late.is_long_response() {
+        self.deferred.note(changes && fell_by == 0, grows);
+        if !self.deferred.is_long_response() {
             self.attribute_response(tree, coverage);
         }
     }

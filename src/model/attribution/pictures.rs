@@ -10,7 +10,7 @@ impl Attribution {
     /// believed: then what was attributed before is to be attributed again.
     pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) -> bool {
         let is_other = self.items.judge_pictures(items, rest as f64);
-        self.is_refuted |= is_other;
+        self.needs_revision |= is_other;
         is_other
     }
 
@@ -18,7 +18,7 @@ impl Attribution {
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>, tree: &RecordTree) {
         let known = self.items.calibrations().current().pictures();
         if self.items.set_pictures(known.or(pictures)) {
-            self.is_refuted = true;
+            self.needs_revision = true;
             self.revise(tree);
         }
     }

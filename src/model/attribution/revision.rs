@@ -4,7 +4,7 @@
 //! The prompts stay, and so does what was expected of them. A walk through all items, a few times in a
 //! session at most.
 
-use super::{Attribution, add_unexplained, cost_in_delta, cost_in_first_prompt};
+use super::{Attribution, cost_in_delta, cost_in_first_prompt, give_excess_to_partial_items};
 use crate::Source;
 use crate::history::{ItemIx, RequestIx};
 use crate::items::parts;
@@ -34,7 +34,7 @@ struct Change {
 impl Attribution {
     /// Attributes again what was attributed since the last reset, if that was refuted.
     pub(super) fn revise(&mut self, tree: &RecordTree) {
-        if !std::mem::take(&mut self.is_refuted) || self.revisions >= MOST_REVISIONS {
+        if !std::mem::take(&mut self.needs_revision) || self.revisions >= MOST_REVISIONS {
             return;
         }
         let requests = self.attributed_requests();
@@ -122,7 +122,7 @@ impl Attribution {
             let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
             if let Some(before) = before {
                 let items = fresh.iter().map(|ix| self.items.all().at(*ix));
-                add_unexplained(&mut estimates, items, prompt - held - before.max(0));
+                give_excess_to_partial_items(&mut estimates, items, prompt - held - before.max(0));
             }
             let room = u64::try_from(prompt - held).unwrap_or(0);
             let (most, source) = self.planned_cost(*ix, before, room, held, &estimates);

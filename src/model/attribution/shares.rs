@@ -97,9 +97,9 @@ impl Attribution {
     pub(crate) fn forget_attributed(&mut self, tree: &RecordTree) {
         if !self.items.may_resize_by_walk(tree.live().len()) {
             let system = self.anchor.map(|anchor| self.requests.at(anchor).system());
-            self.foreign = system.or(self.foreign);
+            self.system_before_tokenizer_switch = system.or(self.system_before_tokenizer_switch);
         } else {
-            self.foreign = None;
+            self.system_before_tokenizer_switch = None;
             self.undo_attribution(tree);
         }
         self.anchor = None;

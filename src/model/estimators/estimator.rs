@@ -66,7 +66,7 @@ pub enum Estimator {
         from = "RFC 029, outputs as reported"
     ))]
     Delta,
-    /// Learned from the session's own reports; see [`super::calibration`].
+    /// Learned from the session's own reports; see [`crate::calibration`].
     #[default]
     #[strum(props(
         rule = "last report + counts learned from the reports before",

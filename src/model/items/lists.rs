@@ -31,7 +31,7 @@ pub(super) struct FirstSent {
     pub(super) items: Vec<ItemIx>,
 }
 
-/// A size of an item from before its [`Item::previous`].
+/// A size of an item from before its previous size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OlderSize {
     pub(crate) item: u32,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct SessionEntry {
     held: EntryContent,
-    /// See [`Sessions::activity_of`].
+    /// See [`super::Sessions::activity_of`].
     pub(super) active: Option<Timestamp>,
     /// The folder that the projects have of it.
     pub(super) folder: Box<str>,

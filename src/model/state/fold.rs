@@ -43,14 +43,14 @@ impl State {
     }
 
     /// Notes that the log lacks the beginning of its conversation.
-    pub(crate) fn lacks_beginning(&mut self) {
-        self.attribution.lacks_beginning();
+    pub(crate) fn note_missing_beginning(&mut self) {
+        self.attribution.note_missing_beginning();
     }
 
     /// Notes that the log contains all that its prompts hold from here on.
-    pub(crate) fn logs_prompts(&mut self) {
+    pub(crate) fn note_logged_prompts(&mut self) {
         self.prompts_logged = true;
-        self.attribution.logs_prompts();
+        self.attribution.note_logged_prompts();
     }
 
     /// Sets a mark where a context would be computed otherwise than at the last one.

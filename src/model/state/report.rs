@@ -56,8 +56,8 @@ impl State {
 
     /// Takes back what items have of the agent's own number: another one came. Returns the tokens of all items in the
     /// context, and the part of them that is system prompt and tool lists.
-    pub(crate) fn take_back_agents(&mut self) -> (u64, u64) {
-        self.attribution.take_back_agents();
+    pub(crate) fn undo_own_count(&mut self) -> (u64, u64) {
+        self.attribution.undo_own_count();
         self.attribution.items_mut().apply_rescale();
         self.attribution.items_mut().tokens_in_context()
     }
@@ -66,7 +66,7 @@ impl State {
     pub(crate) fn note_agent_estimate(&mut self, usage: &Usage, used: u64, logged: u64) {
         self.agent_estimate = Some(LoggedEstimate::new(usage, used, logged, &self.attribution));
         self.attribution.set_size_after_reset(usage.prompt);
-        self.attribution.share_agents(usage.prompt, &self.tree);
+        self.attribution.share_own_count(usage.prompt, &self.tree);
     }
 }
 

@@ -126,7 +126,7 @@ impl Trace {
                 blocks: &blocks,
                 step: Step::Continue,
             };
-            agent.conversation.add_request(&prompt, out);
+            agent.history.add_request(&prompt, out);
         }
         let span = event.span_id.key().or(event.event_id.key());
         let request = span.unwrap_or(Key::of_number("ouro", out.place().id()));
@@ -141,9 +141,7 @@ impl Trace {
         output.extend(calls.into_iter().flatten());
         let usage = usage(request, attributes, agent.known.model.as_deref());
         if usage.is_some() || !output.is_empty() {
-            agent
-                .conversation
-                .add_response(request, &output, usage, out);
+            agent.history.add_response(request, &output, usage, out);
         }
     }
 }

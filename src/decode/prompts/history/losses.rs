@@ -88,7 +88,7 @@ impl PromptHistory {
             .chain(lost)
             .filter(|(key, _)| !staying.contains(key))
             .collect();
-        self.epoch += u64::from(!lost.is_empty());
+        self.loss_count += u64::from(!lost.is_empty());
 
         let mut held: Vec<Key> = self.keys().collect();
         for cause in [

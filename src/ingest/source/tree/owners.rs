@@ -32,7 +32,7 @@ struct SharedFolder {
 impl Owners {
     /// Returns the files in a folder that are a session's, in the order of their names; where there are many, none of
     /// those that name another session as their own. The path of the folder is one that [leads out of
-    /// nothing](files::reach_beside).
+    /// nothing](files::resolve_beside).
     pub(super) fn parts(
         &self,
         log: &Location,
