@@ -11,7 +11,7 @@ mod threads;
 
 pub use block::{Block, Content, passages};
 pub use context_block::BlockIdentity;
-pub use history::{Losses, Prompt, PromptHistory, Step, front_of, hash};
+pub use history::{LossInference, Prompt, PromptHistory, Step, front_of, hash};
 use model::Role;
 pub use threads::{Thread, Threads};
 

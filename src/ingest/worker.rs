@@ -64,7 +64,7 @@ const WALK_INTERVAL: Duration = if cfg!(any(test, feature = "testing")) {
 /// of 10 s with 2,000 files.
 const WALK_COST_FACTOR: u32 = 1000;
 /// The time of reading after which hints and requests are looked at again.
-const TURN_TIME: Duration = Duration::from_millis(10);
+const SLICE_TIME: Duration = Duration::from_millis(10);
 /// The time in which the pieces of a line are collected, to be read at once.
 const PIECES_TIME: Duration = Duration::from_millis(10);
 /// The time for which a file may be missing because it is being replaced.
@@ -126,7 +126,7 @@ impl Worker {
         let now = Instant::now();
         let mut scanner = Scanner::new(options.roots, options.formats, options.user.env.look_up());
         let announced = reporter.clone();
-        scanner.announce = Box::new(move |root| announced.at(root));
+        scanner.announce = Box::new(move |root| announced.enter(root));
         Worker {
             settings: SettingsReader::new(options.user),
             scanner,
@@ -205,7 +205,7 @@ impl Worker {
             }
             if self.next_walk <= now {
                 let failed = watch.as_mut().map(|watch| {
-                    watch.cover(now, self.scanner.roots(), &|root| self.reporter.at(root))
+                    watch.cover(now, self.scanner.roots(), &|root| self.reporter.enter(root))
                 });
                 for (path, e) in failed.into_iter().flatten() {
                     self.no_hints(&path, &e)?;
@@ -240,7 +240,7 @@ impl Worker {
 
     /// Waits for a wake, and takes all that are there: of many hints of one file one is enough.
     fn take_wakes(&mut self, wait: Duration) -> ControlFlow<()> {
-        self.reporter.rest();
+        self.reporter.leave();
         let inbox = Arc::clone(&self.inbox);
         let inbox = lock(&inbox);
         let mut next = match inbox.recv_timeout(wait) {
@@ -440,7 +440,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let path = Arc::clone(&known.log.facts.path);
-        self.reporter.at(&path);
+        self.reporter.enter(&path);
         let stamp = match known.log.store.stamp() {
             Ok(stamp) => stamp,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -469,13 +469,14 @@ impl Worker {
         let failed = known.not_before.is_some_and(|at| now < at);
         let settled = stamp.age() >= settles_after(stamp.bytes());
         let incomplete = known.state.is_incomplete();
-        let has_news = changed || !known.sure || (incomplete && settled) || known.state.has_news();
+        let has_news =
+            changed || !known.is_stamp_sure || (incomplete && settled) || known.state.has_news();
         if !has_news || failed {
             return ControlFlow::Continue(());
         }
         let first = known.stamp.is_none();
         known.stamp = Some(stamp);
-        known.sure = stamp.is_sure();
+        known.is_stamp_sure = stamp.is_sure();
         if first && self.restore(file, stamp)? {
             return ControlFlow::Continue(());
         }
@@ -500,8 +501,8 @@ impl Worker {
         let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        self.reporter.at(&known.log.facts.path);
-        let overrides = self.settings.of(&known.log, &known.whose);
+        self.reporter.enter(&known.log.facts.path);
+        let overrides = self.settings.of(&known.log, &known.settings_owner);
         if overrides == known.overrides {
             return ControlFlow::Continue(());
         }
@@ -520,7 +521,7 @@ impl Worker {
             let Some(known) = self.tracked.get_mut(&file) else {
                 continue;
             };
-            self.reporter.at(&known.log.facts.path);
+            self.reporter.enter(&known.log.facts.path);
             let running = registries.of(&known.log);
             if running != known.running {
                 known.running = running;

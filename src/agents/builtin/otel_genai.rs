@@ -67,7 +67,7 @@ mod tools;
 
 use call::{Call, MissingPart, Record};
 use decode::lenient::LostFields;
-use decode::prompts::{Block, Losses, Prompt, PromptHistory, mark_turns};
+use decode::prompts::{Block, LossInference, Prompt, PromptHistory, mark_turns};
 use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
@@ -355,7 +355,7 @@ impl OtelGenAiDecoder {
 impl Thread {
     fn new() -> Thread {
         Thread {
-            conversation: PromptHistory::new(Losses::BySize),
+            conversation: PromptHistory::new(LossInference::FromSize),
             newest: None,
             model: None,
             answer: Vec::new(),

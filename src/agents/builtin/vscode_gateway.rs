@@ -27,7 +27,7 @@ mod wire;
 use channel::Channel;
 use decode::bodies::{Numbers, request};
 use decode::lenient::{self, LostFields, Text};
-use decode::prompts::{Losses::BySize, Prompt, PromptHistory, Threads, mark_turns};
+use decode::prompts::{LossInference::FromSize, Prompt, PromptHistory, Threads, mark_turns};
 use formats::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
 use model::LeaveReason;
 use model::event::{Cause, EventSink, Key, Meta, Place, Reset, RetainedItems, Usage};
@@ -133,7 +133,7 @@ impl VscodeGatewayDecoder {
         let has_contents = self.has_contents;
         let thread = self
             .threads
-            .thread(Key::of(conversation), BySize, meta, out);
+            .thread(Key::of(conversation), FromSize, meta, out);
         if line.is_summarization == Some(true) {
             out.skip("summarization");
             if line.status.get().is_none_or(|status| status == "success") {
@@ -146,7 +146,7 @@ impl VscodeGatewayDecoder {
                         RetainedItems::Nothing,
                     )
                 });
-                thread.history = PromptHistory::new(BySize);
+                thread.history = PromptHistory::new(FromSize);
             }
             return;
         }
@@ -183,7 +183,7 @@ impl VscodeGatewayDecoder {
             ..Meta::default()
         };
         self.emitted.insert(key);
-        let thread = self.threads.thread(conversation, BySize, meta, out);
+        let thread = self.threads.thread(conversation, FromSize, meta, out);
         let conversation = &mut thread.history;
         let mut carried = [request.front, request.blocks].concat();
         mark_turns(&mut carried);
@@ -205,7 +205,7 @@ impl VscodeGatewayDecoder {
         };
         let thread = self
             .threads
-            .thread(capture::conversation(line), BySize, meta, out);
+            .thread(capture::conversation(line), FromSize, meta, out);
         let blocks = capture::captured(line, lost);
         thread.history.add_request(&Prompt::of(&blocks), out);
         if let Some(tokens) = line.estimated.get() {

@@ -5,7 +5,7 @@ mod losses;
 
 use super::block::{Block, Content};
 use super::context_block::{BlockContent, BlockIdentity, ContextBlock};
-pub use losses::Losses;
+pub use losses::LossInference;
 use model::event::{Event, EventSink, Key, Node, Parent, Part, Usage};
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
@@ -56,7 +56,7 @@ impl<'p, 'a> Prompt<'p, 'a> {
 /// A conversation. Its events go to the sink's current conversation.
 #[derive(Clone, Default)]
 pub struct PromptHistory {
-    losses: Losses,
+    losses: LossInference,
     /// The blocks of the system prompt and the tools, with hashes of their content.
     front: Vec<(Key, u64)>,
     live: Vec<ContextBlock>,
@@ -73,7 +73,7 @@ pub struct PromptHistory {
 
 impl PromptHistory {
     /// Returns a conversation from its first request on; `losses` says how parts leave it.
-    pub fn new(losses: Losses) -> PromptHistory {
+    pub fn new(losses: LossInference) -> PromptHistory {
         PromptHistory {
             losses,
             ..PromptHistory::default()
@@ -162,12 +162,14 @@ impl PromptHistory {
             Vec::new()
         };
         let summary = match self.losses {
-            Losses::ByText => self.summary_at(kept, &new, blocks),
-            Losses::BySize => None,
+            LossInference::FromSummary => self.summary_at(kept, &new, blocks),
+            LossInference::FromSize => None,
         };
         let cause = match step {
             Step::Replace => LeaveReason::Clear,
-            Step::Continue if self.losses == Losses::BySize => self.cause_by_size(kept, &new),
+            Step::Continue if self.losses == LossInference::FromSize => {
+                self.cause_by_size(kept, &new)
+            }
             Step::Continue if summary.is_some() => LeaveReason::Compaction,
             Step::Continue if self.lost_its_beginning(kept, &new) => LeaveReason::Cleared,
             Step::Continue => LeaveReason::Rewind,

@@ -1,6 +1,6 @@
 //! The conversations of a file whose requests name theirs.
 
-use super::history::{Losses, PromptHistory};
+use super::history::{LossInference, PromptHistory};
 use model::event::{Conversation, EventSink, Key, Meta};
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ impl Threads {
     pub fn thread(
         &mut self,
         conversation: Key,
-        losses: Losses,
+        losses: LossInference,
         meta: Meta,
         out: &mut EventSink<'_>,
     ) -> &mut Thread {

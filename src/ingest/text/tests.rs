@@ -78,7 +78,7 @@ fn whole(log: &LogFile, item: &Item) -> Vec<u8> {
     let paper = Paper::default();
     let (sender, told) = std::sync::mpsc::channel();
     let done: OnWritten = Box::new(move |result| sender.send(result).unwrap());
-    let job = TextJob::Whole(wanted(log, item, 0), Box::new(paper.clone()), done);
+    let job = TextJob::WriteAll(wanted(log, item, 0), Box::new(paper.clone()), done);
     assert!(do_job(job, Origin::Log(log.clone())).is_none());
     let bytes = std::mem::take(&mut *paper.0.lock().unwrap());
     assert_eq!(told.recv().unwrap(), Ok(bytes.len() as u64));
@@ -217,7 +217,7 @@ fn of_pages_that_wait_the_newest_is_read() {
     let (_dir, log) = written("a.toy", "{\"say\":\"eins\"}\n");
     let item = items(&log).swap_remove(0);
     let mut shelf = TextQueue::default();
-    let whole = TextJob::Whole(
+    let whole = TextJob::WriteAll(
         wanted(&log, &item, 7),
         Box::new(io::sink()),
         Box::new(|_| ()),

@@ -17,14 +17,14 @@ pub enum TextJob {
     /// A page of it, as a [`IngestEvent::Text`].
     Page(TextRequest),
     /// All of it, written out; the page does not matter.
-    Whole(TextRequest, Box<dyn Write + Send>, OnWritten),
+    WriteAll(TextRequest, Box<dyn Write + Send>, OnWritten),
 }
 
 impl TextJob {
     /// Returns the request of the text.
     pub fn request(&self) -> TextRequest {
         match self {
-            TextJob::Page(request) | TextJob::Whole(request, ..) => *request,
+            TextJob::Page(request) | TextJob::WriteAll(request, ..) => *request,
         }
     }
 }
@@ -138,7 +138,7 @@ fn give(job: TextJob, found: io::Result<Pieces>) -> Option<IngestEvent> {
             let text = found.and_then(|mut pieces| pieces.page(of.page));
             Some(page(of, text))
         }
-        TextJob::Whole(_, mut out, done) => {
+        TextJob::WriteAll(_, mut out, done) => {
             let written = found.and_then(|mut pieces| {
                 let bytes = pieces.each_part(&mut |part| out.write_all(part))?;
                 out.flush()?;

@@ -2,7 +2,7 @@
 
 use super::pending::{PendingCheck, QueuedFile, Retry};
 use super::{
-    InProgress, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, TrackedFile, WALK_INTERVAL, Worker, is_live,
+    InProgress, LIVE_INTERVAL, PIECES_TIME, SLICE_TIME, TrackedFile, WALK_INTERVAL, Worker, is_live,
 };
 use crate::conversations::LogSessions;
 use crate::index::LogKey;
@@ -51,12 +51,12 @@ impl Worker {
                 .filter(|entry| entry.conversation == Conversation::Main)
             {
                 if let Event::Meta(meta) = &entry.event {
-                    moved |= known.whose.add(meta);
+                    moved |= known.settings_owner.add(meta);
                 }
             }
             // The system tells of each piece of a line: several are read at once.
             if entries.is_empty() && !more && !finish && cursor.is_incomplete() {
-                self.rest(file, PIECES_TIME);
+                self.postpone(file, PIECES_TIME);
                 break;
             }
             if !entries.is_empty() {
@@ -189,7 +189,7 @@ impl Worker {
                 }
             }
             Ok(None) => {
-                self.rest(file, LIVE_INTERVAL);
+                self.postpone(file, LIVE_INTERVAL);
                 ControlFlow::Continue(())
             }
             Err(e) => self.failed(file, &e),
@@ -209,7 +209,7 @@ impl Worker {
             let is_whole = known.read == Coverage::Whole;
             let is_at_hand = !known.is_summarised() || known.log.facts.len < LARGE_LOG;
             let epoch_first = known.counted < Coverage::Epoch && !(is_whole && is_at_hand);
-            self.reporter.at(&known.log.facts.path);
+            self.reporter.enter(&known.log.facts.path);
             let begun = self.foreground.take().filter(|begun| begun.file == file);
             let reading = match begun {
                 Some(begun) => Ok(begun.reading),
@@ -219,7 +219,7 @@ impl Worker {
                     Ok(Reading::whole(&known.log, &self.rules))
                 }
             };
-            self.turn(file, reading)?;
+            self.read_slice(file, reading)?;
             busy = true;
         } else {
             self.foreground = None;
@@ -302,8 +302,8 @@ impl Worker {
     }
 
     /// Reads on what is looked at.
-    fn turn(&mut self, file: FileId, reading: io::Result<Reading>) -> ControlFlow<()> {
-        let until = Instant::now() + TURN_TIME;
+    fn read_slice(&mut self, file: FileId, reading: io::Result<Reading>) -> ControlFlow<()> {
+        let until = Instant::now() + SLICE_TIME;
         let step = reading.and_then(|mut reading| {
             let progress = reading.step(&*self.counter, &mut || Instant::now() >= until)?;
             Ok((reading, progress))
@@ -323,7 +323,7 @@ impl Worker {
                 self.rebuilt(file, reading, true, None)
             }
             Ok((_, Progress::Restart)) => {
-                self.rest(file, LIVE_INTERVAL);
+                self.postpone(file, LIVE_INTERVAL);
                 ControlFlow::Continue(())
             }
             Err(e) => self.failed(file, &e),
@@ -331,7 +331,7 @@ impl Worker {
     }
 
     /// Leaves a file alone for a while.
-    fn rest(&mut self, file: FileId, time: Duration) {
+    fn postpone(&mut self, file: FileId, time: Duration) {
         let at = Instant::now() + time;
         if let Some(known) = self.tracked.get_mut(&file) {
             known.not_before = Some(at);
@@ -343,14 +343,14 @@ impl Worker {
     fn failed(&mut self, file: FileId, error: &io::Error) -> ControlFlow<()> {
         // Gone, or half written, is not a problem: the next look at it will see.
         if error.kind() == io::ErrorKind::WouldBlock {
-            self.rest(file, LIVE_INTERVAL);
+            self.postpone(file, LIVE_INTERVAL);
             return ControlFlow::Continue(());
         }
-        self.rest(file, WALK_INTERVAL);
+        self.postpone(file, WALK_INTERVAL);
         let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        let stays = known.sure && !known.log.is_one_of_several() && lasts(error);
+        let stays = known.is_stamp_sure && !known.log.is_one_of_several() && lasts(error);
         known.state = if stays { State::Refused } else { State::Found };
         if error.kind() == io::ErrorKind::NotFound {
             return ControlFlow::Continue(());

@@ -68,12 +68,12 @@ impl Reporter {
     }
 
     /// Notes that this is looked at next.
-    pub(crate) fn at(&self, path: &Path) {
+    pub(crate) fn enter(&self, path: &Path) {
         self.set(Some(CurrentPath::now(path.to_path_buf())));
     }
 
     /// Notes that nothing is looked at.
-    pub(crate) fn rest(&self) {
+    pub(crate) fn leave(&self) {
         self.set(None);
     }
 

@@ -274,7 +274,7 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
         let (sender, receiver) = channel();
         release.push(sender);
         let done = Arc::clone(&done);
-        let whole = TextJob::Whole(
+        let whole = TextJob::WriteAll(
             wanted,
             Box::new(Waiting(receiver)),
             Box::new(move |_| *lock(&done) += 1),
@@ -328,7 +328,7 @@ fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
         // Time passes.
         for known in driven.worker.tracked.values_mut() {
             known.not_before = None;
-            known.sure = false;
+            known.is_stamp_sure = false;
         }
         assert_eq!(driven.known(), 2, "what was read before stays");
     }

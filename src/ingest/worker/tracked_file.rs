@@ -21,7 +21,7 @@ pub(super) struct TrackedFile {
     /// The log's stamp when it was last looked at.
     pub(super) stamp: Option<Stamp>,
     /// True if a write since would show in the stamp.
-    pub(super) sure: bool,
+    pub(super) is_stamp_sure: bool,
     /// The part of it that was read.
     pub(super) read: Coverage,
     /// The part of it that was read with exact counts.
@@ -34,7 +34,7 @@ pub(super) struct TrackedFile {
     /// Not to be read before: it failed, or is being rewritten.
     pub(super) not_before: Option<Instant>,
     /// The session whose settings hold for it.
-    pub(super) whose: SettingsOwner,
+    pub(super) settings_owner: SettingsOwner,
     /// The agent's settings when last looked at.
     pub(super) overrides: Arc<Overrides>,
     /// The activity of its session's process, if there is one.
@@ -48,14 +48,14 @@ impl TrackedFile {
             log,
             state: State::Found,
             stamp: None,
-            sure: false,
+            is_stamp_sure: false,
             read: Coverage::Unread,
             counted: Coverage::Unread,
             unreported: false,
             missing_since: None,
             is_passed_over: false,
             not_before: None,
-            whose: SettingsOwner::default(),
+            settings_owner: SettingsOwner::default(),
             overrides: Overrides::none(),
             running: None,
         }
@@ -65,7 +65,7 @@ impl TrackedFile {
     pub(super) fn note(&mut self, shown: &LogContent) {
         let main = shown.main();
         self.read = main.map_or(Coverage::Unread, |(_, coverage)| coverage);
-        self.whose = SettingsOwner::of(main.map(|(meta, _)| meta));
+        self.settings_owner = SettingsOwner::of(main.map(|(meta, _)| meta));
         self.unreported = shown.is_unreported();
     }
 

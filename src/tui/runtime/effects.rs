@@ -71,7 +71,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             // It may have been dropped.
             let _ = sender.send(result);
         });
-        self.logs.read_text(TextJob::Whole(request, out, done));
+        self.logs.read_text(TextJob::WriteAll(request, out, done));
         Ok(TextExport {
             file,
             program,

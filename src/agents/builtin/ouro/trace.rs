@@ -8,7 +8,7 @@ use decode::bodies::{self, Numbers, request};
 use decode::lenient::{
     self, Field, FieldPlace, LostFields, Raw, ReportedCount, Text, model_name, record,
 };
-use decode::prompts::{Block, Losses, Prompt, Step, Threads};
+use decode::prompts::{Block, LossInference, Prompt, Step, Threads};
 use formats::database::{DatabaseSpec, Schema};
 use model::event::{EventSink, Key, Meta, Usage};
 use model::{Kind, Role};
@@ -110,7 +110,9 @@ impl Trace {
             title: event.agent_id.boxed(),
             ..Meta::of_model(model.map(Into::into))
         };
-        let agent = self.agents.thread(id, Losses::ByText, meta, out);
+        let agent = self
+            .agents
+            .thread(id, LossInference::FromSummary, meta, out);
         let attributes = &event.attributes;
         if let Some(tools) = attributes.tools.0 {
             self.tools.insert(id, tools.get().into());

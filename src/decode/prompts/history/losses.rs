@@ -9,12 +9,12 @@ use std::collections::{HashMap, HashSet};
 
 /// The way in which the cause is inferred when blocks have left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Losses {
+pub enum LossInference {
     /// The summary that takes their place shows it.
     #[default]
-    ByText,
+    FromSummary,
     /// The size of what is left shows it: texts may not be logged, nor answers.
-    BySize,
+    FromSize,
 }
 
 impl PromptHistory {
@@ -31,7 +31,7 @@ impl PromptHistory {
             .live
             .iter()
             .any(|held| is_lost(held) && !held.is_thinking());
-        let stays_anyway = self.losses == Losses::BySize && !loses_talk;
+        let stays_anyway = self.losses == LossInference::FromSize && !loses_talk;
         let mut stay = Vec::new();
         let mut before = Some(0);
         for (ix, held) in self.live.iter().enumerate().skip(kept) {
@@ -52,8 +52,10 @@ impl PromptHistory {
             };
             let next = rest.iter().find_map(|held| at.get(&held.key).copied());
             let end = match self.losses {
-                Losses::BySize => next.or(stays_anyway.then(|| before.unwrap_or(new.len()))),
-                Losses::ByText => None,
+                LossInference::FromSize => {
+                    next.or(stays_anyway.then(|| before.unwrap_or(new.len())))
+                }
+                LossInference::FromSummary => None,
             };
             let place = first_output.or(before.filter(is_output)).or(end);
             stay.extend(place.map(|n| (n, held.clone())));

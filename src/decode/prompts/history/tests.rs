@@ -34,7 +34,7 @@ fn usage(request: Key, prompt: u64) -> Usage {
 }
 
 /// What a session holds after these requests: letters carried, letters answered.
-fn session(losses: Losses, requests: &[(String, String, bool)]) -> Session {
+fn session(losses: LossInference, requests: &[(String, String, bool)]) -> Session {
     let mut conversation = PromptHistory::new(losses);
     let mut out = EventSink::new(&ByLength);
     for (line, (carried, answered, is_late)) in (1..).zip(requests) {
@@ -73,7 +73,7 @@ proptest! {
     fn the_context_is_what_was_carried_and_answered(
         requests in prop::collection::vec(("[a-h]{1,6}", "[df]{0,2}", prop::bool::weighted(0.1)), 1..8),
     ) {
-        for losses in [Losses::BySize, Losses::ByText] {
+        for losses in [LossInference::FromSize, LossInference::FromSummary] {
         let session = session(losses, &requests);
         let newest = requests.iter().rev().find(|(.., is_late)| !is_late);
         let mut expected: Vec<char> = newest
@@ -93,7 +93,7 @@ fn what_leaves_says_why() {
             .iter()
             .map(|(a, b)| ((*a).to_owned(), (*b).to_owned(), false))
             .collect();
-        let session = session(Losses::BySize, &requests);
+        let session = session(LossInference::FromSize, &requests);
         let mut why: Vec<&str> = session
             .items()
             .iter()
