@@ -6,6 +6,7 @@ mod cache;
 mod client_status;
 pub mod count_rule;
 pub mod custom;
+mod limits;
 mod models;
 pub mod other;
 mod overrides;
@@ -24,6 +25,7 @@ pub use super::thinking::Thinking;
 pub use cache::CacheRow;
 pub use client_status::{Breakdown, ClientCompaction, ClientStatus, without_window};
 pub use count_rule::{Base, CountRule};
+pub use limits::{Limits, TriggerSource, WindowSource};
 pub use models::ModelRow;
 pub use other::{OtherSettings, OtherTrigger, ReadySummary, TriggerKind};
 pub use overrides::{Compaction, ModelWindow, Overrides};
@@ -41,7 +43,6 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use strum::IntoStaticStr;
 
 /// The models table: windows, tokenizers, policies.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -83,158 +84,6 @@ pub struct Rules {
     /// The facts that the user's earlier sessions have shown.
     #[serde(skip)]
     pub earlier: EarlierSessions,
-}
-
-/// The way in which the window's size is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum WindowSource {
-    /// It is in the log.
-    Log,
-    /// The user set it on screen.
-    #[strum(serialize = "set here")]
-    Here,
-    /// The user set it in the configuration.
-    Config,
-    /// The agent's client said it to a status line.
-    Client,
-    /// It is in the agent's settings.
-    Settings,
-    /// The models table has the model.
-    #[strum(serialize = "model table")]
-    ModelTable,
-    /// The smaller of the model's two windows: nothing says which it is used with, and the context fits into it.
-    #[strum(serialize = "smaller of two")]
-    SmallerOfTwo,
-    /// Unknown: the usual size, or the next one above what was seen in the context.
-    Guessed,
-}
-
-/// The way in which the trigger is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum TriggerSource {
-    /// It is in the log.
-    Log,
-    /// The user set the rule.
-    Config,
-    /// The agent's client said it.
-    Client,
-    /// The agent's settings change its rule.
-    Settings,
-    /// The sizes at which the session's own automatic compactions took place.
-    #[strum(serialize = "past compactions")]
-    Past,
-    /// The agent's documented rule.
-    Policy,
-    /// There is none: by the agent's rule it compacts when the provider refuses a prompt as too long.
-    #[strum(serialize = "when refused")]
-    Refused,
-    /// The agent is not known to compact before the window is full.
-    None,
-}
-
-impl WindowSource {
-    /// Returns the source's name, as screens and reports write it.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-}
-
-impl TriggerSource {
-    /// Returns the source's name, as screens and reports write it.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-}
-
-/// The size of the window, the size at which the agent compacts, and the way in which both are known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// The window, in tokens.
-    pub window: u64,
-    /// The way in which the window is known.
-    pub window_source: WindowSource,
-    /// The file or variable of the settings that the window is from; empty: none, or the usual one.
-    pub window_setting: &'static str,
-    /// The size at which the agent compacts; `None`: it is not known to compact before the window is
-    /// full, or does so only when a prompt is refused.
-    pub trigger: Option<u64>,
-    /// True if the trigger holds at the end of a turn only, and the context may grow above it before.
-    pub at_turn_end: bool,
-    /// The way in which the trigger is known.
-    pub trigger_source: TriggerSource,
-    /// The file or variable of the settings that the trigger is from; empty: none, or the usual one.
-    pub trigger_setting: &'static str,
-    /// The policy's name.
-    pub policy: String,
-    /// True if the session ends with its first answer: it is near nothing, however full it is.
-    pub ends: bool,
-    /// True if a report on the whole log may show another window.
-    pub is_window_provisional: bool,
-    /// True if a report on the whole log may show another trigger, or none.
-    pub is_trigger_provisional: bool,
-}
-
-impl Limits {
-    /// Returns the way in which the window is known, with the setting that it is from.
-    pub fn window_from(&self) -> String {
-        with_setting(self.window_source.name(), self.window_setting)
-    }
-
-    /// Returns the limit that sizes are compared with, in tokens: the trigger or, where none is known, the window.
-    pub fn end(&self) -> u64 {
-        self.trigger.unwrap_or(self.window)
-    }
-
-    /// Returns the word for [`Limits::end`].
-    pub fn end_name(&self) -> &'static str {
-        match self.trigger {
-            Some(_) => "trigger",
-            None => "window",
-        }
-    }
-
-    /// Returns true if a report on the whole log may show another [`Limits::end`].
-    pub fn is_end_provisional(&self) -> bool {
-        self.is_trigger_provisional || (self.trigger.is_none() && self.is_window_provisional)
-    }
-
-    /// Returns the words after the trigger's size on when it holds; empty: always.
-    pub fn trigger_when(&self) -> &'static str {
-        if self.at_turn_end {
-            " at the end of a turn"
-        } else {
-            ""
-        }
-    }
-
-    /// Returns the way in which the trigger is known, with the setting that it is from.
-    pub fn trigger_from(&self) -> String {
-        with_setting(self.trigger_source.name(), self.trigger_setting)
-    }
-
-    /// Returns the reason for which there is no trigger, if settings, config or policy exclude one.
-    pub fn no_trigger(&self) -> Option<String> {
-        match (self.trigger, self.trigger_source) {
-            (None, source @ (TriggerSource::Settings | TriggerSource::Client)) => {
-                Some(format!("compaction is off ({})", source.name()))
-            }
-            (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
-            (None, TriggerSource::Refused) => Some(format!("compacts {} (policy)", self.policy)),
-            (None, TriggerSource::None) if !matches!(&*self.policy, "" | NOT_KNOWN) => {
-                Some(format!("compacts {} (policy)", self.policy))
-            }
-            _ => None,
-        }
-    }
-}
-
-fn with_setting(source: &str, setting: &str) -> String {
-    match setting {
-        "" => source.to_owned(),
-        setting => format!("{source}, {setting}"),
-    }
 }
 
 /// The data from which the limits of a session are computed.

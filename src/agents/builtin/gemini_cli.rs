@@ -28,7 +28,7 @@
 use decode::lenient::{self, Raw, Text};
 use formats::{ArrayName, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder, head};
 use formats::{SameId, THOUGHTS, names};
-use model::event::{BilledUsage, Event, EventSink, Key, Meta, NewItem, Node, Part, Usage};
+use model::event::{Event, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ mod settings;
 use history::{Change, History, Pool, Print, Repeat, Slot};
 use part_placer::PartPlacer;
 use parts::Bit;
-use record::{Facts, Record, Tokens};
+use record::{Facts, Record, meta, usage};
 
 /// The beginning of a summary.
 const SNAPSHOT: &str = "<state_snapshot>";
@@ -467,32 +467,6 @@ impl GeminiCliDecoder {
         }
         is_new.then_some(key)
     }
-}
-
-fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
-    let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
-    let thoughts = tokens.thoughts.or_zero();
-    let billed = BilledUsage::new(prompt, tokens.output.or_zero())
-        .with_cache(tokens.cached.or_zero(), 0)
-        .with_reasoning(thoughts);
-    Usage {
-        model: message.model.boxed(),
-        cached: tokens.cached.or_zero().min(prompt),
-        output: tokens.output.0.map(|output| output + thoughts),
-        reasoning: tokens.thoughts.0.filter(|thoughts| *thoughts > 0),
-        ..Usage::billed(request, prompt, billed)
-    }
-}
-
-fn meta(facts: &Facts<'_>, out: &mut EventSink<'_>) {
-    out.set_time(facts.last_updated.time().or(facts.start_time.time()));
-    // Even an empty one counts as a record, and its time is the session's.
-    out.emit(Event::Meta(Box::new(Meta {
-        id: facts.session_id.boxed(),
-        title: facts.summary.boxed(),
-        cwd: facts.directories.iter().next().map(Box::from),
-        ..Meta::default()
-    })));
 }
 
 #[cfg(test)]

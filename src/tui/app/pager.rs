@@ -5,14 +5,16 @@
 
 mod find;
 mod indent;
+mod search;
 mod wrap;
 
 pub use find::in_text;
+pub use search::{Pattern, SearchDirection, SearchStatus};
 pub use wrap::{Row, columns, shown, wrap};
 
 use model::sessions::SessionKey;
 use model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
-use std::fmt::Debug;
+use search::{Search, TypedText};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -56,15 +58,6 @@ pub enum Origin {
     Results,
 }
 
-/// The pattern of a search over sessions. A text is searched with it too.
-pub trait Pattern: Debug + Send + Sync {
-    /// Returns its matches in a text: ranges of bytes, in order and apart.
-    fn matches(&self, text: &str) -> Vec<Range<u32>>;
-
-    /// Returns the pattern as it was typed.
-    fn typed(&self) -> &str;
-}
-
 /// A program that can open a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
@@ -84,37 +77,6 @@ pub enum Form {
     Exact,
 }
 
-/// A search.
-#[derive(Debug, Clone, Default)]
-struct Search {
-    pattern: Option<Arc<dyn Pattern>>,
-    /// Its matches in the text as shown.
-    matches: Vec<Range<u32>>,
-    /// The current match.
-    at: Option<usize>,
-}
-
-/// A text as it was typed.
-#[derive(Debug)]
-struct TypedText(String);
-
-impl Pattern for TypedText {
-    fn matches(&self, text: &str) -> Vec<Range<u32>> {
-        find::find(text, &self.0)
-    }
-
-    fn typed(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Search {
-    /// Returns the pattern that is searched for; empty: none.
-    fn typed(&self) -> &str {
-        self.pattern.as_ref().map_or("", |pattern| pattern.typed())
-    }
-}
-
 /// The part of a requested page that is to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PageArrival {
@@ -124,26 +86,6 @@ enum PageArrival {
     Search,
     /// A match of this page or, if it has none, of the pages after or before it, up to the page where the search began.
     Match(SearchDirection, u32),
-}
-
-/// A direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SearchDirection {
-    /// To the end.
-    Forward,
-    /// To the start.
-    Back,
-}
-
-/// The state of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SearchStatus<'r> {
-    /// The text that is searched for.
-    pub needle: &'r str,
-    /// The number of the current match on this page, from 1; 0: none.
-    pub at: usize,
-    /// The number of matches on this page.
-    pub count: usize,
 }
 
 impl Pager {

@@ -1,8 +1,9 @@
 //! The list of sessions, which is filtered, sorted and grouped, and the sums below it.
 
+mod line;
+
 use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::listed::nearness;
-use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, SearchRequest, SearchUpdate, Sort, Syntax};
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
@@ -14,6 +15,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
+
+pub use line::{Group, LineId, ListLine, Totals};
 
 /// A list of at most this many sessions is made again for every frame: that takes less than a millisecond.
 const SMALL_LIST: usize = 1_000;
@@ -32,48 +35,6 @@ pub(super) enum ListFreshness {
     Late,
     /// The list must be made again before it is drawn or a key is handled.
     Wrong,
-}
-
-/// One line of the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ListLine {
-    /// A group's heading.
-    Group(Group),
-    /// A session.
-    Session(Row),
-}
-
-/// A group of sessions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
-    /// Its identity.
-    pub id: u64,
-    /// The project's or the agent's name.
-    pub name: String,
-    /// The number of sessions, sub-agents included.
-    pub sessions: usize,
-    /// The number of them that are live.
-    pub live: usize,
-}
-
-/// A line's identity, across changes of the order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LineId {
-    /// A group.
-    Group(u64),
-    /// A session.
-    Session(SessionKey),
-}
-
-/// The sums of the listed sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Totals {
-    /// Tokens in their contexts that were reported.
-    pub known: u64,
-    /// Tokens in them that are estimated.
-    pub estimated: u64,
-    /// The number of sessions that are near their trigger.
-    pub near: usize,
 }
 
 /// The sessions that match the filter, as far as they were computed.
@@ -486,31 +447,3 @@ fn beginning(name: &str) -> u64 {
 /// comparing two empty texts can cost 80 ns, since they point nowhere, and ten thousand sessions need 130,000
 /// comparisons.
 type Rank<'s> = (u64, Option<&'s str>, Reverse<Option<Timestamp>>, SessionKey);
-
-impl ListLine {
-    fn id(&self) -> LineId {
-        match self {
-            ListLine::Group(group) => LineId::Group(group.id),
-            ListLine::Session(row) => LineId::Session(row.key),
-        }
-    }
-
-    /// Returns the session; `None`: the line is a heading.
-    pub fn session(&self) -> Option<&Row> {
-        match self {
-            ListLine::Session(row) => Some(row),
-            ListLine::Group(_) => None,
-        }
-    }
-}
-
-impl Group {
-    fn new((grouping, identity): (Grouping, &str), name: &str) -> Group {
-        Group {
-            id: row_id((grouping.name(), identity)),
-            name: name.to_owned(),
-            sessions: 0,
-            live: 0,
-        }
-    }
-}

@@ -3,6 +3,7 @@
 use decode::genai::{Call, Parts};
 use decode::lenient::{Count, Pieces, Raw, Repair, Text, Texts, UsageParts, record};
 use decode::{image, pdf};
+use model::event::{BilledUsage, Event, EventSink, Key, Meta, Usage};
 
 const PDF: &str = "application/pdf";
 /// The tokens that Gemini CLI counts for an image whose size cannot be read, and for other files.
@@ -74,4 +75,32 @@ pub(super) fn own_tokens(part: &Parts<'_>) -> u64 {
         Some(media) if media.mime_type.get() == Some(PDF) => PDF_TOKENS,
         _ => media(part).map_or(0, |(tokens, _)| tokens),
     }
+}
+
+/// Returns the usage that a message reports.
+pub(super) fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
+    let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
+    let thoughts = tokens.thoughts.or_zero();
+    let billed = BilledUsage::new(prompt, tokens.output.or_zero())
+        .with_cache(tokens.cached.or_zero(), 0)
+        .with_reasoning(thoughts);
+    Usage {
+        model: message.model.boxed(),
+        cached: tokens.cached.or_zero().min(prompt),
+        output: tokens.output.0.map(|output| output + thoughts),
+        reasoning: tokens.thoughts.0.filter(|thoughts| *thoughts > 0),
+        ..Usage::billed(request, prompt, billed)
+    }
+}
+
+/// Emits the facts of a session.
+pub(super) fn meta(facts: &Facts<'_>, out: &mut EventSink<'_>) {
+    out.set_time(facts.last_updated.time().or(facts.start_time.time()));
+    // Even an empty one counts as a record, and its time is the session's.
+    out.emit(Event::Meta(Box::new(Meta {
+        id: facts.session_id.boxed(),
+        title: facts.summary.boxed(),
+        cwd: facts.directories.iter().next().map(Box::from),
+        ..Meta::default()
+    })));
 }

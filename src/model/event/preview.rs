@@ -1,0 +1,110 @@
+//! Makes previews of texts, and finds where a reader cut them.
+
+/// The longest preview, in bytes.
+pub const PREVIEW_BYTES: usize = 120;
+
+/// The largest believed size of a text, a terabyte: a larger number is forged.
+pub(super) const MOST_UNSEEN: u64 = 1 << 40;
+
+/// Appends `text` to a preview: on one line, white space collapsed, without control and format
+/// characters, so that no preview can control a terminal.
+pub(super) fn append_preview(preview: &mut String, text: &str) {
+    let mut gap = !preview.is_empty();
+    let mut rest = text;
+    // Characters that are looked at, at most.
+    let mut left = PREVIEW_BYTES * 4;
+    while left > 0
+        && let Some(c) = rest.chars().next()
+    {
+        if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
+            return;
+        }
+        let is_shown = c.is_ascii_graphic() || !(c.is_whitespace() || is_unsafe_to_show(c));
+        if is_shown && gap {
+            preview.push(' ');
+            gap = false;
+        }
+        gap |= c.is_whitespace() && !preview.is_empty();
+        // A word at once: previews are made of every item there is.
+        let room = (PREVIEW_BYTES - 1)
+            .saturating_sub(preview.len())
+            .clamp(1, left);
+        let word = rest.bytes().take(room).take_while(u8::is_ascii_graphic);
+        let (shown, passed) = match word.count() {
+            0 => (if is_shown { c.len_utf8() } else { 0 }, c.len_utf8()),
+            word => (word, word),
+        };
+        preview.push_str(&rest[..shown]);
+        rest = &rest[passed..];
+        left -= if c.is_ascii() { passed } else { 1 };
+    }
+}
+
+/// Returns true if a character is invisible, could control a terminal, or could reorder a line: controls, bidi marks,
+/// invisible format characters, soft hyphens, fillers of Hangul.
+pub fn is_unsafe_to_show(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' | '\u{61c}' | '\u{180e}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+}
+
+/// Marks where a reader cut a very long string out of a very long line: the mark, the number of missing
+/// bytes, the mark. A private-use character, so that ordinary text does not contain it. A log that forges
+/// it changes its own local counts, never a known number.
+pub const ELIDED: char = '\u{f8e1}';
+
+/// Returns a string's text and the bytes that a reader cut from its end.
+pub fn split_elided(text: &str) -> (&str, u64) {
+    let Some(body) = text.strip_suffix(ELIDED) else {
+        return (text, 0);
+    };
+    match body.rsplit_once(ELIDED) {
+        Some((shown, digits)) => match digits.parse::<u64>() {
+            Ok(cut) if cut < MOST_UNSEEN => (shown, cut),
+            _ => (text, 0),
+        },
+        None => (text, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A preview, a character at a time.
+    fn slowly(preview: &mut String, text: &str) {
+        let mut gap = !preview.is_empty();
+        for c in text.chars().take(PREVIEW_BYTES * 4) {
+            if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
+                return;
+            }
+            if c.is_whitespace() {
+                gap = !preview.is_empty();
+            } else if !is_unsafe_to_show(c) {
+                if gap {
+                    preview.push(' ');
+                    gap = false;
+                }
+                preview.push(c);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_at_once_make_the_same_preview(
+            texts in prop::collection::vec("([a-z]{0,9}[ \n\u{200b}é漢\u{7}]{0,3}){0,20}", 0..4),
+            spaces in 0_usize..600,
+        ) {
+            let (mut quick, mut slow) = (String::new(), String::new());
+            for text in texts.iter().map(|text| format!("{}{text}", " ".repeat(spaces))).chain(texts.clone()) {
+                append_preview(&mut quick, &text);
+                slowly(&mut slow, &text);
+                prop_assert_eq!(&quick, &slow);
+            }
+        }
+    }
+}
