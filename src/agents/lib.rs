@@ -8,15 +8,18 @@
 //! # How to add an agent
 //!
 //! If the mapping language can describe its log, put a mapping into `assets/mappings/` and list it in
-//! [`assets::MAPPINGS`]; `mini-swe-agent.toml` is a small example. Its facts are in `[facts]`. Otherwise:
+//! [`assets::MAPPINGS`]; `mini-swe-agent.toml` is a small example. Its label and its facts are in the mapping itself. It
+//! needs a policy, logs and the tables too: see the steps 3 to 5. Otherwise:
 //!
 //! 1. Write `src/agents/builtin/<agent>.rs` with a [`Format`], which is plain data, and a type that implements
 //!    [`Decoder`]. [`mistral_vibe_2`] is the smallest example.
-//! 2. Declare the module in `src/agents/builtin/mod.rs`, and add the format to [`DECODERS`] there.
+//! 2. Declare the module in `src/agents/builtin/mod.rs`, and add the format to [`DECODERS`] there. The first format that
+//!    recognises a file reads it.
 //! 3. Add the agent's policy, and models that only it uses, to `assets/models.toml`. If its own settings
 //!    files can change when it compacts, describe them in [`Format::settings`].
-//! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one trap per case; `cargo test`
-//!    writes and checks the snapshots beside them.
+//! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one trap per case and at least two cases, each with its
+//!    `meant.toml`. `INSTA_UPDATE=always cargo test --test it fixtures::` writes the snapshots beside them; compare them
+//!    with what you expect.
 //! 5. Write its label and its facts into `assets/agents.toml`. The README's list of agents and the table in `assets/docs/agents.md` are made from
 //!    it; tests print both when they have changed.
 //!
