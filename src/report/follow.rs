@@ -120,6 +120,8 @@ fn write(
         if ready.is_empty() && Instant::now() >= last + heartbeat {
             let sessions = stream.sessions();
             lines.add(&mut ready, "heartbeat", Count { sessions })?;
+            // Reports alone have no heartbeat. The next wait must not end at once.
+            last = Instant::now();
         }
     }
 }

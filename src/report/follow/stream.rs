@@ -6,6 +6,7 @@ use super::{Lines, Pace, Texts};
 use crate::json::line;
 use crate::ls::json::SessionPart;
 use crate::names::{Names, joined_by};
+use crate::session;
 use crate::session::Report;
 use anyhow::Result;
 use ingest::IngestEvent;
@@ -270,9 +271,7 @@ impl State {
         };
         if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
             match &report {
-                Some(report) if lines.reports_alone => {
-                    line(to, &super::super::session::json::session(report))?
-                }
+                Some(report) if lines.reports_alone => line(to, &session::json::session(report))?,
                 _ => lines.add(to, "session", body)?,
             }
             self.changes.note(key, sent);
