@@ -1,5 +1,6 @@
 //! The screens of the documentation: the program as it draws them, by `assets/screens/make`.
 
+mod recording;
 mod svg;
 
 use crate::conversation::{Agent, Conversation, ledger, rows};
@@ -33,14 +34,15 @@ fn home() -> tempfile::TempDir {
         let modified = SystemTime::now() - Duration::from_secs(ago);
         talk.write(home.path(), modified);
     };
-    let plain = |writer, model, project: &'static str, tokens| {
+    let plain = |writer, model, project: &'static str, tokens, title: &'static str| {
         move |at| {
             let mut talk = Conversation::begin(writer, model, project, at);
-            talk.user("Go on where we were.").look_around(tokens);
+            talk.user(title).look_around(tokens);
             talk
         }
     };
-    let gateway = plain(Agent::Codex, "gpt-5.5", "gateway", 231_000);
+    let title = "Retry idempotent requests if the upstream resets the connection";
+    let gateway = plain(Agent::Codex, "gpt-5.5", "gateway", 231_000, title);
     write(3, &Conversation::ended(3, gateway));
     let ledger = Conversation::ended(20, ledger);
     write(20, &ledger);
@@ -53,26 +55,29 @@ fn home() -> tempfile::TempDir {
     };
     write(70, &Conversation::ended(70, agent));
     let shop = |at| {
-        let mut talk = plain(Agent::Claude, "claude-sonnet-4-5-20250929", "shop", 167_000)(at);
+        let (model, title) = (
+            "claude-sonnet-4-5-20250929",
+            "Move the checkout to the new tax tables",
+        );
+        let mut talk = plain(Agent::Claude, model, "shop", 167_000, title)(at);
         talk.compact(&rows(120, "Step # is done, its tests too."))
             .user("On with step 121.");
         talk
     };
     write(40, &Conversation::ended(40, shop));
-    for (hours, writer, model, project, tokens) in [
-        (2, Agent::Pi, "claude-sonnet-4-5", "notes", 96_000),
-        (5, Agent::Codex, "gpt-5.5", "search", 61_000),
-        (
-            26,
-            Agent::Claude,
-            "claude-opus-4-5-20251101",
-            "ledger",
-            139_000,
-        ),
-        (75, Agent::Pi, "claude-sonnet-4-5", "blog", 31_000),
+    let (opus, sonnet) = ("claude-opus-4-5-20251101", "claude-sonnet-4-5");
+    let notes = "Import the old archive with its attachments";
+    let search = "Rank exact matches above prefixes";
+    let refunds = "Book refunds in the month of the sale";
+    let blog = "Build the feed without JavaScript";
+    for (hours, writer, model, project, tokens, title) in [
+        (2, Agent::Pi, sonnet, "notes", 96_000, notes),
+        (5, Agent::Codex, "gpt-5.5", "search", 61_000, search),
+        (26, Agent::Claude, opus, "ledger", 139_000, refunds),
+        (75, Agent::Pi, sonnet, "blog", 31_000, blog),
     ] {
         let ago: i64 = hours * 3_600;
-        let talk = plain(writer, model, project, tokens);
+        let talk = plain(writer, model, project, tokens, title);
         write(ago.unsigned_abs(), &Conversation::ended(ago, talk));
     }
     home

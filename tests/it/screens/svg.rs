@@ -109,28 +109,49 @@ fn runs<T: PartialEq>(cells: &[T]) -> Vec<(usize, usize)> {
 
 /// The screen, drawn.
 pub fn draw(screen: &vt100::Screen) -> String {
+    head(screen, "") + &rows(screen).concat() + TAIL
+}
+
+/// The end of a picture, after its rows.
+pub const TAIL: &str = "</g>\n</svg>\n";
+
+/// The beginning of a picture as large as a screen, with its rules of style.
+pub fn head(screen: &vt100::Screen, style: &str) -> String {
     let (rows, columns) = screen.size();
-    let ground = Look::of(screen.cell(0, 0).unwrap()).behind;
+    let ground = ground(screen);
     let (width, height) = (
         f64::from(columns) * WIDTH + 2.0 * MARGIN,
         f64::from(rows) * HEIGHT + 2.0 * MARGIN,
     );
-    let mut svg = format!(
+    format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\">\n\
+         viewBox=\"0 0 {width} {height}\">\n{style}\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"{ground}\"/>\n\
          <g font-family=\"{FONT}\" font-size=\"14\" shape-rendering=\"crispEdges\">\n"
-    );
-    for row in 0..rows {
+    )
+}
+
+/// The rows of a screen, each drawn at its place.
+pub fn rows(screen: &vt100::Screen) -> Vec<String> {
+    let (rows, columns) = screen.size();
+    let ground = ground(screen);
+    let drawn = (0..rows).map(|row| {
         let cells: Vec<(String, Look)> = (0..columns)
             .map(|column| {
                 let cell = screen.cell(row, column).unwrap();
                 (cell.contents().to_owned(), Look::of(cell))
             })
             .collect();
+        let mut svg = String::new();
         draw_row(&mut svg, usize::from(row), &cells, &ground);
-    }
-    svg + "</g>\n</svg>\n"
+        svg
+    });
+    drawn.collect()
+}
+
+/// The colour behind most cells.
+fn ground(screen: &vt100::Screen) -> String {
+    Look::of(screen.cell(0, 0).unwrap()).behind
 }
 
 fn draw_row(svg: &mut String, row: usize, cells: &[(String, Look)], ground: &str) {
