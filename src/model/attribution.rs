@@ -411,7 +411,7 @@ impl Attribution {
     }
 
     /// Returns the generation of what is attributed now.
-    fn generation(&self) -> Option<NonZeroU32> {
+    pub(super) fn generation(&self) -> Option<NonZeroU32> {
         NonZeroU32::new(self.generation.saturating_add(1))
     }
 

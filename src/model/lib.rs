@@ -43,6 +43,7 @@ mod growth;
 mod history;
 pub mod hooked;
 mod items;
+pub mod jumps;
 mod key_index;
 mod lean_vec;
 mod like_earlier;

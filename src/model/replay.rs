@@ -224,7 +224,8 @@ impl Timeline {
         self.moments.partition_point(up_to).saturating_sub(1)
     }
 
-    fn at_record(&self, record: u32) -> Option<usize> {
+    /// Returns the first moment from a record on.
+    pub(super) fn at_record(&self, record: u32) -> Option<usize> {
         let ix = self.moments.partition_point(|m| m.record < record);
         (ix < self.len()).then_some(ix)
     }

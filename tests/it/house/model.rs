@@ -74,6 +74,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "estimators",
             "forecast",
             "gauge",
+            "jumps",
             "prompt_cache",
             "repeats",
             "summary",
