@@ -426,8 +426,9 @@ impl Sessions {
         known.map_or_else(Overrides::none, |known| Arc::clone(&known.settings))
     }
 
-    /// Returns true if a session matches a filter: its agent, folder, model, title, first prompt, id or path contains
-    /// every one of these words, which are in lower case; or, if all of it is held, messages of the user do.
+    /// Returns true if a session matches a filter: its agent, folder, model, title, first prompt, id, path, or the name or
+    /// title that lists show contains every one of these words, which are in lower case; or, if all of it is held,
+    /// messages of the user do.
     pub fn matches(&self, key: SessionKey, gauge: &SessionGauge, words: &[String]) -> bool {
         words.iter().all(|word| {
             let facts = [
@@ -445,7 +446,12 @@ impl Sessions {
                 items.filter(|item| item.role() == Role::User)
             };
             let mut texts = facts.into_iter().flatten();
+            let is_shown = || {
+                let title = self.title(key);
+                title.is_some_and(|title| contains(&title, word)) || contains(&self.name(key), word)
+            };
             texts.any(|text| contains(text, word))
+                || is_shown()
                 || typed().any(|item| contains(item.preview(), word))
         })
     }

@@ -168,8 +168,8 @@ pub struct App {
     rest: resting_log::RestingLog,
     shown: ScreenData,
     stale: StaleData,
-    /// True if there was a key or a click.
-    has_user: bool,
+    /// True until the list of a session that was just opened has been made.
+    is_opening: bool,
 }
 
 /// The data that was computed for the screen.
@@ -246,7 +246,7 @@ impl App {
             rest: resting_log::RestingLog::default(),
             shown: ScreenData::default(),
             stale: StaleData::ALL,
-            has_user: false,
+            is_opening: false,
         }
     }
 
@@ -261,7 +261,6 @@ impl App {
     /// Handles a message.
     pub fn update(&mut self, msg: Msg) -> Effect {
         if matches!(msg, Msg::Key(_) | Msg::Click(..) | Msg::Wheel(..)) {
-            self.has_user = true;
             self.is_first_start = false;
             self.awaited = None;
         }

@@ -46,10 +46,29 @@ pub enum Sort {
     Recent,
     /// By a name.
     Name(for<'s> fn(&Sessions, &'s SessionGauge) -> &'s str),
-    /// The lowest number first.
-    Lowest(fn(&SessionGauge) -> u64),
-    /// The highest number first.
-    Highest(fn(&SessionGauge) -> u64),
+    /// The lowest number first. Those without one come last, whatever the direction.
+    Lowest(fn(&SessionGauge) -> Option<u64>),
+    /// The highest number first. Those without one come last, whatever the direction.
+    Highest(fn(&SessionGauge) -> Option<u64>),
+}
+
+/// The name by which sessions without one are sorted: after all others.
+const NO_NAME: &str = "\u{10ffff}";
+
+impl Sort {
+    /// Returns true if a session has what it sorts by.
+    pub(super) fn has_value(&self, sessions: &Sessions, gauge: &SessionGauge) -> bool {
+        match self {
+            Sort::Recent => true,
+            Sort::Name(name) => !matches!(name(sessions, gauge), "" | NO_NAME),
+            Sort::Lowest(number) | Sort::Highest(number) => number(gauge).is_some(),
+        }
+    }
+}
+
+/// Returns a number unless it is 0, which the list shows as none.
+fn some(number: u64) -> Option<u64> {
+    Some(number).filter(|number| *number > 0)
 }
 
 /// The layout of cells.
@@ -157,7 +176,7 @@ pub static COLUMNS: &[Column] = columns! {
         sort 10 Sort::Name(|_, gauge| {
             let (title, prompt) = (&gauge.meta.title, &gauge.meta.prompt);
             let title = title.as_deref().or(prompt.as_deref());
-            title.unwrap_or("\u{10ffff}")
+            title.unwrap_or(NO_NAME)
         }),
         "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
         |entry| {
@@ -167,10 +186,10 @@ pub static COLUMNS: &[Column] = columns! {
             piece(entry.told_apart(&text::one_line(&title)), entry.name_tone())
         };
     // On narrower screens the title says more.
-    Left "model" "MODEL" [0, 0, 14] from 132 grow 1, sort 9 Sort::Name(|_, gauge| gauge.model().unwrap_or("\u{10ffff}")),
+    Left "model" "MODEL" [0, 0, 14] from 132 grow 1, sort 9 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
         "the model of the last request",
         |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE)));
-    Gauge "context" "CONTEXT" [PERCENT_COLUMNS; 3], sort 2 Sort::Highest(|gauge| gauge.context.fill(gauge.limits())),
+    Gauge "context" "CONTEXT" [PERCENT_COLUMNS; 3], sort 2 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
         "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
         |entry| {
             let sign = match entry.gauge.limits().trigger {
@@ -188,10 +207,10 @@ pub static COLUMNS: &[Column] = columns! {
             });
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
         };
-    Right "known" "KNOWN" [0, 8, 8], sort 4 Sort::Highest(|gauge| gauge.context.known),
+    Right "known" "KNOWN" [0, 8, 8], sort 4 Sort::Highest(|gauge| some(gauge.context.known)),
         "tokens in the context that the provider reported",
         |entry| plain(number::tokens_or_none(entry.gauge.context.known));
-    Right "estimated" "EST" [0, 7, 7], sort 5 Sort::Highest(|gauge| gauge.context.estimated),
+    Right "estimated" "EST" [0, 7, 7], sort 5 Sort::Highest(|gauge| some(gauge.context.estimated)),
         "estimated since the last usage report",
         |entry| {
             let context = &entry.gauge.context;
@@ -203,7 +222,7 @@ pub static COLUMNS: &[Column] = columns! {
             };
             piece(tokens, tone)
         };
-    Right "headroom" "HEADROOM" [0, 9, 9], sort 1 Sort::Lowest(|gauge| gauge.context.left(gauge.limits())),
+    Right "headroom" "HEADROOM" [0, 9, 9], sort 1 Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
         "tokens left before the trigger",
         |entry| match entry.gauge.headroom() {
             None => quiet(NONE),
@@ -217,7 +236,7 @@ pub static COLUMNS: &[Column] = columns! {
                 piece(tokens, nearness(entry.gauge).min(Nearness::Near))
             }
         };
-    Right "compactions" "COMP" [0, 0, 5] from 132, sort 11 Sort::Highest(|gauge| gauge.compactions as u64),
+    Right "compactions" "COMP" [0, 0, 5] from 132, sort 11 Sort::Highest(|gauge| some(gauge.compactions as u64)),
         "compactions; +: and perhaps more, before the part of the log that was read",
         |entry| {
             let is_whole = entry.gauge.coverage == Coverage::Whole;
@@ -228,9 +247,9 @@ pub static COLUMNS: &[Column] = columns! {
             })
         };
     Right "next" "NEXT" [0, NEXT_COLUMNS, NEXT_COLUMNS] from 100,
-        sort 3 Sort::Lowest(|gauge| match gauge.forecast_then() {
-            Ok(forecast) => (forecast.requests.p50 * 10.0) as u64,
-            Err(_) => u64::MAX,
+        sort 3 Sort::Lowest(|gauge| {
+            let forecast = gauge.forecast_then().ok()?;
+            Some((forecast.requests.p50 * 10.0) as u64)
         }),
         "requests until the next compaction: median and 80% band; or when it compacts if nobody types",
         |entry| match entry.gauge.forecast(entry.app.now) {
@@ -249,11 +268,9 @@ pub static COLUMNS: &[Column] = columns! {
         };
     Right "cache" "CACHE" [0, 6, 6] from 120,
         sort 12 Sort::Highest(|gauge| {
-            let cache = gauge.prompt_cache();
-            let sent = cache.map_or(0, |cache| {
-                cache.sent.as_second() + i64::from(cache.life.seconds)
-            });
-            sent.max(0).unsigned_abs()
+            let cache = gauge.prompt_cache()?;
+            let until = cache.sent.as_second() + i64::from(cache.life.seconds);
+            Some(until.max(0).unsigned_abs())
         }),
         "how long the provider keeps the prompt in its cache: 54m, cold, or ? where it may be either",
         |entry| {
@@ -269,7 +286,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // On narrower screens the gauge and the title need the room more.
     Right "growth" "GROWTH" [0, 0, GROWTH_BARS as u16 + 1] from 150,
-        sort 6 Sort::Highest(|gauge| gauge.growth().into_iter().fold(0, u64::saturating_add)),
+        sort 6 Sort::Highest(|gauge| some(gauge.growth().into_iter().fold(0, u64::saturating_add))),
         "tokens added by each of the last requests",
         |entry| {
             let window = entry.gauge.limits().window;

@@ -219,7 +219,7 @@ impl App {
                 match target.unwrap_or(Target::Nothing) {
                     Target::Nothing => {}
                     Target::Text(ix) => return self.open_text(key, ix),
-                    Target::Tool(tool) => self.filter_tool(&tool),
+                    Target::Tool(tool) => self.filter_items("tool:", &tool),
                     Target::Reset(reset) => self.open_reset(key, reset),
                     Target::Session(child) => {
                         self.ui.came_from = Some(key);
@@ -253,6 +253,7 @@ impl App {
         self.ui.cursors.clear();
         self.ui.opened_reset = None;
         self.shown.page = None;
+        self.is_opening = true;
         self.rest.ask(key.file);
         self.stale();
         Effect::LookAt(key.file)
@@ -318,25 +319,29 @@ impl App {
         isize::try_from(rows).unwrap_or(1).max(1)
     }
 
-    /// Lists the items of the selected item's tool, or all again.
+    /// Lists the items of the selected item's tool, or of its kind if it has none, or all again.
     fn one_tool(&mut self, key: SessionKey) {
-        if self.ui.item_filter.contains("tool:") {
+        let is_one = |name| self.ui.item_filter.contains(name);
+        if is_one("tool:") || is_one("kind:") {
             self.ui.item_filter.clear();
             return;
         }
         self.show_items(key);
         let item = self.selected_item().map(|(_, _, item)| item);
-        let tool = item.map(|item| item.tool().unwrap_or(item.kind().name()).to_owned());
-        if let Some(tool) = tool {
-            self.filter_tool(&tool);
+        let of = item.map(|item| match item.tool() {
+            Some(tool) => ("tool:", tool.to_owned()),
+            None => ("kind:", item.kind().name().to_owned()),
+        });
+        if let Some((name, value)) = of {
+            self.filter_items(name, &value);
         }
     }
 
-    /// Lists the items of one tool only.
-    fn filter_tool(&mut self, tool: &str) {
-        // The filter is split at spaces: the first word of a name must do.
-        let word = tool.split_whitespace().next().unwrap_or_default();
-        self.ui.item_filter = format!("tool:{word}");
+    /// Lists only the items that have this value of a name of the filter's language.
+    fn filter_items(&mut self, name: &str, value: &str) {
+        // The filter is split at spaces: the first word of a value must do.
+        let word = value.split_whitespace().next().unwrap_or_default();
+        self.ui.item_filter = format!("{name}{word}");
         self.ui.cursors.remove(ITEMS.name);
         self.show(ITEMS);
     }

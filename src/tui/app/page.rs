@@ -157,6 +157,12 @@ impl App {
         if fresh || std::mem::take(&mut self.stale.page) {
             self.fill_page();
         }
+        // The tab of the session before may have nothing in this one.
+        let is_empty = self.list_ids().is_some_and(<[u64]>::is_empty);
+        if std::mem::take(&mut self.is_opening) && is_empty && self.ui.tab != ITEMS {
+            self.show(ITEMS);
+            self.fill_page();
+        }
         self.select_sought();
         let rows = usize::from(self.session_layout().list.height);
         if let Some(list) = self.list_ids() {

@@ -1,7 +1,8 @@
 //! Reads the user's typing: filters, sizes, texts to search for.
 
 use super::filter::{self, Vocabulary};
-use super::{App, Effect, LineId, Screen, Syntax};
+use super::tabs::ITEMS;
+use super::{App, Cursor, Effect, LineId, Screen, Syntax, Top};
 use crate::keymap::KeyPress;
 use model::sessions::SessionKey;
 use model::threshold::{Threshold, parse_tokens};
@@ -196,8 +197,16 @@ impl App {
         };
         prompt.wrong.clear();
         match prompt.purpose {
-            Purpose::Filter => self.ui.filter.clone_from(&prompt.typed),
-            Purpose::ItemFilter => self.ui.item_filter.clone_from(&prompt.typed),
+            // The first match is selected: what was selected before may not match, or be far down.
+            Purpose::Filter if self.ui.filter != prompt.typed => {
+                self.ui.filter.clone_from(&prompt.typed);
+                self.ui.sessions = Cursor::new(Top::Stays);
+            }
+            Purpose::ItemFilter if self.ui.item_filter != prompt.typed => {
+                self.ui.item_filter.clone_from(&prompt.typed);
+                self.ui.cursors.remove(ITEMS.name);
+            }
+            Purpose::Filter | Purpose::ItemFilter => {}
             _ => return,
         }
         self.stale();

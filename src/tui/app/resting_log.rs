@@ -43,10 +43,10 @@ impl App {
         Some(file)
     }
 
-    /// Returns the time until the log of the current session is to be read; `None`: it is read, or nobody is there.
+    /// Returns the time until the log of the current session is to be read; `None`: it is read.
     pub(super) fn rest_left(&self) -> Option<Duration> {
         let (file, since) = self.rest.on?;
-        if !self.has_user || !self.sessions.initial_scan_done || self.rest.asked == Some(file) {
+        if !self.sessions.initial_scan_done || self.rest.asked == Some(file) {
             return None;
         }
         let rested = self.now.duration_since(since);
@@ -84,8 +84,17 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_before_a_user_is_there() {
+    fn the_first_row_is_read_without_a_key() {
         let mut app = app(logs(), 80, 24);
+        assert_eq!(app.take_rested(), None, "not long enough");
+        app.prepare(after(200));
+        assert_eq!(app.take_rested(), app.current().map(|key| key.file));
+    }
+
+    #[test]
+    fn nothing_is_read_before_all_logs_were_found() {
+        let mut app = app(logs(), 80, 24);
+        app.sessions.initial_scan_done = false;
         app.prepare(after(60_000));
         assert_eq!(app.take_rested(), None);
     }

@@ -7,6 +7,7 @@ use super::listed::nearness;
 use super::{App, Direction, Grouping, Idle, Nearness, SearchRequest, SearchUpdate, Sort, Syntax};
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
+use model::event::Conversation;
 use model::gauge::SessionGauge;
 use model::project::is_named;
 use model::session::Coverage;
@@ -52,6 +53,8 @@ pub(super) struct MatchedSessions {
 
 /// The time for which a filter must stay unchanged before messages are searched for its words: typing searches nothing.
 const FILTER_REST: SignedDuration = SignedDuration::from_millis(300);
+/// The most sub-agents that are parents of each other.
+const MOST_PARENTS: usize = 8;
 /// Shorter words are not searched for: nearly every session has them.
 const SHORTEST_WORD: usize = 3;
 
@@ -138,9 +141,8 @@ impl App {
         // A name of a sub-agent's says nothing about its family.
         let families = match self.ui.sort.sort {
             Sort::Name(_) => Families::ByParent,
-            Sort::Recent => Families::ByFirst,
-            // The session with the lowest or highest number is at the top, not below a parent that has another number.
-            Sort::Lowest(_) | Sort::Highest(_) => Families::Apart,
+            // The family of the session with the lowest or highest number is at the top.
+            Sort::Recent | Sort::Lowest(_) | Sort::Highest(_) => Families::ByFirst,
         };
         let mut rows = self.sessions.rows(
             |found| {
@@ -152,14 +154,26 @@ impl App {
             families,
         );
         if self.ui.direction == Direction::Reversed {
-            let families = rows.chunk_by(|_, row| row.depth > 0);
-            rows = families.rev().flatten().copied().collect();
+            rows = self.reversed(&rows);
         }
         self.shown.matching = rows.len();
         self.shown.matching_keys = Arc::new(rows.iter().map(|row| row.key).collect());
         self.shown.listed_of = self.sessions.len();
         self.shown.lines = self.grouped(rows);
         self.shown.line_ids = self.shown.lines.iter().map(ListLine::id).collect();
+    }
+
+    /// Returns the families in the opposite order. Those without a value stay the last: nobody sorts to see them.
+    fn reversed(&self, rows: &[Row]) -> Vec<Row> {
+        let has_value = |row: &Row| {
+            let gauge = self.sessions.gauge(row.key);
+            gauge.is_some_and(|gauge| self.ui.sort.sort.has_value(&self.sessions, gauge))
+        };
+        let families = rows.chunk_by(|_, row| row.depth > 0);
+        let (with, without): (Vec<&[Row]>, Vec<&[Row]>) =
+            families.partition(|family| family.iter().any(has_value));
+        let families = with.into_iter().rev().chain(without);
+        families.flatten().copied().collect()
     }
 
     /// Returns true if messages are or will be searched for the words of the filter.
@@ -290,8 +304,11 @@ impl App {
                 let name = name(&self.sessions, gauge);
                 (beginning(name), Some(name).filter(|name| !name.is_empty()))
             }
-            Sort::Lowest(n) => (n(gauge), None),
-            Sort::Highest(n) => (u64::MAX - n(gauge), None),
+            Sort::Lowest(n) => (n(gauge).unwrap_or(u64::MAX), None),
+            Sort::Highest(n) => (
+                n(gauge).map_or(u64::MAX, |n| (u64::MAX - 1).saturating_sub(n)),
+                None,
+            ),
         };
         (number, name, Reverse(active), key)
     }
@@ -304,10 +321,15 @@ impl App {
         let mut groups: Vec<(Group, Vec<Row>)> = Vec::new();
         let mut by_identity: HashMap<&str, usize> = HashMap::new();
         let mut at = 0;
+        let parents = self.parents(&rows);
         for row in rows {
-            // Sub-agents stay below their parent.
+            // Sub-agents stay below their parent, and in its group if a filter leaves the parent out.
             if row.depth == 0 {
-                let (identity, name) = self.group_of(row.key);
+                let mut of = row.key;
+                for _ in 0..MOST_PARENTS {
+                    of = parents.get(&of).copied().unwrap_or(of);
+                }
+                let (identity, name) = self.group_of(of);
                 at = *by_identity.entry(identity).or_insert(groups.len());
                 if at == groups.len() {
                     let group = Group::new((self.ui.grouping, identity), name);
@@ -329,6 +351,25 @@ impl App {
             }
         }
         lines
+    }
+
+    /// Returns the parent of each session, if any row has a parent that is not above it.
+    fn parents(&self, rows: &[Row]) -> HashMap<SessionKey, SessionKey> {
+        let parent = |key| self.sessions.gauge(key)?.meta.parent.as_deref();
+        let mut orphans = rows.iter().filter(|row| row.depth == 0);
+        if orphans.all(|row| parent(row.key).is_none()) {
+            return HashMap::new();
+        }
+        let mains = self
+            .sessions
+            .gauges()
+            .filter(|(key, _)| key.conversation == Conversation::Main);
+        let by_id: HashMap<&str, SessionKey> = mains
+            .filter_map(|(key, gauge)| Some((gauge.meta.id.as_deref()?, key)))
+            .collect();
+        let keys = self.sessions.keys();
+        keys.filter_map(|key| Some((key, *by_id.get(parent(key)?)?)))
+            .collect()
     }
 
     /// Returns the identity of a session's group, and its name. Which other projects there are can change what one is

@@ -56,7 +56,7 @@ pub enum Action {
     Timeline,
     /// Lists only the items in the context, or all.
     All,
-    /// Lists only the items of the selected item's tool, or all again.
+    /// Lists only the items of the selected item's tool or kind, or all again.
     OneTool,
     /// Goes to the next oversized item.
     NextOversized,

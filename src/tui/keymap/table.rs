@@ -37,7 +37,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Replay, &[Char('r')], "replay from the start", Some("replay")),
         bind(Session, A::HandOn, &[Char('x')], "write a report of the session or its items; copy the report", None),
         bind(Session, A::All, &[Char('c')], "list only the items in the context, or all", None),
-        bind(Session, A::OneTool, &[Char('t')], "list only the items of the selected item's tool, or all", None),
+        bind(Session, A::OneTool, &[Char('t')], "list only the items of the selected item's tool or kind, or all", None),
         bind(Session, A::NextOversized, &[Char('n')], "next oversized item", Some("oversized")),
         bind(Session, A::PreviousOversized, &[Char('N')], "previous oversized item", None),
         bind(Session, A::Oversized, &[Char('o')], "set the threshold for oversized items", None),

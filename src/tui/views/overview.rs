@@ -23,6 +23,9 @@ use crate::widgets::gauge::{Gauge, Place};
 use model::sessions::Row;
 use render::{number, text};
 
+/// The fewest columns of a filter beside the sort.
+const LEAST_FILTER: u16 = 12;
+
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let layout = app.overview_layout();
     super::banner(app, layout.banner, canvas);
@@ -79,17 +82,26 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if app.ui.grouping != Grouping::None && !typing {
         right.push(quiet(format!("{}  ", app.ui.grouping.name())));
     }
-    if typing || !app.ui.filter.is_empty() {
-        let columns = usize::from(area.width.saturating_sub(end + 8));
-        right.push(piece("/", Tone::Key));
-        right.push(plain(text::both_ends(&app.ui.filter, columns)));
-        right.push(piece(if typing { "▏" } else { " " }, Tone::Accent));
-        canvas.write_right((end + 1, area.y), area.right(), &right);
-        return;
-    }
     let sort = format!("{} {} ", app.ui.sort.name, app.ui.direction.arrow());
     let sort = [quiet("sort "), plain(sort)];
     let columns = width(&sort) as u16;
+    if typing || !app.ui.filter.is_empty() {
+        let room = area.width.saturating_sub(end + 4);
+        // The filter needs the room more while it is long.
+        let has_sort = room > columns + LEAST_FILTER;
+        let rest = usize::from(if has_sort { room - columns } else { room });
+        right.push(piece("/", Tone::Key));
+        right.push(plain(text::both_ends(
+            &app.ui.filter,
+            rest.saturating_sub(width(&right) + 3),
+        )));
+        right.push(piece(if typing { "▏" } else { " " }, Tone::Accent));
+        if !has_sort {
+            canvas.write_right((end + 1, area.y), area.right(), &right);
+            return;
+        }
+        right.push(plain(" "));
+    }
     right.extend(sort);
     canvas.write_right((end + 1, area.y), area.right(), &right);
     let x = area.right().saturating_sub(columns);

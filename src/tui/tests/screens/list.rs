@@ -1,7 +1,8 @@
 //! The list of sessions under the keys, the mouse and the clock.
 
 use super::*;
-use crate::app::{FoundItem, SearchUpdate};
+use crate::app::columns::Sort;
+use crate::app::{FoundItem, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::sessions::SessionKey;
@@ -41,10 +42,14 @@ fn a_session_that_vanishes_leads_back_to_the_list() {
 
 #[test]
 fn ages_tick_only_while_something_lives() {
-    let live = app(logs(), 80, 24);
-    assert_eq!(live.next_change().unwrap().as_secs(), 1);
-    let old = app(logs().split_off(5), 80, 24);
-    assert_eq!(old.next_change(), None);
+    let rested = |logs| {
+        let mut app = app(logs, 80, 24);
+        app.prepare(later(200));
+        assert!(app.take_rested().is_some());
+        app
+    };
+    assert_eq!(rested(logs()).next_change().unwrap().as_secs(), 1);
+    assert_eq!(rested(logs().split_off(5)).next_change(), None);
 }
 
 #[test]
@@ -59,7 +64,8 @@ fn each_column_orders_the_sessions_and_the_other_way_round() {
         type_keys(&mut app, "S");
         let other_way = keys_on_screen(&app);
         assert_eq!((one_way.len(), other_way.len()), (all, all), "{column}");
-        assert_ne!(one_way, other_way, "{column}");
+        // One session has compacted: those that have not are the last in both directions.
+        assert_eq!(one_way == other_way, column == "compactions", "{column}");
         type_keys(&mut app, "Ss");
     }
     assert_eq!(app.ui.sort, Column::first());
@@ -132,6 +138,7 @@ fn a_large_list_is_not_made_again_for_every_update() {
     // It is right, and was not made by a key: nothing more is due but sums and ages.
     for step in 1..20 {
         app.prepare(later(200 + step * 40));
+        app.take_rested();
     }
     assert!(app.next_change().is_none_or(|wait| wait.as_secs() >= 1));
 }
@@ -241,4 +248,107 @@ fn messages_are_searched_for_the_words_of_a_filter() {
     assert_eq!(keys_on_screen(&app), [key]);
     type_keys(&mut app, "⎋");
     assert!(!app.filters_messages());
+}
+
+/// Sub-agents stay below their parent whatever the list is sorted by, and in its group.
+#[test]
+fn sub_agents_stay_with_their_parent_in_every_order() {
+    let mut app = app(logs(), 120, 40);
+    let (parent, child) = (key_of(2), key_of(3));
+    for _ in COLUMNS {
+        for _ in 0..2 {
+            let keys = keys_on_screen(&app);
+            let at = keys.iter().position(|key| *key == child).unwrap();
+            assert_eq!(keys[at - 1], parent, "{}", app.ui.sort.name);
+            let shown = text(&app, Theme::default());
+            assert_eq!(shown.matches("└ claude").count(), 1, "{shown}");
+            type_keys(&mut app, "S");
+        }
+        type_keys(&mut app, "s");
+    }
+}
+
+/// A filter that leaves the parent out does not move its helper to another project.
+#[test]
+fn a_helper_is_in_the_group_of_its_parents_project() {
+    let helper = Log::found(9, "claude-code", "agent-b2", 30)
+        .meta(
+            "/home/ada/worktrees/4te",
+            "claude-haiku-4-5",
+            None,
+            Some("5f0c-mid"),
+        )
+        .user(700, "find the callers")
+        .answer(14_000, 200, "Grep", "connect");
+    let logs = logs().into_iter().chain([helper]);
+    let mut app = app(logs.collect(), 120, 40);
+    type_keys(&mut app, "p/callers");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("▾ shop  2 sessions"), "{shown}");
+    assert!(!shown.contains("▾ 4te"), "{shown}");
+}
+
+/// Rows without a number are the last, in both directions.
+#[test]
+fn sessions_without_a_number_come_last() {
+    for name in ["headroom", "next", "known", "cache"] {
+        let mut app = app(logs(), 200, 60);
+        app.ui.sort = Column::named(name).unwrap();
+        for _ in 0..2 {
+            type_keys(&mut app, "S");
+            let (Sort::Lowest(number) | Sort::Highest(number)) = app.ui.sort.sort else {
+                panic!("{name} is no number");
+            };
+            let has = |key: &SessionKey| number(app.sessions.gauge(*key).unwrap()).is_some();
+            let rows: Vec<bool> = app
+                .lines()
+                .iter()
+                .filter_map(ListLine::session)
+                .filter(|row| row.depth == 0)
+                .map(|row| has(&row.key))
+                .collect();
+            assert!(rows.is_sorted_by(|a, b| a >= b), "{name}: {rows:?}");
+            assert!(rows[0] && !rows[rows.len() - 1], "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_filter_selects_the_first_match_and_shows_the_sort() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "G/claude");
+    assert_eq!(app.current(), Some(keys_on_screen(&app)[0]));
+    let shown = text(&app, Theme::default());
+    let header = shown.lines().next().unwrap_or_default();
+    assert!(
+        header.contains("/claude") && header.ends_with("sort recent ▾"),
+        "{shown}"
+    );
+    // Moving the selection is not undone by what the filter is cleared with.
+    type_keys(&mut app, "⏎j");
+    let selected = app.current();
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.current(), selected);
+}
+
+/// The filter finds every name and title that is on screen.
+#[test]
+fn a_filter_finds_what_is_shown() {
+    let untitled = Log::found(8, "gemini-cli", "0a1b2c3d-gem", 50)
+        .event(Event::Meta(Box::new(Meta {
+            model: Some("gemini-3-pro".into()),
+            ..Meta::default()
+        })))
+        .user(20, "<task>mend the kettle</task> now");
+    let logs = logs().into_iter().chain([untitled]);
+    let mut app = app(logs.collect(), 200, 60);
+    for row in keys_on_screen(&app) {
+        let name = app.sessions.name(row);
+        let title = app.sessions.title(row).unwrap_or_default().into_owned();
+        for shown in [name, title] {
+            type_keys(&mut app, &format!("/{shown}"));
+            assert!(keys_on_screen(&app).contains(&row), "{shown}");
+            type_keys(&mut app, "⎋");
+        }
+    }
 }

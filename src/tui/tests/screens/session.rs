@@ -575,3 +575,39 @@ fn in_light_and_in_ascii() {
     let plain = text(&app, Theme::monochrome());
     insta::assert_snapshot!("replay_no_color", plain);
 }
+
+/// Items that no tool made are listed by their kind.
+#[test]
+fn one_key_lists_the_items_like_the_selected_one() {
+    let mut app = app(logs(), 120, 40);
+    type_keys(&mut app, OPEN_SHOP);
+    type_keys(&mut app, "/kind:skill⏎⎋");
+    let row = (0..20).find(|_| {
+        let kind = app.selected_item().map(|(_, _, item)| item.kind());
+        let is_skill = kind == Some(model::Kind::Skill);
+        if !is_skill {
+            type_keys(&mut app, "j");
+        }
+        is_skill
+    });
+    assert!(row.is_some(), "no skill is listed");
+    type_keys(&mut app, "t");
+    assert_eq!(app.ui.item_filter, "kind:skill");
+    assert_eq!(app.list().unwrap().0.ids().len(), 1);
+    type_keys(&mut app, "t");
+    assert_eq!(app.ui.item_filter, "");
+}
+
+/// A tab that has nothing in this session does not hide its items.
+#[test]
+fn an_empty_tab_is_not_kept_for_the_next_session() {
+    let mut app = app(logs(), 120, 40);
+    type_keys(&mut app, "/billing⏎⏎C");
+    assert_eq!(app.ui.tab.name, "compactions");
+    type_keys(&mut app, "⎋");
+    type_keys(&mut app, OPEN_SHOP);
+    assert_eq!(app.ui.tab.name, "items");
+    // But the user may look at an empty one.
+    type_keys(&mut app, "C");
+    assert_eq!(app.ui.tab.name, "compactions");
+}
