@@ -117,6 +117,10 @@ impl Setup {
         if let Some(own) = &self.models {
             rules = rules.with_custom(own.clone()).map_err(anyhow::Error::msg)?;
         }
+        let formats = self.formats.iter();
+        rules.billing = formats
+            .map(|format| (format.id, format.billing()))
+            .collect();
         rules.custom = self.config.custom();
         for agent in rules.custom.agents_mut() {
             let is_left_out = self.left_out.iter().any(|mapping| mapping.name == *agent);

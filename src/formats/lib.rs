@@ -23,7 +23,7 @@ pub use stores::{ArrayName, ChainSpec, End, FolderSpec, StoreKind, TreeSpec};
 pub use tier::Tier;
 
 use model::event::{BilledUsage, EventSink, Node};
-pub use model::token_usage::CachePlacement;
+pub use model::token_usage::{Billing, CachePlacement};
 use std::path::{Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
@@ -212,6 +212,14 @@ impl Format {
     pub fn pass_over_node(&self, kind: &str, node: Node, out: &mut EventSink<'_>) {
         self.pass_over(kind, out);
         out.node(node);
+    }
+
+    /// Returns the way in which its logs count what a response used.
+    pub fn billing(&self) -> Billing {
+        Billing {
+            cached: self.cached,
+            reasoning_beside_output: self.reasoning_beside_output,
+        }
     }
 
     /// Returns a decoder for one log.

@@ -66,6 +66,7 @@ pub mod replay;
 pub mod session;
 pub mod sessions;
 mod small;
+pub mod spending;
 pub mod state;
 mod stored;
 pub mod summary;

@@ -96,7 +96,13 @@ impl Session {
                 }
             }
             Event::Usage(usage) => self.report(&usage, place, at),
-            Event::Billed { .. } | Event::OwnCost { .. } => {}
+            Event::Billed {
+                request,
+                billed,
+                of,
+                model,
+            } => state.note_cost((request, of), billed, model.as_deref(), at),
+            Event::OwnCost { .. } => {}
             Event::Reset(reset) => self.reset(&reset, place, at),
             Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
             Event::Leaf { key, rewound } => state.set_leaf(key, rewound),

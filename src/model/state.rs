@@ -11,6 +11,7 @@ mod forgotten;
 mod refers_back;
 mod report;
 mod resets;
+mod side_responses;
 
 use super::agent_estimate::{AgentEstimate, LoggedEstimate};
 use super::attribution::{Attribution, alive};
@@ -30,6 +31,7 @@ use facts::NamedFacts;
 use jiff::Timestamp;
 pub(super) use report::ReportOrder;
 pub(super) use resets::Summary;
+use side_responses::SideResponses;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -77,6 +79,7 @@ pub struct State {
     rewritten_at: Option<usize>,
     /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     left_out: u64,
+    side_responses: SideResponses,
     cache_clock: CacheClock,
     /// True if the next system prompt is the first that the log shows in full.
     prompts_logged: bool,

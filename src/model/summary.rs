@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::event::Cause;
 use crate::names::is_chosen_id;
 use crate::project::{last_part, trimmed};
+use crate::spending::SessionSpending;
 use crate::window::OtherTrigger;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,8 @@ pub struct Summary {
     pub prompted: u64,
     /// The sum of all outputs, in tokens, as far as the log has them.
     pub output: u64,
+    /// Its cost so far; `None`: not all of its log was read.
+    pub spending: Option<SessionSpending>,
     /// The last text of the model.
     pub answer: Option<Answer>,
     /// [The part](crate::window::Overrides::summary_hash) of the settings that it depends on.
@@ -201,6 +204,7 @@ impl Session {
             largest: largest.map(|item| self.largest(item)),
             prompted,
             output,
+            spending: self.spending(),
             answer: self.last_answer(),
             settings: self.overrides().summary_hash(),
             model: self.model_shared().cloned(),

@@ -2,6 +2,7 @@
 //! added up and priced.
 
 use super::event::BilledUsage;
+use serde::{Deserialize, Serialize};
 
 /// The place of cached tokens in a provider's numbers: those that were read from a cache and written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +13,26 @@ pub enum CachePlacement {
     Beside,
 }
 
+/// The way in which an agent's logs count what a response used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Billing {
+    /// The place of cached tokens in its numbers, where a report does not show it.
+    pub cached: CachePlacement,
+    /// True if the output is without reasoning, which is counted beside it.
+    pub reasoning_beside_output: bool,
+}
+
+impl Default for Billing {
+    fn default() -> Billing {
+        Billing {
+            cached: CachePlacement::Within,
+            reasoning_beside_output: false,
+        }
+    }
+}
+
 /// The tokens that responses used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUsage {
     /// Input that no cache had.
     pub input: u64,

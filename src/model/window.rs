@@ -38,6 +38,7 @@ pub use unread::UnreadFacts;
 
 use super::calibration::Tokenizer;
 use super::earlier::EarlierSessions;
+use super::token_usage::Billing;
 use custom::Custom;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -84,6 +85,9 @@ pub struct Rules {
     /// The facts that the user's earlier sessions have shown.
     #[serde(skip)]
     pub earlier: EarlierSessions,
+    /// The way in which each agent's logs count what a response used, by the agent's id, where it is not the usual one.
+    #[serde(skip)]
+    pub billing: BTreeMap<&'static str, Billing>,
 }
 
 /// The data from which the limits of a session are computed.
@@ -197,6 +201,11 @@ impl Rules {
             }
         }
         Ok(self)
+    }
+
+    /// Returns the way in which an agent's logs count what a response used.
+    pub fn billing(&self, agent: &str) -> Billing {
+        self.billing.get(agent).copied().unwrap_or_default()
     }
 
     /// Returns the newest version of an agent whose logs were compared with known counts.

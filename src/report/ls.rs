@@ -16,7 +16,6 @@ pub(crate) use options::is_part;
 pub use options::{DivideBy, Division, ListOptions, Sort};
 pub(crate) use responses::Responses;
 pub(crate) use spending::PriceList;
-pub use spending::Spending;
 pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
 
@@ -30,6 +29,7 @@ use ingest::log::LogFile;
 use model::event::Conversation;
 use model::project::Projects;
 use model::sessions::{FileId, Row, SessionKey, Sessions, Update};
+pub use model::spending::Spending;
 use model::window::Overrides;
 use render::clock::Clock;
 use std::collections::HashMap;

@@ -49,6 +49,7 @@ mod screens;
 mod search;
 mod settings;
 mod setup;
+mod spent;
 mod statusline;
 mod sums;
 mod support;

@@ -34,6 +34,7 @@ pub struct Request {
     sent_before: u16,
     cache_minutes: u8,
     is_whole: bool,
+    is_inherited: bool,
     surcharges: Surcharges,
 }
 
@@ -72,6 +73,7 @@ impl Request {
             sent_before: of.sent_before,
             cache_minutes: of.cache_minutes,
             is_whole: usage.is_whole,
+            is_inherited: usage.is_inherited,
             surcharges: Surcharges::NONE,
         };
         request.set_billed(usage.billed);
@@ -149,6 +151,11 @@ impl Request {
     /// Returns true if the log contains all that the prompt held.
     pub fn is_whole(&self) -> bool {
         self.is_whole
+    }
+
+    /// Returns true if another log has paid for it.
+    pub fn is_inherited(&self) -> bool {
+        self.is_inherited
     }
 
     /// Returns the part of the prompt that no logged item explains: the system role.

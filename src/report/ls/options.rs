@@ -1,12 +1,12 @@
 //! Chooses the sessions of a list and their order, and the responses that its totals count.
 
 use super::Sums;
-use super::spending::Spending;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::gauge::SessionGauge;
 use model::project::is_named;
 use model::sessions::{Families, Row, SessionKey, Sessions, contains};
+use model::spending::Spending;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use strum::{EnumIter, EnumMessage, IntoStaticStr};

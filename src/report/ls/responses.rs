@@ -3,12 +3,13 @@
 use super::cost::Cost;
 use super::own_cost::OwnCost;
 use super::row::Row;
-use super::spending::{PriceList, Spending};
+use super::spending::PriceList;
 use formats::Format;
 use hashbrown::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
 use model::event::{Conversation, CostOf, Entry, Event, Key};
+use model::spending::Spending;
 use model::token_usage::CachePlacement;
 use serde::{Deserialize, Serialize};
 use std::io;

@@ -4,7 +4,7 @@ use super::cost::Cost;
 use super::options::{DivideBy, Division, ListOptions};
 use super::responses::Responses;
 use super::row::Row;
-use super::spending::{PriceList, Spending};
+use super::spending::PriceList;
 use formats::Format;
 use hashbrown::HashMap;
 use jiff::Timestamp;
@@ -12,6 +12,7 @@ use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use model::event::{BilledUsage, Conversation, Key};
 use model::project::Projects;
+use model::spending::Spending;
 use model::window::Rules;
 use std::collections::BTreeMap;
 

@@ -77,6 +77,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "jumps",
             "prompt_cache",
             "repeats",
+            "spending",
             "summary",
             "text",
             "tools",

@@ -1,0 +1,53 @@
+//! Keeps the costs of responses that are no part of the conversation.
+
+use super::State;
+use crate::event::{BilledUsage, CostOf, Key};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The responses of a session that are no part of its conversation, such as those that wrote summaries.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SideResponses(BTreeMap<Key, SideResponse>);
+
+/// A response that is no part of the conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct SideResponse {
+    pub(crate) billed: BilledUsage,
+    pub(crate) model: Option<Arc<str>>,
+    /// The time at which it was written.
+    pub(crate) at: Option<Timestamp>,
+}
+
+impl State {
+    /// Takes in the cost of a response, or a later one of the same. `model`: the one that answered, if it is not that of
+    /// the conversation.
+    pub(crate) fn note_cost(
+        &mut self,
+        (key, of): (Key, CostOf),
+        billed: BilledUsage,
+        model: Option<&str>,
+        at: Option<Timestamp>,
+    ) {
+        let model = match model {
+            Some(model) => Some(model.into()),
+            None => self.model_shared().cloned(),
+        };
+        let known = self
+            .side_responses
+            .0
+            .entry(key)
+            .or_insert(SideResponse { billed, model, at });
+        known.billed = if of.is_sum() {
+            known.billed.max(billed)
+        } else {
+            known.billed.followed_by(billed)
+        };
+        known.at = known.at.into_iter().chain(at).min();
+    }
+
+    /// Returns the responses that are no part of the conversation, as far as their costs are logged.
+    pub(crate) fn side_responses(&self) -> impl Iterator<Item = (Key, &SideResponse)> {
+        self.side_responses.0.iter().map(|(key, of)| (*key, of))
+    }
+}
