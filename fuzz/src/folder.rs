@@ -12,6 +12,8 @@ use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
+use ctxgauge::model::project::Projects;
+use ctxgauge::model::prompt::shows;
 use ctxgauge::report::audit::{self, WorstChoice};
 use ctxgauge::report::ls::{ListOptions, Sums};
 use ctxgauge::report::patience::Patience;
@@ -29,6 +31,9 @@ use std::time::{Duration, SystemTime};
 
 /// The most logs in a folder.
 const MOST: usize = 6;
+
+/// The longest name of a session, in characters.
+const LONGEST_NAME: usize = 40;
 
 /// Each line of an input is a log: the case of the hand-written logs that it begins as, and what happens to its
 /// files; see [`damage`].
@@ -209,13 +214,71 @@ fn list(roots: &[SearchRoot], cache: Option<&Path>, sums: Sums) -> Value {
     serde_json::from_slice(&out).expect("JSON")
 }
 
-/// The rows of these roots, in an order of their own.
-fn rows(roots: &[SearchRoot]) -> Vec<String> {
-    let list = list(roots, None, Sums::None);
-    let rows = list["sessions"].as_array().into_iter().flatten();
-    let mut rows: Vec<String> = rows.map(Value::to_string).collect();
-    rows.sort();
+/// The rows of these roots. The name of each one's project is the shortest end of its folder that no other folder of
+/// the list has.
+fn rows(roots: &[SearchRoot]) -> Vec<Row> {
+    let mut list = list(roots, None, Sums::None);
+    let rows = list["sessions"].as_array_mut().map(std::mem::take);
+    let rows: Vec<Row> = rows.into_iter().flatten().map(Row::new).collect();
+    let mut projects = Projects::default();
+    rows.iter().for_each(|row| projects.add(&row.folder));
+    for row in &rows {
+        assert_eq!(row.project, projects.name(&row.folder), "{row:?}");
+    }
     rows
+}
+
+/// A session in a list.
+#[derive(Debug)]
+struct Row {
+    /// Its name, which may be that of its project.
+    name: String,
+    /// The name of its project, which depends on the other projects in the list.
+    project: String,
+    /// The folder of its project.
+    folder: String,
+    /// All else, which is of its log alone.
+    own: Value,
+}
+
+impl Row {
+    fn new(mut row: Value) -> Row {
+        let mut take = |key: &str| match row[key].take() {
+            Value::String(text) => text,
+            _ => String::new(),
+        };
+        let (name, project) = (take("name"), take("project"));
+        Row {
+            name,
+            project,
+            folder: row["folder"].as_str().unwrap_or_default().to_owned(),
+            own: row,
+        }
+    }
+
+    /// Returns true if its name is that of its project, of which a name has the beginning.
+    fn is_named_by_project(&self) -> bool {
+        !self.name.is_empty()
+            && self
+                .name
+                .chars()
+                .eq(self.project.chars().take(LONGEST_NAME))
+    }
+
+    /// Returns true if this row of a list of one log is that row of a list of several. The only difference may be
+    /// the name of its project.
+    fn is(&self, one: &Row) -> bool {
+        let is_renamed = self.project != one.project;
+        let by_project = self.is_named_by_project() || !shows(&self.project);
+        self.own == one.own
+            && if is_renamed && by_project && one.is_named_by_project() {
+                true
+            } else {
+                // A sub-agent can have the name of a project as its title.
+                let is_title = !self.own["parent"].is_null();
+                self.name == one.name && (!is_renamed || !self.is_named_by_project() || is_title)
+            }
+    }
 }
 
 /// Logs of different agents do not refer to each other.
@@ -224,10 +287,13 @@ fn rows_are_their_own(logs: &[Log], roots: &[SearchRoot]) {
     if !logs.iter().all(|log| seen.insert(log.format.label)) {
         return;
     }
-    let alone = roots.iter().map(std::slice::from_ref);
-    let mut alone: Vec<String> = alone.flat_map(rows).collect();
-    alone.sort();
-    assert_eq!(rows(roots), alone);
+    let mut together = rows(roots);
+    for alone in roots.iter().map(std::slice::from_ref).flat_map(rows) {
+        let same = together.iter().position(|row| alone.is(row));
+        let same = same.unwrap_or_else(|| panic!("{alone:?} is not among {together:?}"));
+        together.swap_remove(same);
+    }
+    assert!(together.is_empty(), "{together:?}");
 }
 
 fn lists_from_the_cache_are_the_same(roots: &[SearchRoot], cache: &Path) {

@@ -1,7 +1,7 @@
 //! Decoders: one module per log format, each of which turns bytes into [`model::event`]s. They do no
 //! I/O.
 //!
-//! [`formats`](mod@format) is what a format is, [`decode`] what decoders share, [`builtin`] holds one module for each agent,
+//! [`formats`] is what a format is, [`decode`] what decoders share, [`builtin`] holds one module for each agent,
 //! [`custom`] is the language in which a user describes a format without code. None of them refers to the list of all
 //! formats: it is handed in from the top.
 //!

@@ -27,7 +27,7 @@ pub struct Diff {
     /// AFTER as of its Nth request. Default: as it is now.
     #[arg(long, value_name = "N")]
     pub to: Option<usize>,
-    /// How many items to name of those that are new, gone, larger and smaller; JSON has all.
+    /// The most items to name of those that are new, gone, larger and smaller; JSON has all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub items: usize,
     /// The logs to read.

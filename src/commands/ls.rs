@@ -35,7 +35,7 @@ pub struct Ls {
     /// At most this many sessions; totals are of all.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Which sessions come first.
+    /// Order of the sessions.
     #[arg(long, value_name = "KEY", default_value = "recent", value_parser = one_of(Sort::iter(), with_help))]
     pub sort: Sort,
     /// The sessions to list.

@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 /// `ctxgauge search`.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What to search for: a regular expression.
+    /// The text to search for: a regular expression.
     #[arg(value_name = "PATTERN")]
     pub pattern: String,
     /// The pattern is a text, not a regular expression.

@@ -40,7 +40,7 @@ pub struct StatusLine {
 /// The look of a status line.
 #[derive(Debug, Args)]
 pub struct LineOptions {
-    /// What to show: normal, short, two-lines, or a format such as '{percent:colour}[ · {until}]'. Default: that of the
+    /// Content: normal, short, two-lines, or a format such as '{percent:colour}[ · {until}]'. Default: that of the
     /// configuration, else normal.
     #[arg(long, value_name = "NAME|FORMAT")]
     pub format: Option<String>,

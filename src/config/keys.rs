@@ -156,7 +156,7 @@ pub const ALL: &[Key] = keys! {
     theme: Text, Default(r#""terminal""#),
         "The theme: terminal, dark, light, colour-blind, monochrome, or one of your own.", like r#""dark""#;
     fills: Choice(&["solid", "by-role"]), Means("as the theme has it"),
-        "What fills bars, in all themes: the same for all roles, or a pattern for each.", like r#""by-role""#;
+        "The fill of bars, in all themes: the same for all roles, or a pattern for each.", like r#""by-role""#;
     oversized: Size, Default(r#""4%""#),
         "Results from this size on are marked: tokens, or a share of the window.", like r#""8k""#;
     ascii: Flag, Default("false"), "Use ASCII characters only.";
@@ -170,15 +170,15 @@ pub const ALL: &[Key] = keys! {
     keys: Bindings, Means("as keys.md lists them"),
         "Keys of the screens, by the names of actions; with a screen's name before it, on that screen only.",
         like r#"{ sort = "f5", suspend = [] }"#;
-    statusline: Section(STATUS_LINE), Means("its defaults"), "What status lines show.";
-    hooks: Section(HOOKS), Means("its defaults"), "What hooks say.";
+    statusline: Section(STATUS_LINE), Means("its defaults"), "Content and colours of status lines.";
+    hooks: Section(HOOKS), Means("its defaults"), "Messages of hooks.";
     alerts: Section(ALERTS), Means("no alerts"),
         "Alerts: off unless share, requests_left, minutes_left or item is set.";
 };
 
 const STATUS_LINE: &[Key] = keys! {
     format: Text, Default(r#""normal""#),
-        "What status lines show: normal, short, two-lines, or a format of your own.",
+        "Content of status lines: normal, short, two-lines, or a format of your own.",
         like r#""{percent:colour}[ · {until}]""#;
     colours or colors: TwoShares, Default("[0.7, 0.9]"),
         "The shares of the trigger from which on they are yellow, and red.";
@@ -186,8 +186,8 @@ const STATUS_LINE: &[Key] = keys! {
 
 const HOOKS: &[Key] = keys! {
     share: Shares, Default("[0.8, 0.95]"), "Hooks warn at these shares of the trigger, once each.";
-    tell_model: Flag, Default("false"), "Whether they warn the model too.";
-    compactions: Flag, Default("true"), "Whether they say what a compaction did.";
+    tell_model: Flag, Default("false"), "Hooks warn the model too.";
+    compactions: Flag, Default("true"), "Hooks say what a compaction did.";
 };
 
 const ALERTS: &[Key] = keys! {
@@ -198,7 +198,7 @@ const ALERTS: &[Key] = keys! {
         "Alert this many minutes before a session compacts because nobody types.", like "5";
     item: Size, Means("no such alert"), "Alert when an item is at least this large.", like r#""20k""#;
     notify: Choices(&["screen", "bell", "osc9", "osc777", "osc99"]), Default(r#"["screen"]"#),
-        "How alerts reach you.", like r#"["screen", "bell", "osc9"]"#;
+        "Ways in which alerts reach you.", like r#"["screen", "bell", "osc9"]"#;
     command: Texts, Default("[]"), "A program and its arguments, run for each alert.",
         like r#"["notify-send", "ctxgauge"]"#;
 };
@@ -219,7 +219,7 @@ const POLICY: &[Key] = which! {
 
 const MESSAGES: &[Key] = keys! {
     keep: Count, Required, "Messages that stay.", like "20";
-    over: Count, Required, "How many more there are before it compacts.", like "5";
+    over: Count, Required, "The number of further messages at which it compacts.", like "5";
 };
 
 /// A key with its section.

@@ -2,7 +2,7 @@
 //! settings files in which ctxgauge is entered.
 //!
 //! - [`agent`]: the agents that do so.
-//! - [`line`]: the JSON that a status line is given, by four of them.
+//! - [`mod@line`]: the JSON that a status line is given, by four of them.
 //! - [`hook`]: the JSON that a hook is given, by six, and what it answers.
 //! - [`client_record`], [`hook_notes`]: what of it is kept for the session, each in a [`store`] in the state folder.
 //! - [`settings`]: the change to an agent's settings that enters ctxgauge, made and taken back.

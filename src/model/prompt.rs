@@ -5,7 +5,7 @@ use super::{Kind, Role};
 use std::borrow::Cow;
 
 /// Returns true if a text has something to see.
-pub(super) fn shows(text: &str) -> bool {
+pub fn shows(text: &str) -> bool {
     text.chars()
         .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
 }

@@ -10,7 +10,8 @@ use super::redact::Reader;
 use super::session::{SessionRequest, find, unreadable};
 use super::sessions_builder::SessionsBuilder;
 use super::{
-    JSON, NO_SESSIONS, Output, OutputFormat, Page, ReportContext, Style, TEXT, print_problems,
+    Charset, JSON, NO_SESSIONS, Output, OutputFormat, Page, ReportContext, Style, TEXT,
+    print_problems,
 };
 use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
@@ -44,9 +45,9 @@ pub static FORMATS: [OutputFormat; 3] = [
     OutputFormat {
         name: "github",
         help: "Annotations of a GitHub workflow",
-        write: |output, _, out| output.github(out),
-        ascii: |c, out| out.push(c),
-        ..JSON
+        for_people: false,
+        write: |output, style, out| output.github(style.charset, out),
+        ..TEXT
     },
 ];
 
@@ -95,8 +96,8 @@ impl Output for Check {
         document(out, "ctxgauge.bounds/1", json::Body::new(self))
     }
 
-    fn github(&self, out: &mut dyn Write) -> Result<()> {
-        github::write(out, self)
+    fn github(&self, charset: Charset, out: &mut dyn Write) -> Result<()> {
+        github::write(out, self, charset)
     }
 }
 

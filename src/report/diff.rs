@@ -33,7 +33,6 @@ pub static FORMATS: [OutputFormat; 3] = [
     JSON,
     OutputFormat {
         help: "For pull requests and notes",
-        ascii: |c, out| out.push(c),
         ..MARKDOWN
     },
 ];
@@ -134,8 +133,8 @@ impl Output for Diff {
         document(out, "ctxgauge.diff/1", json::Body::new(self))
     }
 
-    fn markdown(&self, _: Charset, out: &mut dyn Write) -> Result<()> {
-        Ok(markdown::write(out, self)?)
+    fn markdown(&self, charset: Charset, out: &mut dyn Write) -> Result<()> {
+        Ok(markdown::write(out, self, charset)?)
     }
 }
 

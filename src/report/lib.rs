@@ -83,7 +83,7 @@ pub trait Output {
     }
 
     #[allow(missing_docs, clippy::missing_errors_doc)]
-    fn github(&self, _: &mut dyn Write) -> Result<()> {
+    fn github(&self, _: Charset, _: &mut dyn Write) -> Result<()> {
         bail!("it is not written as annotations")
     }
 }

@@ -1,5 +1,6 @@
 //! The list of all sessions, and totals over all of them.
 
+mod columns;
 mod cost;
 mod gather;
 pub(crate) mod json;

@@ -6,8 +6,10 @@ pub(crate) mod table;
 use super::Output;
 use anyhow::Result;
 use page::Page;
+use render::ascii::{self, Charset, in_ascii};
 use render::inert::Inert;
-use render::{ascii, text};
+use render::text;
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Writes the report. Each part is made safe to print where it is written, and [`Inert`] makes sure of it.
@@ -23,6 +25,16 @@ pub(super) fn write(
 /// Appends ASCII characters as wide as the character that they replace.
 pub(super) fn ascii(c: char, out: &mut String) {
     ascii::push(c, text::width(c.encode_utf8(&mut [0; 4])), out);
+}
+
+/// Returns a text of a log, safe to print, in these characters. A format escapes its marks after that: the ASCII that
+/// replaces a character may be one.
+pub(super) fn of_log(log_text: &str, charset: Charset) -> Cow<'_, str> {
+    let safe = text::inert(log_text);
+    match charset {
+        Charset::Ascii if !safe.is_ascii() => in_ascii(&safe, ascii).into(),
+        _ => safe,
+    }
 }
 
 /// Returns the width of the widest of these texts; at least 12 columns, so that tables rarely differ in their layout.

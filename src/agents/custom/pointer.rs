@@ -28,10 +28,11 @@ const TEXTS: &str = "**";
 const MOST_DEPTH: usize = 32;
 
 /// The values at a pointer.
-struct Found<'p, 'v> {
-    values: Vec<Raw<'v>>,
+pub(super) struct Found<'p, 'v> {
+    /// The values that are not null.
+    pub(super) values: Vec<Raw<'v>>,
     /// The names of values on the way in which the next step cannot be.
-    odd: Vec<&'p str>,
+    pub(super) odd: Vec<&'p str>,
 }
 
 impl Pointer {
@@ -55,7 +56,8 @@ impl Pointer {
         self.found(value).values
     }
 
-    fn found<'p, 'v>(&'p self, value: Raw<'v>) -> Found<'p, 'v> {
+    /// Follows the pointer, and notes where that cannot be.
+    pub(super) fn found<'p, 'v>(&'p self, value: Raw<'v>) -> Found<'p, 'v> {
         let mut found = Found {
             values: Vec::new(),
             odd: Vec::new(),

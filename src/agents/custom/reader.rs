@@ -471,9 +471,11 @@ fn tokens(
     value: Raw<'_>,
     lost: &LostFields,
 ) -> Result<Option<u64>, Unreadable> {
-    let mut sum: Option<u64> = None;
+    let (mut sum, mut odd) = (None::<u64>, Vec::new());
     for place in places.iter() {
-        for count in place.each(value) {
+        let found = place.found(value);
+        odd.extend(found.odd);
+        for count in found.values {
             let Some(count) = Count::of(count.get()).0 else {
                 lost.note_once(place.name());
                 return Err(Unreadable);
@@ -481,5 +483,11 @@ fn tokens(
             sum = Some(count.saturating_add(sum.unwrap_or(0)));
         }
     }
-    Ok(sum)
+    // Where one of several places has a number, the others are those of other records.
+    odd.retain(|name| !name.is_empty());
+    if sum.is_some() || odd.is_empty() {
+        return Ok(sum);
+    }
+    odd.into_iter().for_each(|name| lost.note_once(name));
+    Err(Unreadable)
 }

@@ -385,6 +385,25 @@ fn numbers_that_cannot_be_true_report_nothing() {
 }
 
 #[test]
+fn usage_of_a_wrong_type_is_lost() {
+    let lost = |usage: &str| {
+        let log = format!(
+            "{{\"session\":\"s\",\"role\":\"assistant\",\"content\":\"x\",\"usage\":{usage}}}\n"
+        );
+        let session = read(format(RECORDS), &log);
+        assert_eq!(session.requests().len(), 0, "{usage}");
+        let lost = session.lost_fields.get("usage").copied();
+        (lost, session.unreadable_usage)
+    };
+    for wrong in ["true", "7", "\"many\"", "[9, 8]"] {
+        assert_eq!(lost(wrong), (Some(1), 1), "{wrong}");
+    }
+    for none in ["null", "{}"] {
+        assert_eq!(lost(none), (None, 0), "{none}");
+    }
+}
+
+#[test]
 fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     let log = r#"{"session":"s","role":"user","content":"x"}
 {"session":"s","role":"assistant","content":"y"}

@@ -19,7 +19,7 @@
 ///
 /// A usage report names the numbers that add up to its prompt, and its output, so that it can be
 /// [mended](super::repair); methods of [`UsageParts`](super::UsageParts) may follow: `mended [input + cached => output,
-/// .total(total)] whole struct Usage`. A report that cannot name them so implements [`Mend`](super::Repair).
+/// .total(total)] whole struct Usage`. A report that cannot name them so implements [`Repair`](super::Repair).
 #[macro_export]
 #[doc(hidden)]
 macro_rules! lenient_record {

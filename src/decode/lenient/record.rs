@@ -6,8 +6,8 @@
 //! does not name are skipped unread.
 //!
 //! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
-//! not used, since the sum of the others would be wrong. A `mended whole struct` is a [`Mend`]: of such a report
-//! the rest is used, see [`super::repair`].
+//! not used, since the sum of the others would be wrong. A `mended whole struct` implements [`Repair`](super::Repair):
+//! of such a report the rest is used, see [`super::repair`].
 //!
 //! There are hundreds of records with more than a thousand fields. What is the same for all of them is compiled
 //! once: it is given a [`Slot`] or a function in the place of a type.

@@ -94,7 +94,7 @@ impl<'m> EventSink<'m> {
     }
 
     /// Returns the text that [`EventSink::capturing`] asked for: its parts with a newline between them, and marks
-    /// ([`ELIDED`]) where the reader cut them. `None`: there is no such item.
+    /// ([`super::ELIDED`]) where the reader cut them. `None`: there is no such item.
     pub fn captured(&mut self) -> Option<String> {
         self.capture.as_mut()?.text.take()
     }

@@ -3,9 +3,9 @@
 
 use super::chart::{Chart, Gauge, Steps};
 use super::{Block, Handout, Holds, Line, Piece, Section, Table};
-use crate::text::ascii;
+use crate::text::of_log;
 use anyhow::Result;
-use render::ascii::{Charset, in_ascii};
+use render::ascii::Charset;
 use render::number::tokens;
 use render::text::inert;
 use std::io::{self, Write};
@@ -114,16 +114,9 @@ fn words(text: &str) -> String {
 
 /// Returns a code span. It begins and ends with more backticks than the text has in a row.
 fn code(text: &str, within: LinePlace) -> String {
-    let text = inert(text);
     let text = match within {
-        LinePlace::Text(Charset::Ascii) | LinePlace::Row(Charset::Ascii) => {
-            in_ascii(&text, ascii).into()
-        }
-        _ => text,
-    };
-    let text = match within {
-        LinePlace::Text(_) => text,
-        LinePlace::Row(_) => text.replace('|', "¦").into(),
+        LinePlace::Text(charset) => of_log(text, charset),
+        LinePlace::Row(charset) => of_log(text, charset).replace('|', "¦").into(),
     };
     if text.trim().is_empty() {
         return String::new();

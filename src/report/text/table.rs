@@ -10,9 +10,10 @@ use std::io;
 const GAP: usize = 2;
 
 /// A column of a table.
+#[derive(Clone, Copy)]
 pub(crate) struct Column {
     /// Its heading.
-    heading: &'static str,
+    pub(crate) heading: &'static str,
     /// The kind of its cells.
     holds: Holds,
     /// Of the columns that do not fit, the one with the highest number is left out first. 0: it stays.

@@ -185,7 +185,7 @@ fn a_full_disk_costs_nothing_but_a_line() {
 #[test]
 fn a_list_that_writes_the_cache_names_sessions_as_the_next_one_does() {
     let home = tempfile::tempdir().unwrap();
-    let case = "tests/fixtures/request-log/calls-for-quota-and-title-are-aside/log.jsonl";
+    let case = "tests/fixtures/request-log/quota-leaves-and-title-is-apart/log.jsonl";
     let log = home.path().join("log.jsonl");
     fs::copy(manifest_folder().join(case), &log).unwrap();
     // Only what nobody writes to is kept.
