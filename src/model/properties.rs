@@ -135,16 +135,13 @@ fn usage() -> impl Strategy<Value = Event> {
         .prop_map(
             |(request, prompt, output, reasoning, model, source, is_whole)| {
                 Event::Usage(Box::new(Usage {
-                    request: Key::new(request),
                     model: Some(model.into()),
-                    prompt,
                     cached: prompt / 2,
                     output,
                     reasoning,
                     source,
-                    billed: BilledUsage::default(),
                     is_whole,
-                    is_inherited: false,
+                    ..Usage::reported(Key::new(request), prompt)
                 }))
             },
         )

@@ -103,16 +103,9 @@ impl Talk {
 
     fn usage(&mut self, request: u64, model: &str, prompt: u64, output: Option<u64>) {
         self.tell(Event::Usage(Box::new(Usage {
-            request: Key::new(request),
             model: Some(model.into()),
-            prompt,
-            cached: 0,
             output,
-            reasoning: None,
-            source: Source::Reported,
-            billed: BilledUsage::default(),
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::reported(Key::new(request), prompt)
         })));
     }
 

@@ -268,16 +268,8 @@ impl Log {
 
     fn request(&mut self, prompt: u64) {
         self.push(Event::Usage(Box::new(Usage {
-            request: Key::of_number("request", self.line),
             model: Some("alpha".into()),
-            prompt,
-            cached: 0,
-            output: None,
-            reasoning: None,
-            source: Source::Reported,
-            billed: BilledUsage::default(),
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::reported(Key::of_number("request", self.line), prompt)
         })));
     }
 

@@ -233,16 +233,8 @@ fn says(events: Vec<Event>) -> (Session, Timeline) {
 
 fn usage(request: u64, prompt: u64, source: Source) -> Event {
     Event::Usage(Box::new(Usage {
-        request: Key::new(request),
-        model: None,
-        prompt,
-        cached: 0,
-        output: None,
-        reasoning: None,
         source,
-        billed: BilledUsage::default(),
-        is_whole: false,
-        is_inherited: false,
+        ..Usage::reported(Key::new(request), prompt)
     }))
 }
 

@@ -46,15 +46,22 @@ pub(super) struct Plain<'a>(pub(super) Cow<'a, str>);
 impl<'a> Field<'a> for Plain<'a> {
     fn read(value: Raw<'a>, at: FieldPlace<'_>) -> Option<Self> {
         let any: AnyValue<'_> = object_if(Some(value), at);
-        Some(Plain(if let Some(list) = any.list {
-            let values: Vec<Cow<'_, str>> = list.values.into_iter().map(|value| value.0).collect();
-            format!("[{}]", values.join(",")).into()
-        } else if let Some(pairs) = any.object {
-            object(&by_name(pairs.values)).into()
-        } else {
-            any.scalar.unwrap_or(value).get().into()
+        Some(Plain(match (any.list, any.object, any.scalar) {
+            (Some(list), ..) => {
+                let values = list.values.into_iter().map(|value| value.0);
+                format!("[{}]", values.collect::<Vec<_>>().join(",")).into()
+            }
+            (None, Some(pairs), _) => object(&by_name(pairs.values)).into(),
+            (None, None, Some(scalar)) => scalar.get().into(),
+            (None, None, None) if is_empty(value) => "null".into(),
+            (None, None, None) => value.get().into(),
         }))
     }
+}
+
+/// Returns true if a value is an object without fields.
+fn is_empty(value: Raw<'_>) -> bool {
+    value.get().starts_with('{') && fields(value.get()).is_empty()
 }
 
 impl<'a, 'l> Attributes<'a, 'l> {

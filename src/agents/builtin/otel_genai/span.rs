@@ -3,12 +3,16 @@
 use super::attributes::{Attributes, Plain, Unreadable};
 use super::call::{Call, Record};
 use super::{content, run};
-use decode::bodies::{NestedJson, Numbers, string};
-use decode::lenient::{Field, FieldPlace, LostFields, Raw, Text, model_name, parse, record};
+use decode::bodies::{NestedJson, Numbers, list, string};
+use decode::lenient::{
+    Field, FieldPlace, LostFields, Raw, Record as Fields, Text, model_name, parse, record,
+};
 use decode::prompts::Block;
 use jiff::Timestamp;
 use model::Kind;
 use model::event::Key;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// One of these is in every line about a model.
 pub(super) const MARKS: [&str; 6] = [
@@ -25,7 +29,8 @@ record! {
     struct Line<'a> {
         spans: Option<Vec<Resource<'a>>> = "resourceSpans",
         logs: Option<Vec<Resource<'a>>> = "resourceLogs",
-        metrics: Option<Raw<'a>> = "resourceMetrics" | "dataPoints",
+        metrics: Option<Raw<'a>> = "resourceMetrics",
+        data_points: Option<Vec<Raw<'a>>> = "dataPoints",
     }
 
     /// A program's spans or log records. Before OTLP 0.15 a scope of spans had another name.
@@ -36,7 +41,8 @@ record! {
     }
 
     struct Scope<'a> {
-        records: Vec<Wire<'a>> = "spans" | "logRecords",
+        spans: Option<Raw<'a>>,
+        records: Option<Raw<'a>> = "logRecords",
     }
 
     /// A span or a log record as any exporter writes it.
@@ -48,8 +54,12 @@ record! {
         trace: Text<'a> = "traceId" | "trace_id",
         span: Text<'a> = "spanId" | "span_id",
         context: Context<'a> = "spanContext" | "context",
-        begun: Option<SpanTime> = "startTimeUnixNano" | "startTime" | "start_time",
-        ended: Option<SpanTime> = "endTimeUnixNano" | "endTime" | "end_time",
+        begun: Option<SpanTime> = "startTimeUnixNano",
+        begun_js: Option<SpanTime> = "startTime",
+        begun_python: Option<SpanTime> = "start_time",
+        ended: Option<SpanTime> = "endTimeUnixNano",
+        ended_js: Option<SpanTime> = "endTime",
+        ended_python: Option<SpanTime> = "end_time",
         at: Option<SpanTime> = "timeUnixNano",
         observed: Option<SpanTime> = "observedTimeUnixNano",
         timestamp: Option<SpanTime>,
@@ -81,7 +91,7 @@ pub(super) fn records(line: Raw<'_>, lost: &LostFields) -> Result<Vec<Record>, B
     let (resources, read) = match (lists.spans, lists.logs) {
         (Some(resources), _) => (resources, span as ReadRecord),
         (None, Some(resources)) => (resources, log_record as ReadRecord),
-        (None, None) if lists.metrics.is_some() => {
+        (None, None) if lists.metrics.is_some() || lists.data_points.is_some() => {
             return Ok(vec![Record::Other("metrics".to_owned())]);
         }
         (None, None) => return Ok(vec![flat(line, lost)?]),
@@ -89,10 +99,30 @@ pub(super) fn records(line: Raw<'_>, lost: &LostFields) -> Result<Vec<Record>, B
     let records = resources.into_iter().flat_map(|resource| {
         let service = service(resource.attributes, lost);
         let scopes = resource.scopes.into_iter().chain(resource.old_scopes);
-        let records = scopes.flat_map(|scope| scope.records);
+        let records = scopes.flat_map(|scope| {
+            let records = objects(scope.records, "logRecords", lost);
+            objects(scope.spans, "spans", lost).chain(records)
+        });
         records.map(move |record| read(record, service.as_deref(), lost))
     });
     Ok(records.collect())
+}
+
+/// Returns the objects of a list. Anything else is noted as lost, null in a list too.
+fn objects<'a, T: Fields<'a>>(
+    raw: Option<Raw<'a>>,
+    name: &'static str,
+    lost: &LostFields,
+) -> impl Iterator<Item = T> {
+    let elements = raw.filter(|raw| raw.get() != "null").map(list);
+    let elements = elements.into_iter().flatten();
+    elements.filter_map(move |raw| {
+        if !raw.get().starts_with('{') {
+            lost.note(name);
+            return None;
+        }
+        lost.at(name).read(raw)
+    })
 }
 
 /// Returns the span or log record that a line is.
@@ -123,8 +153,11 @@ fn span(span: Wire<'_>, service: Option<&str>, lost: &LostFields) -> Record {
     }
     let mut call = call(&span, &attributes);
     call.service = service.map(str::to_owned);
-    call.begun = span.begun.map(|time| time.0);
-    call.at = span.ended.map(|time| time.0).or(call.begun);
+    let first = |times: [Option<SpanTime>; 3]| times.into_iter().flatten().next();
+    let begun = first([span.begun, span.begun_js, span.begun_python]);
+    let ended = first([span.ended, span.ended_js, span.ended_python]);
+    call.begun = begun.map(|time| time.0);
+    call.at = ended.or(begun).map(|time| time.0);
     for event in &span.events {
         let of_event = Attributes::of(event.attributes.map(|json| json.0), lost);
         let name = event.name.or_empty();
@@ -206,11 +239,13 @@ fn call(record: &Wire<'_>, attributes: &Attributes<'_, '_>) -> Call {
     let span = id(&record.span, &record.context.span);
     let mut call = Call {
         key: span.map(|span| Key::of_parts(&["otel", trace.as_deref().unwrap_or_default(), &span])),
-        conversation: attributes.text(CONVERSATION),
+        conversation: attributes.text(names("conversation")),
         trace,
-        agent: attributes.text(AGENT),
+        agent: attributes.text(names("agent")),
         is_increment: attributes.text(&[COPILOT_TURN]).is_some(),
-        model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
+        model: attributes
+            .text(names("model"))
+            .map(|id| model_name(&id).to_owned()),
         cut: content::cut_of(attributes),
         ..Call::default()
     };
@@ -232,11 +267,11 @@ fn is_without_messages(call: &Call, attributes: &Attributes<'_, '_>) -> bool {
 
 fn numbers(attributes: &Attributes<'_, '_>) -> Result<Numbers, Unreadable> {
     Ok(Numbers {
-        whole: attributes.count(PROMPT)?,
-        output: attributes.count(ANSWERED)?,
-        reasoning: attributes.count(REASONING)?,
-        cache_read: attributes.count(CACHE_READ)?,
-        cache_write: attributes.count(CACHE_CREATION)?,
+        whole: attributes.count(names("input"))?,
+        output: attributes.count(names("output"))?,
+        reasoning: attributes.count(names("reasoning"))?,
+        cache_read: attributes.count(names("cache_read"))?,
+        cache_write: attributes.count(names("cache_creation"))?,
         ..Numbers::default()
     })
 }
@@ -247,71 +282,12 @@ const OPENINFERENCE: &str = "openinference.span.kind";
 /// On the calls of Copilot CLI.
 const COPILOT_TURN: &str = "github.copilot.turn_id";
 
-const CONVERSATION: &[&str] = &[
-    "gen_ai.conversation.id",
-    "session.id",
-    "traceloop.association.properties.session_id",
-    "langfuse.session.id",
-    // LangSmith's own sessions are projects.
-    "langsmith.metadata.thread_id",
-    "langsmith.metadata.session_id",
-    "langsmith.metadata.conversation_id",
-    "ai.telemetry.metadata.sessionId",
-    "gcp.vertex.agent.session_id",
-];
-const AGENT: &[&str] = &[
-    "gen_ai.agent.name",
-    "gen_ai.agent.id",
-    "ai.telemetry.functionId",
-];
-const MODEL: &[&str] = &[
-    "gen_ai.response.model",
-    "gen_ai.request.model",
-    "llm.model_name",
-    "ai.response.model",
-    "ai.model.id",
-];
-const PROMPT: &[&str] = &[
-    "gen_ai.usage.input_tokens",
-    "gen_ai.usage.prompt_tokens",
-    "llm.token_count.prompt",
-    "llm.usage.prompt_tokens",
-    "gen_ai.response.prompt_tokens",
-    "ai.usage.inputTokens",
-    "ai.usage.promptTokens",
-];
-const ANSWERED: &[&str] = &[
-    "gen_ai.usage.output_tokens",
-    "gen_ai.usage.completion_tokens",
-    "llm.token_count.completion",
-    "llm.usage.completion_tokens",
-    "gen_ai.response.completion_tokens",
-    "ai.usage.outputTokens",
-    "ai.usage.completionTokens",
-];
-const REASONING: &[&str] = &[
-    "gen_ai.usage.reasoning.output_tokens",
-    "gen_ai.usage.reasoning_tokens",
-    "gen_ai.usage.details.reasoning_tokens",
-    "llm.token_count.completion_details.reasoning",
-    "ai.usage.reasoningTokens",
-];
-const CACHE_READ: &[&str] = &[
-    "gen_ai.usage.cache_read.input_tokens",
-    "gen_ai.usage.cache_read_input_tokens",
-    "gen_ai.usage.details.cache_read_tokens",
-    "gen_ai.usage.details.cache_read_input_tokens",
-    "gen_ai.usage.details.cached_tokens",
-    "llm.token_count.prompt_details.cache_read",
-    "ai.usage.cachedInputTokens",
-];
-const CACHE_CREATION: &[&str] = &[
-    "gen_ai.usage.cache_creation.input_tokens",
-    "gen_ai.usage.cache_creation_input_tokens",
-    "gen_ai.usage.details.cache_write_tokens",
-    "gen_ai.usage.details.cache_creation_input_tokens",
-    "llm.token_count.prompt_details.cache_write",
-];
+/// Returns the names of an attribute, the first of which counts.
+fn names(attribute: &str) -> &'static [&'static str] {
+    static ALL: LazyLock<HashMap<&str, Vec<&str>>> =
+        LazyLock::new(|| toml::from_str(assets::SPANS).unwrap_or_default());
+    ALL.get(attribute).map_or(&[], Vec::as_slice)
+}
 
 /// A time: nanoseconds, bare or as a string; Node's `[seconds, nanoseconds]`; or in words.
 #[derive(Debug, Clone, Copy)]
