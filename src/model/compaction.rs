@@ -249,8 +249,8 @@ mod tests {
     use super::*;
     use crate::Role;
     use crate::event::{
-        BilledUsage, Cause, Conversation, Entry, Event, Key, NewItem, Node, Part, Place, Reset,
-        RetainedItems, Size, Usage, count,
+        Cause, Conversation, Entry, Event, Key, NewItem, Node, Part, Place, Reset, RetainedItems,
+        Size, Usage, count,
     };
     use crate::history::ItemIx;
     use std::sync::Arc;

@@ -4,8 +4,8 @@ use super::carried::CarriedCost;
 use super::compaction::{compactions, contents};
 use super::estimators::{Estimator, predictions};
 use super::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, ItemKey, Key, Meta, NewItem, Node, Parent,
-    Part, Place, Reset, RetainedItems, Size, Usage,
+    Cause, Conversation, Entry, Event, ItemKey, Key, Meta, NewItem, Node, Parent, Part, Place,
+    Reset, RetainedItems, Size, Usage,
 };
 use super::forecast::{backtest, forecast};
 use super::repeats::repeats;

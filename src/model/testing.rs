@@ -2,12 +2,12 @@
 
 use super::earlier::EarlierSessions;
 use super::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
-    RetainedItems, Size, Usage, count,
+    Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
+    Size, Usage, count,
 };
 use super::session::{Coverage, Session};
 use super::window::Rules;
-use super::{Kind, LeaveReason, Role, Source};
+use super::{Kind, LeaveReason, Role};
 use jiff::Timestamp;
 use std::sync::Arc;
 

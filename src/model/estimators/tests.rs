@@ -2,12 +2,12 @@
 
 use super::super::context::Basis;
 use super::super::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, Key, NewItem, Node, Parent, Part, Place, Reset,
+    Cause, Conversation, Entry, Event, Key, NewItem, Node, Parent, Part, Place, Reset,
     RetainedItems, Size, Usage, count,
 };
 use super::super::session::Session;
 use super::super::window::Rules;
-use super::super::{Kind, LeaveReason, Role, Source};
+use super::super::{Kind, LeaveReason, Role};
 use super::{Decision, Estimator, Prediction, predictions, trial};
 use std::sync::Arc;
 

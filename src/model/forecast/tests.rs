@@ -1,10 +1,10 @@
 use super::*;
+use crate::LeaveReason;
 use crate::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Parent, Part, Place, Reset,
-    RetainedItems, Usage,
+    Cause, Conversation, Entry, Event, Key, Meta, Node, Parent, Part, Place, Reset, RetainedItems,
+    Usage,
 };
 use crate::session::Session;
-use crate::{LeaveReason, Source};
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::{
-    BilledUsage, ByLength, Cause, Conversation, Entry, Event, EventSink, Key, Meta, Node, Part,
-    Reset, RetainedItems, Usage,
+    ByLength, Cause, Conversation, Entry, Event, EventSink, Key, Meta, Node, Part, Reset,
+    RetainedItems, Usage,
 };
 use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::properties::{events, session};
