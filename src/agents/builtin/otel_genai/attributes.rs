@@ -59,9 +59,10 @@ impl<'a> Field<'a> for Plain<'a> {
     }
 }
 
-/// Returns true if a value is an object without fields.
+/// Returns true if a value is an object whose fields are all null.
 fn is_empty(value: Raw<'_>) -> bool {
-    value.get().starts_with('{') && fields(value.get()).is_empty()
+    let fields = fields(value.get());
+    value.get().starts_with('{') && fields.values().all(|value| value == "null")
 }
 
 impl<'a, 'l> Attributes<'a, 'l> {

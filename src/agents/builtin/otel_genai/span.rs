@@ -114,9 +114,15 @@ fn objects<'a, T: Fields<'a>>(
     name: &'static str,
     lost: &LostFields,
 ) -> impl Iterator<Item = T> {
-    let elements = raw.filter(|raw| raw.get() != "null").map(list);
-    let elements = elements.into_iter().flatten();
-    elements.filter_map(move |raw| {
+    let elements = match raw {
+        Some(raw) if raw.get().starts_with('[') => list(raw),
+        Some(raw) if raw.get() != "null" => {
+            lost.note(name);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    };
+    elements.into_iter().filter_map(move |raw| {
         if !raw.get().starts_with('{') {
             lost.note(name);
             return None;
