@@ -24,6 +24,9 @@ pub const THEMES: [(&str, &str); 5] = [
 /// The labels of agents that have a decoder, and what is known of their logs.
 pub const AGENTS: &str = include_str!("agents.toml");
 
+/// The names of attributes of spans.
+pub const SPANS: &str = include_str!("spans.toml");
+
 /// The mappings of agents that need no code, by their ids.
 pub const MAPPINGS: [(&str, &str); 5] = [
     ("aider", include_str!("mappings/aider.toml")),

@@ -56,15 +56,31 @@ pub(super) fn columns(env: &Env) -> Option<usize> {
     set.or_else(of_terminal).filter(|columns| *columns > 0)
 }
 
+/// The size of the file of a time zone, in bytes, above which it is not read. The largest has 4 kB.
+const MOST_ZONE: u64 = 1 << 20;
+
 /// Returns the time zone of the user's clock: `TZ`, or else the zone of the system.
 pub(super) fn zone(env: &Env) -> TimeZone {
     let set = env.get("TZ");
+    if set.is_none()
+        && let Some(zone) = system_zone()
+    {
+        return zone;
+    }
     let named = set.as_deref().and_then(OsStr::to_str).and_then(|name| {
         let name = name.strip_prefix(':').unwrap_or(name);
         let zone = TimeZone::get(name).or_else(|_| TimeZone::posix(name));
         zone.ok()
     });
     named.unwrap_or_else(TimeZone::system)
+}
+
+/// Returns the zone of the system by its file; `None`: it has no such file. [`TimeZone::system`] lists all zones to find
+/// that file, which takes a fifth of the CPU of a status line.
+fn system_zone() -> Option<TimeZone> {
+    let (name, file) = files::system_zone()?;
+    let rules = files::read(&file, MOST_ZONE).ok()?;
+    TimeZone::tzif(&name, &rules).ok()
 }
 
 /// Returns true if the environment or the configuration asks for no colours.
@@ -109,6 +125,7 @@ pub(super) fn check_terminal(env: &Env) -> Result<()> {
 #[cfg(unix)]
 mod tests {
     use super::*;
+    use jiff::Timestamp;
     use std::ffi::OsString;
 
     fn with(set: &[(&str, &str)]) -> Env {
@@ -145,6 +162,18 @@ mod tests {
                 error.contains("TERM") && error.contains("ctxgauge ls"),
                 "{error}"
             );
+        }
+    }
+
+    #[test]
+    fn the_system_s_zone_is_the_one_of_its_name() {
+        // Some systems have no link.
+        let Some(zone) = system_zone() else { return };
+        let name = zone.iana_name().unwrap();
+        let expected = TimeZone::get(name).unwrap();
+        for day in 0..400 {
+            let at = Timestamp::from_second(1_790_000_000 + day * 86_400).unwrap();
+            assert_eq!(zone.to_offset(at), expected.to_offset(at), "{name} at {at}");
         }
     }
 }

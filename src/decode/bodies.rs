@@ -13,7 +13,7 @@ pub mod response;
 pub mod stream;
 pub mod usage;
 
-pub use json::{Object, first, object_if, string};
+pub use json::{NestedJson, Object, first, list, object_if, string};
 pub use message::{blocks, calls, role_of};
 pub use request::Request;
 pub use response::{Response, Thoughts};

@@ -11,7 +11,8 @@ mod strings;
 pub use crate::lenient_record as record;
 pub use lost::LostFields;
 pub use record::{
-    Field, FieldPlace, Record, Slot, TentativeValue, WithRaw, object, parse, raw_object, value,
+    Field, FieldPlace, Record, Slot, TentativeValue, WithRaw, object, parse, raw_object, raw_value,
+    value,
 };
 pub use repair::{NamedCount, Repair, UsableReport, UsageParts, mend};
 pub use scan::{NotJson, Raw, Scanner};

@@ -246,66 +246,98 @@ impl Attribution {
         self.revise(tree);
     }
 
-    /// Attributes what a request's prompt held.
+    /// Attributes what a request's prompt held: the items since the report before, and the rest of it to the system part.
     fn attribute(&mut self, ix: RequestIx, tree: &RecordTree, coverage: Coverage) {
         self.undo_own_count();
         let start = self.requests.at(ix).start();
         let fresh = self.items.send(ix, start);
         self.attributed.put(ix, &fresh);
         let held = self.items.attributed_before(start, tree);
-        let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
-        let prompt = self.requests.at(ix).prompt();
-        let is_whole = self.requests.at(ix).is_whole();
-        let Some(anchor) = self.anchor else {
-            let system = match self
-                .system_before_tokenizer_switch
-                .take()
-                .filter(|_| held > 0)
-            {
-                Some(system) => {
-                    let given = self.attribute_estimates(&fresh, &estimates);
-                    self.rescale_for_tokenizer(ix, held.saturating_add(given), system)
-                }
-                None => {
-                    if is_whole && held < prompt {
-                        let all = [(prompt - held) as f64; 3];
-                        self.needs_revision |= self.items.learn(&fresh, all);
-                    }
-                    self.apportion_first_prompt(&fresh, &estimates, ix, held, tree)
-                }
-            };
-            // At the end of a log the rest is what was not read, not the prefix.
-            let is_prefix = self.most_prefix.is_none_or(|most| system <= most);
-            let is_read = coverage != Coverage::Tail && !self.lacks_beginning && is_prefix;
-            if is_read || !self.resets.is_empty() {
-                self.prefix = Some(system);
-            }
-            if let Some(reset) = self.resets.last_mut()
-                && reset.request == ix
-            {
-                (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
-            }
-            return self.set_system(ix, system, tree);
+        let system = match self.anchor {
+            None => self.attribute_first_prompt(ix, &fresh, held, tree, coverage),
+            Some(anchor) => self.attribute_growth(ix, anchor, &fresh, held, tree),
         };
+        self.set_system(ix, system, tree);
+    }
+
+    /// Attributes a prompt before which there is no report: the first one, or the first since a reset or a change of the
+    /// tokenizer. `held` tokens of it are attributed. Returns its system part.
+    fn attribute_first_prompt(
+        &mut self,
+        ix: RequestIx,
+        fresh: &[ItemIx],
+        held: u64,
+        tree: &RecordTree,
+        coverage: Coverage,
+    ) -> u64 {
+        let request = self.requests.at(ix);
+        let (prompt, is_whole) = (request.prompt(), request.is_whole());
+        let estimates = self.estimates(fresh);
+
+        // 1. Items take their estimates. After a change of the tokenizer all parts keep their shares of the prompt.
+        let before = self.system_before_tokenizer_switch.take();
+        let system = if let Some(system) = before.filter(|_| held > 0) {
+            let given = self.attribute_estimates(fresh, &estimates);
+            self.rescale_for_tokenizer(ix, held.saturating_add(given), system)
+        } else {
+            if is_whole && held < prompt {
+                let all = [(prompt - held) as f64; 3];
+                self.needs_revision |= self.items.learn(fresh, all);
+            }
+            self.apportion_first_prompt(fresh, &estimates, ix, held, tree)
+        };
+
+        // 2. The rest is the prefix. At the end of a log it is what was not read.
+        let is_prefix = self.most_prefix.is_none_or(|most| system <= most);
+        let is_read = coverage != Coverage::Tail && !self.lacks_beginning && is_prefix;
+        if is_read || !self.resets.is_empty() {
+            self.prefix = Some(system);
+        }
+
+        // 3. A reset has left this prompt.
+        if let Some(reset) = self.resets.last_mut()
+            && reset.request == ix
+        {
+            (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
+        }
+        system
+    }
+
+    /// Attributes what a prompt grew by since the report before. `held` tokens of it are attributed. Returns its system
+    /// part.
+    fn attribute_growth(
+        &mut self,
+        ix: RequestIx,
+        anchor: RequestIx,
+        fresh: &[ItemIx],
+        held: u64,
+        tree: &RecordTree,
+    ) -> u64 {
+        let request = self.requests.at(ix);
+        let (key, prompt, is_whole) = (request.key(), request.prompt(), request.is_whole());
         let unlogged = self.requests.at(anchor).system();
-        let expected = self.items.expected(unlogged + held, &fresh);
+
+        // 1. Predict the prompt from what was known before its report.
+        let expected = self.items.expected(unlogged + held, fresh);
         let expected = self.recurring.adjust(self.with_returning(expected));
         let begins_turn = self.begins_turn(ix, anchor);
         let predicted = Some(self.with_turns.adjust(expected, begins_turn));
         self.requests
             .change(ix, |request| request.set_predicted(predicted));
+
+        // 2. Compare the growth with the estimates of its items. Note unlogged text that comes again and again.
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
-        if self.judge_pictures(&fresh, rest) {
-            estimates = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
-        }
+        self.judge_pictures(fresh, rest);
+        let mut estimates = self.estimates(fresh);
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();
         let tolerance = calibration.tolerance(sum, fresh.len());
-        let key = self.requests.at(ix).key();
         self.recurring.note(key, rest as f64 - sum, tolerance);
         self.returning.note(key, lost, rest as f64 - sum);
         self.with_turns.note(key, rest as f64 - sum, begins_turn);
+
+        // 3. Determine the cost of the items together: the growth if that fits their estimates, otherwise the estimates.
         let items = fresh.iter().map(|ix| self.items.all().at(*ix));
         give_excess_to_partial_items(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
@@ -313,20 +345,28 @@ impl Attribution {
         let lacks_items = lacks_items(calibration, rest, sum, fresh.len());
         self.awaits_calibration |=
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
-        // A part of the prefix that comes again shows nothing about the items.
+
+        // 4. Learn from the growth. A part of the prefix that comes again shows nothing about the items.
         if lost == 0 || (rest as f64) < sum + lost as f64 / 2.0 {
             let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, tree);
-            self.needs_revision |= self.items.learn(&fresh, by_thinking);
+            self.needs_revision |= self.items.learn(fresh, by_thinking);
         }
         if self.awaits_calibration && !self.items.calibrations().current().is_open() {
             (self.needs_revision, self.awaits_calibration) = (true, false);
         }
-        let given = self.apportion(&fresh, &estimates, cost, source);
+
+        // 5. Share the cost among the items. The rest of the prompt is its system part; if there is none, or too little
+        //    again and again, everything that is known is fitted into the prompt.
+        let given = self.apportion(fresh, &estimates, cost, source);
         let left = prompt.checked_sub(held + given);
         let is_short = self.is_short_again(ix, left.unwrap_or(0), lacks_items);
         let system = left.filter(|_| !is_short);
-        let system = system.unwrap_or_else(|| self.fit_into_prompt(ix, tree));
-        self.set_system(ix, system, tree);
+        system.unwrap_or_else(|| self.fit_into_prompt(ix, tree))
+    }
+
+    /// Returns the estimates of items, in tokens.
+    fn estimates(&self, items: &[ItemIx]) -> Vec<f64> {
+        items.iter().map(|ix| self.items.estimate(*ix)).collect()
     }
 
     fn set_system(&mut self, ix: RequestIx, system: u64, tree: &RecordTree) {
@@ -356,7 +396,7 @@ impl Attribution {
             .iter()
             .filter_map(|ix| self.items.all().at(*ix).attributed());
         let room = system.saturating_add(attributed.map(|(tokens, _)| tokens).sum());
-        let estimates: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
+        let estimates = self.estimates(&items);
         let sum = estimates.iter().sum::<f64>().round() as u64;
         if items.is_empty() || room < sum / 3 {
             return;
@@ -393,7 +433,7 @@ impl Attribution {
     }
 
     fn apportion_by_estimates(&mut self, items: &[ItemIx], sum: u64) {
-        let weights: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
+        let weights = self.estimates(items);
         let source = match items.len() {
             1 => Source::Reported,
             _ => Source::Shared,

@@ -249,8 +249,8 @@ mod tests {
     use super::*;
     use crate::Role;
     use crate::event::{
-        BilledUsage, Cause, Conversation, Entry, Event, Key, NewItem, Node, Part, Place, Reset,
-        RetainedItems, Size, Usage, count,
+        Cause, Conversation, Entry, Event, Key, NewItem, Node, Part, Place, Reset, RetainedItems,
+        Size, Usage, count,
     };
     use crate::history::ItemIx;
     use std::sync::Arc;
@@ -304,18 +304,7 @@ mod tests {
 
         fn report(self, prompt: u64) -> Log {
             let request = Key::of_number("request", self.1);
-            self.event(Event::Usage(Box::new(Usage {
-                request,
-                model: None,
-                prompt,
-                cached: 0,
-                output: None,
-                reasoning: None,
-                source: Source::Reported,
-                billed: BilledUsage::default(),
-                is_whole: false,
-                is_inherited: false,
-            })))
+            self.event(Event::Usage(Box::new(Usage::reported(request, prompt))))
         }
 
         fn compact(self, before: Option<u64>, kept: &[&str]) -> Log {

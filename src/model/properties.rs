@@ -4,8 +4,8 @@ use super::carried::CarriedCost;
 use super::compaction::{compactions, contents};
 use super::estimators::{Estimator, predictions};
 use super::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, ItemKey, Key, Meta, NewItem, Node, Parent,
-    Part, Place, Reset, RetainedItems, Size, Usage,
+    Cause, Conversation, Entry, Event, ItemKey, Key, Meta, NewItem, Node, Parent, Part, Place,
+    Reset, RetainedItems, Size, Usage,
 };
 use super::forecast::{backtest, forecast};
 use super::repeats::repeats;
@@ -135,16 +135,13 @@ fn usage() -> impl Strategy<Value = Event> {
         .prop_map(
             |(request, prompt, output, reasoning, model, source, is_whole)| {
                 Event::Usage(Box::new(Usage {
-                    request: Key::new(request),
                     model: Some(model.into()),
-                    prompt,
                     cached: prompt / 2,
                     output,
                     reasoning,
                     source,
-                    billed: BilledUsage::default(),
                     is_whole,
-                    is_inherited: false,
+                    ..Usage::reported(Key::new(request), prompt)
                 }))
             },
         )

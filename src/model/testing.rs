@@ -2,12 +2,12 @@
 
 use super::earlier::EarlierSessions;
 use super::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
-    RetainedItems, Size, Usage, count,
+    Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
+    Size, Usage, count,
 };
 use super::session::{Coverage, Session};
 use super::window::Rules;
-use super::{Kind, LeaveReason, Role, Source};
+use super::{Kind, LeaveReason, Role};
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -161,18 +161,7 @@ impl Log {
     /// A usage report.
     pub fn report(self, prompt: u64) -> Log {
         let request = Key::of_number("request", self.line);
-        self.event(Event::Usage(Box::new(Usage {
-            request,
-            model: None,
-            prompt,
-            cached: 0,
-            output: None,
-            reasoning: None,
-            source: Source::Reported,
-            billed: BilledUsage::default(),
-            is_whole: false,
-            is_inherited: false,
-        })))
+        self.event(Event::Usage(Box::new(Usage::reported(request, prompt))))
     }
 
     /// An automatic compaction that keeps nothing.

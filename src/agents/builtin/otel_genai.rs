@@ -66,14 +66,14 @@ mod span;
 mod tools;
 
 use call::{Call, MissingPart, Record};
-use decode::lenient::LostFields;
+use decode::bodies;
+use decode::lenient::{self, LostFields, Raw};
 use decode::prompts::{Block, LossInference, Prompt, PromptHistory, mark_turns};
 use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
 use history::History;
 use jiff::Timestamp;
 use model::Kind;
 use model::event::{Conversation, EventSink, Key, Meta, Place};
-use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -152,25 +152,25 @@ struct OtelGenAiDecoder {
 impl Decoder for OtelGenAiDecoder {
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let lost = LostFields::default();
-        match serde_json::from_str::<Value>(line) {
-            Ok(line) => self.value(&line, &lost, out),
+        match lenient::raw_value(line) {
+            Ok(line) => self.value(line, &lost, out),
             Err(_) if self.text(line, out) => {}
-            Err(error) => out.unreadable(error.to_string()),
+            Err(why) => out.unreadable(why),
         }
         lost.report(out);
     }
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
         let lost = LostFields::default();
-        match serde_json::from_str::<Value>(document) {
-            Ok(Value::Array(list)) => {
-                for (line, one) in (1..).zip(&list) {
+        match lenient::raw_value(document) {
+            Ok(value) if value.get().starts_with('[') => {
+                for (line, one) in (1..).zip(bodies::list(value)) {
                     out.begin(Place::of_line(line));
                     self.value(one, &lost, out);
                 }
             }
-            Ok(value) => self.value(&value, &lost, out),
-            Err(error) => out.unreadable(error.to_string()),
+            Ok(value) => self.value(value, &lost, out),
+            Err(why) => out.unreadable(why),
         }
         lost.report(out);
     }
@@ -178,39 +178,43 @@ impl Decoder for OtelGenAiDecoder {
 
 impl OtelGenAiDecoder {
     /// Reads the content of a line or a document.
-    fn value(&mut self, value: &Value, lost: &LostFields, out: &mut EventSink<'_>) {
+    fn value(&mut self, value: Raw<'_>, lost: &LostFields, out: &mut EventSink<'_>) {
         let place = out.place();
-        match value {
-            Value::Array(list) if !list.is_empty() && list.iter().all(history::is_message) => {
-                let calls = list.iter().map(|message| history::read(message, lost));
+        let is_object = |one: &Raw<'_>| one.get().starts_with('{');
+        if value.get().starts_with('[') {
+            let list = bodies::list(value);
+            if list.iter().copied().all(history::is_message) && !list.is_empty() {
+                let calls = list.into_iter().map(|message| history::read(message, lost));
                 let mut calls: Vec<Call> = calls.collect();
                 for call in &mut calls.split_off(self.history.known(&calls)) {
                     self.message(call, out);
                 }
+                return;
             }
-            Value::Array(list) if list.iter().any(Value::is_object) => {
-                for one in list.iter().filter(|one| one.is_object()) {
+            if list.iter().any(is_object) {
+                for one in list.into_iter().filter(is_object) {
                     out.begin(place);
                     self.value(one, lost, out);
                 }
+                return;
             }
-            message if history::is_message(message) => {
-                self.message(&mut history::read(message, lost), out);
-            }
-            line if let Some(call) = kernel::of_json(line, lost) => {
-                self.is_program_log = true;
-                self.call(call, out);
-            }
-            line => match span::records(line, lost) {
-                Ok(records) => {
-                    for record in records {
-                        out.begin(place);
-                        self.record(record, out);
-                    }
+        }
+        if history::is_message(value) {
+            return self.message(&mut history::read(value, lost), out);
+        }
+        if let Some(call) = kernel::of_json(value, lost) {
+            self.is_program_log = true;
+            return self.call(call, out);
+        }
+        match span::records(value, lost) {
+            Ok(records) => {
+                for record in records {
+                    out.begin(place);
+                    self.record(record, out);
                 }
-                Err(_) if self.is_program_log => out.skip("log line"),
-                Err(why) => out.unreadable(why),
-            },
+            }
+            Err(_) if self.is_program_log => out.skip("log line"),
+            Err(why) => out.unreadable(why),
         }
     }
 

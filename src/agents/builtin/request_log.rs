@@ -35,14 +35,14 @@ mod recognise;
 mod thread;
 mod threads;
 
-use decode::bodies::{Response, Thoughts};
+use decode::bodies::{Numbers, Response, Thoughts};
 use decode::lenient::{LostFields, model_name};
 use decode::prompts::Block;
 use decode::time::time_before;
 use envelope::{Bodies, Exchange};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
 use model::Kind;
-use model::event::{BilledUsage, EventSink, Key, Usage};
+use model::event::{EventSink, Key, Usage};
 use std::path::Path;
 use threads::{Names, Threads};
 
@@ -132,28 +132,23 @@ impl RequestLogDecoder {
 fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) -> Option<Usage> {
     let numbers = response.numbers;
     let prompt = numbers.prompt()?;
-    let cached = numbers.cache_read.unwrap_or(0).min(prompt);
     let is_thinking = |block: &Block<'_>| block.kind == Kind::Thinking;
     if numbers.reasoning.is_some() && response.thoughts == Thoughts::AreNotSentBack {
         response.blocks.retain(|block| !is_thinking(block));
     }
-    let reasoning = numbers.reasoning.unwrap_or(0);
-    let (output, split) = if response.blocks.iter().any(is_thinking) {
-        (numbers.output, numbers.reasoning)
-    } else {
-        let output = numbers.output;
-        (output.map(|output| output.saturating_sub(reasoning)), None)
+    let model = response.model.as_deref().or(requested).map(model_name);
+    let cached = numbers.cache_read.map(|cached| cached.min(prompt));
+    let numbers = Numbers {
+        whole: Some(prompt),
+        cache_read: cached,
+        ..numbers
     };
-    let model = response.model.as_deref().or(requested);
-    let billed = BilledUsage::new(prompt, numbers.output.unwrap_or(0))
-        .with_cache(cached, numbers.cache_write.unwrap_or(0))
-        .with_reasoning(reasoning);
-    Some(Usage {
-        model: model.map(|model| model_name(model).into()),
-        output,
-        reasoning: split,
-        ..Usage::billed(request, prompt, billed)
-    })
+    let mut usage = numbers.usage(request, model)?;
+    if !response.blocks.iter().any(is_thinking) {
+        let reasoning = usage.reasoning.take().unwrap_or(0);
+        usage.output = usage.output.map(|output| output.saturating_sub(reasoning));
+    }
+    Some(usage)
 }
 
 /// Returns the words that a log handler put before the JSON of a line, and the JSON.

@@ -15,7 +15,7 @@ impl<'a> Field<'a> for Object<'a> {
 
 /// A JSON object or list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NestedJson<'a>(pub(super) Raw<'a>);
+pub struct NestedJson<'a>(pub Raw<'a>);
 
 impl<'a> Field<'a> for NestedJson<'a> {
     fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Self> {
@@ -27,7 +27,7 @@ impl<'a> Field<'a> for NestedJson<'a> {
 }
 
 /// Returns the elements of a list; any other value is its own only element.
-pub(super) fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
+pub fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw])
 }
 

@@ -282,6 +282,15 @@ pub fn raw_object(json: &str) -> Result<Raw<'_>, Box<str>> {
     Raw::of(json).ok_or_else(|| why_not(json))
 }
 
+/// Returns the one JSON value that a text holds, as it is written.
+///
+/// # Errors
+///
+/// Returns the reason for which the text is no JSON.
+pub fn raw_value(json: &str) -> Result<Raw<'_>, Box<str>> {
+    Raw::of(json).ok_or_else(|| why_not(json))
+}
+
 /// Visits the fields of the one object that a text holds.
 fn whole_text<'a>(json: &'a str, visit: VisitField<'_, 'a>) -> Result<(), Box<str>> {
     if !json.trim_start().starts_with('{') {

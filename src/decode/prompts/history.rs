@@ -151,9 +151,9 @@ impl PromptHistory {
 
     /// Takes in a request.
     pub fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut EventSink<'_>) {
-        let Prompt { blocks, step, .. } = *prompt;
+        // 1. Find what stays: the blocks on which it builds, those that it carries, the starts of responses, the front.
         let kept = prompt.kept.min(self.live.len());
-        let new = self.match_blocks(kept, blocks);
+        let new = self.match_blocks(kept, prompt.blocks);
         let mut starts = self.starts_that_stay(kept, &new);
         let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
         let kept_front = if prompt.keeps_front {
@@ -161,40 +161,32 @@ impl PromptHistory {
         } else {
             Vec::new()
         };
-        let summary = match self.losses {
-            LossInference::FromSummary => self.summary_at(kept, &new, blocks),
-            LossInference::FromSize => None,
-        };
-        let cause = match step {
-            Step::Replace => LeaveReason::Clear,
-            Step::Continue if self.losses == LossInference::FromSize => {
-                self.cause_by_size(kept, &new)
-            }
-            Step::Continue if summary.is_some() => LeaveReason::Compaction,
-            Step::Continue if self.lost_its_beginning(kept, &new) => LeaveReason::Cleared,
-            Step::Continue => LeaveReason::Rewind,
-        };
+        let fronts = kept_front
+            .iter()
+            .chain(front.iter().map(|(named, _)| named));
         let held = self.live[..kept].iter().chain(&new);
         let held = held.chain(starts.iter().map(|(_, start)| start));
-        let stays: Vec<Key> = kept_front
-            .iter()
-            .chain(front.iter().map(|(named, _)| named))
-            .map(|(key, _)| *key)
-            .chain(held.map(|held| held.key))
-            .collect();
+        let stays = fronts.map(|(key, _)| *key).chain(held.map(|held| held.key));
+        let stays: Vec<Key> = stays.collect();
+
+        // 2. Emit what leaves, and why.
+        let (cause, summary) = self.loss(prompt, kept, &new);
         self.drop_missing(&stays, &new, cause, out);
+
+        // 3. Emit what is new of the front.
         self.emit_front(&front, out);
         let front = front.into_iter().map(|(named, _)| named);
         self.front = kept_front.into_iter().chain(front).collect();
 
-        let mut live: Vec<ContextBlock> = self.live.drain(..kept).collect();
-        // Output of the model that no line showed, or in other words than it was shown.
+        // 4. Emit new blocks. Output among them belongs to the response whose start is before it: no line showed it, or in
+        //    other words.
+        self.live.truncate(kept);
         let mut owner = None;
-        for (n, (mut held, block)) in new.into_iter().zip(blocks).enumerate() {
+        for (n, (mut held, block)) in new.into_iter().zip(prompt.blocks).enumerate() {
             while let Some(ix) = starts.iter().position(|(at, _)| *at == n) {
                 let (_, start) = starts.remove(ix);
                 owner = start.request;
-                live.push(start);
+                self.live.push(start);
             }
             let is_new = self.is_missing(held.key);
             if !held.is_output() {
@@ -207,10 +199,11 @@ impl PromptHistory {
             } else if is_new {
                 self.emit_block(&held, block, out);
             }
-            live.push(held);
+            self.live.push(held);
         }
-        live.extend(starts.into_iter().map(|(_, start)| start));
-        self.live = live;
+
+        // 5. Note the responses that have their output now.
+        self.live.extend(starts.into_iter().map(|(_, start)| start));
         self.settle_starts(out);
     }
 

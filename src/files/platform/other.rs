@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, StdoutLock};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -143,5 +143,10 @@ pub(crate) fn copy_ownership(_: &File, _: &Metadata) -> io::Result<()> {
 
 /// Returns for how long processors have worked on this program; `None`: that is not known here.
 pub fn cpu_time() -> Option<Duration> {
+    None
+}
+
+/// Returns the name and the file of the system's time zone.
+pub fn system_zone() -> Option<(String, PathBuf)> {
     None
 }

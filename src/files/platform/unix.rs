@@ -15,7 +15,7 @@ use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -207,6 +207,15 @@ pub fn watch_limit_hint(error: &io::Error) -> &'static str {
     } else {
         ""
     }
+}
+
+/// Returns the name and the file of the system's time zone, a link into the database of zones; `None`: it is no such
+/// link.
+pub fn system_zone() -> Option<(String, PathBuf)> {
+    let file = std::fs::read_link("/etc/localtime").ok()?;
+    let (_, name) = file.to_str()?.split_once("zoneinfo/")?;
+    let is_variant = name.starts_with("posix/") || name.starts_with("right/");
+    (!is_variant).then(|| (name.to_owned(), Path::new("/etc").join(&file)))
 }
 
 /// Returns the process that has started this one.

@@ -6,12 +6,10 @@ use crate::pictures::{Media, Pictures};
 use crate::record_tree::RecordTree;
 
 impl Attribution {
-    /// Learns from a report that left `rest` tokens for these items. Returns true if pictures cost otherwise than was
-    /// believed: then what was attributed before is to be attributed again.
-    pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) -> bool {
-        let is_other = self.items.judge_pictures(items, rest as f64);
-        self.needs_revision |= is_other;
-        is_other
+    /// Learns from a report that left `rest` tokens for these items. If pictures cost otherwise than was believed, what was
+    /// attributed before is to be attributed again.
+    pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) {
+        self.needs_revision |= self.items.judge_pictures(items, rest as f64);
     }
 
     /// Sets the treatment of pictures by the agent's settings. Reports and the models table outweigh them.

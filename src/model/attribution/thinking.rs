@@ -75,7 +75,7 @@ impl Attribution {
         if logged.is_empty() || !logged.iter().all(is_text) {
             return;
         }
-        let estimates: Vec<f64> = logged.iter().map(|ix| self.items.estimate(*ix)).collect();
+        let estimates = self.estimates(&logged);
         let stays = estimates.iter().sum::<f64>().round() as u64;
         let hidden = output.saturating_sub(stays);
         if hidden <= stays.max(LEAST_UNREPORTED) {

@@ -2,12 +2,12 @@
 
 use super::super::context::Basis;
 use super::super::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, Key, NewItem, Node, Parent, Part, Place, Reset,
+    Cause, Conversation, Entry, Event, Key, NewItem, Node, Parent, Part, Place, Reset,
     RetainedItems, Size, Usage, count,
 };
 use super::super::session::Session;
 use super::super::window::Rules;
-use super::super::{Kind, LeaveReason, Role, Source};
+use super::super::{Kind, LeaveReason, Role};
 use super::{Decision, Estimator, Prediction, predictions, trial};
 use std::sync::Arc;
 
@@ -103,16 +103,9 @@ impl Talk {
 
     fn usage(&mut self, request: u64, model: &str, prompt: u64, output: Option<u64>) {
         self.tell(Event::Usage(Box::new(Usage {
-            request: Key::new(request),
             model: Some(model.into()),
-            prompt,
-            cached: 0,
             output,
-            reasoning: None,
-            source: Source::Reported,
-            billed: BilledUsage::default(),
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::reported(Key::new(request), prompt)
         })));
     }
 

@@ -1,10 +1,10 @@
 use super::*;
+use crate::LeaveReason;
 use crate::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Parent, Part, Place, Reset,
-    RetainedItems, Usage,
+    Cause, Conversation, Entry, Event, Key, Meta, Node, Parent, Part, Place, Reset, RetainedItems,
+    Usage,
 };
 use crate::session::Session;
-use crate::{LeaveReason, Source};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -268,16 +268,8 @@ impl Log {
 
     fn request(&mut self, prompt: u64) {
         self.push(Event::Usage(Box::new(Usage {
-            request: Key::of_number("request", self.line),
             model: Some("alpha".into()),
-            prompt,
-            cached: 0,
-            output: None,
-            reasoning: None,
-            source: Source::Reported,
-            billed: BilledUsage::default(),
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::reported(Key::of_number("request", self.line), prompt)
         })));
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::{
-    BilledUsage, ByLength, Cause, Conversation, Entry, Event, EventSink, Key, Meta, Node, Part,
-    Reset, RetainedItems, Usage,
+    ByLength, Cause, Conversation, Entry, Event, EventSink, Key, Meta, Node, Part, Reset,
+    RetainedItems, Usage,
 };
 use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::properties::{events, session};
@@ -233,16 +233,8 @@ fn says(events: Vec<Event>) -> (Session, Timeline) {
 
 fn usage(request: u64, prompt: u64, source: Source) -> Event {
     Event::Usage(Box::new(Usage {
-        request: Key::new(request),
-        model: None,
-        prompt,
-        cached: 0,
-        output: None,
-        reasoning: None,
         source,
-        billed: BilledUsage::default(),
-        is_whole: false,
-        is_inherited: false,
+        ..Usage::reported(Key::new(request), prompt)
     }))
 }
 

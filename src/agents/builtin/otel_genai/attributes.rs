@@ -1,218 +1,216 @@
-//! Attributes, whichever way they are written, as plain JSON.
+//! Attributes, whichever way they are written, as JSON by name.
 
-use decode::lenient::{self, Count, LostFields};
+use decode::bodies::{object_if, string};
+use decode::lenient::{Count, Field, FieldPlace, LostFields, Raw, Scanner, Text, record};
 use model::event::ELIDED;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Attributes by name, their values plain JSON.
-pub(super) struct Attributes<'l> {
-    object: Value,
+/// The JSON of values by their names.
+pub(super) type Object<'a> = BTreeMap<String, Cow<'a, str>>;
+
+/// Attributes by name.
+pub(super) struct Attributes<'a, 'l> {
+    pub(super) object: Object<'a>,
     pub(super) lost: &'l LostFields,
 }
 
-impl<'l> Attributes<'l> {
-    /// Returns the attributes of a span, an event or a log record.
-    pub(super) fn of(record: &Value, lost: &'l LostFields) -> Attributes<'l> {
-        let object = first(
-            record,
-            &["attributes"],
-            lost,
-            |attributes| match attributes {
-                Value::Object(_) => Some(attributes.clone()),
-                Value::Array(list) => Some(pairs(list, lost)),
-                _ => None,
-            },
-        );
-        Attributes {
-            object: object.unwrap_or_default(),
-            lost,
-        }
+record! {
+    /// An attribute as OTLP writes it.
+    struct Pair<'a> {
+        key: Text<'a>,
+        value: Option<Plain<'a>>,
     }
 
-    /// Attributes beside these.
-    pub(super) fn beside(&self, object: Value) -> Attributes<'l> {
-        let lost = self.lost;
+    /// A value as OTLP writes it.
+    struct AnyValue<'a> {
+        list: Option<List<'a>> = "arrayValue",
+        object: Option<Pairs<'a>> = "kvlistValue",
+        scalar: Option<Raw<'a>> = "stringValue" | "intValue" | "doubleValue" | "boolValue" | "bytesValue",
+    }
+
+    struct List<'a> {
+        values: Vec<Plain<'a>>,
+    }
+
+    struct Pairs<'a> {
+        values: Vec<Pair<'a>>,
+    }
+}
+
+/// The plain JSON of a value that may be written as OTLP does.
+#[derive(Debug, Clone)]
+pub(super) struct Plain<'a>(pub(super) Cow<'a, str>);
+
+impl<'a> Field<'a> for Plain<'a> {
+    fn read(value: Raw<'a>, at: FieldPlace<'_>) -> Option<Self> {
+        let any: AnyValue<'_> = object_if(Some(value), at);
+        Some(Plain(match (any.list, any.object, any.scalar) {
+            (Some(list), ..) => {
+                let values = list.values.into_iter().map(|value| value.0);
+                format!("[{}]", values.collect::<Vec<_>>().join(",")).into()
+            }
+            (None, Some(pairs), _) => object(&by_name(pairs.values)).into(),
+            (None, None, Some(scalar)) => scalar.get().into(),
+            (None, None, None) if is_empty(value) => "null".into(),
+            (None, None, None) => value.get().into(),
+        }))
+    }
+}
+
+/// Returns true if a value is an object whose fields are all null.
+fn is_empty(value: Raw<'_>) -> bool {
+    let fields = fields(value.get());
+    value.get().starts_with('{') && fields.values().all(|value| value == "null")
+}
+
+impl<'a, 'l> Attributes<'a, 'l> {
+    /// Returns the attributes of a span, an event or a log record.
+    pub(super) fn of(attributes: Option<Raw<'a>>, lost: &'l LostFields) -> Attributes<'a, 'l> {
+        let object = match attributes {
+            Some(raw) if raw.get().starts_with('[') => {
+                by_name(lost.at("attributes").read(raw).unwrap_or_default())
+            }
+            Some(raw) => fields(raw.get()),
+            None => Object::new(),
+        };
         Attributes { object, lost }
     }
 
-    /// Returns the list whose elements' fields are attributes of their own: `gen_ai.prompt.0.content`,
-    /// `llm.input_messages.0.message.contents.1.message_content.text`.
-    pub(super) fn numbered(&self, prefix: &str) -> Vec<Value> {
-        let fields = self.iter().filter_map(|(name, value)| {
+    /// Returns the JSON of the elements of a list whose elements' fields are attributes of their own:
+    /// `gen_ai.prompt.0.content`, `llm.input_messages.0.message.contents.1.message_content.text`.
+    pub(super) fn numbered(&self, prefix: &str) -> Vec<String> {
+        let parts = self.object.iter().filter_map(|(name, value)| {
             let name = name.strip_prefix(prefix)?;
             let (number, rest) = name.split_once('.')?;
-            number.parse::<u32>().ok()?;
-            let last = rest.rsplit('.').next()?;
-            match WORDS
-                .iter()
-                .find(|word| **word == last && !value.is_string())
-            {
-                Some(word) => {
+            let number: u32 = number.parse().ok()?;
+            let last = rest.rsplit('.').next();
+            match WORDS.iter().find(|word| last == Some(**word)) {
+                Some(word) if !value.starts_with('"') => {
                     self.lost.note(word);
                     None
                 }
-                None => Some((name, value)),
+                _ => Some((number, (rest, &**value))),
             }
         });
-        match nested(fields.collect(), MOST_DEPTH) {
-            Value::Array(list) => list,
-            _ => Vec::new(),
+        let mut elements: BTreeMap<u32, Vec<NamedValue<'_>>> = BTreeMap::new();
+        for (number, part) in parts {
+            elements.entry(number).or_default().push(part);
         }
+        let elements = elements.into_values();
+        elements.map(|parts| nested(parts, MOST_DEPTH)).collect()
     }
 
     /// Returns the number of the first element of such a list.
     pub(super) fn first_number(&self, prefix: &str) -> Option<u32> {
-        let names = self
-            .iter()
-            .filter_map(|(name, _)| name.strip_prefix(prefix));
+        let names = self.object.keys();
+        let names = names.filter_map(|name| name.strip_prefix(prefix));
         let numbers = names.filter_map(|name| name.split_once('.')?.0.parse().ok());
         numbers.min()
     }
 
     /// Returns true if there are as many as OpenTelemetry keeps of a span. Then others may be missing.
     pub(super) fn are_at_limit(&self) -> bool {
-        self.iter().count() == MOST_KEPT
+        self.object.len() == MOST_KEPT
     }
 
-    pub(super) fn to_value(&self) -> Value {
-        self.object.clone()
+    /// Returns the value of this name, unless it is null.
+    pub(super) fn get(&self, name: &str) -> Option<Raw<'_>> {
+        let value = self.object.get(name).and_then(|value| Raw::of(value));
+        value.filter(|value| value.get() != "null")
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.object.get(name).filter(|value| !value.is_null())
+    /// Returns an attribute of JSON or text, as [`parsed`] does.
+    pub(super) fn content(&self, name: &'static str) -> Option<Cow<'_, str>> {
+        let value = self.get(name).filter(|value| value.get() != "\"\"")?;
+        if !value.get().starts_with(['"', '[', '{']) {
+            self.lost.note(name);
+            return None;
+        }
+        Some(parsed(value))
     }
 
-    /// Returns an attribute of JSON or text.
-    pub(super) fn content(&self, name: &'static str) -> Option<Value> {
-        first(&self.object, &[name], self.lost, |value| {
-            let is_scalar = value.is_number() || value.is_boolean();
-            (!is_scalar).then(|| parsed(value))
+    /// Returns the first of these that is a text and not empty. Others that are there are noted as lost.
+    pub(super) fn text(&self, names: &[&'static str]) -> Option<String> {
+        names.iter().find_map(|name| {
+            let text: Text<'_> = self.lost.at(name).read(self.get(name)?)?;
+            text.boxed().map(String::from)
         })
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let fields = self.object.as_object().into_iter().flatten();
-        fields.map(|(name, value)| (name.as_str(), value))
-    }
-
-    pub(super) fn text(&self, names: &[&'static str]) -> Option<String> {
-        first(&self.object, names, self.lost, Value::as_str).map(str::to_owned)
-    }
-
+    /// Returns the first of these numbers of tokens, bare or as the string that OTLP makes of 64 bits. One that is there
+    /// and no such number is noted as lost, and makes all of them unreadable.
     pub(super) fn count(&self, names: &[&'static str]) -> Result<Option<u64>, Unreadable> {
-        // Some instrumentations write -1 where they have no number.
-        let is_absent = |value: &Value| *value == -1 || *value == "-1";
-        let mut values = names.iter().filter_map(|name| self.get(name));
-        if values.any(|value| number(value).is_none() && !is_absent(value) && *value != "") {
-            first(&self.object, names, self.lost, number);
-            return Err(Unreadable);
-        }
-        let found = first(&self.object, names, self.lost, |value| {
-            match number(value) {
-                None if is_absent(value) => Some(None),
-                number => number.map(Some),
+        let mut found = None;
+        for name in names {
+            let Some(value) = self.get(name) else {
+                continue;
+            };
+            let text = string(value).unwrap_or(value.get().into());
+            match (&*text, Count::of(&text).0) {
+                ("", _) => {}
+                // Some instrumentations write -1 where they have no number.
+                ("-1", _) => _ = found.get_or_insert(None),
+                (_, Some(tokens)) => _ = found.get_or_insert(Some(tokens)),
+                (_, None) => {
+                    self.lost.note(name);
+                    return Err(Unreadable);
+                }
             }
-        });
+        }
         Ok(found.flatten())
     }
-}
-
-/// Returns the first of these fields that `read` can read. Others that are there, null and empty text aside, are noted
-/// as lost.
-pub(super) fn first<'v, T>(
-    of: &'v Value,
-    names: &[&'static str],
-    lost: &LostFields,
-    read: impl Fn(&'v Value) -> Option<T>,
-) -> Option<T> {
-    names.iter().find_map(|name| {
-        let value = of.get(name);
-        let value = value.filter(|value| !value.is_null() && **value != "")?;
-        let read = read(value);
-        if read.is_none() {
-            lost.note(name);
-        }
-        read
-    })
-}
-
-/// Returns the objects in the list of this name. Anything else is noted as lost.
-pub(super) fn list<'v>(
-    of: &'v Value,
-    name: &'static str,
-    lost: &LostFields,
-) -> impl Iterator<Item = &'v Value> {
-    let list = first(of, &[name], lost, Value::as_array);
-    list.into_iter().flatten().filter(move |element| {
-        if !element.is_object() {
-            lost.note(name);
-        }
-        element.is_object()
-    })
 }
 
 /// A number of tokens that is there and cannot be read.
 pub(super) struct Unreadable;
 
-/// Returns a number of tokens, bare or as the string that OTLP makes of 64 bits.
-pub(super) fn number(value: &Value) -> Option<u64> {
-    match value {
-        Value::String(text) => text.parse().ok().filter(|n| lenient::is_plausible(*n)),
-        Value::Number(number) => Count::of(&number.to_string()).0,
-        _ => None,
-    }
+fn by_name(pairs: Vec<Pair<'_>>) -> Object<'_> {
+    let pairs = pairs.into_iter();
+    let pairs = pairs.filter_map(|pair| Some((pair.key.0?.into_owned(), pair.value?.0)));
+    pairs.collect()
 }
 
-/// Returns `[{"key":…,"value":{"stringValue":…}}]` as an object.
-fn pairs(list: &[Value], lost: &LostFields) -> Value {
-    let pairs = list.iter().filter_map(|pair| {
-        if !pair.is_object() {
-            lost.note("attributes");
-        }
-        let key = first(pair, &["key"], lost, Value::as_str)?;
-        let is_object = |value| Some(value).filter(|value: &&Value| value.is_object());
-        let value = first(pair, &["value"], lost, is_object)?;
-        Some((key.to_owned(), plain(value, lost)))
+/// Returns the fields of a JSON object; none where it is something else.
+pub(super) fn fields(json: &str) -> Object<'_> {
+    let mut fields = Object::new();
+    // Of what is no object, nothing is visited.
+    let _ = Scanner::new(json).fields(&mut |name, json| {
+        fields.insert(name.to_owned(), json.value()?.get().into());
+        Ok(())
     });
-    Value::Object(pairs.collect())
+    fields
 }
 
-/// Returns OTLP's `AnyValue` as plain JSON.
-pub(super) fn plain(value: &Value, lost: &LostFields) -> Value {
-    let Some(fields) = value.as_object() else {
-        return value.clone();
-    };
-    let list = |name| {
-        let list = first(value, &[name], lost, Value::as_object)?.get("values");
-        let list = list.filter(|values| !values.is_null());
-        if list.is_some_and(|values| !values.is_array()) {
-            lost.note("values");
-        }
-        Some(
-            list.and_then(Value::as_array)
-                .map_or(&[][..], Vec::as_slice),
-        )
-    };
-    match fields.keys().next().map(String::as_str) {
-        Some("arrayValue") => list("arrayValue").map_or(Value::Null, |values| {
-            values.iter().map(|value| plain(value, lost)).collect()
-        }),
-        Some("kvlistValue") => {
-            list("kvlistValue").map_or(Value::Null, |values| pairs(values, lost))
-        }
-        _ => fields.values().next().cloned().unwrap_or_default(),
-    }
+/// Returns the JSON of an object.
+pub(super) fn object(fields: &Object<'_>) -> String {
+    let fields = fields.iter();
+    let fields: Vec<String> = fields
+        .map(|(name, value)| format!("{}:{value}", quoted(name)))
+        .collect();
+    format!("{{{}}}", fields.join(","))
 }
 
-/// Returns a value, or the JSON that its text is; nothing where a reader cut that JSON.
-pub(super) fn parsed(value: &Value) -> Value {
-    match value {
-        Value::String(text) if text.starts_with(['[', '{']) && text.ends_with(ELIDED) => {
-            Value::Null
-        }
-        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
-        other => other.clone(),
+/// Returns the JSON of a text.
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Returns JSON without white space, its fields in the order of their names: exporters write one value in several ways,
+/// and a block is recognised by how it is written.
+pub(super) fn normal(json: &str) -> String {
+    serde_json::from_str::<Value>(json)
+        .unwrap_or_default()
+        .to_string()
+}
+
+/// Returns the JSON of a value, or the JSON that its text is; `null` where a reader cut that.
+pub(super) fn parsed(value: Raw<'_>) -> Cow<'_, str> {
+    match string(value) {
+        Some(text) if text.starts_with(['[', '{']) && text.ends_with(ELIDED) => "null".into(),
+        Some(text) if Raw::of(&text).is_some() => text,
+        _ => value.get().into(),
     }
 }
 
@@ -225,30 +223,36 @@ const MOST_KEPT: usize = 128;
 /// Deeper names are cut off: a call's function in a message is six deep.
 const MOST_DEPTH: usize = 8;
 
-/// A value and its name, or what is left of it.
-type NamedValue<'v> = (&'v str, &'v Value);
+/// A name, or what is left of it, and the JSON of its value.
+type NamedValue<'v> = (&'v str, &'v str);
 
-/// Values with dotted names as the object that they are parts of; where all names are numbers, as a list.
-fn nested(fields: Vec<NamedValue<'_>>, depth: usize) -> Value {
+/// Returns the JSON of values with dotted names as the object that they are parts of; where all names are numbers, as a
+/// list.
+fn nested(parts: Vec<NamedValue<'_>>, depth: usize) -> String {
     let mut groups: BTreeMap<(Option<u32>, &str), Vec<NamedValue<'_>>> = BTreeMap::new();
-    for (name, value) in fields {
+    for (name, value) in parts {
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
         let group = groups.entry((first.parse().ok(), first)).or_default();
         group.push((rest, value));
     }
     let is_list = groups.keys().all(|(number, _)| number.is_some());
-    let values = groups.into_iter().map(|((_, name), fields)| {
-        let value = match fields[..] {
-            [(_, value)] if depth == 0 => value.clone(),
-            [("", value)] => value.clone(),
-            _ if depth == 0 => Value::Null,
-            _ => nested(fields, depth - 1),
+    let values = groups.into_iter().map(|((_, name), parts)| {
+        let value = match parts[..] {
+            [("", value)] => value.to_owned(),
+            [(_, value)] if depth == 0 => value.to_owned(),
+            _ if depth == 0 => "null".to_owned(),
+            _ => nested(parts, depth - 1),
         };
-        (name.to_owned(), value)
+        if is_list {
+            value
+        } else {
+            format!("{}:{value}", quoted(name))
+        }
     });
+    let values = values.collect::<Vec<_>>().join(",");
     if is_list {
-        values.map(|(_, value)| value).collect()
+        format!("[{values}]")
     } else {
-        Value::Object(values.collect())
+        format!("{{{values}}}")
     }
 }

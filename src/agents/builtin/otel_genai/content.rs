@@ -1,13 +1,14 @@
 //! Reads the content of calls and their answers, in all forms in which conventions have written it.
 
-use super::attributes::{Attributes, parsed};
-use super::call::MissingPart;
+use super::attributes::{Attributes, fields, normal, object, parsed, quoted};
+use super::call::{Call, MissingPart};
 use super::tools;
-use decode::bodies::{self, request, response};
+use decode::bodies::{self, list, request, response, string};
 use decode::lenient::{LostFields, Raw};
 use decode::prompts::Block;
 use model::{Kind, Role};
-use serde_json::{Value, json};
+use serde_json::Value;
+use std::borrow::Cow;
 
 pub(super) type Blocks = Vec<Block<'static>>;
 
@@ -15,65 +16,66 @@ pub(super) type Blocks = Vec<Block<'static>>;
 const INPUT_MESSAGES: [&str; 2] = ["gen_ai.prompt.", "llm.input_messages."];
 
 /// Reads the content in a record's attributes.
-pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, output: &mut Blocks) {
+pub(super) fn of_attributes(all: &Attributes<'_, '_>, call: &mut Call) {
+    let lost = all.lost;
+    let (input, output) = (&mut call.input, &mut call.output);
     for name in ["gen_ai.system_instructions", "ai.prompt.system"] {
-        if let Some(prompt) = attributes.content(name) {
-            let message = json!({"role": "system", "content": prompt});
-            messages(&message, Role::System, attributes.lost, input);
+        if let Some(prompt) = all.content(name) {
+            let message = format!(r#"{{"role":"system","content":{prompt}}}"#);
+            messages(&message, Role::System, lost, input);
         }
     }
-    input.extend(tools::offered(attributes));
+    input.extend(tools::offered(all));
     for name in ["gen_ai.input.messages", "ai.prompt.messages"] {
-        let list = attributes.content(name).unwrap_or_default();
-        messages(&list, Role::User, attributes.lost, input);
+        messages(
+            &all.content(name).unwrap_or_default(),
+            Role::User,
+            lost,
+            input,
+        );
     }
-    let list = attributes.content("gen_ai.output.messages");
-    messages(
-        &list.unwrap_or_default(),
-        Role::Assistant,
-        attributes.lost,
-        output,
-    );
-    if let Some(Value::String(text)) = attributes.get("ai.response.text") {
-        output.push(Block::text(Role::Assistant, Kind::Text, text.clone()));
+    let answers = all.content("gen_ai.output.messages").unwrap_or_default();
+    messages(&answers, Role::Assistant, lost, output);
+    if let Some(text) = all.get("ai.response.text").and_then(string) {
+        output.push(Block::text(Role::Assistant, Kind::Text, text.into_owned()));
     }
-    if let Some(calls @ Value::Array(_)) = attributes.content("ai.response.toolCalls") {
-        let calls = calls.to_string();
-        let calls = Raw::of(&calls).map(|raw| bodies::calls(raw, attributes.lost.at("toolCalls")));
-        output.extend(calls.into_iter().flatten().map(Block::into_owned));
+    let calls = all.content("ai.response.toolCalls").unwrap_or_default();
+    if let Some(calls) = Raw::of(&calls).filter(|calls| calls.get().starts_with('[')) {
+        let calls = bodies::calls(calls, lost.at("toolCalls")).into_iter();
+        output.extend(calls.map(Block::into_owned));
     }
     // Older Pydantic AI: the events of the messages as one attribute.
-    let events = attributes.content("events").unwrap_or_default();
-    for event in events.as_array().into_iter().flatten() {
-        let name = event.get("event.name").and_then(Value::as_str);
-        let name = name.unwrap_or_default();
-        of_event(name, attributes, Some(event), input, output);
+    let events = all.content("events").unwrap_or_default();
+    let events = Raw::of(&events).filter(|events| events.get().starts_with('['));
+    for event in events.into_iter().flat_map(list) {
+        let name = fields(event.get()).remove("event.name");
+        let name = name.as_deref().and_then(Raw::of).and_then(string);
+        of_event(&name.unwrap_or_default(), all, Some(event.get()), call);
     }
+    let (input, output) = (&mut call.input, &mut call.output);
     for name in ["gen_ai.prompt", "gcp.vertex.agent.llm_request"] {
-        let request = attributes.content(name).unwrap_or_default();
-        of_request(&request.to_string(), attributes.lost, input);
+        of_request(&all.content(name).unwrap_or_default(), lost, input);
     }
     for name in ["gen_ai.completion", "gcp.vertex.agent.llm_response"] {
-        let reply = attributes.content(name).unwrap_or_default();
-        of_reply(&reply.to_string(), attributes.lost, output);
+        of_reply(&all.content(name).unwrap_or_default(), lost, output);
     }
-    let is_cut = cut_of(attributes) == MissingPart::Messages;
+    let is_cut = cut_of(all) == MissingPart::Messages;
     for prefix in INPUT_MESSAGES {
-        let mut list = attributes.numbered(prefix);
+        let mut list = all.numbered(prefix);
         // The role of a message is its first attribute.
         if is_cut && !list.first().is_none_or(has_role) {
             list.remove(0);
         }
-        messages(&Value::Array(list), Role::User, attributes.lost, input);
+        messages(&format!("[{}]", list.join(",")), Role::User, lost, input);
     }
     for prefix in ["gen_ai.completion.", "llm.output_messages."] {
-        let list = Value::Array(attributes.numbered(prefix));
-        messages(&list, Role::Assistant, attributes.lost, output);
+        let list = format!("[{}]", all.numbered(prefix).join(","));
+        messages(&list, Role::Assistant, lost, output);
     }
 }
 
 /// Returns the part that the limit of attributes has cut off.
-pub(super) fn cut_of(attributes: &Attributes<'_>) -> MissingPart {
+pub(super) fn cut_of(attributes: &Attributes<'_, '_>) -> MissingPart {
     let is_cut = |prefix: &&str| {
         let first = attributes.first_number(prefix);
         let list = || attributes.numbered(prefix);
@@ -89,8 +91,10 @@ pub(super) fn cut_of(attributes: &Attributes<'_>) -> MissingPart {
     }
 }
 
-fn has_role(message: &Value) -> bool {
-    message.get("role").is_some() || message.pointer("/message/role").is_some()
+fn has_role(message: &String) -> bool {
+    let message = fields(message);
+    let inner = message.get("message").map(|inner| fields(inner));
+    message.contains_key("role") || inner.is_some_and(|inner| inner.contains_key("role"))
 }
 
 /// Today's event for content, whose attributes are named as those of a span.
@@ -99,11 +103,12 @@ pub(super) const DETAILS: &str = "gen_ai.client.inference.operation.details";
 /// Reads the content of an event of a span, or of a log record with a body.
 pub(super) fn of_event(
     name: &str,
-    attributes: &Attributes<'_>,
-    body: Option<&Value>,
-    input: &mut Blocks,
-    output: &mut Blocks,
+    attributes: &Attributes<'_, '_>,
+    body: Option<&str>,
+    call: &mut Call,
 ) {
+    let lost = attributes.lost;
+    let (input, output) = (&mut call.input, &mut call.output);
     let role = match name {
         "gen_ai.system.message" => "system",
         "gen_ai.user.message" => "user",
@@ -112,97 +117,105 @@ pub(super) fn of_event(
         "gen_ai.choice" => "choice",
         "gen_ai.content.prompt" => {
             let prompt = attributes.get("gen_ai.prompt").and_then(whole);
-            return messages(
-                &prompt.unwrap_or_default(),
-                Role::User,
-                attributes.lost,
-                input,
-            );
+            return messages(&prompt.unwrap_or_default(), Role::User, lost, input);
         }
         "gen_ai.content.completion" => {
             let completion = attributes.get("gen_ai.completion").and_then(whole);
             return messages(
                 &completion.unwrap_or_default(),
                 Role::Assistant,
-                attributes.lost,
+                lost,
                 output,
             );
         }
         // Today's event for content: what it carries is in its attributes, or in its body.
         DETAILS => {
-            if let Some(Value::Object(body)) = body {
-                let body = Value::Object(body.clone());
-                of_attributes(&attributes.beside(body), input, output);
-            }
-            return;
+            let object = fields(body.unwrap_or_default());
+            return of_attributes(&Attributes { object, lost }, call);
         }
         _ => return,
     };
-    let event = match (body, attributes.get("gen_ai.event.content")) {
-        (Some(body), _) => parsed(body),
-        (None, Some(content)) => parsed(content),
-        (None, None) => attributes.to_value(),
+    let event = body
+        .and_then(Raw::of)
+        .or_else(|| attributes.get("gen_ai.event.content"));
+    let event = event.map(parsed);
+    let mut event = match &event {
+        Some(json) => fields(json),
+        None => attributes.object.clone(),
     };
-    let Value::Object(mut event) = event else {
+    if event.is_empty() {
         return;
-    };
-    if role == "choice" {
-        let message = match event.get("message").map(parsed) {
-            // Strands has the blocks alone.
-            Some(blocks @ Value::Array(_)) => json!({"content": blocks}),
-            // Semantic Kernel has the calls once more beside the message, or there alone.
-            Some(Value::Object(mut message)) => {
-                if let Some(calls) = event.remove("tool_calls") {
-                    message.entry("tool_calls").or_insert(calls);
-                }
-                Value::Object(message)
-            }
-            Some(message) => message,
-            None => Value::Object(event),
-        };
-        return messages(&message, Role::Assistant, attributes.lost, output);
     }
-    event.insert("role".to_owned(), role.into());
-    messages(&Value::Object(event), Role::User, attributes.lost, input);
+    if role != "choice" {
+        event.insert("role".to_owned(), quoted(role).into());
+        return messages(&object(&event), Role::User, lost, input);
+    }
+    let calls = event.remove("tool_calls");
+    let message = match event
+        .get("message")
+        .and_then(|message| Raw::of(message))
+        .map(parsed)
+    {
+        // Strands has the blocks alone.
+        Some(blocks) if blocks.starts_with('[') => format!(r#"{{"content":{blocks}}}"#),
+        // Semantic Kernel has the calls once more beside the message, or there alone.
+        Some(message) if message.starts_with('{') => {
+            let mut message = fields(&message);
+            if let Some(calls) = calls {
+                message.entry("tool_calls".to_owned()).or_insert(calls);
+            }
+            object(&message)
+        }
+        Some(message) => message.into_owned(),
+        None => {
+            event.extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
+            object(&event)
+        }
+    };
+    messages(&message, Role::Assistant, lost, output);
 }
 
 /// Like [`parsed`], but returns `None` where the text only looks like JSON: Semantic Kernel wrote messages without
 /// marking where one ends.
-fn whole(value: &Value) -> Option<Value> {
-    let value = parsed(value);
-    let text = value.as_str();
-    (!text.is_some_and(|text| text.starts_with("[{"))).then_some(value)
+fn whole(value: Raw<'_>) -> Option<Cow<'_, str>> {
+    Some(parsed(value)).filter(|json| !json.starts_with("\"[{"))
 }
 
 /// Adds the blocks of a message or a list of them; a bare text is one too. `usual` is the role of those that name none.
-pub(super) fn messages(value: &Value, usual: Role, lost: &LostFields, out: &mut Blocks) {
-    let json = unfolded(value).to_string();
+pub(super) fn messages(json: &str, usual: Role, lost: &LostFields, out: &mut Blocks) {
+    let mut messages = serde_json::from_str(json).unwrap_or_default();
+    unfold(&mut messages);
+    let json = messages.to_string();
     let blocks = Raw::of(&json).map(|raw| bodies::blocks(raw, usual, lost.at("messages")));
     out.extend(blocks.into_iter().flatten().map(Block::into_owned));
 }
 
-/// Messages whose contents are the JSON of their blocks, with the blocks in its place; a number is its text.
-fn unfolded(messages: &Value) -> Value {
+/// Puts blocks into the place of contents that are their JSON; a number becomes its text.
+fn unfold(messages: &mut Value) {
     match messages {
-        Value::Array(all) => all.iter().map(unfolded).collect(),
+        Value::Array(all) => all.iter_mut().for_each(unfold),
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| {
-                let value = match (name.as_str(), value) {
-                    ("content", Value::Bool(_) | Value::Number(_)) => value.to_string().into(),
-                    ("content", _) => blocks(value).unwrap_or_else(|| value.clone()),
-                    ("message" | "kwargs" | "data", _) => unfolded(value),
-                    _ => value.clone(),
-                };
-                (name.clone(), value)
-            });
-            Value::Object(fields.collect())
+            for (name, value) in fields {
+                match (name.as_str(), &*value) {
+                    ("content", Value::Bool(_) | Value::Number(_)) => {
+                        *value = value.to_string().into();
+                    }
+                    ("content", Value::String(text)) => {
+                        if let Some(blocks) = blocks(text) {
+                            *value = blocks;
+                        }
+                    }
+                    ("message" | "kwargs" | "data", _) => unfold(value),
+                    _ => {}
+                }
+            }
         }
-        other => other.clone(),
+        _ => {}
     }
 }
 
 /// Returns the blocks of a content that is their JSON.
-fn blocks(content: &Value) -> Option<Value> {
+fn blocks(text: &str) -> Option<Value> {
     const BLOCKS: [&str; 6] = [
         "text",
         "toolUse",
@@ -211,15 +224,15 @@ fn blocks(content: &Value) -> Option<Value> {
         "image",
         "document",
     ];
-    let text = content.as_str().filter(|text| text.starts_with("[{"))?;
-    let blocks: Vec<Value> = serde_json::from_str(text).ok()?;
     let is_block = |block: &Value| BLOCKS.iter().any(|name| block.get(name).is_some());
-    blocks.iter().all(is_block).then_some(Value::Array(blocks))
+    let blocks: Vec<Value> = serde_json::from_str(text).ok()?;
+    let is_content = text.starts_with("[{") && blocks.iter().all(is_block);
+    is_content.then_some(Value::Array(blocks))
 }
 
 /// Adds what the body of a request carried.
 pub(super) fn of_request(body: &str, lost: &LostFields, input: &mut Blocks) {
-    if let Some(request) = request::read(body, lost) {
+    if let Some(request) = request::read(&normal(body), lost) {
         let blocks = request.front.into_iter().chain(request.blocks);
         input.extend(blocks.map(Block::into_owned));
     }
@@ -227,7 +240,8 @@ pub(super) fn of_request(body: &str, lost: &LostFields, input: &mut Blocks) {
 
 /// Adds what the body of a response answered.
 pub(super) fn of_reply(body: &str, lost: &LostFields, output: &mut Blocks) {
-    let blocks = Raw::of(body).map(|raw| response::answer(raw, lost.at("response")));
+    let body = normal(body);
+    let blocks = Raw::of(&body).map(|raw| response::answer(raw, lost.at("response")));
     output.extend(blocks.into_iter().flatten().map(Block::into_owned));
 }
 

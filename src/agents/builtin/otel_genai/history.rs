@@ -5,20 +5,31 @@
 use super::call::Call;
 use super::content::messages;
 use super::run;
-use decode::bodies;
-use decode::lenient::{LostFields, Raw};
+use decode::bodies::{object_if, role_of};
+use decode::lenient::{LostFields, Raw, Text, record};
 use decode::prompts::{self, Block, Prompt, PromptHistory, Step, mark_turns};
 use formats::head;
 use model::event::{EventSink, Key};
 use model::{Kind, Role};
-use serde_json::Value;
+
+record! {
+    /// The fields by which a message is recognised.
+    struct Message<'a> {
+        class: Text<'a> = "type",
+        content: Option<Raw<'a>> = "data" / "content",
+    }
+}
+
+impl<'a> Message<'a> {
+    fn of(value: Raw<'a>) -> Message<'a> {
+        object_if(Some(value), LostFields::default().at(""))
+    }
+}
 
 /// Returns true if a value is a message.
-pub(super) fn is_message(value: &Value) -> bool {
-    value.get("type").is_some_and(Value::is_string)
-        && value
-            .get("data")
-            .is_some_and(|data| data.get("content").is_some())
+pub(super) fn is_message(value: Raw<'_>) -> bool {
+    let message = Message::of(value);
+    message.class.0.is_some() && message.content.is_some()
 }
 
 /// Returns true if a file that begins so holds such messages.
@@ -97,15 +108,13 @@ fn hash(message: &Call) -> u64 {
 }
 
 /// Reads a message as what a call carried or answered.
-pub(super) fn read(message: &Value, lost: &LostFields) -> Call {
-    let json = message.to_string();
-    let class = message.get("type").and_then(Value::as_str);
-    if class.and_then(bodies::role_of) != Some(Role::Assistant) {
+pub(super) fn read(message: Raw<'_>, lost: &LostFields) -> Call {
+    if Message::of(message).class.get().and_then(role_of) != Some(Role::Assistant) {
         let mut call = Call::default();
-        messages(message, Role::User, lost, &mut call.input);
+        messages(message.get(), Role::User, lost, &mut call.input);
         return call;
     }
-    let mut call = Raw::of(&json).map_or_else(Call::default, |raw| run::answered(raw, lost));
-    messages(message, Role::Assistant, lost, &mut call.output);
+    let mut call = run::answered(message, lost);
+    messages(message.get(), Role::Assistant, lost, &mut call.output);
     call
 }

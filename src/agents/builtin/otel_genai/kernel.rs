@@ -6,12 +6,11 @@
 //! with the message or its template beside the values. Neither the model nor the conversation is in it: all
 //! calls of a file are taken for one conversation.
 
-use super::attributes::{first, number};
+use super::attributes::Attributes;
 use super::call::Call;
-use decode::bodies::Numbers;
-use decode::lenient::{Count, LostFields};
+use decode::bodies::{Numbers, string};
+use decode::lenient::{Count, LostFields, Raw};
 use decode::time::time_before;
-use serde_json::Value;
 
 /// The words before each of the numbers.
 const WORDS: [&str; 3] = ["Prompt tokens: ", "Completion tokens: ", "Total tokens: "];
@@ -34,32 +33,26 @@ pub(super) fn of_text(line: &str) -> Option<Call> {
 }
 
 /// Returns the call of a line of JSON.
-pub(super) fn of_json(line: &Value, lost: &LostFields) -> Option<Call> {
+pub(super) fn of_json(line: Raw<'_>, lost: &LostFields) -> Option<Call> {
     const MESSAGES: [&str; 5] = ["Message", "message", "@m", "RenderedMessage", "@mt"];
-    let message = MESSAGES.iter().find_map(|name| line.get(*name)?.as_str())?;
+    let line = Attributes::of(Some(line), lost);
+    let message = MESSAGES.iter().find_map(|name| string(line.get(name)?))?;
     let of_message = of_message(message.get(message.find(WORDS[0])?..)?);
     let call = of_message.or_else(|| {
-        let values = ["State", "Properties"]
+        let object = ["State", "Properties"]
             .iter()
-            .find_map(|name| line.get(*name));
-        let values = values.unwrap_or(line);
-        let (input, output) = (
-            ["InputTokenCount", "PromptTokens"],
-            ["OutputTokenCount", "CompletionTokens"],
-        );
-        let count = |names: &[&'static str]| first(values, names, lost, number);
-        let has = |names: [&str; 2]| {
-            let mut found = names.iter().filter_map(|name| values.get(*name));
-            found.any(|value| !value.is_null())
-        };
-        let (prompt, answered) = (count(&input), count(&output));
-        let is_unreadable = prompt.is_none() || has(output) && answered.is_none();
-        has(input).then(|| call(prompt, answered, is_unreadable))
+            .find_map(|name| line.get(name));
+        let values = object.map(|object| Attributes::of(Some(object), lost));
+        let values = values.as_ref().unwrap_or(&line);
+        let prompt = values.count(&["InputTokenCount", "PromptTokens"]);
+        let answered = values.count(&["OutputTokenCount", "CompletionTokens"]);
+        let is_unreadable = prompt.is_err() || answered.is_err();
+        let [prompt, answered] = [prompt, answered].map(|count| count.ok().flatten());
+        (is_unreadable || prompt.is_some()).then(|| call(prompt, answered, is_unreadable))
     })?;
-    let times = ["Timestamp", "@t", "timestamp", "time"];
-    let at = first(line, &times, lost, Value::as_str);
+    let at = line.text(&["Timestamp", "@t", "timestamp", "time"]);
     Some(Call {
-        at: at.and_then(time_before),
+        at: at.as_deref().and_then(time_before),
         ..call
     })
 }

@@ -20,16 +20,16 @@ use decode::lenient::{LostFields, Raw, Text, model_name, record};
 use decode::time::time_or_civil;
 use model::Kind;
 use model::event::Key;
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// Runs inside of runs are read to this depth.
 const MOST_DEPTH: usize = 32;
 
 /// Returns true if a line is a run.
-pub(super) fn is_run(line: &Value) -> bool {
-    let is_text = |name| line.get(name).is_some_and(Value::is_string);
-    is_text("dotted_order") || is_text("run_type") && (is_text("trace_id") || is_text("id"))
+pub(super) fn is_run(line: Raw<'_>) -> bool {
+    let run: RunIdentity<'_> = object_if(Some(line), LostFields::default().at(""));
+    let has_id = || run.trace.0.is_some() || run.id.0.is_some();
+    run.order.0.is_some() || run.kind.0.is_some() && has_id()
 }
 
 /// Returns true if a line that begins so is a run.
@@ -40,6 +40,14 @@ pub(super) fn is_like_a_run(line: &[u8]) -> bool {
 }
 
 record! {
+    /// The fields by which a run is recognised.
+    struct RunIdentity<'a> {
+        id: Text<'a>,
+        trace: Text<'a> = "trace_id",
+        kind: Text<'a> = "run_type",
+        order: Text<'a> = "dotted_order",
+    }
+
     struct Run<'a> {
         id: Text<'a>,
         trace: Text<'a> = "trace_id",
@@ -96,12 +104,9 @@ record! {
 }
 
 /// Returns a run and those inside of it, in their order.
-pub(super) fn records(run: &Value, lost: &LostFields) -> Vec<Record> {
-    let json = run.to_string();
+pub(super) fn records(run: Raw<'_>, lost: &LostFields) -> Vec<Record> {
     let mut found = Vec::new();
-    if let Some(run) = Raw::of(&json) {
-        collect(run, MOST_DEPTH, lost, &mut found);
-    }
+    collect(run, MOST_DEPTH, lost, &mut found);
     found
 }
 
@@ -151,13 +156,10 @@ fn call(raw: Raw<'_>, run: &Run<'_>, lost: &LostFields) -> Call {
         numbers: usage.filter(is_usable).unwrap_or_default(),
         ..Call::default()
     };
-    let tools = parameters
-        .tools
-        .and_then(|raw| serde_json::from_str(raw.get()).ok());
     content::of_request(&inputs, lost, &mut call.input);
     let has_tools = call.input.iter().any(|block| block.kind == Kind::ToolList);
-    if let Some(tools) = tools.filter(|_| !has_tools) {
-        call.input.splice(0..0, tool_list(&tools));
+    if let Some(tools) = parameters.tools.filter(|_| !has_tools) {
+        call.input.splice(0..0, tool_list(tools));
     }
     content::of_reply(outputs.map_or("null", Raw::get), lost, &mut call.output);
     content::pair(&mut call.input);

@@ -1,15 +1,18 @@
 //! Spans and log records, whichever way they are written, as calls of a model.
 
-use super::attributes::{Attributes, Unreadable, first, list, plain};
+use super::attributes::{Attributes, Plain, Unreadable};
 use super::call::{Call, Record};
 use super::{content, run};
-use decode::bodies::Numbers;
-use decode::lenient::{LostFields, model_name};
+use decode::bodies::{NestedJson, Numbers, list, string};
+use decode::lenient::{
+    Field, FieldPlace, LostFields, Raw, Record as Fields, Text, model_name, parse, record,
+};
 use decode::prompts::Block;
 use jiff::Timestamp;
 use model::Kind;
 use model::event::Key;
-use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// One of these is in every line about a model.
 pub(super) const MARKS: [&str; 6] = [
@@ -21,97 +24,176 @@ pub(super) const MARKS: [&str; 6] = [
     "\"ai.operationId\"",
 ];
 
+record! {
+    /// A line: lists of spans or of log records, or one of them with the program that it is of.
+    struct Line<'a> {
+        spans: Option<Vec<Resource<'a>>> = "resourceSpans",
+        logs: Option<Vec<Resource<'a>>> = "resourceLogs",
+        metrics: Option<Raw<'a>> = "resourceMetrics",
+        data_points: Option<Vec<Raw<'a>>> = "dataPoints",
+    }
+
+    /// A program's spans or log records. Before OTLP 0.15 a scope of spans had another name.
+    struct Resource<'a> {
+        attributes: Option<Raw<'a>> = "resource" / "attributes",
+        scopes: Vec<Scope<'a>> = "scopeSpans" | "scopeLogs",
+        old_scopes: Vec<Scope<'a>> = "instrumentationLibrarySpans",
+    }
+
+    struct Scope<'a> {
+        spans: Option<Raw<'a>>,
+        records: Option<Raw<'a>> = "logRecords",
+    }
+
+    /// A span or a log record as any exporter writes it.
+    struct Wire<'a> {
+        kind: Text<'a> = "type",
+        name: Text<'a>,
+        event_name: Text<'a> = "eventName" | "event_name",
+        severity: Text<'a> = "severity_text",
+        trace: Text<'a> = "traceId" | "trace_id",
+        span: Text<'a> = "spanId" | "span_id",
+        context: Context<'a> = "spanContext" | "context",
+        begun: Option<SpanTime> = "startTimeUnixNano",
+        begun_js: Option<SpanTime> = "startTime",
+        begun_python: Option<SpanTime> = "start_time",
+        ended: Option<SpanTime> = "endTimeUnixNano",
+        ended_js: Option<SpanTime> = "endTime",
+        ended_python: Option<SpanTime> = "end_time",
+        at: Option<SpanTime> = "timeUnixNano",
+        observed: Option<SpanTime> = "observedTimeUnixNano",
+        timestamp: Option<SpanTime>,
+        attributes: Option<NestedJson<'a>>,
+        events: Vec<SpanEvent<'a>>,
+        body: Option<Plain<'a>>,
+        resource: Option<Raw<'a>> = "resource" / "attributes",
+    }
+
+    struct Context<'a> {
+        trace: Text<'a> = "traceId" | "trace_id",
+        span: Text<'a> = "spanId" | "span_id",
+    }
+
+    struct SpanEvent<'a> {
+        name: Text<'a>,
+        attributes: Option<NestedJson<'a>>,
+    }
+}
+
+type ReadRecord = fn(Wire<'_>, Option<&str>, &LostFields) -> Record;
+
 /// Returns the records of a line. The error is why it has none.
-pub(super) fn records(line: &Value, lost: &LostFields) -> Result<Vec<Record>, Box<str>> {
-    let has_list = |name| first(line, &[name], lost, Value::as_array).is_some();
-    let has_attributes = || {
-        let container = |value: &Value| (value.is_object() || value.is_array()).then_some(());
-        first(line, &["attributes"], lost, container).is_some()
-    };
-    let is_log_record = || first(line, &["severity_text"], lost, Value::as_str).is_some();
+pub(super) fn records(line: Raw<'_>, lost: &LostFields) -> Result<Vec<Record>, Box<str>> {
     if run::is_run(line) {
         return Ok(run::records(line, lost));
     }
-    let mut found = Vec::new();
-    if has_list("resourceSpans") {
-        for resource in list(line, "resourceSpans", lost) {
-            let service = service(resource, lost);
-            // Before OTLP 0.15 a scope had another name.
-            let scopes = list(resource, "scopeSpans", lost);
-            let scopes = scopes.chain(list(resource, "instrumentationLibrarySpans", lost));
-            let spans = scopes.flat_map(|scope| list(scope, "spans", lost));
-            found.extend(spans.map(|record| span(record, service.as_deref(), lost)));
+    let lists: Line<'_> = parse(line.get(), lost)?;
+    let (resources, read) = match (lists.spans, lists.logs) {
+        (Some(resources), _) => (resources, span as ReadRecord),
+        (None, Some(resources)) => (resources, log_record as ReadRecord),
+        (None, None) if lists.metrics.is_some() || lists.data_points.is_some() => {
+            return Ok(vec![Record::Other("metrics".to_owned())]);
         }
-    } else if has_list("resourceLogs") {
-        for resource in list(line, "resourceLogs", lost) {
-            let scopes = list(resource, "scopeLogs", lost);
-            let records = scopes.flat_map(|scope| list(scope, "logRecords", lost));
-            found.extend(records.map(|record| log_record(record, lost)));
-        }
-    } else if line.get("resourceMetrics").is_some() || has_list("dataPoints") {
-        found.push(Record::Other("metrics".to_owned()));
-    } else if is_log_record() && has_attributes() {
-        found.push(log_record(line, lost));
-    } else if has_attributes() {
-        found.push(match first(line, &["type"], lost, Value::as_str) {
-            None | Some("span") => span(line, service(line, lost).as_deref(), lost),
-            Some(other) => Record::Other(other.to_owned()),
+        (None, None) => return Ok(vec![flat(line, lost)?]),
+    };
+    let records = resources.into_iter().flat_map(|resource| {
+        let service = service(resource.attributes, lost);
+        let scopes = resource.scopes.into_iter().chain(resource.old_scopes);
+        let records = scopes.flat_map(|scope| {
+            let records = objects(scope.records, "logRecords", lost);
+            objects(scope.spans, "spans", lost).chain(records)
         });
-    } else {
+        records.map(move |record| read(record, service.as_deref(), lost))
+    });
+    Ok(records.collect())
+}
+
+/// Returns the objects of a list. Anything else is noted as lost, null in a list too.
+fn objects<'a, T: Fields<'a>>(
+    raw: Option<Raw<'a>>,
+    name: &'static str,
+    lost: &LostFields,
+) -> impl Iterator<Item = T> {
+    let elements = match raw {
+        Some(raw) if raw.get().starts_with('[') => list(raw),
+        Some(raw) if raw.get() != "null" => {
+            lost.note(name);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    };
+    elements.into_iter().filter_map(move |raw| {
+        if !raw.get().starts_with('{') {
+            lost.note(name);
+            return None;
+        }
+        lost.at(name).read(raw)
+    })
+}
+
+/// Returns the span or log record that a line is.
+fn flat(line: Raw<'_>, lost: &LostFields) -> Result<Record, Box<str>> {
+    let record: Wire<'_> = parse(line.get(), lost)?;
+    if record.attributes.is_none() {
         return Err("neither spans nor log records".into());
     }
-    Ok(found)
+    Ok(match record.kind.get() {
+        _ if record.severity.get().is_some() => log_record(record, None, lost),
+        None | Some("" | "span") => {
+            let service = service(record.resource, lost);
+            span(record, service.as_deref(), lost)
+        }
+        Some(other) => Record::Other(other.to_owned()),
+    })
 }
 
-/// Returns the name of the program that a resource, or a flat span with one, is of.
-fn service(of: &Value, lost: &LostFields) -> Option<String> {
-    let resource = first(of, &["resource"], lost, Some)?;
-    Attributes::of(resource, lost).text(&["service.name"])
+/// Returns the name of the program that a resource is.
+fn service(attributes: Option<Raw<'_>>, lost: &LostFields) -> Option<String> {
+    Attributes::of(attributes, lost).text(&["service.name"])
 }
 
-fn span(span: &Value, service: Option<&str>, lost: &LostFields) -> Record {
-    let attributes = Attributes::of(span, lost);
-    let name = first(span, &["name"], lost, Value::as_str).unwrap_or("span");
+fn span(span: Wire<'_>, service: Option<&str>, lost: &LostFields) -> Record {
+    let attributes = span.attributes(lost);
     if let Some(other) = no_call(&attributes) {
         return Record::Other(other);
     }
-    let mut call = call(span, &attributes, lost);
+    let mut call = call(&span, &attributes);
     call.service = service.map(str::to_owned);
-    let begun = ["startTimeUnixNano", "startTime", "start_time"];
-    call.begun = first(span, &begun, lost, time);
-    let ended = ["endTimeUnixNano", "endTime", "end_time"];
-    call.at = first(span, &ended, lost, time).or(call.begun);
-    for event in list(span, "events", lost) {
-        let of_event = Attributes::of(event, lost);
-        let name = first(event, &["name"], lost, Value::as_str).unwrap_or_default();
+    let first = |times: [Option<SpanTime>; 3]| times.into_iter().flatten().next();
+    let begun = first([span.begun, span.begun_js, span.begun_python]);
+    let ended = first([span.ended, span.ended_js, span.ended_python]);
+    call.begun = begun.map(|time| time.0);
+    call.at = ended.or(begun).map(|time| time.0);
+    for event in &span.events {
+        let of_event = Attributes::of(event.attributes.map(|json| json.0), lost);
+        let name = event.name.or_empty();
         if name == content::DETAILS {
-            content::of_attributes(&of_event, &mut call.input, &mut call.output);
+            content::of_attributes(&of_event, &mut call);
         }
-        content::of_event(name, &of_event, None, &mut call.input, &mut call.output);
+        content::of_event(name, &of_event, None, &mut call);
     }
     // Strands has the messages on its loop's spans, too; LlamaIndex prepares a call in a span like one.
     let is_around_a_call = || !names_a_call(&attributes) || is_without_messages(&call, &attributes);
     let has_numbers = call.numbers.is_unreadable || call.numbers.whole.is_some();
     if !has_numbers && is_around_a_call() {
-        return Record::Other(name.to_owned());
+        return Record::Other(span.name.get().unwrap_or("span").to_owned());
     }
     content::pair(&mut call.input);
     Record::Call(Box::new(call))
 }
 
 /// Returns a record beside the spans: the content of a call, or an event of it.
-fn log_record(record: &Value, lost: &LostFields) -> Record {
-    let attributes = Attributes::of(record, lost);
-    let name = first(record, &["eventName", "event_name"], lost, Value::as_str).map(str::to_owned);
+fn log_record(record: Wire<'_>, _: Option<&str>, lost: &LostFields) -> Record {
+    let attributes = record.attributes(lost);
+    let name = record.event_name.boxed().map(String::from);
     let Some(name) = name.or_else(|| attributes.text(&["event.name"])) else {
         return Record::Other("log record".to_owned());
     };
-    let mut call = call(record, &attributes, lost);
-    let times = ["timeUnixNano", "observedTimeUnixNano", "timestamp"];
-    call.at = first(record, &times, lost, time);
-    let body = record.get("body").map(|body| plain(body, lost));
-    let body = body.as_ref();
-    content::of_event(&name, &attributes, body, &mut call.input, &mut call.output);
+    let mut call = call(&record, &attributes);
+    let time = record.at.or(record.observed).or(record.timestamp);
+    call.at = time.map(|time| time.0);
+    let body = record.body.as_ref().map(|body| &*body.0);
+    content::of_event(&name, &attributes, body, &mut call);
     if call.input.is_empty() && call.output.is_empty() {
         return Record::Other(name);
     }
@@ -119,7 +201,7 @@ fn log_record(record: &Value, lost: &LostFields) -> Record {
 }
 
 /// Returns the type of a span that is no call of a model; `None`: it may be one.
-fn no_call(attributes: &Attributes<'_>) -> Option<String> {
+fn no_call(attributes: &Attributes<'_, '_>) -> Option<String> {
     // LangSmith calls prompts, which are templates, chats.
     if let Some(run) = attributes.text(&["langsmith.span.kind"]) {
         return (run != "llm").then_some(run);
@@ -140,7 +222,7 @@ fn no_call(attributes: &Attributes<'_>) -> Option<String> {
 }
 
 /// Returns true if a span without numbers and content is a call: one that failed.
-fn names_a_call(attributes: &Attributes<'_>) -> bool {
+fn names_a_call(attributes: &Attributes<'_, '_>) -> bool {
     [
         "gen_ai.operation.name",
         OPENINFERENCE,
@@ -151,25 +233,25 @@ fn names_a_call(attributes: &Attributes<'_>) -> bool {
     .any(|name| attributes.text(&[name]).is_some())
 }
 
-fn call(record: &Value, attributes: &Attributes<'_>, lost: &LostFields) -> Call {
-    let id = |names: &[&'static str]| {
-        let own = first(record, names, lost, Value::as_str);
-        let in_context = || {
-            let is_object = |value| Some(value).filter(|value: &&Value| value.is_object());
-            let context = first(record, &["spanContext", "context"], lost, is_object)?;
-            first(context, names, lost, Value::as_str)
-        };
-        own.or_else(in_context).map(str::to_owned)
-    };
-    let trace = id(&["traceId", "trace_id"]);
-    let span = id(&["spanId", "span_id"]);
+impl<'a> Wire<'a> {
+    fn attributes<'l>(&self, lost: &'l LostFields) -> Attributes<'a, 'l> {
+        Attributes::of(self.attributes.map(|json| json.0), lost)
+    }
+}
+
+fn call(record: &Wire<'_>, attributes: &Attributes<'_, '_>) -> Call {
+    let id = |own: &Text<'_>, inner: &Text<'_>| own.boxed().or(inner.boxed()).map(String::from);
+    let trace = id(&record.trace, &record.context.trace);
+    let span = id(&record.span, &record.context.span);
     let mut call = Call {
         key: span.map(|span| Key::of_parts(&["otel", trace.as_deref().unwrap_or_default(), &span])),
-        conversation: attributes.text(CONVERSATION),
+        conversation: attributes.text(names("conversation")),
         trace,
-        agent: attributes.text(AGENT),
+        agent: attributes.text(names("agent")),
         is_increment: attributes.text(&[COPILOT_TURN]).is_some(),
-        model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
+        model: attributes
+            .text(names("model"))
+            .map(|id| model_name(&id).to_owned()),
         cut: content::cut_of(attributes),
         ..Call::default()
     };
@@ -177,25 +259,25 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &LostFields) -> Call 
         is_unreadable: true,
         ..Numbers::default()
     });
-    content::of_attributes(attributes, &mut call.input, &mut call.output);
+    content::of_attributes(attributes, &mut call);
     call
 }
 
 /// Returns true if a span of OpenInference has no messages.
-fn is_without_messages(call: &Call, attributes: &Attributes<'_>) -> bool {
+fn is_without_messages(call: &Call, attributes: &Attributes<'_, '_>) -> bool {
     let is_front = |block: &Block<'_>| matches!(block.kind, Kind::Prompt | Kind::ToolList);
     attributes.text(&[OPENINFERENCE]).is_some()
         && call.output.is_empty()
         && call.input.iter().all(is_front)
 }
 
-fn numbers(attributes: &Attributes<'_>) -> Result<Numbers, Unreadable> {
+fn numbers(attributes: &Attributes<'_, '_>) -> Result<Numbers, Unreadable> {
     Ok(Numbers {
-        whole: attributes.count(PROMPT)?,
-        output: attributes.count(ANSWERED)?,
-        reasoning: attributes.count(REASONING)?,
-        cache_read: attributes.count(CACHE_READ)?,
-        cache_write: attributes.count(CACHE_CREATION)?,
+        whole: attributes.count(names("input"))?,
+        output: attributes.count(names("output"))?,
+        reasoning: attributes.count(names("reasoning"))?,
+        cache_read: attributes.count(names("cache_read"))?,
+        cache_write: attributes.count(names("cache_creation"))?,
         ..Numbers::default()
     })
 }
@@ -206,85 +288,27 @@ const OPENINFERENCE: &str = "openinference.span.kind";
 /// On the calls of Copilot CLI.
 const COPILOT_TURN: &str = "github.copilot.turn_id";
 
-const CONVERSATION: &[&str] = &[
-    "gen_ai.conversation.id",
-    "session.id",
-    "traceloop.association.properties.session_id",
-    "langfuse.session.id",
-    // LangSmith's own sessions are projects.
-    "langsmith.metadata.thread_id",
-    "langsmith.metadata.session_id",
-    "langsmith.metadata.conversation_id",
-    "ai.telemetry.metadata.sessionId",
-    "gcp.vertex.agent.session_id",
-];
-const AGENT: &[&str] = &[
-    "gen_ai.agent.name",
-    "gen_ai.agent.id",
-    "ai.telemetry.functionId",
-];
-const MODEL: &[&str] = &[
-    "gen_ai.response.model",
-    "gen_ai.request.model",
-    "llm.model_name",
-    "ai.response.model",
-    "ai.model.id",
-];
-const PROMPT: &[&str] = &[
-    "gen_ai.usage.input_tokens",
-    "gen_ai.usage.prompt_tokens",
-    "llm.token_count.prompt",
-    "llm.usage.prompt_tokens",
-    "gen_ai.response.prompt_tokens",
-    "ai.usage.inputTokens",
-    "ai.usage.promptTokens",
-];
-const ANSWERED: &[&str] = &[
-    "gen_ai.usage.output_tokens",
-    "gen_ai.usage.completion_tokens",
-    "llm.token_count.completion",
-    "llm.usage.completion_tokens",
-    "gen_ai.response.completion_tokens",
-    "ai.usage.outputTokens",
-    "ai.usage.completionTokens",
-];
-const REASONING: &[&str] = &[
-    "gen_ai.usage.reasoning.output_tokens",
-    "gen_ai.usage.reasoning_tokens",
-    "gen_ai.usage.details.reasoning_tokens",
-    "llm.token_count.completion_details.reasoning",
-    "ai.usage.reasoningTokens",
-];
-const CACHE_READ: &[&str] = &[
-    "gen_ai.usage.cache_read.input_tokens",
-    "gen_ai.usage.cache_read_input_tokens",
-    "gen_ai.usage.details.cache_read_tokens",
-    "gen_ai.usage.details.cache_read_input_tokens",
-    "gen_ai.usage.details.cached_tokens",
-    "llm.token_count.prompt_details.cache_read",
-    "ai.usage.cachedInputTokens",
-];
-const CACHE_CREATION: &[&str] = &[
-    "gen_ai.usage.cache_creation.input_tokens",
-    "gen_ai.usage.cache_creation_input_tokens",
-    "gen_ai.usage.details.cache_write_tokens",
-    "gen_ai.usage.details.cache_creation_input_tokens",
-    "llm.token_count.prompt_details.cache_write",
-];
+/// Returns the names of an attribute, the first of which counts.
+fn names(attribute: &str) -> &'static [&'static str] {
+    static ALL: LazyLock<HashMap<&str, Vec<&str>>> =
+        LazyLock::new(|| toml::from_str(assets::SPANS).unwrap_or_default());
+    ALL.get(attribute).map_or(&[], Vec::as_slice)
+}
 
-/// Returns a time: nanoseconds, bare or as a string; Node's `[seconds, nanoseconds]`; or in words.
-fn time(value: &Value) -> Option<Timestamp> {
-    match value {
-        Value::Array(pair) => {
-            let part = |ix: usize| pair.get(ix).and_then(Value::as_i64);
-            let nanoseconds = i32::try_from(part(1)?).ok()?;
-            Timestamp::new(part(0)?, nanoseconds).ok()
-        }
-        Value::String(text) => match text.parse::<i128>() {
-            Ok(nanoseconds) => Timestamp::from_nanosecond(nanoseconds).ok(),
-            Err(_) => text.parse().ok(),
-        },
-        Value::Number(number) => Timestamp::from_nanosecond(number.as_i64()?.into()).ok(),
-        _ => None,
+/// A time: nanoseconds, bare or as a string; Node's `[seconds, nanoseconds]`; or in words.
+#[derive(Debug, Clone, Copy)]
+struct SpanTime(Timestamp);
+
+impl Field<'_> for SpanTime {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Self> {
+        let text = string(value).unwrap_or(value.get().into());
+        let time = match (text.parse(), serde_json::from_str(&text)) {
+            (Ok(nanoseconds), _) => Timestamp::from_nanosecond(nanoseconds).ok(),
+            (Err(_), Ok::<[i64; 2], _>([seconds, nanoseconds])) => {
+                Timestamp::new(seconds, nanoseconds.try_into().ok()?).ok()
+            }
+            (Err(_), Err(_)) => text.parse().ok(),
+        };
+        time.map(SpanTime)
     }
 }

@@ -1,13 +1,14 @@
 //! The tools on offer, which each convention writes in its own way.
 
-use super::attributes::{Attributes, parsed};
-use decode::lenient;
+use super::attributes::{Attributes, fields, normal, object, parsed};
+use decode::bodies::{list, string};
+use decode::lenient::{self, Raw};
 use decode::prompts::Block;
 use model::{Kind, Role};
-use serde_json::Value;
+use std::borrow::Cow;
 
 /// Returns the tools on offer.
-pub(super) fn offered(attributes: &Attributes<'_>) -> Option<Block<'static>> {
+pub(super) fn offered(attributes: &Attributes<'_, '_>) -> Option<Block<'static>> {
     let whole = ["gen_ai.tool.definitions", "ai.prompt.tools", "llm.tools"];
     let whole = whole.iter().find_map(|name| attributes.get(name));
     if let Some(tools) = whole {
@@ -19,36 +20,44 @@ pub(super) fn offered(attributes: &Attributes<'_>) -> Option<Block<'static>> {
     let lists = lists
         .iter()
         .filter(|prefix| attributes.first_number(prefix) == Some(0));
-    let numbered: Vec<Value> = lists
+    let numbered: Vec<String> = lists
         .flat_map(|prefix| attributes.numbered(prefix))
+        .map(|tool| numbered_tool(&tool))
         .collect();
     if !numbered.is_empty() {
-        let tools = numbered.iter().map(|tool| match tool {
-            Value::Object(fields) => {
-                let schema = tool.pointer("/tool/json_schema").cloned();
-                let fields = fields
-                    .iter()
-                    .map(|(name, value)| (name.clone(), parsed(value)));
-                schema.unwrap_or_else(|| Value::Object(fields.collect()))
-            }
-            other => other.clone(),
-        });
-        return tool_list(&tools.collect());
+        let tools = format!("[{}]", numbered.join(","));
+        return Raw::of(&tools).and_then(tool_list);
     }
     // Older Pydantic AI: among the parameters of the request.
-    let parameters = attributes.get("model_request_parameters").map(parsed)?;
-    parameters.get("function_tools").and_then(tool_list)
+    let parameters = parsed(attributes.get("model_request_parameters")?);
+    fields(&parameters)
+        .get("function_tools")
+        .and_then(|tools| tool_list(Raw::of(tools)?))
 }
 
-/// Tools as the JSON that the model gets of them, each of them perhaps in a string.
-pub(super) fn tool_list(tools: &Value) -> Option<Block<'static>> {
-    let text = match tools {
-        Value::Null => return None,
-        Value::String(text) => text.clone(),
-        Value::Array(all) => Value::Array(all.iter().map(parsed).collect()).to_string(),
-        other => other.to_string(),
+/// Returns the JSON of a tool whose fields were attributes, each of them perhaps in a string.
+fn numbered_tool(tool: &str) -> String {
+    let parts = fields(tool);
+    let whole = parts.get("tool").map(|whole| fields(whole));
+    if let Some(schema) = whole.and_then(|mut whole| whole.remove("json_schema")) {
+        return schema.into_owned();
+    }
+    let parts = parts.iter();
+    let parts = parts.filter_map(|(name, value)| Some((name.clone(), parsed(Raw::of(value)?))));
+    object(&parts.collect())
+}
+
+/// Returns tools as the JSON that the model gets of them, each of them perhaps in a string.
+pub(super) fn tool_list(tools: Raw<'_>) -> Option<Block<'static>> {
+    let text = match string(tools) {
+        Some(text) => text.into_owned(),
+        None if tools.get().starts_with('[') => {
+            let all: Vec<Cow<'_, str>> = list(tools).into_iter().map(parsed).collect();
+            normal(&format!("[{}]", all.join(",")))
+        }
+        None => normal(tools.get()),
     };
-    if matches!(&*text, "" | "[]") {
+    if matches!(&*text, "" | "[]" | "null") {
         return None;
     }
     let tools = lenient::tool_count(&text);

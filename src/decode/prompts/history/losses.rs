@@ -2,7 +2,7 @@
 
 use super::super::block::Block;
 use super::super::context_block::ContextBlock;
-use super::PromptHistory;
+use super::{Prompt, PromptHistory, Step};
 use model::LeaveReason;
 use model::event::{Event, EventSink, Key};
 use std::collections::{HashMap, HashSet};
@@ -63,6 +63,30 @@ impl PromptHistory {
         stay
     }
 
+    /// Returns the cause for which blocks leave that a request does not carry, and the index of the summary that takes their
+    /// place.
+    pub(super) fn loss(
+        &self,
+        prompt: &Prompt<'_, '_>,
+        kept: usize,
+        new: &[ContextBlock],
+    ) -> (LeaveReason, Option<usize>) {
+        let is_by_size = self.losses == LossInference::FromSize;
+        let summary = if is_by_size {
+            None
+        } else {
+            self.summary_at(kept, new, prompt.blocks)
+        };
+        let cause = match prompt.step {
+            Step::Replace => LeaveReason::Clear,
+            Step::Continue if is_by_size => self.cause_by_size(kept, new),
+            Step::Continue if summary.is_some() => LeaveReason::Compaction,
+            Step::Continue if self.lost_its_beginning(kept, new) => LeaveReason::Cleared,
+            Step::Continue => LeaveReason::Rewind,
+        };
+        (cause, summary)
+    }
+
     /// Emits what is no longer in the context, and why: thinking that is not sent again and results that
     /// were cleared leave for good, whatever happens to the rest.
     pub(super) fn drop_missing(
@@ -119,12 +143,7 @@ impl PromptHistory {
 
     /// Returns the index of the summary that took the place of the blocks that left, if the conversation was compacted:
     /// it reads like one, or a shorter history begins with something new though the old one continues behind it.
-    pub(super) fn summary_at(
-        &self,
-        kept: usize,
-        new: &[ContextBlock],
-        blocks: &[Block<'_>],
-    ) -> Option<usize> {
+    fn summary_at(&self, kept: usize, new: &[ContextBlock], blocks: &[Block<'_>]) -> Option<usize> {
         let is_new = |held: &ContextBlock| !self.emitted.contains(&held.key);
         let (before, after) = (size(&self.live[kept..]), size(new));
         let mut old = self.live[kept..].iter().filter(|held| !held.is_start());
@@ -141,7 +160,7 @@ impl PromptHistory {
     }
 
     /// Returns true if the oldest blocks are missing, and nothing has taken their place.
-    pub(super) fn lost_its_beginning(&self, kept: usize, new: &[ContextBlock]) -> bool {
+    fn lost_its_beginning(&self, kept: usize, new: &[ContextBlock]) -> bool {
         let is_held = |held: &ContextBlock| self.live.iter().any(|old| old.key == held.key);
         let oldest = self.live[kept..].iter().find(|held| !held.is_start());
         let (Some(oldest), Some(first)) = (oldest, new.first()) else {
@@ -152,7 +171,7 @@ impl PromptHistory {
 
     /// Returns the cause for which blocks have left, where their texts may not be logged: a rewind cuts off the end, a
     /// compaction leaves less than there was.
-    pub(super) fn cause_by_size(&self, kept: usize, new: &[ContextBlock]) -> LeaveReason {
+    fn cause_by_size(&self, kept: usize, new: &[ContextBlock]) -> LeaveReason {
         let carried: HashSet<Key> = new.iter().map(|held| held.key).collect();
         let is_carried = |held: &ContextBlock| carried.contains(&held.key);
         let is_lost = |held: &ContextBlock| !held.is_start() && !is_carried(held);
