@@ -29,7 +29,8 @@ pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
             "nothing to compare: no usage report follows another one ({logs} logs read)"
         );
     }
-    writeln!(out, "{requests} requests, {logs} logs")?;
+    write_verdict(out, audit)?;
+    writeln!(out, "{requests} requests, {logs} logs\n")?;
     writeln!(out, "{}", LEGEND)?;
     write_group(out, "all", &audit.all)?;
     if audit.main.requests != requests {
@@ -64,7 +65,7 @@ pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
             writeln!(out, "{line}\n  {:<13} ({from})", "")?
         }
     }
-    write_verdict(out, audit)
+    Ok(())
 }
 
 /// Writes how good the estimator is, and whether another one is better.
@@ -85,7 +86,7 @@ fn write_verdict(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
     };
     writeln!(
         out,
-        "\nverdict: `{used}` is at most {p50} off in half of the requests and at most {p95} in 19 of 20{inside}."
+        "verdict: `{used}` is at most {p50} off in half of the requests and at most {p95} in 19 of 20{inside}."
     )?;
     if other.p95 < own.p95 {
         writeln!(
