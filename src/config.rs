@@ -22,7 +22,8 @@ pub use files::{UserFile, mappings, named_mapping};
 pub use hooks::Hooks;
 pub use keyboard::Keyboard;
 pub use models::{custom_rules, models_file, rules};
-pub use problem::{Problem, problems};
+
+pub use problem::{Problem, problems, valid_part};
 pub use status_line::StatusLine;
 pub use themes::{UserThemes, themes};
 

@@ -62,11 +62,24 @@ pub(super) fn line_number(text: &str, at: usize) -> usize {
 
 /// Returns all problems in a text, in its order. A syntax error hides the others.
 pub fn problems(text: &str) -> Vec<Problem> {
+    valid_part(text).1
+}
+
+/// Returns the configuration that the valid keys of a text say, and the problems with the others.
+pub fn valid_part(text: &str) -> (Config, Vec<Problem>) {
     let (mut table, errors) = DeTable::parse_recoverable(text);
     let mut found: Vec<Problem> = errors.iter().map(of_error).collect();
+    let mut config = Config::default();
     if found.is_empty() {
         remove_unknown(table.get_mut(), keys::ALL, "", &mut found);
-        while let Err(error) = read(table.clone()) {
+        loop {
+            let error = match read(table.clone()) {
+                Ok(read) => {
+                    config = read;
+                    break;
+                }
+                Err(error) => error,
+            };
             found.push(of_error(&error));
             // Without what is wrong, the next problem shows.
             let is_removed = error
@@ -79,7 +92,7 @@ pub fn problems(text: &str) -> Vec<Problem> {
     }
     found.sort_by_key(|problem| problem.place.as_ref().map(|place| place.start));
     found.dedup();
-    found
+    (config, found)
 }
 
 /// Reads a configuration.

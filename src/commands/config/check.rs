@@ -39,11 +39,21 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
         page: Page::new(&mut *call.out, columns),
         problems: 0,
     };
-    let problems = config::problems(&found.text);
+    let (valid, problems) = config::valid_part(&found.text);
     for problem in &problems {
         found.in_file(problem)?;
     }
-    if problems.is_empty() {
+    if !problems.is_empty() {
+        // The other keys may be wrong as well.
+        let file = call.config.clone().or(default);
+        let loaded = LoadedConfig {
+            config: valid,
+            text: Some(found.text.clone()),
+            ..LoadedConfig::default()
+        };
+        found.of_config(&loaded)?;
+        found.beside(loaded, file, call.user)?;
+    } else {
         match config::load(call.config.as_deref(), default.as_deref(), &call.user.env) {
             Err(error) => found.print(format!("{error:#}"))?,
             Ok(loaded) => {
