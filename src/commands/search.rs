@@ -43,6 +43,9 @@ pub struct Search {
     /// At most this many items.
     #[arg(long, value_name = "N")]
     pub limit: Option<NonZeroUsize>,
+    /// At most this many matching lines of an item; the others are counted. JSON has all.
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN)]
+    pub lines: NonZeroUsize,
     /// Mark the matches with colours.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub color: Color,
@@ -98,6 +101,7 @@ impl Search {
             role: self.role,
             tool: self.tool.as_deref(),
             limit: self.limit.map(NonZeroUsize::get),
+            lines: self.lines.get(),
         };
         search::run(&context, &wanted, (style, colours), call.out, call.err)
     }

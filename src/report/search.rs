@@ -18,6 +18,7 @@ use model::project::is_named;
 use model::session::{ItemIx, ItemRef, Session};
 use model::sessions::{FileFacts, SessionKey, Sessions};
 use model::{Role, Source};
+use render::number::counted;
 use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -40,6 +41,8 @@ pub struct Search<'a> {
     pub tool: Option<&'a str>,
     /// At most this many items.
     pub limit: Option<usize>,
+    /// At most this many matching lines of an item are shown to people; the others are counted.
+    pub lines: usize,
 }
 
 /// The colours of matches.
@@ -228,7 +231,7 @@ pub fn run(
     }
     let mut printer = Printer {
         writer: if style.format.for_people {
-            Box::new(text::Rows::new(style, colours))
+            Box::new(text::Rows::new(style, colours, search.lines))
         } else {
             Box::new(json::Documents(style))
         },
@@ -252,6 +255,10 @@ pub fn run(
     context.check(&problems)?;
     if verdict == Verdict::Nothing && !problems.is_empty() {
         bail!("nothing was found, but some of the logs could not be read, see above");
+    }
+    if verdict == Verdict::Nothing {
+        let logs = counted(found.files.len() as u64, "log");
+        writeln!(err, "nothing was found in {logs}")?;
     }
     Ok(verdict)
 }

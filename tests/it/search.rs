@@ -152,7 +152,7 @@ fn filters_and_exit_codes() {
     let nothing = search(&["no such text", folder]);
     assert_eq!(
         (text(&nothing), nothing.stderr),
-        (String::new(), Vec::new())
+        (String::new(), b"nothing was found in 2 logs\n".to_vec())
     );
     // What follows the match of a word that is searched for is not cut in a pipe, and marked if that is asked for.
     let coloured = text(&search(&["pool", folder, "--color", "always"]));

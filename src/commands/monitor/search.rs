@@ -68,6 +68,7 @@ fn search(
             role: None,
             tool: None,
             limit: None,
+            lines: usize::MAX,
         };
         let mut reporter = Reporter {
             finder,

@@ -1,9 +1,10 @@
-//! Hits for people: a row for each line that matches. On a terminal they are below their session and fit its width, with the
+//! Hits for people: a row for each item, with its first line that matches and the number of the others. On a terminal they are below their session and fit its width, with the
 //! match in sight; elsewhere each row has all that is to be known, and nothing is cut.
 
 use super::{Colours, Hit, Writer};
 use crate::Style;
 use anyhow::Result;
+use ingest::search::Line;
 use model::sessions::SessionKey;
 use render::excerpt::{Part, fitted, one_line, whole};
 use render::item::{label, request, sign};
@@ -14,21 +15,22 @@ use std::io::Write;
 
 /// The fewest columns for a text.
 const LEAST_TEXT: usize = 20;
-/// The most lines of an item that are shown on a terminal.
-const MOST_LINES: usize = 5;
 
 pub(super) struct Rows {
     style: Style,
     colours: Colours,
+    /// The most lines of an item that are shown.
+    most_lines: usize,
     /// The session of the last row.
     below: Option<SessionKey>,
 }
 
 impl Rows {
-    pub(super) fn new(style: Style, colours: Colours) -> Rows {
+    pub(super) fn new(style: Style, colours: Colours, most_lines: usize) -> Rows {
         Rows {
             style,
             colours,
+            most_lines,
             below: None,
         }
     }
@@ -84,8 +86,13 @@ impl Rows {
         );
         let (first, next) = (width(&what), "      ");
         let below = first + LEAST_TEXT > columns;
-        let shown = hit.lines.lines.iter().take(MOST_LINES);
-        for (nth, line) in shown.enumerate() {
+        let (shown, more) = self.shown(hit);
+        let more = if more.is_empty() {
+            more
+        } else {
+            format!(" {more}")
+        };
+        for (nth, line) in shown.iter().enumerate() {
             let before = match nth {
                 0 if below => format!("{}\n{next}", cut(what.trim_end(), columns)),
                 0 => what.clone(),
@@ -94,16 +101,21 @@ impl Rows {
             };
             let used = if below { next.len() } else { first };
             self.write(&before, out)?;
-            let room = columns.saturating_sub(used).max(1);
+            let after = if nth + 1 == shown.len() { &*more } else { "" };
+            let room = columns.saturating_sub(used + width(after)).max(1);
             self.parts(&fitted(&line.text, &line.matches, room), out)?;
-            self.write("\n", out)?;
-        }
-        let rest = hit.lines.lines.len().saturating_sub(MOST_LINES) as u64 + hit.lines.more;
-        if rest > 0 {
-            let rest = counted(rest, "more line");
-            self.write(&format!("{next}and {rest} of this item\n"), out)?;
+            self.write(&format!("{after}\n"), out)?;
         }
         Ok(())
+    }
+
+    /// Returns the lines of a hit that are shown, and how many others match: `(+14)`; empty: none.
+    fn shown<'h>(&self, hit: &'h Hit<'_>) -> (&'h [Line], String) {
+        let lines = &hit.lines.lines;
+        let shown = &lines[..lines.len().min(self.most_lines)];
+        let more = (lines.len() - shown.len()) as u64 + hit.lines.more;
+        let more = (more > 0).then(|| format!("(+{})", counted(more, "line")));
+        (shown, more.unwrap_or_default())
     }
 
     /// Writes rows with tabs between their cells.
@@ -119,15 +131,21 @@ impl Rows {
             inert(&label(item)),
             hit.tokens,
         );
-        for line in &hit.lines.lines {
+        let (shown, more) = self.shown(hit);
+        for (nth, line) in shown.iter().enumerate() {
             self.write(&what, out)?;
             self.parts(&whole(&line.text, &line.matches), out)?;
-            self.write("\n", out)?;
+            let is_last = nth + 1 == shown.len() && !more.is_empty();
+            self.write(
+                &if is_last {
+                    format!("\t{more}\n")
+                } else {
+                    "\n".to_owned()
+                },
+                out,
+            )?;
         }
-        match hit.lines.more {
-            0 => Ok(()),
-            more => self.write(&format!("{what}({})\n", counted(more, "more line")), out),
-        }
+        Ok(())
     }
 }
 

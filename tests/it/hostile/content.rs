@@ -40,6 +40,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,
+        only: None,
     }
 }
 
@@ -134,6 +135,7 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         role: None,
         tool: None,
         limit: None,
+        lines: usize::MAX,
     };
     for format in &FORMATS {
         let style = Style {
