@@ -3,6 +3,7 @@
 use super::exit::{self, Exit, WRONG_USAGE};
 use super::locale::Terminals;
 use super::streams::Output;
+use super::wrapped::Wrapped;
 use super::{Call, Cli, locale, mistakes};
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue};
@@ -35,6 +36,9 @@ pub fn run<W: Write>(arguments: &[OsString], user: &User, streams: Streams<'_, W
         err,
         terminals,
     } = streams;
+    let columns = || locale::columns(&user.env);
+    let err = &mut Wrapped::new(err, terminals.stderr.then(columns).flatten());
+    let err: &mut dyn Write = err;
     if let Some(why) = mistakes::unknown_command(arguments) {
         let _ = writeln!(err, "ctxgauge: {why}");
         return WRONG_USAGE;
