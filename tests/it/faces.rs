@@ -7,6 +7,7 @@ use ctxgauge::files::waiting::wait_for;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::{self, IngestEvent, Options};
 use ctxgauge::model::sessions::Sessions;
+use ctxgauge::render::number::{percent, short, tokens};
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
 use serde_json::{Value, json};
@@ -136,4 +137,149 @@ fn the_screen_shows_after_each_line_what_a_report_says_then() {
             screen.contains(gauge)
         });
     }
+}
+
+/// A share and what is left of it, as a line in words shows them.
+struct Shown {
+    share: String,
+    left: String,
+    used: String,
+}
+
+impl Shown {
+    fn of(line: &str) -> Shown {
+        let cells: Vec<&str> = line.split('\t').map(str::trim).collect();
+        let [share, left, used] = cells[..] else {
+            panic!("{line:?}");
+        };
+        let owned = |text: &str| text.to_owned();
+        Shown {
+            share: owned(share),
+            left: owned(left),
+            used: owned(used),
+        }
+    }
+
+    /// Compares it with the report on the whole log, which has no signs.
+    fn check(&self, percent: u64, left: u64, used: u64, what: &str) {
+        let Shown {
+            share,
+            left: shown,
+            used: size,
+        } = self;
+        let sign = share.trim_end_matches(|c: char| c.is_ascii_digit() || c == '%');
+        let number: u64 = share
+            .trim_start_matches(sign)
+            .trim_end_matches('%')
+            .parse()
+            .unwrap();
+        let is_at_end = shown.starts_with("compacts");
+        match sign {
+            "" => {
+                assert_eq!(number, percent, "{what}");
+                let expected = format!("{} left", short(left));
+                assert!(
+                    is_at_end || *shown == expected,
+                    "{what}: {shown}, not {expected}"
+                );
+            }
+            "≥" => {
+                assert!(number <= percent, "{what}");
+                assert!(is_at_end || shown.starts_with('≤'), "{what}: {shown}");
+            }
+            "~" => assert!(is_at_end || shown.starts_with('~'), "{what}: {shown}"),
+            sign => panic!("{what}: '{sign}'"),
+        }
+        if !size.starts_with('~') {
+            assert_eq!(*size, tokens(used), "{what}");
+        }
+    }
+}
+
+#[test]
+fn no_face_shows_a_number_as_sure_that_another_one_does_not() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut compared, mut exact) = (0, 0);
+    for agent in [
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "mew",
+        "pi",
+        "qwen-code",
+    ] {
+        let folder = manifest_folder().join("tests/fixtures").join(agent);
+        for case in std::fs::read_dir(folder).unwrap() {
+            let log = case.unwrap().path().join("log.jsonl");
+            if !log.exists() {
+                continue;
+            }
+            let report = printed(home.path(), &["report", "--json"], &log);
+            let (context, limits) = (&report["context"], &report["compaction"]);
+            let number = |value: &Value| value.as_u64();
+            let used = number(&context["used"]).unwrap();
+            let trigger = number(&limits["trigger"]);
+            let (Some(id), Some(trigger), false) =
+                (report["session"]["id"].as_str(), trigger, used == 0)
+            else {
+                continue;
+            };
+            let own = number(&context["own_count"]).unwrap_or(used);
+            let share = percent(own, trigger).unwrap();
+            let left = trigger.saturating_sub(own);
+            let format = "{share}\\t{until:short}\\t{used}";
+            let run = |arguments: &[&str]| {
+                let mut command = ctxgauge(home.path());
+                command.env("CTXGAUGE_ROOTS", log.as_os_str());
+                let output = command.args(arguments).output();
+                String::from_utf8(output.stdout).unwrap()
+            };
+            let what = |face: &str| format!("{face} of {}", log.display());
+            let path = log.to_str().unwrap();
+
+            let listed = run(&["ls", "--session", id, "--format", format, path]);
+            let shown = Shown::of(listed.trim_end_matches('\n'));
+            shown.check(share, left, used, &what("ls"));
+            // The table has the signs of the lines.
+            let table = run(&["ls", "--session", id, path]);
+            assert!(table.contains(&*shown.share), "{}: {table}", what("ls"));
+
+            let format = format.replace("\\t", " \u{2003} ");
+            let line = run(&[
+                "status",
+                "--session",
+                id,
+                "--color",
+                "never",
+                "--format",
+                &format,
+            ]);
+            let line = line.replace('\u{2003}', "\t");
+            Shown::of(line.trim_end_matches('\n')).check(share, left, used, &what("status"));
+
+            let text = run(&["report", path]);
+            assert!(
+                text.contains(&format!("· {share}% of ")),
+                "{}",
+                what("report")
+            );
+            let headroom = format!("headroom {}", tokens(left));
+            assert!(text.contains(&headroom), "{}: {headroom}", what("report"));
+
+            let checked = run(&["check", "--max-percent", "0", "--session", id, path]);
+            let said = checked.split_once("context at ").map(|(_, said)| said);
+            if let Some(said) = said {
+                let value: f64 = said.split(' ').next().unwrap().parse().unwrap();
+                let exactly = own as f64 * 100.0 / trigger as f64;
+                assert!(
+                    (value - exactly).abs() < 0.051,
+                    "{}: {checked}",
+                    what("check")
+                );
+            }
+            compared += 1;
+            exact += usize::from(shown.share.starts_with(|c: char| c.is_ascii_digit()));
+        }
+    }
+    assert!(compared > 100 && exact > 50, "{compared}, {exact}");
 }

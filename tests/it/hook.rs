@@ -118,7 +118,7 @@ fn the_largest_item_is_named_with_its_file() {
     fs::write(home.log(), text).unwrap();
     let (answer, _) = home.hook(&home.prompt());
     assert!(
-        said(&answer).contains("; largest: Read of cart.rs, 60k"),
+        said(&answer).contains("; largest: Read of cart.rs, ~60k"),
         "{answer}"
     );
 }

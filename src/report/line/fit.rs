@@ -207,6 +207,7 @@ mod tests {
     use model::forecast::{Band, Forecast, NoForecast};
     use model::window::{Limits, TriggerSource, WindowSource};
     use proptest::prelude::*;
+    use render::sure::{ABOUT, Signs};
 
     fn values(known: u64, estimated: u64, window: u64, trigger: Option<u64>) -> Values {
         let used = known + estimated;
@@ -249,13 +250,22 @@ mod tests {
                 }),
                 None => Err(NoForecast::NoTrigger),
             },
-            is_final: estimated == 0,
+            signs: if estimated == 0 {
+                Signs::default()
+            } else {
+                Signs {
+                    size: ABOUT,
+                    share: ABOUT,
+                    left: ABOUT,
+                    ..Signs::default()
+                }
+            },
+            is_counted: estimated == 0,
             is_whole: true,
-            is_end_open: false,
             has_begun: used > 0,
             beside_size: None,
             cache: None,
-            big: Some(("Read".to_owned(), 19_200)),
+            big: Some(("Read".to_owned(), "~19k".to_owned())),
             largest: None,
             model: Some("claude-opus-5[1m]".to_owned()),
             effort: None,
@@ -282,18 +292,18 @@ mod tests {
         let shown = |format| plain(format, &known, None);
         assert_eq!(
             shown("normal"),
-            "████████░░ ~82% of 167k trigger · 30k to compaction · 9 requests (6–14) · 134.2k known + ~2.6k ±0.9k est · Read 19k"
+            "████████░░ ~82% of 167k trigger · ~30k to compaction · 9 requests (6–14) · 134.2k known + ~2.6k ±0.9k est · Read ~19k"
         );
         assert_eq!(shown("short"), "~82% of 167k trigger · 9 requests");
         assert_eq!(
             shown("two-lines"),
-            "████████░░ ~82% of 167k trigger · 30k to compaction · 9 requests (6–14)\n\
-            134.2k known + ~2.6k ±0.9k est · S 137k · Read 19k · opus-5[1m] · window 200k (client)"
+            "████████░░ ~82% of 167k trigger · ~30k to compaction · 9 requests (6–14)\n\
+            134.2k known + ~2.6k ±0.9k est · S ~137k · Read ~19k · opus-5[1m] · window 200k (client)"
         );
         let never = values(82_000, 0, 200_000, None);
         assert_eq!(
             plain("normal", &never, None),
-            "████░░░░░░ 41% of 200k window · 118k to the end of the window · 82.0k known · Read 19k"
+            "████░░░░░░ 41% of 200k window · 118k to the end of the window · 82.0k known · Read ~19k"
         );
         let nothing = Values {
             big: None,
@@ -350,7 +360,7 @@ mod tests {
             .concat()
         };
         let known = values(134_200, 0, 200_000, Some(167_000));
-        assert!(shown(&known, None).ends_with("Read 19k · no log"));
+        assert!(shown(&known, None).ends_with("Read ~19k · no log"));
         assert_eq!(
             shown(&known, Some(40)),
             "████████░░ 80% of 167k trigger · no log"

@@ -3,6 +3,9 @@
 use super::find::of_id;
 use crate::ReportContext;
 use crate::here::meant_by;
+use crate::session::SessionRequest;
+use crate::session::find::find;
+use anyhow::Result;
 use files::Processes;
 use ingest::conversations::main_of;
 use ingest::discover::processes::{RunningAgent, Trace, agent_below};
@@ -19,7 +22,7 @@ const MOST_LOGS: usize = 64;
 /// The session that is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Pane {
-    /// The session's id, or the beginning of it.
+    /// The session's id, the beginning of it, its name or its title.
     pub session: Option<String>,
     /// A process: the agent, or a shell that has started it.
     pub pid: Option<u32>,
@@ -37,12 +40,10 @@ pub fn find_pane(
     processes: &Processes,
 ) -> (Option<LogFile>, String) {
     if let Some(id) = &pane.session {
-        let found = of_beginning(context, id);
-        let how = match &found {
-            Some(_) => format!("the session '{id}', as named"),
-            None => format!("there is no session '{id}'; `ctxgauge ls` lists ids"),
+        return match of_beginning(context, id).map_or_else(|| of_name(context, id), Ok) {
+            Ok(log) => (Some(log), format!("the session '{id}', as named")),
+            Err(why) => (None, format!("{why:#}")),
         };
-        return (found, how);
     }
     let mut folders = pane.folders.clone();
     let mut why = String::new();
@@ -99,6 +100,15 @@ pub fn find_pane(
             (None, how)
         }
     }
+}
+
+/// Finds the session with this name or title.
+fn of_name(context: &ReportContext, name: &str) -> Result<LogFile> {
+    let asked = SessionRequest {
+        session: Some(name),
+        ..SessionRequest::default()
+    };
+    Ok(find(context, &asked)?.0)
 }
 
 /// Finds the newest session whose id begins with this text.

@@ -71,6 +71,24 @@ pub enum Key {
     Model,
     /// The reasoning effort of the model.
     Effort,
+    /// The session's whole id.
+    Id,
+    /// The id of the session that started it.
+    Parent,
+    /// Its name on the screens.
+    Name,
+    /// Its title.
+    Title,
+    /// The folder of its project.
+    Folder,
+    /// The path of its log.
+    Path,
+    /// The time since its last record.
+    Age,
+    /// Its activity.
+    Live,
+    /// The cost of its responses.
+    Cost,
     /// The beginning of the session's id.
     Session,
     /// The agent.
@@ -142,8 +160,21 @@ pub struct Template(pub Vec<Vec<Part>>);
 
 /// The error of a wrong format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the format of the status line: {0}")]
+#[error("the format: {0}")]
 pub struct WrongFormat(String);
+
+/// The values that only a list has.
+const OF_LISTS: [Key; 9] = [
+    Key::Id,
+    Key::Parent,
+    Key::Name,
+    Key::Title,
+    Key::Folder,
+    Key::Path,
+    Key::Age,
+    Key::Live,
+    Key::Cost,
+];
 
 impl Template {
     /// Returns the format of this name or, if there is none, reads the text as a format.
@@ -177,10 +208,21 @@ impl Template {
     ///
     /// If it cannot be understood; the error says where and what is possible.
     pub fn read(text: &str) -> Result<Template, WrongFormat> {
+        Template::read_of(text, |key| !OF_LISTS.contains(&key))
+    }
+
+    /// Reads a format of these values.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be understood; the error says where and what is possible.
+    pub fn read_of(text: &str, is_possible: fn(Key) -> bool) -> Result<Template, WrongFormat> {
         if text.len() > LONGEST {
             return Err(WrongFormat(format!("it has more than {LONGEST} bytes")));
         }
-        let lines = text.lines().map(|line| Reader::new(line).line());
+        let lines = text
+            .lines()
+            .map(|line| Reader::new(line, is_possible).line());
         Ok(Template(lines.collect::<Result<_, _>>()?))
     }
 }
@@ -188,12 +230,14 @@ impl Template {
 /// Reads a line of a format.
 struct Reader<'t> {
     rest: std::iter::Peekable<std::str::Chars<'t>>,
+    is_possible: fn(Key) -> bool,
 }
 
 impl<'t> Reader<'t> {
-    fn new(line: &'t str) -> Reader<'t> {
+    fn new(line: &'t str, is_possible: fn(Key) -> bool) -> Reader<'t> {
         Reader {
             rest: line.chars().peekable(),
+            is_possible,
         }
     }
 
@@ -270,8 +314,9 @@ impl<'t> Reader<'t> {
             }
         }
         let (name, how) = inside.split_once(':').unwrap_or((&inside, ""));
-        let Some(key) = Key::iter().find(|key| key.name() == name) else {
-            let names: Vec<&str> = Key::iter().map(Key::name).collect();
+        let possible = || Key::iter().filter(|key| (self.is_possible)(*key));
+        let Some(key) = possible().find(|key| key.name() == name) else {
+            let names: Vec<&str> = possible().map(Key::name).collect();
             return Err(WrongFormat(format!(
                 "there is no {{{name}}}; there are {}",
                 names.join(", ")

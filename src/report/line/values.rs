@@ -4,12 +4,15 @@ use super::session::LineSession;
 use super::template::{Field, Key, Length};
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
+use model::gauge::SessionGauge;
 use model::session::{Coverage, Session};
 use model::threshold::Threshold;
 use model::window::Limits;
-use model::{Kind, Role};
+use model::{Kind, Role, Source};
+use render::clock::Clock;
 use render::item::{label, letter, preview};
 use render::number::{band, error, percent, short, tokens};
+use render::sure::{ABOUT, Signs, of_item};
 use render::text::{cut, short_model};
 use render::triggers;
 
@@ -21,8 +24,6 @@ const ID_CHARS: usize = 8;
 const MOST_BETWEEN: usize = 64;
 /// The arguments of tools that are paths.
 const FILE_ARGUMENTS: [&str; 5] = ["file_path", "absolute_path", "filePath", "path", "filename"];
-/// Before a number that may change without a new record.
-const ABOUT: &str = "~";
 
 /// The values of a status line.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,17 +34,16 @@ pub struct Values {
     pub limits: Limits,
     /// The forecast of the next compaction.
     pub forecast: Result<Forecast, NoForecast>,
-    /// True if the size is final: no part of it is estimated from the length of a text.
-    pub is_final: bool,
+    /// The signs of its numbers.
+    pub signs: Signs,
+    /// True if texts were counted. Otherwise their lengths stand for their tokens.
+    pub is_counted: bool,
     /// True if the whole log was read. The forecast needs all of it.
     pub is_whole: bool,
-    /// True if the trigger, or the window where there is none, may still change, since even the newest epoch was too
-    /// long to be read.
-    pub is_end_open: bool,
     /// True if anything was sent or said.
     pub has_begun: bool,
-    /// The newest oversized item in the context: what it is, and its size in tokens. The first is log text.
-    pub big: Option<(String, u64)>,
+    /// The newest oversized item in the context: what it is, and its size in tokens with its sign. The first is log text.
+    pub big: Option<(String, String)>,
     /// The largest item in the context.
     pub largest: Option<Largest>,
     /// The model's id.
@@ -71,16 +71,16 @@ pub struct Largest {
     pub what: String,
     /// The name of the file that it is of.
     pub of: Option<String>,
-    /// Its size, in tokens.
-    pub tokens: u64,
+    /// Its size, in tokens, with its sign.
+    pub size: String,
 }
 
 impl Largest {
-    fn of(session: &Session) -> Option<Largest> {
+    fn of(session: &Session, is_counted: bool) -> Option<Largest> {
         let items = session.items();
         let sized = session.in_context();
         let said = sized.filter(|(ix, ..)| !items.at(*ix).is_prefix());
-        let (ix, tokens, _) = said.max_by_key(|(_, tokens, _)| *tokens)?;
+        let (ix, tokens, source) = said.max_by_key(|(_, tokens, _)| *tokens)?;
         let item = items.at(ix);
         let mut calls = items.to(ix).rev().take(MOST_BETWEEN);
         let call = item.call().and_then(|call| {
@@ -89,9 +89,14 @@ impl Largest {
         Some(Largest {
             what: label(&item).into_owned(),
             of: call.and_then(|call| named_file(preview(&call)).map(str::to_owned)),
-            tokens,
+            size: size(tokens, source, is_counted),
         })
     }
+}
+
+/// Returns the size of an item, with its sign.
+fn size(tokens: u64, source: Source, is_counted: bool) -> String {
+    format!("{}{}", of_item(source, is_counted), short(tokens))
 }
 
 /// Returns the name of the file at the beginning of a call's arguments; `None`: there is none.
@@ -112,37 +117,50 @@ impl Values {
             clock,
         } = shown;
         let gauge = session.gauge();
-        let cache = gauge.prompt_cache().map(|cache| cache.state(clock.now));
-        let (context, limits) = (gauge.context, gauge.limits().clone());
+        let is_counted = gauge.is_counted;
+        let window = gauge.limits().window;
         let sized = session.in_context();
-        let large = sized.filter(|(_, tokens, _)| oversized.is_reached(*tokens, limits.window));
+        let large = sized.filter(|(_, tokens, _)| oversized.is_reached(*tokens, window));
         let newest = large.max_by_key(|(ix, ..)| *ix);
+        Values {
+            has_begun: gauge.context.used > 0 || session.has_begun(),
+            big: newest.map(|(ix, tokens, source)| {
+                let item = &session.items().at(ix);
+                (label(item).into_owned(), size(tokens, source, is_counted))
+            }),
+            largest: Largest::of(session, is_counted),
+            signs: Signs::of_epoch(&gauge),
+            project: session.project().to_owned(),
+            ..Values::of_gauge(&gauge, agent, clock)
+        }
+    }
+
+    /// Returns the values of a session of a list, of which no items are known.
+    pub fn of_gauge(gauge: &SessionGauge, agent: &'static str, clock: &Clock) -> Values {
+        let cache = gauge.prompt_cache().map(|cache| cache.state(clock.now));
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Values {
-            is_final: gauge.is_final,
-            is_whole: session.coverage == Coverage::Whole,
-            is_end_open: session.coverage == Coverage::Tail && limits.is_end_provisional(),
-            has_begun: context.used > 0 || session.has_begun(),
-            big: newest.map(|(ix, tokens, _)| {
-                let item = &session.items().at(ix);
-                (label(item).into_owned(), tokens)
-            }),
-            largest: Largest::of(session),
-            model: owned(session.model()),
+            signs: Signs::of(gauge),
+            is_counted: gauge.is_counted,
+            is_whole: gauge.coverage == Coverage::Whole,
+            has_begun: gauge.context.used > 0 || gauge.has_begun(),
+            big: None,
+            largest: None,
+            model: owned(gauge.model()),
             effort: None,
-            session: owned(session.meta.id.as_deref()),
+            session: owned(gauge.meta.id.as_deref()),
             agent,
-            beside_size: triggers::beside_size(&model::triggers::other(&gauge, clock.now), clock),
+            beside_size: triggers::beside_size(&model::triggers::other(gauge, clock.now), clock),
             cache: cache.map(|state| {
                 let [long, short] = [triggers::cache, triggers::cache_in_short];
                 [long(state, clock), short(state, clock)]
             }),
-            version: owned(session.meta.version.as_deref()),
-            project: session.project().to_owned(),
+            version: owned(gauge.meta.version.as_deref()),
+            project: gauge.project().to_owned(),
             // The forecast is as of the newest record. An idle session makes no difference to the number of requests.
             forecast: gauge.forecast_then(),
-            context,
-            limits,
+            context: gauge.context,
+            limits: gauge.limits().clone(),
         }
     }
 
@@ -183,30 +201,32 @@ impl Values {
                 (!parts.is_empty()).then(|| parts.join(" + "))
             }
             Key::Used if !self.has_begun => None,
-            Key::Used => Some(format!("{}{}", self.about(), tokens(context.used))),
-            Key::Window if is_short => Some(short(limits.window)),
+            Key::Used => Some(format!("{}{}", self.signs.size, tokens(context.used))),
+            Key::Window if is_short => Some(self.signs.window.to_owned() + &short(limits.window)),
             Key::Window => Some(format!(
-                "window {} ({})",
+                "window {}{} ({})",
+                self.signs.window,
                 short(limits.window),
                 limits.window_source.name()
             )),
             Key::Trigger => {
                 let trigger = short(limits.trigger?);
                 Some(format!(
-                    "trigger {trigger} ({})",
+                    "trigger {}{trigger} ({})",
+                    self.signs.trigger,
                     limits.trigger_source.name()
                 ))
             }
             Key::Roles => self.roles(),
             Key::Big => {
                 let (label, size) = self.big.as_ref()?;
-                Some(format!("{} {}", plain(label), short(*size)))
+                Some(format!("{} {size}", plain(label)))
             }
             Key::Largest => {
-                let Largest { what, of, tokens } = self.largest.as_ref()?;
+                let Largest { what, of, size } = self.largest.as_ref()?;
                 let of = of.as_deref().map(|file| format!(" of {}", plain(file)));
                 let of = of.unwrap_or_default();
-                Some(format!("{}{of}, {}", plain(what), short(*tokens)))
+                Some(format!("{}{of}, {size}", plain(what)))
             }
             Key::Model => self.model.as_deref().map(|id| plain(short_model(id))),
             Key::Effort => self.effort.as_deref().map(plain),
@@ -216,6 +236,16 @@ impl Values {
             }
             Key::Agent => Some(self.agent.to_owned()).filter(|name| !name.is_empty()),
             Key::Version => self.version.as_deref().map(plain),
+            // Only lists have them, see `ls::format`.
+            Key::Id
+            | Key::Parent
+            | Key::Name
+            | Key::Title
+            | Key::Folder
+            | Key::Path
+            | Key::Age
+            | Key::Live
+            | Key::Cost => None,
             Key::Project => Some(plain(&self.project)).filter(|name| !name.is_empty()),
         }
     }
@@ -223,29 +253,15 @@ impl Values {
     fn estimated(&self) -> Option<String> {
         let context = &self.context;
         let half = (context.high - context.used).max(context.used - context.low);
-        let (about, estimated) = (self.about(), tokens(context.estimated));
+        let (about, estimated) = (self.signs.size, tokens(context.estimated));
         (context.estimated > 0).then(|| format!("{about}{estimated} ±{} est", error(half)))
-    }
-
-    /// Returns the sign before a number that may still change; empty: it is final.
-    fn about(&self) -> &'static str {
-        if self.is_final || self.context.estimated == 0 {
-            ""
-        } else {
-            ABOUT
-        }
     }
 
     /// Returns the used share in percent; `None`: the session has not begun, or the limit is not known.
     pub fn share(&self) -> Option<String> {
         let (filled, end) = self.filled();
         let percent = percent(filled, end).filter(|_| self.has_begun)?;
-        let about = if self.is_end_open {
-            ABOUT
-        } else {
-            self.about()
-        };
-        Some(format!("{about}{percent}%"))
+        Some(format!("{}{percent}%", self.signs.share))
     }
 
     fn until(&self, is_short: bool, left: u64) -> String {
@@ -257,7 +273,7 @@ impl Values {
             (None, _) => "to the end of the window",
         };
         let words = if is_short { "left" } else { words };
-        format!("{} {words}", short(left))
+        format!("{}{} {words}", self.signs.left, short(left))
     }
 
     fn requests(&self, is_short: bool) -> Option<String> {
@@ -283,9 +299,14 @@ impl Values {
     fn roles(&self) -> Option<String> {
         let parts: Vec<String> = Role::ALL
             .into_iter()
-            .map(|role| (role, self.context.role(role).tokens))
-            .filter(|(_, tokens)| *tokens > 0)
-            .map(|(role, tokens)| format!("{} {}", letter(role), short(tokens)))
+            .map(|role| (role, self.context.role(role)))
+            .filter(|(_, share)| share.tokens > 0)
+            .map(|(role, share)| {
+                // Roles are shared by the tokens of texts, which may have been guessed.
+                let is_sure = self.is_counted && share.estimated == 0;
+                let sign = if is_sure { "" } else { ABOUT };
+                format!("{} {sign}{}", letter(role), short(share.tokens))
+            })
             .collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }
