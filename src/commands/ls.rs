@@ -1,14 +1,16 @@
 //! `ctxgauge ls`.
 
 use super::ended::PrintTime;
-use super::options::{ManySessions, MonitorOptions, one_of, with_help};
+use super::options::{Logs, MonitorOptions, Plain, SessionOption, one_of, with_help};
 use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
 use jiff::tz::TimeZone;
 use render::clock::Clock;
-use report::ls::{self, DivideBy, ListOptions, Sort, Sums};
+use report::ls::{self, DivideBy, LineFormat, ListOptions, Sort, Sums};
+use report::{FORMATS, OutputFormat};
+use std::path::PathBuf;
 use strum::IntoEnumIterator;
 
 /// `ctxgauge ls`.
@@ -38,33 +40,75 @@ pub struct Ls {
     /// Order of the sessions.
     #[arg(long, value_name = "KEY", default_value = "recent", value_parser = one_of(Sort::iter(), with_help))]
     pub sort: Sort,
-    /// The sessions to list.
+    /// Files or folders; default: all logs of this machine.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The only session that is read.
     #[command(flatten)]
-    pub all: ManySessions,
+    pub session: SessionOption,
+    /// The logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// Output format: text, json, or a line for each session, with values in braces, such as '{id}' or
+    /// '{project}\t{title}'. An unknown value lists all.
+    #[arg(long, value_name = "FORMAT", default_value = FORMATS[0].name, value_parser = list_format)]
+    pub format: ListFormat,
+    /// The characters of the output.
+    #[command(flatten)]
+    pub plain: Plain,
+}
+
+/// The format of a list.
+#[derive(Debug, Clone)]
+pub enum ListFormat {
+    /// Of all of it.
+    Whole(&'static OutputFormat),
+    /// Of a line for each session.
+    Lines(LineFormat),
+}
+
+fn list_format(text: &str) -> Result<ListFormat, String> {
+    if text.contains(['{', '[']) {
+        let format = LineFormat::read(text).map_err(|error| error.to_string())?;
+        return Ok(ListFormat::Lines(format));
+    }
+    let named = FORMATS.iter().find(|format| format.name == text);
+    let named = named.map(ListFormat::Whole);
+    named.ok_or_else(|| "neither text nor json, nor does it have a value such as {id}".to_owned())
 }
 
 impl Run for Ls {
     fn add_options(&mut self, before: &mut MonitorOptions) {
-        self.all.add(before);
+        self.logs.add(&mut before.logs);
+        self.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let mut context = call.setup()?.context_of_all(&self.all)?;
-        let charset = self.all.print.plain.charset();
-        call.long_work(&mut context, PrintTime::AtTheEnd, charset)?;
+        let mut context = call.setup()?.context_of(&self.paths, &self.logs)?;
+        self.session.select(&mut context)?;
+        call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
         let mut clock = context.clock();
         if self.utc {
             clock.zone = TimeZone::UTC;
         }
         let wanted = self.wanted(clock);
-        let style = self.all.print.style(call);
+        let format = match &self.format {
+            ListFormat::Whole(format) => format,
+            ListFormat::Lines(_) => &FORMATS[0],
+        };
+        let style = self.plain.style(format, call);
         ls::run(&context, style, &wanted, call.out, call.err)
     }
 }
 
 impl Ls {
     fn wanted(&self, clock: Clock) -> ListOptions {
-        let needs_totals = matches!(self.sort, Sort::Usage | Sort::Cost);
+        let format = match &self.format {
+            ListFormat::Lines(format) => Some(format.clone()),
+            ListFormat::Whole(_) => None,
+        };
+        let has_cost = format.as_ref().is_some_and(LineFormat::has_cost);
+        let needs_totals = has_cost || matches!(self.sort, Sort::Usage | Sort::Cost);
         ListOptions {
             sums: if self.totals || needs_totals {
                 Sums::Totals
@@ -78,6 +122,7 @@ impl Ls {
             model: self.model.clone(),
             limit: self.limit,
             sort: self.sort,
+            format,
         }
     }
 }

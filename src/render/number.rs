@@ -26,6 +26,19 @@ pub fn short(n: u64) -> String {
     }
 }
 
+/// Returns all digits of a number in groups: `1,234,567`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Returns the number as [`tokens`]; [`NONE`] for 0.
 pub fn tokens_or_none(n: u64) -> String {
     match n {
@@ -160,6 +173,12 @@ mod tests {
         assert_eq!(costs.map(usd), written);
         assert_eq!(least_usd(0.0007), None);
         assert_eq!(least_usd(0.33).as_deref(), Some("$0.33"));
+    }
+
+    #[test]
+    fn digits_are_in_groups_of_three() {
+        let numbers = [0, 999, 1_000, 123_456, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
     }
 
     #[test]

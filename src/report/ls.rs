@@ -2,8 +2,10 @@
 
 mod columns;
 mod cost;
+mod format;
 mod gather;
 pub(crate) mod json;
+mod money;
 mod options;
 mod own_cost;
 mod responses;
@@ -13,6 +15,7 @@ mod text;
 mod totals;
 
 pub(crate) use cost::Cost;
+pub use format::LineFormat;
 pub(crate) use options::is_part;
 pub use options::{DivideBy, Division, ListOptions, Sort};
 pub(crate) use responses::Responses;
@@ -27,6 +30,7 @@ use gather::{LogContent, gather};
 use ingest::conversations::LogSummaries;
 use ingest::discover::registry::Registries;
 use ingest::log::LogFile;
+use jiff::tz::TimeZone;
 use model::event::Conversation;
 use model::project::Projects;
 use model::sessions::{FileId, Row, SessionKey, Sessions, Update};
@@ -56,6 +60,8 @@ pub struct SessionList {
     pub rows: Vec<Row>,
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
+    /// The totals by agent, with their cost; empty: no totals were asked for.
+    pub by_agent: Vec<Group>,
     /// The parts of the totals, and what they are divided by.
     pub groups: Option<(Division, Vec<Group>)>,
     /// The usage of each session; empty: no totals were asked for.
@@ -95,12 +101,20 @@ pub(crate) fn read(context: &ReportContext, wanted: &ListOptions) -> ReadResult 
         let log = &found.files[ix];
         let file = log.facts.file;
         let LogContent {
-            summaries,
+            mut summaries,
             overrides,
             responses,
         } = match gathered {
             Ok(gathered) => gathered,
             Err(error) => return unread.push((ix, error)),
+        };
+        if let Some(only) = &context.only {
+            summaries.retain(|(conversation, summary)| {
+                only.is(*conversation, summary.meta.id.as_deref())
+            });
+        }
+        let is_wanted = |conversation| {
+            context.only.is_none() || summaries.iter().any(|(of, _)| *of == conversation)
         };
         match (totals.as_mut(), responses) {
             (Some(totals), Ok(responses)) => {
@@ -109,7 +123,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &ListOptions) -> ReadResult 
                     of_log.map(|(conversation, of)| (SessionKey { file, conversation }, of)),
                 );
                 totals.add(log.format, &responses, wanted, |conversation| {
-                    folder(&summaries, &overrides, conversation)
+                    is_wanted(conversation).then(|| folder(&summaries, &overrides, conversation))
                 });
             }
             (_, Ok(_)) => {}
@@ -132,7 +146,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &ListOptions) -> ReadResult 
         problems.push((path, error.to_string()));
     }
     let unwritten = match totals.as_mut() {
-        Some(totals) if !found.archives.is_empty() => {
+        Some(totals) if !found.archives.is_empty() && context.only.is_none() => {
             let failed = count(context, wanted, &found.archives, totals, &mut problems);
             unwritten.or(failed)
         }
@@ -179,7 +193,7 @@ fn count(
         match read {
             Ok((summaries, overrides, responses)) => {
                 totals.add(log.format, &responses, wanted, |conversation| {
-                    folder(&summaries, &overrides, conversation)
+                    Some(folder(&summaries, &overrides, conversation))
                 });
             }
             Err(error) => problems.push((log.facts.path.to_path_buf(), error.to_string())),
@@ -248,7 +262,15 @@ pub fn run(
         let groups = totals.groups(&by, &context.rules, all.projects());
         (by, groups)
     });
+    let by_agent = Division {
+        by: DivideBy::Agent,
+        zone: TimeZone::UTC,
+    };
+    let by_agent = totals
+        .as_ref()
+        .map(|totals| totals.groups(&by_agent, &context.rules, all.projects()));
     let sessions = SessionList {
+        by_agent: by_agent.unwrap_or_default(),
         rows: wanted.rows(&all, &spending),
         sessions: all,
         totals,
@@ -256,6 +278,14 @@ pub fn run(
         spending,
         clock: context.clock(),
     };
-    style.print(&sessions, out)?;
+    match &wanted.format {
+        Some(format) => {
+            for row in &sessions.rows {
+                let lines = format.lines(&sessions, row).unwrap_or_default();
+                writeln!(out, "{}", style.in_charset(&lines))?;
+            }
+        }
+        None => style.print(&sessions, out)?,
+    }
     context.check(&problems)
 }

@@ -447,3 +447,62 @@ fn what_totals_lack_is_the_input_until_a_sum_has_it() {
     assert_eq!(lacks(&lines[..3]), (json!(2), json!(0), json!(60)));
     assert_eq!(lacks(&lines), (json!(0), json!(4_100), json!(60)));
 }
+
+fn printed(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = ctxgauge(home.path());
+    let output = command.arg("ls").args(arguments).arg(folder).output();
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (out, err)
+}
+
+#[test]
+fn a_format_prints_a_line_for_each_session() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let lines = |format: &str| printed(folder.path(), &["--format", format]).0;
+    assert_eq!(lines("{id}"), "cccc\nbbbb\naaaa\n");
+    assert_eq!(
+        lines("{project}\\t{title}[ of {parent}]"),
+        "blog\tgo on\nblog\tgo on\nshop\tgo on\n"
+    );
+    let costs = lines("{cost}");
+    assert!(
+        costs.lines().skip(1).all(|cost| cost.starts_with('$')),
+        "{costs}"
+    );
+    let (out, err) = printed(folder.path(), &["--format", "{idd}"]);
+    assert_eq!(out, "");
+    for possible in ["there is no {idd}", "id,", "title,", "percent,"] {
+        assert!(err.contains(possible), "{possible}: {err}");
+    }
+    let (_, err) = printed(folder.path(), &["--format", "{largest}"]);
+    assert!(err.contains("there is no {largest}"), "{err}");
+}
+
+#[test]
+fn sums_have_a_last_row_and_what_they_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let (text, _) = printed(folder.path(), &["--totals", "--by", "day"]);
+    let list = list(folder.path(), &["--totals", "--by", "day"]);
+    let groups = list["groups"]["of"].as_array().unwrap();
+    let sum: u64 = groups
+        .iter()
+        .map(|day| day["cache_read"].as_u64().unwrap())
+        .sum();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let all: Vec<&Vec<&str>> = rows
+        .iter()
+        .filter(|row| row.first() == Some(&"all"))
+        .collect();
+    assert_eq!(all.len(), 2, "{text}");
+    for row in all {
+        assert_eq!(row[3], sum.to_string(), "{text}");
+        // One of the models has no price.
+        assert!(row[6].starts_with("≥$"), "{text}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The columns of the list of sessions: a column is one entry with its heading, its layout, its cells and their signs.
 
+use super::money::cost;
 use super::{SessionList, Spending};
 use crate::text::table::{Column, Holds};
 use jiff::Timestamp;
@@ -8,19 +9,12 @@ use model::prompt_cache::CacheState;
 use model::sessions::{Activity, FileFacts, Row, Sessions};
 use model::triggers;
 use render::clock::Clock;
-use render::number::{age, error, least_usd, percent, tokens, tokens_or_none, usd};
+use render::number::{age, error, percent, tokens, tokens_or_none};
+use render::sure::{ABOUT, AT_LEAST, AT_MOST, Signs};
 use render::text::{one_line, short_model};
 use render::{NONE, OF_WINDOW, live_sign, or_none, triggers as words};
 use std::array;
 use std::borrow::Cow;
-
-/// Before a number that a report on the whole log may show otherwise.
-const ABOUT: &str = "~";
-/// Before a headroom that may be less.
-const AT_MOST: &str = "≤";
-
-/// Before a cost that lacks the price of some responses, or surcharges.
-pub(super) const AT_LEAST: &str = "≥";
 
 /// A column of the list.
 pub(super) struct ListColumn {
@@ -103,8 +97,8 @@ pub(super) const COLUMNS: &[ListColumn] = &[
     ListColumn {
         signs: &[PROVISIONAL],
         ..ListColumn::new(Column::new("CONTEXT", Holds::Numbers, 2), |entry| {
-            let about = about_if(!entry.gauge.is_final);
-            format!("{about}{}", tokens(entry.gauge.context.used))
+            let sign = Signs::of(entry.gauge).size;
+            format!("{sign}{}", tokens(entry.gauge.context.used))
         })
     },
     ListColumn::new(Column::new("KNOWN", Holds::Numbers, 8), |entry| {
@@ -125,6 +119,10 @@ pub(super) const COLUMNS: &[ListColumn] = &[
                 |cell| cell.contains(OF_WINDOW),
                 "w of the window: no trigger is known, or nothing fires at one",
             ),
+            (
+                |cell| cell.contains(AT_LEAST),
+                "≥ at least: the whole log may add to what the agent counts",
+            ),
         ],
         ..ListColumn::new(Column::new("TRIGGER", Holds::Numbers, 0), |entry| {
             let limits = entry.gauge.limits();
@@ -134,20 +132,16 @@ pub(super) const COLUMNS: &[ListColumn] = &[
                 None => OF_WINDOW,
             };
             let percent = percent(filled, end);
-            or_none(percent.map(|percent| format!("{}{percent}%{of}", entry.about_end())))
+            let sign = Signs::of(entry.gauge).share;
+            or_none(percent.map(|percent| format!("{sign}{percent}%{of}")))
         })
     },
     ListColumn {
         signs: &[(|cell| cell.contains(AT_MOST), "≤ at most")],
         ..ListColumn::new(Column::new("HEADROOM", Holds::Numbers, 5), |entry| {
-            // An agent's own count may be larger than the end of its log shows.
-            let at_most = if entry.gauge.is_own_count_whole {
-                entry.about_end()
-            } else {
-                AT_MOST
-            };
+            let sign = Signs::of(entry.gauge).left;
             let headroom = entry.gauge.headroom();
-            or_none(headroom.map(|headroom| format!("{at_most}{}", tokens(headroom))))
+            or_none(headroom.map(|headroom| format!("{sign}{}", tokens(headroom))))
         })
     },
     ListColumn::new(Column::optional("IF IDLE", Holds::Numbers, 10), |entry| {
@@ -176,11 +170,6 @@ pub(super) const COLUMNS: &[ListColumn] = &[
 /// The cells of a session, one for each of [`COLUMNS`].
 pub(super) type Cells = [String; COLUMNS.len()];
 
-/// Returns the sign before a number that may change.
-fn about_if(is_provisional: bool) -> &'static str {
-    if is_provisional { ABOUT } else { "" }
-}
-
 impl<'a> Entry<'a> {
     /// Returns its cells.
     pub(super) fn cells(&self) -> Cells {
@@ -206,11 +195,6 @@ impl<'a> Entry<'a> {
         self.list.clock.now
     }
 
-    /// Returns the sign before the number that its context or its end decides.
-    fn about_end(&self) -> &'static str {
-        about_if(!self.gauge.is_final || self.gauge.limits().is_end_provisional())
-    }
-
     fn project(&self) -> &'a str {
         self.sessions().project_of(self.gauge)
     }
@@ -234,18 +218,6 @@ fn if_idle(gauge: &SessionGauge, clock: &Clock) -> Option<String> {
 fn cache(gauge: &SessionGauge, clock: &Clock) -> Option<String> {
     let state = gauge.prompt_cache()?.state(clock.now);
     matches!(state, CacheState::Warm(_)).then(|| words::cache_cell(state, clock))
-}
-
-/// Returns the cost of responses; [`NONE`] if none of them has a price.
-pub(super) fn cost(of: &Spending) -> String {
-    if of.unpriced > 0 && of.unpriced == of.responses {
-        return NONE.to_owned();
-    }
-    if !of.is_least() {
-        return usd(of.usd());
-    }
-    let least = least_usd(of.usd()).unwrap_or_else(|| usd(0.0));
-    format!("{AT_LEAST}{least}")
 }
 
 /// Returns the meanings of the signs in the rows, each once.
@@ -275,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_sign_has_a_meaning_in_its_columns_only() {
-        let all = ["●", "○", "·", "~90k", "34%w", "≤8k"];
+        let all = ["●", "○", "·", "~90k", "34%w", "≥88% ", "≤8k"];
         let meant = |heading: &str| {
             let rows = all.map(|cell| with(heading, cell));
             let signs = signs(&rows).into_iter();
@@ -287,7 +259,7 @@ mod tests {
             let expected = match heading {
                 "" => "●○·",
                 "CONTEXT" => "~",
-                "TRIGGER" => "~w",
+                "TRIGGER" => "~w≥",
                 "HEADROOM" => "≤",
                 _ => "",
             };

@@ -1,6 +1,7 @@
 //! Chooses the sessions of a list and their order, and the responses that its totals count.
 
 use super::Sums;
+use super::format::LineFormat;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::gauge::SessionGauge;
@@ -30,6 +31,8 @@ pub struct ListOptions {
     pub limit: Option<usize>,
     /// Their order.
     pub sort: Sort,
+    /// The format of a line for each session; `None`: a table.
+    pub format: Option<LineFormat>,
 }
 
 /// A property by which totals are divided. The program's help shows the docs of the variants.

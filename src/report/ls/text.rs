@@ -1,42 +1,46 @@
 //! The list of sessions for people: a row for each, as wide as the terminal.
 
-use super::columns::{AT_LEAST, COLUMNS, Cells, Entry, cost, signs};
+use super::columns::{COLUMNS, Cells, Entry, signs};
+use super::money::{at_least, cost};
 use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
-use render::number::{counted, tokens};
-use render::{NONE, or_none};
+use render::number::{counted, grouped, tokens};
+use render::NONE;
 use std::{array, io};
 
 /// The most characters of an id on a terminal: enough to select a session.
 const ID_CHARS: usize = 13;
 
+/// A way to write a number.
+type Number = fn(u64) -> String;
+
 /// The columns of what the totals are divided by, each with the cell of a group.
-const GROUP_COLUMNS: [(Column, fn(&Group) -> String); 7] = [
-    (Column::new("", Holds::Text(10), 0), |group| {
+const GROUP_COLUMNS: [(Column, fn(&Group, Number) -> String); 7] = [
+    (Column::new("", Holds::Text(12), 0), |group, _| {
         match &*group.name {
             "" => NONE,
             name => name,
         }
         .to_owned()
     }),
-    (Column::new("RESPONSES", Holds::Numbers, 4), |group| {
-        group.spending.responses.to_string()
+    (Column::new("RESPONSES", Holds::Numbers, 4), |group, number| {
+        number(group.spending.responses)
     }),
-    (Column::new("INPUT", Holds::Numbers, 2), |group| {
-        tokens(group.spending.spent.input)
+    (Column::new("INPUT", Holds::Numbers, 2), |group, number| {
+        number(group.spending.spent.input)
     }),
-    (Column::new("CACHE READ", Holds::Numbers, 1), |group| {
-        tokens(group.spending.spent.cache_read)
+    (Column::new("CACHE READ", Holds::Numbers, 1), |group, number| {
+        number(group.spending.spent.cache_read)
     }),
-    (Column::new("CACHE WRITE", Holds::Numbers, 3), |group| {
-        tokens(group.spending.spent.cache_write)
+    (Column::new("CACHE WRITE", Holds::Numbers, 3), |group, number| {
+        number(group.spending.spent.cache_write)
     }),
-    (Column::new("OUTPUT", Holds::Numbers, 0), |group| {
-        tokens(group.spending.spent.output)
+    (Column::new("OUTPUT", Holds::Numbers, 0), |group, number| {
+        number(group.spending.spent.output)
     }),
-    (Column::new("COST", Holds::Numbers, 0), |group| {
+    (Column::new("COST", Holds::Numbers, 0), |group, _| {
         cost(&group.spending)
     }),
 ];
@@ -61,12 +65,14 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<(
     let Some(totals) = &sessions.totals else {
         return Ok(());
     };
-    writeln!(page, "\ntotals, each response counted once")?;
+    writeln!(
+        page,
+        "\ntotals, each response counted once; input without what was cached"
+    )?;
+    write_table_of_groups(page, &sessions.by_agent)?;
     for agent in totals.by_agent() {
-        let sums = Some(list(&agent.terms)).filter(|sums| !sums.is_empty());
-        writeln!(page, "  {}: {}", agent.agent, or_none(sums))?;
         for lack in lack(&agent) {
-            writeln!(page, "    {lack}")?;
+            writeln!(page, "{}: {lack}", agent.agent)?;
         }
     }
     if let Some((by, groups)) = &sessions.groups {
@@ -96,8 +102,21 @@ fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> i
         division.by.name(),
         clock.unwrap_or_default()
     )?;
-    let cells = |group| GROUP_COLUMNS.map(|(_, cell)| cell(group));
-    let rows: Vec<_> = groups.iter().map(cells).collect();
+    write_table_of_groups(page, groups)
+}
+
+/// Writes a row for each group, and one for all of them.
+fn write_table_of_groups(page: &mut Page<'_>, groups: &[Group]) -> io::Result<()> {
+    let number = number_in(page.columns());
+    let mut all = Spending::default();
+    groups.iter().for_each(|group| all.add(group.spending));
+    let all = Group {
+        name: "all".to_owned(),
+        folder: None,
+        spending: all,
+    };
+    let cells = |group| GROUP_COLUMNS.map(|(_, cell)| cell(group, number));
+    let rows: Vec<_> = groups.iter().chain([&all]).map(cells).collect();
     write_table(page, GROUP_COLUMNS.map(|(column, _)| column), rows)?;
     if let Some(sign) = at_least(groups.iter().map(|group| &group.spending)) {
         writeln!(page, "\n{sign}")?;
@@ -105,20 +124,16 @@ fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> i
     Ok(())
 }
 
-/// Returns the meaning of the sign before some of these costs; `None`: none of them has it.
-fn at_least<'s>(all: impl Iterator<Item = &'s Spending>) -> Option<String> {
-    let signed = all.filter(|of| cost(of).starts_with(AT_LEAST));
-    let mut sum = Spending::default();
-    signed.for_each(|of| sum.add(*of));
-    let mut why = Vec::new();
-    if sum.unpriced > 0 {
-        why.push("some responses have no price".to_owned());
+/// The columns of a terminal from which on numbers are written in full.
+const WIDE: usize = 100;
+
+/// Returns the way in which a table of sums writes numbers: in a pipe in full, and on a terminal so that people can read them.
+fn number_in(columns: Option<usize>) -> Number {
+    match columns {
+        None => |n| n.to_string(),
+        Some(WIDE..) => grouped,
+        Some(_) => tokens,
     }
-    if !sum.lacking.is_empty() {
-        let names = sum.lacking.names().join(", ").replace('_', " ");
-        why.push(format!("the price does not contain: {names}"));
-    }
-    (!why.is_empty()).then(|| format!("{AT_LEAST} at least: {}", why.join("; ")))
 }
 
 /// Returns numbers with their names.

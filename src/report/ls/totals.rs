@@ -123,13 +123,14 @@ pub struct Group {
 pub(super) struct CollectedResponses(Totals);
 
 impl CollectedResponses {
-    /// Adds the responses of a log of this format. `folder` is that of the project of each of its sessions.
+    /// Adds the responses of a log of this format. `folder` is that of the project of each of its sessions; `None`: the
+    /// session is not wanted.
     pub(super) fn add<'p>(
         &mut self,
         format: &'static Format,
         responses: &Responses,
         wanted: &ListOptions,
-        folder: impl Fn(Conversation) -> &'p str,
+        folder: impl Fn(Conversation) -> Option<&'p str>,
     ) {
         if responses.has_none() {
             return;
@@ -154,7 +155,7 @@ impl CollectedResponses {
             all.rows.reserve_exact(rows.len().max(all.rows.len() / 4));
         }
         let wanted_folders = conversations.iter().map(|conversation| {
-            let folder = Some(folder(*conversation)).filter(|folder| wanted.has_project(folder));
+            let folder = folder(*conversation).filter(|folder| wanted.has_project(folder));
             folder.and_then(|folder| folders.index(folder))
         });
         let wanted_folders: Vec<Option<u32>> = wanted_folders.collect();
@@ -174,7 +175,7 @@ impl CollectedResponses {
         // Without usage, a response has neither a time nor a model here.
         if wanted.since.is_none()
             && wanted.model.is_none()
-            && wanted.has_project(folder(Conversation::Main))
+            && folder(Conversation::Main).is_some_and(|folder| wanted.has_project(folder))
         {
             all.unbilled.extend(&responses.unbilled);
             all.compactions.extend(&responses.compactions);
@@ -374,7 +375,7 @@ mod tests {
         let input = |logs: &[&Responses]| {
             let mut all = CollectedResponses::default();
             for log in logs {
-                all.add(format, log, &ListOptions::default(), |_| "");
+                all.add(format, log, &ListOptions::default(), |_| Some(""));
             }
             all.merged().by_agent()[0].terms[0]
         };
@@ -400,8 +401,8 @@ mod tests {
         ]);
         let mut all = CollectedResponses::default();
         let format = format();
-        all.add(format, &first, wanted, |_| "/home/ada/shop");
-        all.add(format, &fork, wanted, |_| "/home/ada/blog");
+        all.add(format, &first, wanted, |_| Some("/home/ada/shop"));
+        all.add(format, &fork, wanted, |_| Some("/home/ada/blog"));
         all.merged()
     }
 

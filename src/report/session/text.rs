@@ -34,7 +34,7 @@ const TOOL_COLUMNS: [Column; 9] = [
     Column::new("schema", Holds::Numbers, 5),
     Column::new("largest", Holds::Numbers, 2),
     Column::new("carried", Holds::Numbers, 0),
-    Column::new("cost", Holds::Numbers, 0),
+    Column::new("re-read", Holds::Numbers, 0),
 ];
 
 pub(super) fn write(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {

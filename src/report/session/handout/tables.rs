@@ -122,7 +122,7 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
         }
     });
     let headings =
-        "tool | #results | #tokens | #share | #now | #schema | #largest | #carried | #cost";
+        "tool | #results | #tokens | #share | #now | #schema | #largest | #carried | #re-read";
     let mut section = Section::new("Tools").with(Table::new(headings, rows));
     for server in &servers {
         let sizes = words::server(server) + ".";

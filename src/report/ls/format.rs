@@ -1,0 +1,130 @@
+//! A line for each session of a list, in a format of the user's: the format of status lines, with the values of lists.
+
+use super::SessionList;
+use super::money::cost;
+use crate::line::template::{Field, Key, Part, Template, WrongFormat};
+use crate::line::values::Values;
+use model::sessions::{Activity, Row};
+use render::number::age;
+use render::text::{inert, one_line};
+use std::fmt::Write;
+
+/// The values that only a status line has: a list reads no items and asks no client.
+const NOT_IN_LISTS: [Key; 3] = [Key::Big, Key::Largest, Key::Effort];
+
+/// A format that was read: its parts, between which there are tabs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineFormat(Vec<Template>);
+
+impl LineFormat {
+    /// Reads a format. `\t` is a tab.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be understood; the error says where and what is possible.
+    pub fn read(text: &str) -> Result<LineFormat, WrongFormat> {
+        let text = text.replace("\\t", "\t");
+        let read = |part| Template::read_of(part, |key| !NOT_IN_LISTS.contains(&key));
+        let parts = text.split('\t').map(read);
+        Ok(LineFormat(parts.collect::<Result<_, _>>()?))
+    }
+
+    /// Returns true if it shows what sessions cost.
+    pub fn has_cost(&self) -> bool {
+        fn has(parts: &[Part]) -> bool {
+            parts.iter().any(|part| match part {
+                Part::Field(field) => field.key == Key::Cost,
+                Part::Section(parts) => has(parts),
+                Part::Text(_) => false,
+            })
+        }
+        let lines = self.0.iter().flat_map(|template| &template.0);
+        lines.into_iter().any(|parts| has(parts))
+    }
+
+    /// Returns the lines of a session, safe to print. `None`: there is no such session.
+    pub(super) fn lines(&self, list: &SessionList, row: &Row) -> Option<String> {
+        let text = Texts::of(list, row)?;
+        let tabbed = self.0.iter().map(|template| {
+            let lines = template.0.iter().map(|parts| text.of_parts(parts));
+            lines.collect::<Vec<_>>().join("\n")
+        });
+        Some(tabbed.collect::<Vec<_>>().join("\t"))
+    }
+}
+
+/// The texts of a session's values.
+struct Texts<'l> {
+    list: &'l SessionList,
+    row: Row,
+    values: Values,
+}
+
+impl<'l> Texts<'l> {
+    fn of(list: &'l SessionList, row: &Row) -> Option<Texts<'l>> {
+        let (gauge, facts) = (list.sessions.gauge(row.key)?, list.sessions.facts(row.key)?);
+        Some(Texts {
+            list,
+            row: *row,
+            values: Values::of_gauge(gauge, facts.label, &list.clock),
+        })
+    }
+
+    /// Returns the text of some parts. A value that is not known leaves its place empty, and its section out.
+    fn of_parts(&self, parts: &[Part]) -> String {
+        let mut line = String::new();
+        for part in parts {
+            match part {
+                Part::Text(text) => line.push_str(text),
+                Part::Field(field) => {
+                    let _ = write!(line, "{}", self.value(field).unwrap_or_default());
+                }
+                Part::Section(parts) => {
+                    let is_known = parts.iter().all(|part| match part {
+                        Part::Field(field) => self.value(field).is_some(),
+                        Part::Text(_) | Part::Section(_) => true,
+                    });
+                    if is_known {
+                        line.push_str(&self.of_parts(parts));
+                    }
+                }
+            }
+        }
+        line
+    }
+
+    fn value(&self, field: &Field) -> Option<String> {
+        let (sessions, key) = (&self.list.sessions, self.row.key);
+        let (gauge, facts) = (sessions.gauge(key)?, sessions.facts(key)?);
+        let owned = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let text = match field.key {
+            Key::Id => owned(gauge.meta.id.as_deref()?),
+            Key::Parent => owned(gauge.meta.parent.as_deref()?),
+            Key::Name => owned(&sessions.name(key)),
+            Key::Title => owned(&sessions.title(key)?),
+            Key::Project => owned(sessions.project_of(gauge)),
+            Key::Folder => owned(gauge.folder()),
+            Key::Path => owned(&facts.path.to_string_lossy()),
+            Key::Model => owned(gauge.model()?),
+            Key::Version => owned(gauge.meta.version.as_deref()?),
+            Key::Age => {
+                let at = sessions.activity_of(key)?;
+                Some(age(self.list.clock.now.duration_since(at).as_secs()))
+            }
+            Key::Live => {
+                let live = sessions.live(key, self.list.clock.now)?;
+                owned(match live {
+                    Activity::Working => "works",
+                    Activity::Waiting => "waits",
+                    Activity::Written => "written",
+                })
+            }
+            Key::Cost => {
+                let of = self.list.spending.get(&key)?;
+                Some(cost(of))
+            }
+            _ => self.values.text(field),
+        };
+        Some(inert(&one_line(&text?)).into_owned())
+    }
+}
