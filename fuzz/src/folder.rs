@@ -195,6 +195,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,
+        only: None,
     }
 }
 

@@ -20,8 +20,8 @@ pub struct Check {
     /// Files or folders: all sessions in them. Default: the newest session of the project in the working directory.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Check this session, by its id, the beginning or end of it, or a part of its title.
-    #[arg(long, value_name = "ID")]
+    /// Check this session, by its id, the beginning of it, its name or a part of its title.
+    #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// With PATH: check only sessions whose log was written to since then, such as 2h, 7d or 2026-11-01.
     #[arg(

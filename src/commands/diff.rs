@@ -14,14 +14,17 @@ use std::path::{Path, PathBuf};
 /// `ctxgauge diff`.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The session to compare with: a log file, a folder (its newest session), or a session's id, the beginning or end
-    /// of it, or a part of its title.
-    #[arg(value_name = "BEFORE")]
-    pub before: String,
+    /// The session to compare with: a log file, a folder (its newest session), or a session's id, the beginning of it,
+    /// its name or a part of its title.
+    #[arg(value_name = "BEFORE", required_unless_present = "session")]
+    pub before: Option<String>,
     /// The other session. Default: the same one, at another moment.
-    #[arg(value_name = "AFTER", required_unless_present_any = ["from", "to"])]
+    #[arg(value_name = "AFTER")]
     pub after: Option<String>,
-    /// BEFORE as of its Nth request, counted from 1. Default: as it is now.
+    /// BEFORE, by its id, name or title; the first argument is then AFTER.
+    #[arg(long, value_name = "SESSION", conflicts_with = "after")]
+    pub session: Option<String>,
+    /// BEFORE as of its Nth request, counted from 1. Default: as it is now; without AFTER and --to, its first.
     #[arg(long, value_name = "N")]
     pub from: Option<usize>,
     /// AFTER as of its Nth request. Default: as it is now.
@@ -51,8 +54,16 @@ impl Run for Diff {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let after = self.after.as_deref().unwrap_or(&self.before);
-        if self.before == after && self.from == self.to {
+        let (before, after) = match &self.session {
+            Some(session) => (Some(session), self.before.as_deref()),
+            None => (self.before.as_ref(), self.after.as_deref()),
+        };
+        let before = before.map_or("", String::as_str);
+        // All that one session has become.
+        let is_one_alone = after.is_none() && self.to.is_none();
+        let after = after.unwrap_or(before);
+        let from = self.from.or(is_one_alone.then_some(1));
+        if before == after && from == self.to {
             let why = "both are the same; name two requests of it with --from and --to";
             bail!(Exit::WrongUsage(why.to_owned()));
         }
@@ -60,19 +71,36 @@ impl Run for Diff {
         let mut context = setup.context_of(&[], &self.logs)?;
         setup.leave_out(self.redact.redact, &mut context)?;
         call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
-        let paths = [self.before.as_str(), after].map(PathBuf::from);
+        let paths = [before, after].map(PathBuf::from);
+        // A session is named by no path.
+        let is_file = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let is_named = |word: &str| self.session.as_deref() == Some(word);
         let moments = [
-            moment(&self.before, &paths[0], self.from),
-            moment(after, &paths[1], self.to),
+            moment(
+                before,
+                &paths[0],
+                !is_named(before) && is_file(&paths[0]),
+                from,
+            ),
+            moment(
+                after,
+                &paths[1],
+                !is_named(after) && is_file(&paths[1]),
+                self.to,
+            ),
         ];
         let style = self.plain.style(self.format, call);
         diff::run(&context, moments, self.items, style, call.out)
     }
 }
 
-/// Returns the session at a path or, if nothing is there, the one with this id or title.
-fn moment<'a>(word: &'a str, path: &'a Path, request: Option<usize>) -> SessionMoment<'a> {
-    let is_path = path.symlink_metadata().is_ok();
+/// Returns the session at a path or, if that is no path, the one with this id, name or title.
+fn moment<'a>(
+    word: &'a str,
+    path: &'a Path,
+    is_path: bool,
+    request: Option<usize>,
+) -> SessionMoment<'a> {
     SessionMoment {
         asked: SessionRequest {
             path: is_path.then_some(path),

@@ -2,7 +2,9 @@
 
 use super::ended::PrintTime;
 use super::exit::Exit;
-use super::options::{Logs, MonitorOptions, Redact, file_of, one_of, with_help};
+use super::options::{
+    Logs, MonitorOptions, Redact, SessionOption, file_end, file_of, one_of, unknown_end, with_help,
+};
 use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::{Result, bail};
@@ -10,7 +12,7 @@ use clap::Args;
 use files::output::Existing;
 use report::Charset;
 use report::export::{self, Format, Part, Place, Sizes, Table, schema};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use strum::IntoEnumIterator;
 
 /// `ctxgauge export`.
@@ -44,6 +46,9 @@ pub struct Export {
     /// Print the JSON schema of the table's rows, and read no log.
     #[arg(long, conflicts_with_all = ["output", "format", "redact", "since"])]
     pub schema: bool,
+    /// The only session that is read.
+    #[command(flatten)]
+    pub session: SessionOption,
     /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
@@ -70,6 +75,7 @@ impl Run for Export {
         let format = self.format()?;
         let setup = call.setup()?;
         let mut context = setup.context_of(&self.paths, &self.logs)?;
+        self.session.select(&mut context)?;
         setup.leave_out(self.redact.redact, &mut context)?;
         let file = file_of(self.output.as_deref());
         if file.is_none() && !self.partition.is_empty() {
@@ -106,9 +112,17 @@ impl Run for Export {
 
 impl Export {
     fn format(&self) -> Result<Format> {
-        let path = self.output.as_deref();
-        let end = path.and_then(Path::extension).and_then(|end| end.to_str());
-        let by_name = end.and_then(|end| end.parse().ok());
+        let end = file_end(self.output.as_deref());
+        let by_name: Option<Format> = end.and_then(|end| match end {
+            "jsonl" => Some(Format::Ndjson),
+            end => end.parse().ok(),
+        });
+        // Several tables are written to a folder, of any name.
+        let is_file = self.what.len() == 1 && self.partition.is_empty();
+        if let Some(end) = end.filter(|_| is_file && self.format.or(by_name).is_none()) {
+            let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            bail!(unknown_end(end, &known));
+        }
         let format = self.format.or(by_name).unwrap_or(Format::Ndjson);
         format.check_built()?;
         Ok(format)

@@ -6,13 +6,16 @@ use ::mcp::Texts;
 use anyhow::Result;
 use clap::Args;
 use files::Processes;
+use report::ReportContext;
+use report::session::id_of;
 
 /// `ctxgauge mcp`.
 #[derive(Debug, Args)]
 pub struct Mcp {
-    /// Answer for this session only, by its id, or the beginning or the end of it. Default: the session that the client
-    /// names, else the newest of the working directory.
-    #[arg(long, value_name = "ID")]
+    /// Answer for this session only, by its id, the beginning of it, its name or a part of its title. A whole id may be
+    /// that of a session that has no log yet. Default: the session that the client names, else the newest of the working
+    /// directory.
+    #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// Offer the tool `item_text` too, which gives out texts of the log.
     #[arg(long)]
@@ -35,6 +38,8 @@ impl Run for Mcp {
         let mut context = setup.context_of(&[], &self.logs)?;
         // Nothing is written.
         context.cache = None;
+        let session = self.session.as_deref().map(|name| known(&context, name));
+        let session = session.transpose()?;
         if call.terminals.stdin {
             writeln!(
                 call.err,
@@ -44,11 +49,27 @@ impl Run for Mcp {
         }
         let server = ::mcp::Setup {
             context,
-            session: self.session.clone(),
+            session,
             here: setup.user.working_folder(),
             parents: Processes::default().parents(),
             texts: if self.texts { Texts::On } else { Texts::Off },
         };
         ::mcp::serve(server, call.take_input(), call.out)
     }
+}
+
+/// The shortest id that may be that of a session without a log: the agent starts the server before it writes one.
+const WHOLE_ID: usize = 32;
+
+/// Returns the id of the session with this id, name or title.
+///
+/// # Errors
+///
+/// If there is none, or more than one: the client would learn it only when it calls a tool.
+fn known(context: &ReportContext, name: &str) -> Result<String> {
+    let is_id = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.len() >= WHOLE_ID && name.chars().all(is_id) {
+        return Ok(name.to_owned());
+    }
+    Ok(id_of(context, name)?.unwrap_or_else(|| name.to_owned()))
 }

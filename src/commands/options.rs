@@ -1,10 +1,11 @@
 //! Options that several commands have.
 
+use super::exit::Exit;
 use super::{Call, locale};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use report::{Charset, FORMATS, JSON, OutputFormat, Style};
+use report::{Charset, FORMATS, JSON, OutputFormat, ReportContext, Style};
 use std::path::{Path, PathBuf};
 use strum::EnumMessage;
 
@@ -171,12 +172,48 @@ pub struct ManySessions {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// The only session that is read.
+    #[command(flatten)]
+    pub session: SessionOption,
     /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
     /// The format of the output.
     #[command(flatten)]
     pub print: Print,
+}
+
+/// The only session that is read.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SessionOption {
+    /// Only this session, by its id, the beginning of it, its name or a part of its title; `ctxgauge ls` lists them. Its
+    /// sub-agents are sessions of their own.
+    #[arg(long, value_name = "SESSION")]
+    pub session: Option<String>,
+}
+
+impl SessionOption {
+    /// Leaves out all other sessions, if one is named.
+    pub(super) fn select(&self, context: &mut ReportContext) -> Result<()> {
+        match &self.session {
+            Some(wanted) => context.select_only(wanted),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the end of a file's name, without its period.
+pub(super) fn file_end(path: Option<&Path>) -> Option<&str> {
+    file_of(path)?.extension()?.to_str()
+}
+
+/// The error for a file whose end is that of no format.
+pub(super) fn unknown_end(end: &str, known: &[&str]) -> Exit {
+    let known: Vec<String> = known.iter().map(|end| format!(".{end}")).collect();
+    Exit::WrongUsage(format!(
+        "no format ends in '.{end}'; the known ends are {}; --format writes one of them into a file of any name",
+        known.join(", ")
+    ))
 }
 
 impl ManySessions {

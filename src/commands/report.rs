@@ -2,14 +2,16 @@
 
 use super::ended::PrintTime;
 use super::exit::Exit;
-use super::options::{Logs, MonitorOptions, Plain, Redact, file_of, format_name, one_of};
+use super::options::{
+    Logs, MonitorOptions, Plain, Redact, file_end, file_of, format_name, one_of, unknown_end,
+};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
 use files::output::{Existing, is_same};
 use report::session::{self, FORMATS, SessionRequest};
 use report::{JSON, OutputFormat, to_file};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// `ctxgauge report`.
 #[derive(Debug, Args)]
@@ -20,9 +22,9 @@ pub struct Report {
     /// Print the report again, as a line of JSON, whenever the session changes. `ctxgauge follow` says more.
     #[arg(long, hide = true, requires = "path", conflicts_with_all = ["session", "redact", "format", "output"])]
     pub follow: bool,
-    /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
-    /// Without PATH, any of this machine.
-    #[arg(long, value_name = "ID")]
+    /// Select a session by its id, the beginning of it, its name or a part of its title; `ctxgauge ls` lists them. A name
+    /// means the session itself, not its sub-agents. Without PATH, any of this machine.
+    #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// The logs to read.
     #[command(flatten)]
@@ -55,7 +57,7 @@ impl Run for Report {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let format = self.format();
+        let format = self.format()?;
         let setup = call.setup()?;
         if self.follow {
             return super::follow::reports(call, self.path.as_slice(), &self.logs);
@@ -90,14 +92,25 @@ impl Run for Report {
 }
 
 impl Report {
-    /// Returns the format: the named one, or the one for the file's extension.
-    fn format(&self) -> &'static OutputFormat {
-        if self.plain.json {
-            return &JSON;
+    /// Returns the format: the named one, or the one for the file's end.
+    fn format(&self) -> Result<&'static OutputFormat> {
+        let named = if self.plain.json {
+            Some(&JSON)
+        } else {
+            self.format
+        };
+        let end = file_end(self.output.as_deref());
+        let by_name = end.and_then(|end| {
+            let is_its = |format: &&OutputFormat| format.end == end || format.name == end;
+            FORMATS.iter().find(is_its)
+        });
+        match (named.or(by_name), end) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(&FORMATS[0]),
+            (None, Some(end)) => {
+                let known = FORMATS.each_ref().map(|format| format.end);
+                bail!(unknown_end(end, &known))
+            }
         }
-        let path = self.output.as_deref();
-        let end = path.and_then(Path::extension).and_then(|end| end.to_str());
-        let by_name = || FORMATS.iter().find(|format| Some(format.end) == end);
-        self.format.or_else(by_name).unwrap_or(&FORMATS[0])
     }
 }

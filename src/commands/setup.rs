@@ -184,6 +184,7 @@ impl Setup {
             patience: Patience::default(),
             progress: Progress::default(),
             redactor: None,
+            only: None,
         })
     }
 
@@ -218,7 +219,9 @@ impl Setup {
 
     /// Returns the context of a command on many sessions.
     pub(super) fn context_of_all(&self, all: &ManySessions) -> Result<ReportContext> {
-        self.context_of(&all.paths, &all.logs)
+        let mut context = self.context_of(&all.paths, &all.logs)?;
+        all.session.select(&mut context)?;
+        Ok(context)
     }
 
     /// Returns the mapping at this path, or the one of this name in the configuration's folder.

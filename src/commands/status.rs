@@ -13,8 +13,8 @@ use std::path::PathBuf;
 /// `ctxgauge status`.
 #[derive(Debug, Args)]
 pub struct Status {
-    /// The session with this id, or whose id begins with it; `ctxgauge ls` lists them.
-    #[arg(long, value_name = "ID")]
+    /// The session with this id, whose id begins with it, or with this name or title; `ctxgauge ls` lists them.
+    #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// The session of the agent that is this process or was started by it: tmux has it as #{pane_pid}. Default: the
     /// shell that runs this.
@@ -51,7 +51,8 @@ impl Run for Status {
             folders,
         };
         let (log, how) = find_pane(&context, &pane, &Processes::default());
-        if self.verbose {
+        let is_missing = log.is_none() && self.session.is_some();
+        if self.verbose || is_missing {
             writeln!(call.err, "ctxgauge: {how}")?;
         }
         let Some(log) = log else {

@@ -118,7 +118,8 @@ pub fn run(
     let counter = Counter::with_cl100k();
     let mut unread = Vec::new();
     let reading = context.progress.begin(&found.files);
-    let replay = |log: &LogFile| reading.log(log, || replay_one(log, &counter, &rules, worst));
+    let replay =
+        |log: &LogFile| reading.log(log, || replay_one(context, log, &counter, &rules, worst));
     in_order(&found.files, AHEAD, replay, |log, replayed| {
         match replayed {
             Ok(sessions) => results.add(log, sessions),
@@ -157,7 +158,7 @@ pub(crate) fn of_session(
     let rules = unbiased(&context.rules);
     let counter = Counter::with_cl100k();
     let sessions = context.patience.read(log, || {
-        replay_one(log, &counter, &rules, WorstChoice::default())
+        replay_one(context, log, &counter, &rules, WorstChoice::default())
     })?;
     let session = sessions
         .into_iter()
@@ -206,12 +207,14 @@ struct ReplayResult {
 type Outcome = io::Result<Vec<ReplayResult>>;
 
 fn replay_one(
+    context: &ReportContext,
     log: &LogFile,
     counter: &Counter,
     rules: &Arc<Rules>,
     wanted: WorstChoice,
 ) -> Outcome {
-    let sessions = read_whole(log, counter, rules)?;
+    let mut sessions = read_whole(log, counter, rules)?;
+    context.retain_wanted(&mut sessions);
     let replayed = sessions.iter().map(|(conversation, session)| {
         let trial = estimators::trial(session);
         let worst = Miss::worst(log, session, &trial.predictions, wanted);

@@ -4,6 +4,7 @@ pub(crate) mod find;
 mod handout;
 pub(crate) mod json;
 pub mod parts;
+mod select;
 pub(crate) mod text;
 mod words;
 
@@ -13,8 +14,8 @@ use super::redact::{OmittedCounts, Reader};
 use super::sessions_builder::SessionsBuilder;
 use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT, audit};
 use anyhow::{Context, Result, bail};
-pub use find::SessionRequest;
 pub(crate) use find::find_one;
+pub use find::{SessionRequest, id_of};
 use find::{find, find_in_log, find_session};
 use handout::AuditResult;
 use ingest::index::earlier;
@@ -132,7 +133,7 @@ pub fn run(
     let mut whole = SessionsBuilder::new(context);
     let mut all = whole.named(&log, sessions);
     let key = if is_piped {
-        find_session(&all, log.facts.file, wanted.as_deref())
+        find_session(&all, log.facts.file, wanted.as_deref(), (context.now)())
     } else {
         find_in_log(context, &log, &all, wanted.as_deref())
     }?;

@@ -30,7 +30,7 @@ impl<'c> SessionsBuilder<'c> {
     }
 
     /// Makes a set of sessions with ids and paths, from which a session can be selected.
-    pub(crate) fn named(&mut self, log: &LogFile, sessions: LogSessions) -> Sessions {
+    pub(crate) fn named(&mut self, log: &LogFile, mut sessions: LogSessions) -> Sessions {
         let mut overrides = self.settings.of(
             log,
             &SettingsOwner::of(main_of(&sessions).map(|session| &session.meta)),
@@ -38,6 +38,7 @@ impl<'c> SessionsBuilder<'c> {
         if let Some(redactor) = &self.context.redactor {
             redactor.overrides(&mut overrides);
         }
+        self.context.retain_wanted(&mut sessions);
         let (file, facts) = (log.facts.file, log.facts.clone());
         let mut all = Sessions::new(Arc::clone(&self.context.rules));
         all.apply(Update::Found(Box::new(facts)));

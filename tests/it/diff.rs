@@ -140,7 +140,7 @@ fn what_cannot_be_compared_is_named() {
     let [log, _] = with_and_without(folder.path());
     let log = log.to_str().unwrap();
     for (arguments, code, why) in [
-        (&[log][..], 2, "AFTER"),
+        (&[][..], 2, "BEFORE"),
         (&[log, log], 2, "--from and --to"),
         (&[log, "--from", "2", "--to", "2"], 2, "--from and --to"),
         (&[log, "--from", "0"], 1, "there is no request 0"),

@@ -37,6 +37,7 @@ mod list;
 mod mcp;
 mod meant;
 mod monitor;
+mod named;
 mod paths;
 mod places;
 mod provisional;

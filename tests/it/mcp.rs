@@ -263,6 +263,7 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,
+        only: None,
     };
     let roots = vec![context.given(log.to_owned())];
     let setup = mcp::Setup {
@@ -617,12 +618,15 @@ fn what_is_no_log_and_no_id_is_no_session() {
     )
     .unwrap();
     nix::unistd::mkfifo(&log, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    for arguments in [
-        &["--session", ID][..],
-        &["--session", "../../../elsewhere"],
-        &["--session", "\u{1b}[2J"],
-        &[],
-    ] {
+    for name in ["../../../elsewhere", "\u{1b}[2J"] {
+        let output = server(home.path(), &["--session", name]).output().unwrap();
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success(), "{name:?}");
+        assert!(complaint.contains("has no session"), "{complaint}");
+        assert!(!complaint.contains('\u{1b}'), "{complaint:?}");
+    }
+    // A whole id may be that of a session whose log the agent has yet to write.
+    for arguments in [&["--session", ID][..], &[]] {
         let mut client = Client::start(&mut server(home.path(), arguments), "test");
         let complaint = client.complaint("context_now", json!({}));
         assert!(

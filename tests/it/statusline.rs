@@ -462,7 +462,7 @@ fn status_takes_the_session_that_is_named_or_of_the_folder() {
     );
     let (line, how) = status(&["--session", "nobody"]);
     assert!(
-        line.is_empty() && how.contains("there is no session"),
+        line.is_empty() && how.contains("no session 'nobody'"),
         "{how}"
     );
     let (line, how) = status(&["--pid", "4294967295"]);

@@ -6,7 +6,7 @@ mod program;
 pub mod schema;
 
 use crate::fuzzed::targets::sessions::RULES;
-pub use command_line::{ctxgauge, user};
+pub use command_line::{CommandLine, ctxgauge, user};
 use ctxgauge::agents;
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
@@ -38,6 +38,7 @@ pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,
+        only: None,
     };
     let json = FORMATS.iter().find(|format| format.name == "json");
     let style = Style {

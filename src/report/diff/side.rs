@@ -250,6 +250,11 @@ fn as_of(session: &Session, request: Option<usize>) -> Result<Snapshot> {
         .and_then(|ix| timeline.moment(ix));
     let Some(moment) = moment else {
         let all = session.requests().len();
+        if all == 0 {
+            bail!(
+                "no request of the session was reported, so there is no earlier moment to compare with"
+            );
+        }
         bail!("there is no request {number}; the session has requests 1 to {all}");
     };
     Ok(session.snapshot_at(moment))

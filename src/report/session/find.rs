@@ -1,5 +1,6 @@
 //! Finds the session that a report is on.
 
+use super::select::select;
 use crate::here::meant_by;
 use crate::ls::{self, ListOptions};
 use crate::patience::BUSY;
@@ -8,10 +9,10 @@ use anyhow::{Context, Result, bail};
 use ingest::conversations::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::tail_only;
+use jiff::Timestamp;
 use model::event::Conversation;
 use model::gauge::SessionGauge;
 use model::sessions::{FileId, SessionKey, Sessions, Update};
-use render::text::inert;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 pub struct SessionRequest<'a> {
     /// A log file, a folder, or `-` for standard input; `None`: all logs that there are.
     pub path: Option<&'a Path>,
-    /// The session's id, the beginning or the end of it, or a part of its title or name.
+    /// The session's id, the beginning or the end of it, its name or title, or a part of these.
     pub session: Option<&'a str>,
     /// The working directory, by each of its paths: whose newest session is meant if nothing else is given.
     pub here: &'a [PathBuf],
@@ -50,7 +51,7 @@ pub(crate) fn find(
     }
     let mut all = ls::read(context, &ListOptions::default());
     let key = match asked.session {
-        Some(wanted) => find_among(&all.sessions, wanted)?,
+        Some(wanted) => find_among(context, &all.sessions, ("this machine", wanted))?,
         None => newest_of(context, &all.sessions, asked.here)?,
     };
     let log = all.logs.remove(&key.file);
@@ -63,54 +64,27 @@ pub(crate) fn find(
     Ok((log, id))
 }
 
-/// The match of a word with a session.
-enum Match {
-    /// The whole id.
-    Whole,
-    /// A part that others may have too.
-    Part,
+/// Returns the id of the session with this id, name or title; `None`: it has none.
+///
+/// # Errors
+///
+/// If there is no such session, or more than one.
+pub fn id_of(context: &ReportContext, wanted: &str) -> Result<Option<String>> {
+    let all = ls::read(context, &ListOptions::default());
+    let key = find_among(context, &all.sessions, ("this machine", wanted))?;
+    let gauge = all.sessions.gauge(key);
+    let id = gauge.and_then(|gauge| gauge.meta.id.as_deref());
+    Ok(id.map(str::to_owned))
 }
 
-/// Compares a word, in lower case, with a session. It can be the id, its beginning or end, or a part of the title or
-/// the name. `None`: it is none of these.
-fn matches(sessions: &Sessions, key: SessionKey, word: &str) -> Option<Match> {
-    let id = sessions.gauge(key)?.meta.id.as_deref().unwrap_or_default();
-    let id = id.to_lowercase();
-    if id == word {
-        return Some(Match::Whole);
-    }
-    let is_named = |name: &str| name.to_lowercase().contains(word);
-    let is_part = id.starts_with(word)
-        || id.ends_with(word)
-        || is_named(&sessions.name(key))
-        || sessions.title(key).is_some_and(|title| is_named(&title));
-    is_part.then_some(Match::Part)
-}
-
-/// Returns the session with this id, or the only one that the word is a part of.
-fn select(
+/// Finds a session among all of a place.
+fn find_among(
+    context: &ReportContext,
     sessions: &Sessions,
-    keys: impl Iterator<Item = SessionKey>,
-    place: &str,
-    wanted: &str,
+    wanted: (&str, &str),
 ) -> Result<SessionKey> {
-    let word = wanted.to_lowercase();
-    let mut matching = Vec::new();
-    for key in keys {
-        match matches(sessions, key, &word) {
-            Some(Match::Whole) => return Ok(key),
-            Some(Match::Part) => matching.push(key),
-            None => {}
-        }
-    }
-    let id = |key: SessionKey| sessions.gauge(key)?.meta.id.as_deref();
-    only_match(&matching, (place, wanted), id)
-}
-
-/// Finds a session among all of this machine.
-fn find_among(sessions: &Sessions, wanted: &str) -> Result<SessionKey> {
     let newest_first = sessions.recent().into_iter().map(|row| row.key);
-    select(sessions, newest_first, "this machine", wanted)
+    select(sessions, newest_first, wanted, (context.now)())
 }
 
 /// Finds the newest session that worked in a folder or, if there is none, in its nearest parent folder below the user's
@@ -144,11 +118,12 @@ pub(crate) fn find_session(
     sessions: &Sessions,
     file: FileId,
     wanted: Option<&str>,
+    now: Timestamp,
 ) -> Result<SessionKey> {
     let conversation = Conversation::Main;
     let keys = sessions.of_file(file);
     wanted.map_or(Ok(SessionKey { file, conversation }), |wanted| {
-        select(sessions, keys, "the file", wanted)
+        select(sessions, keys, ("the file", wanted), now)
     })
 }
 
@@ -160,14 +135,14 @@ pub(crate) fn find_in_log(
     sessions: &Sessions,
     wanted: Option<&str>,
 ) -> Result<SessionKey> {
-    let found = find_session(sessions, log.facts.file, wanted);
+    let found = find_session(sessions, log.facts.file, wanted, (context.now)());
     if found.is_ok() || !log.format.holds_several {
         return found;
     }
     let as_listed = || {
         let tail = || tail_only(log, &context.rules);
         let listed = sessions_of(context, log, context.patience.read(log, tail).ok()?);
-        let key = find_session(&listed, log.facts.file, wanted).ok()?;
+        let key = find_session(&listed, log.facts.file, wanted, (context.now)()).ok()?;
         let newest = listed.get(key)?.requests().last()?.key();
         let has_it = |key: &SessionKey| {
             let requests = sessions.get(*key).map(|session| session.requests());
@@ -196,7 +171,7 @@ pub(crate) fn find_one(
     }
     let are_several = found.files.len() > 1 || found.files.iter().any(LogFile::is_one_of_several);
     if let Some(wanted) = wanted.filter(|_| are_several) {
-        return find_in_several(context, &found.files, wanted);
+        return find_in_several(context, path, wanted);
     }
     let is_main = |log: &&LogFile| log.facts.parent.is_none();
     let newest = found.files.iter().find(is_main).or(found.files.first());
@@ -211,62 +186,16 @@ pub(crate) fn find_one(
 }
 
 /// Finds the log of the wanted session among those in a folder or a database.
-fn find_in_several(context: &ReportContext, logs: &[LogFile], wanted: &str) -> Result<LogFile> {
-    let word = wanted.to_lowercase();
-    let id = |log: &LogFile| log.facts.id.as_deref().unwrap_or_default().to_lowercase();
-    if let Some(log) = logs.iter().find(|log| id(log) == word) {
-        return Ok(log.clone());
-    }
-    let is_named = |log: &&LogFile| {
-        let tail = || tail_only(log, &context.rules);
-        let Ok(sessions) = context.patience.read(log, tail) else {
-            return false;
-        };
-        let all = sessions_of(context, log, sessions);
-        find_session(&all, log.facts.file, Some(wanted)).is_ok()
+fn find_in_several(context: &ReportContext, path: &Path, wanted: &str) -> Result<LogFile> {
+    let there = ReportContext {
+        roots: vec![context.given(path.to_path_buf())],
+        forced: context.forced,
+        ..context.beside()
     };
-    let matching: Vec<&LogFile> = logs.iter().filter(is_named).collect();
-    only_match(&matching, ("the path", wanted), |log| {
-        log.facts.id.as_deref()
-    })
-    .cloned()
-}
-
-/// The most sessions that are named where several match.
-const NAMED_SESSIONS: usize = 6;
-/// The last characters of an id, by which it is named: those of sessions that began together differ there.
-const ID_CHARS: usize = 6;
-
-/// Returns the session that matches `wanted`, which must be the only one. `place` names the place of the search.
-fn only_match<'m, T: Copy>(
-    matching: &[T],
-    (place, wanted): (&str, &str),
-    id: impl Fn(T) -> Option<&'m str>,
-) -> Result<T> {
-    match matching {
-        [session] => Ok(*session),
-        [] => bail!("{place} has no session '{wanted}'; `ctxgauge ls` lists titles and ids"),
-        several => {
-            let ids = several.iter().filter_map(|session| id(*session));
-            let ends: Vec<String> = ids.take(NAMED_SESSIONS).map(end).collect();
-            let more = if several.len() > ends.len() {
-                " …"
-            } else {
-                ""
-            };
-            bail!(
-                "{} sessions of {place} match '{wanted}'; give more of the title, or the end of an id: {}{more}",
-                several.len(),
-                ends.join(" ")
-            )
-        }
-    }
-}
-
-/// Returns the last characters of an id.
-fn end(id: &str) -> String {
-    let from = id.char_indices().rev().nth(ID_CHARS - 1);
-    inert(&id[from.map_or(0, |(at, _)| at)..]).into_owned()
+    let mut all = ls::read(&there, &ListOptions::default());
+    let key = find_among(context, &all.sessions, ("the path", wanted))?;
+    let log = all.logs.remove(&key.file);
+    log.context("the session has no log")
 }
 
 /// Makes a set of the sessions of one log.
