@@ -12,6 +12,7 @@ mod completions;
 mod config;
 mod diff;
 mod ended;
+mod examples;
 pub mod exit;
 mod export;
 mod follow;
@@ -33,6 +34,7 @@ mod since;
 mod status;
 mod statusline;
 pub mod streams;
+mod wrapped;
 mod wrapped_status_line;
 
 use ::report::print_problems;
@@ -58,7 +60,7 @@ const FILES_FOR_SCREENS: usize = 24;
 ///
 /// Without a command it opens the monitor on the logs of this machine, or on the given files and folders.
 #[derive(Debug, Parser)]
-#[command(version, disable_help_subcommand = true)]
+#[command(version, disable_help_subcommand = true, after_help = examples::of(""))]
 pub struct Cli {
     /// The command; without one the monitor is opened.
     #[command(subcommand)]
@@ -75,44 +77,60 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Report on one session: how full it is, what fills it, what is known and what is estimated.
+    #[command(after_help = examples::of("report"))]
     Report(report::Report),
     /// List all sessions and how full they are.
+    #[command(after_help = examples::of("ls"))]
     Ls(ls::Ls),
     /// Search the texts of all sessions, also where they are escaped, compressed or in databases.
+    #[command(after_help = examples::of("search"))]
     Search(search::Search),
     /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
+    #[command(after_help = examples::of("check"))]
     Check(check::Check),
     /// Compare two sessions, or two moments of one: what grew, what is new, what is gone.
+    #[command(after_help = examples::of("diff"))]
     Diff(diff::Diff),
     /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
+    #[command(after_help = examples::of("export"))]
     Export(export::Export),
     /// Print a line of JSON for each change of any session, until it is ended: for programs, here or on another machine.
+    #[command(after_help = examples::of("follow"))]
     Follow(follow::Follow),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
-    #[command(name = "statusline")]
+    #[command(name = "statusline", after_help = examples::of("statusline"))]
     StatusLine(statusline::StatusLine),
     /// Print the same line for tmux, a prompt or a bar: of the session in this pane or folder.
+    #[command(after_help = examples::of("status"))]
     Status(status::Status),
     /// Warn before a compaction, and note what it did: what Claude Code, Codex, Gemini CLI, Qwen Code, Cursor and Copilot
     /// run as a hook.
+    #[command(after_help = examples::of("hook"))]
     Hook(hook::Hook),
     /// Replay logs and compare how well each estimator predicts what the provider reports.
+    #[command(after_help = examples::of("audit"))]
     Audit(audit::Audit),
     /// List windows, policies, prices and tokenizers of models and agents, each with its source.
+    #[command(after_help = examples::of("models"))]
     Models(models::Models),
     /// List all agents: where their logs are, which numbers are known, when they compact.
+    #[command(after_help = examples::of("agents"))]
     Agents(agents::Agents),
     /// Serve an agent, by the Model Context Protocol on standard input and output: it asks what fills its own context.
     #[cfg(feature = "mcp")]
+    #[command(after_help = examples::of("mcp"))]
     Mcp(mcp::Mcp),
     /// Show the change to an agent's settings that enters the status line, the hooks or the server; make it, take it back.
-    #[command(name = "setup")]
+    #[command(name = "setup", after_help = examples::of("setup"))]
     AgentSetup(agent_setup::AgentSetup),
     /// Write a configuration file, check it, show what is set and where.
+    #[command(after_help = examples::of("config"))]
     Config(config::Config),
     /// Print a completion script for a shell.
+    #[command(after_help = examples::of("completions"))]
     Completions(completions::Completions),
     /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.
+    #[command(after_help = examples::of("help"))]
     Help(help::Help),
 }
 
@@ -212,6 +230,10 @@ impl Call<'_> {
 fn run(command: Option<Command>, mut options: Monitor, mut call: Call<'_>) -> Result<()> {
     let Some(mut command) = command else {
         files::check_room(FILES_FOR_SCREENS)?;
+        if options.plain {
+            let setup = call.setup()?;
+            return monitor::in_words(&setup, &options, &mut call);
+        }
         return monitor::run(&Setup::load(call.config, call.user)?, options);
     };
     let command = command.as_run();

@@ -108,7 +108,8 @@
 //! | output formats | [`report::OutputFormat`]; of tables, [`report::export::Format`] |
 //! | texts that are left out where they must not leave the machine | [`report::redact`] |
 //! | files that are written | [`files::output`] |
-//! | changes as a stream for other programs | [`report::follow`] |
+//! | changes as a stream for other programs, or in words for people | [`report::follow`] |
+//! | the signs of numbers that may differ once more of a log is read | [`render::sure`] |
 //! | the line of a status line or of tmux | [`report::line`]; its input from an agent, [`integrations::line`] |
 //! | hooks | [`report::hook`], [`integrations::hook_notes`] |
 //! | changes to an agent's settings | [`integrations::settings`] |

@@ -1,12 +1,12 @@
 //! `ctxgauge follow`.
 
-use super::options::{Logs, MonitorOptions, Redact, check_paths};
+use super::options::{Logs, MonitorOptions, Redact, SessionOption, check_paths};
 use super::{Call, Run};
 use anyhow::{Context, Result};
 use clap::Args;
 use jiff::SignedDuration;
 use report::ReportContext;
-use report::follow::{self, Pace, Stream, Texts};
+use report::follow::{self, Pace, PlainLines, Stream, Texts};
 use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +35,9 @@ pub struct Follow {
     /// that PATH is, and short ones that are written to.
     #[arg(long, requires = "texts")]
     pub reports: bool,
+    /// The only session that is read.
+    #[command(flatten)]
+    pub session: SessionOption,
     /// Parts to leave out.
     #[command(flatten)]
     pub redact: Redact,
@@ -54,7 +57,8 @@ impl Run for Follow {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         check_paths(&self.paths)?;
         let setup = call.setup()?;
-        let context = setup.context_of(&self.paths, &self.logs)?;
+        let mut context = setup.context_of(&self.paths, &self.logs)?;
+        self.session.select(&mut context)?;
         context.rules.earlier.count_at_once();
         let texts = if self.reports {
             Texts::Reports { alone: false }
@@ -85,8 +89,31 @@ pub(super) fn reports(call: &mut Call<'_>, paths: &[PathBuf], logs: &Logs) -> Re
     stream(call, context, pace, Texts::Reports { alone: true })
 }
 
+/// Writes a line for people for each change that is worth one, of all sessions.
+pub(super) fn in_words(
+    call: &mut Call<'_>,
+    context: ReportContext,
+    lines: PlainLines,
+) -> Result<()> {
+    context.rules.earlier.count_at_once();
+    let pace = Pace {
+        every: PLAIN_EVERY,
+        heartbeat: LONGEST,
+    };
+    let stream = Stream::new(Arc::clone(&context.rules), pace, Texts::All);
+    write(call, context, stream.in_words(lines))
+}
+
+/// The least time between two looks at a session whose changes are put in words.
+const PLAIN_EVERY: Duration = Duration::from_secs(1);
+
 fn stream(call: &mut Call<'_>, context: ReportContext, pace: Pace, texts: Texts) -> Result<()> {
-    let stream = Arc::new(Stream::new(Arc::clone(&context.rules), pace, texts));
+    let stream = Stream::new(Arc::clone(&context.rules), pace, texts);
+    write(call, context, stream)
+}
+
+fn write(call: &mut Call<'_>, context: ReportContext, stream: Stream) -> Result<()> {
+    let stream = Arc::new(stream.of(context.only.clone()));
     let ended = Arc::<OnceLock<tui::EndedBy>>::default();
     let (by, ends) = (Arc::clone(&ended), Arc::clone(&stream));
     tui::when_ended(move |signal| {

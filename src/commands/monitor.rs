@@ -4,14 +4,16 @@ mod hand_out;
 mod logs;
 mod search;
 
-use super::locale;
 use super::options::{MonitorOptions, check_paths};
 use super::setup::{RejectedMapping, Setup};
+use super::{Call, locale};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, FollowedLogs};
+use model::threshold::OVERSIZED;
+use report::follow::PlainLines;
 use report::{Charset, ReportContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +40,9 @@ pub struct Monitor {
     /// Play the built-in demo instead of reading logs.
     #[arg(long)]
     pub demo: bool,
+    /// Instead of screens, print a line for each change that is worth one: for screen readers, slow lines and pipes.
+    #[arg(long, conflicts_with = "demo")]
+    pub plain: bool,
 }
 
 impl Monitor {
@@ -54,6 +59,7 @@ impl Monitor {
             ("--theme", self.theme.is_some()),
             ("--fresh", self.shared.fresh),
             ("--demo", self.demo),
+            ("--plain", self.plain),
         ];
         let option = options.into_iter().find(|(_, is_set)| *is_set);
         path.or(option.map(|(name, _)| name.to_owned()))
@@ -66,6 +72,20 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     let plan = Plan::new(setup, options)?;
     tui::check_output()?;
     tui::run(plan.start()?)
+}
+
+/// Prints the changes of all sessions as lines for people.
+pub(super) fn in_words(setup: &Setup, options: &Monitor, call: &mut Call<'_>) -> Result<()> {
+    check_paths(&options.paths)?;
+    let context = setup.context_of(&options.paths, &options.shared.logs)?;
+    let config = &setup.config;
+    let is_ascii = options.shared.ascii || config.ascii || locale::is_ascii(&setup.user.env);
+    let lines = PlainLines::new(
+        context.zone.clone(),
+        Charset::ascii_if(is_ascii),
+        config.oversized.unwrap_or(OVERSIZED),
+    );
+    super::follow::in_words(call, context, lines)
 }
 
 /// The settings of the screens. Nothing runs yet.

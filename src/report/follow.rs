@@ -5,6 +5,7 @@
 
 mod changes;
 mod json;
+mod plain;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use anyhow::Result;
 use ingest::Options;
 use jiff::Timestamp;
 use json::{Count, Line, SCHEMA};
+pub use plain::PlainLines;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;
@@ -99,6 +101,7 @@ fn write(
         seq: 0,
         now,
         reports_alone: stream.texts.are_reports_alone(),
+        is_plain: stream.is_plain(),
     };
     let mut ready = Vec::new();
     lines.add(&mut ready, "start", Start::new(stream))?;
@@ -146,11 +149,13 @@ struct Lines {
     seq: u64,
     now: fn() -> Timestamp,
     reports_alone: bool,
+    /// True if lines are for people.
+    is_plain: bool,
 }
 
 impl Lines {
     fn add(&mut self, to: &mut Vec<u8>, r#type: &'static str, body: impl Serialize) -> Result<()> {
-        if self.reports_alone {
+        if self.reports_alone || self.is_plain {
             return Ok(());
         }
         let (seq, at) = (self.seq, (self.now)());

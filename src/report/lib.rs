@@ -19,6 +19,7 @@ pub mod line;
 pub mod ls;
 pub mod models;
 mod names;
+mod only;
 pub mod patience;
 pub mod progress;
 pub mod records;
@@ -29,6 +30,7 @@ mod sessions_builder;
 mod text;
 mod to_file;
 
+pub use only::OnlySession;
 pub use text::page::Page;
 pub use to_file::to_file;
 
@@ -110,7 +112,7 @@ pub struct OutputFormat {
 const TEXT: OutputFormat = OutputFormat {
     name: "text",
     help: "For people",
-    end: "text",
+    end: "txt",
     for_people: true,
     to_hand_on: false,
     write: |output, style, out| text::write(output, style.columns, out),
@@ -193,6 +195,8 @@ pub struct ReportContext {
     pub progress: Progress,
     /// Leaves texts of logs out of what is shown; `None`: nothing is left out.
     pub redactor: Option<Arc<Redactor>>,
+    /// The only session that is wanted; `None`: all are.
+    pub only: Option<OnlySession>,
 }
 
 impl ReportContext {
@@ -216,6 +220,7 @@ impl ReportContext {
             patience: Patience::default(),
             progress: Progress::default(),
             redactor: None,
+            only: None,
             ..*self
         }
     }
@@ -257,6 +262,9 @@ impl ReportContext {
         for (path, _) in &found.locked {
             found.problems.retain(|(of, _)| *of != **path);
             found.problems.push((path.to_path_buf(), BUSY.to_owned()));
+        }
+        if let Some(only) = &self.only {
+            found.files.retain(|log| only.is_in(log));
         }
         found
     }

@@ -214,3 +214,71 @@ fn a_report_that_follows_is_a_line_for_each_change_and_nothing_else() {
     file.write_all(lines[2..].concat().as_bytes()).unwrap();
     following.next_line(is_same);
 }
+
+/// The lines of the program with `--plain`, until it is ended.
+struct Plain {
+    child: Child,
+    lines: Receiver<String>,
+    _home: tempfile::TempDir,
+}
+
+impl Plain {
+    fn start(folder: &Path) -> Plain {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = process(home.path());
+        command.args(["--plain", "--ascii"]).arg(folder);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Plain {
+            child,
+            lines,
+            _home: home,
+        }
+    }
+
+    /// The next line that contains this.
+    fn next(&self, text: &str) -> String {
+        let mut seen = Vec::new();
+        wait_for(text, || {
+            while let Ok(line) = self.lines.try_recv() {
+                assert!(line.is_ascii() && !line.contains('\u{1b}'), "{line:?}");
+                if line.contains(text) {
+                    return Ok(line);
+                }
+                seen.push(line);
+            }
+            Err(seen.join("\n"))
+        })
+    }
+}
+
+impl Drop for Plain {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn changes_are_told_in_words_in_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = some_log();
+    let mut plain = Plain::start(folder.path());
+    plain.next(" 0 sessions, 0 at work");
+    fs::write(folder.path().join("one.jsonl"), &text).unwrap();
+    let begun = plain.next("begins: ");
+    assert!(begun.contains("shop") && begun.contains('%'), "{begun}");
+    // The first nine characters are the time.
+    assert_eq!(begun.as_bytes()[2], b':', "{begun}");
+    let id = i32::try_from(plain.child.id()).unwrap();
+    kill(Pid::from_raw(id), Signal::SIGINT).unwrap();
+    assert_eq!(plain.child.wait().unwrap().code(), Some(130));
+}

@@ -64,6 +64,12 @@ impl Changes {
         }
     }
 
+    /// Marks only these sessions as changed.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(SessionKey) -> bool) {
+        self.waiting.retain(|key, _| is_wanted(*key));
+        self.due.retain(|(_, key)| is_wanted(*key));
+    }
+
     /// Marks the sessions that were live when they were sent: they may no longer be.
     pub(super) fn mark_live(&mut self, now: Instant) {
         let live = self.sent.iter().filter(|(_, sent)| sent.is_live);

@@ -2,7 +2,9 @@
 
 use super::changes::{Changes, SentLine};
 use super::json::{Count, SessionGone, State as Body};
+use super::plain::PlainLines;
 use super::{Lines, Pace, Texts};
+use crate::OnlySession;
 use crate::json::line;
 use crate::ls::json::SessionPart;
 use crate::names::{Names, joined_by};
@@ -33,6 +35,8 @@ const LIVE_CHECK: Duration = Duration::from_secs(10);
 pub struct Stream {
     pub(super) pace: Pace,
     pub(super) texts: Texts,
+    /// The only session that is written; `None`: all are.
+    only: Option<OnlySession>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -40,6 +44,8 @@ pub struct Stream {
 struct State {
     sessions: Sessions,
     changes: Changes,
+    /// Lines for people; `None`: lines are JSON.
+    plain: Option<PlainLines>,
     /// Sessions in which nothing was said, until all logs were read: another log may have them.
     held: BTreeSet<SessionKey>,
     /// The newest problem with each path.
@@ -64,9 +70,11 @@ impl Stream {
         Stream {
             pace,
             texts,
+            only: None,
             state: Mutex::new(State {
                 sessions: Sessions::new(rules),
                 changes: Changes::new(pace.every),
+                plain: None,
                 held: BTreeSet::new(),
                 problems: BTreeMap::new(),
                 is_announced: false,
@@ -75,6 +83,23 @@ impl Stream {
             }),
             changed: Condvar::new(),
         }
+    }
+
+    /// Restricts the stream to one session.
+    #[must_use]
+    pub fn of(self, only: Option<OnlySession>) -> Stream {
+        Stream { only, ..self }
+    }
+
+    /// Has the stream write lines for people.
+    #[must_use]
+    pub fn in_words(self, plain: PlainLines) -> Stream {
+        self.lock().plain = Some(plain);
+        self
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        self.lock().plain.is_some()
     }
 
     /// Ends the stream after the line that is being written.
@@ -99,7 +124,13 @@ impl Stream {
             return ControlFlow::Break(());
         }
         let is_new = match event {
-            IngestEvent::Update(update) => state.apply(update, &self.texts, now),
+            IngestEvent::Update(update) => {
+                let is_new = state.apply(update, &self.texts, now);
+                if let Some(only) = &self.only {
+                    state.leave_out(only);
+                }
+                is_new
+            }
             IngestEvent::Problem { path, what } => state.problems.insert(path, what).is_none(),
             IngestEvent::Text(_) | IngestEvent::Banner(_) => false,
         };
@@ -175,6 +206,16 @@ impl State {
         is_new
     }
 
+    /// Marks no other session as changed.
+    fn leave_out(&mut self, only: &OnlySession) {
+        let sessions = &self.sessions;
+        self.changes.retain(|key| {
+            let gauge = sessions.gauge(key);
+            let id = gauge.and_then(|gauge| gauge.meta.id.as_deref());
+            only.is_of(key.file) && only.is(key.conversation, id)
+        });
+    }
+
     fn keys(&self, file: FileId) -> Vec<SessionKey> {
         self.sessions.of_file(file).collect()
     }
@@ -219,6 +260,9 @@ impl State {
             self.is_announced = true;
             let sessions = self.changes.len();
             lines.add(to, "scanned", Count { sessions })?;
+            if let Some(plain) = &mut self.plain {
+                plain.begin(&self.sessions, (lines.now)(), to)?;
+            }
         }
         Ok(())
     }
@@ -244,6 +288,16 @@ impl State {
             return Ok(());
         }
         let at = (lines.now)();
+        if let Some(plain) = &mut self.plain {
+            plain.session(&self.sessions, key, at, to)?;
+            let sent = SentLine {
+                at: now,
+                hash: 0,
+                is_live: self.sessions.live(key, at).is_some(),
+            };
+            self.changes.note(key, sent);
+            return Ok(());
+        }
         let Some(mut names) = texts.names(&self.sessions, key) else {
             return Ok(());
         };

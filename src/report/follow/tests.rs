@@ -148,6 +148,7 @@ fn what_has_not_changed_is_not_said_again_and_what_is_gone_is() {
         seq: 0,
         now: || Timestamp::UNIX_EPOCH,
         reports_alone: false,
+        is_plain: false,
     };
     let types = |lines: &[Value]| {
         let types = lines.iter().map(|line| line["type"].as_str().unwrap());
@@ -184,6 +185,7 @@ fn titles_are_texts_which_are_said_if_they_are_asked_for() {
             seq: 0,
             now: || Timestamp::UNIX_EPOCH,
             reports_alone: false,
+            is_plain: false,
         };
         write_state(&stream, 1, 1);
         written(&stream, &mut lines).remove(0)
