@@ -1,5 +1,6 @@
 //! `ctxgauge agents` and `ctxgauge agents check`.
 
+use super::examples;
 use super::options::{AgentOption, Logs, MonitorOptions, Print};
 use super::{Call, Run};
 use anyhow::{Result, bail};
@@ -28,6 +29,7 @@ pub struct Agents {
 #[derive(Debug, Subcommand)]
 pub enum AgentsCommand {
     /// Show how the first records of a log are decoded, to try a mapping of your own.
+    #[command(after_help = examples::of("agents check"))]
     Check(Check),
 }
 

@@ -3,6 +3,7 @@
 mod check;
 mod show;
 
+use super::examples;
 use super::options::MonitorOptions;
 use super::{Call, Run};
 use crate::config::{schema, template};
@@ -26,14 +27,19 @@ pub struct Config {
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
     /// Show each key with its value, its default, and where the value came from.
+    #[command(after_help = examples::of("config show"))]
     Show(Show),
     /// Find what is wrong in the configuration and the files beside it: ends with 1 if something is.
+    #[command(after_help = examples::of("config check"))]
     Check,
     /// Print the path of the file that is read.
+    #[command(after_help = examples::of("config path"))]
     Path,
     /// Write a file with all keys, what they are for and their defaults; none of them is set.
+    #[command(after_help = examples::of("config init"))]
     Init(Init),
     /// Print the JSON schema of the file.
+    #[command(after_help = examples::of("config schema"))]
     Schema,
 }
 
