@@ -46,6 +46,8 @@ struct Said {
     /// The number of items that were looked at; `None`: the session was not held in memory.
     items: Option<usize>,
     activity: Option<Activity>,
+    /// The time of the newest record.
+    newest: Option<Timestamp>,
 }
 
 impl PlainLines {
@@ -100,16 +102,10 @@ impl PlainLines {
         };
         let is_new = !self.said.contains_key(&key);
         let said = self.said.entry(key).or_default();
+        // More of a log may be read without anything new in it.
+        let before = std::mem::replace(&mut said.newest, gauge.updated_at);
+        let has_news = is_new || gauge.updated_at > before;
         let mut lines: Vec<String> = Vec::new();
-        if is_new {
-            let is_child = gauge.meta.parent.is_some();
-            let what = if is_child {
-                "a sub-agent begins"
-            } else {
-                "begins"
-            };
-            lines.push(format!("{what}: {}", size(gauge)));
-        }
         if let Some(session) = sessions.get(key) {
             lines.extend(said.large(session, gauge, self.oversized));
         }
@@ -117,6 +113,18 @@ impl PlainLines {
         let has_reset = compacted.is_some();
         lines.extend(compacted);
         lines.extend(said.step(gauge, is_new || has_reset));
+        if is_new {
+            // All that it says of its past is no news.
+            let is_child = gauge.meta.parent.is_some();
+            let what = if is_child {
+                "a sub-agent begins"
+            } else {
+                "begins"
+            };
+            lines = vec![format!("{what}: {}", size(gauge))];
+        } else if !has_news {
+            lines.clear();
+        }
         let activity = sessions.live(key, now);
         let is_waiting = activity == Some(Activity::Waiting);
         if is_waiting && said.activity != activity && gauge.meta.parent.is_none() {

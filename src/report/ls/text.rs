@@ -6,8 +6,8 @@ use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
-use render::number::{counted, grouped, tokens};
 use render::NONE;
+use render::number::{counted, grouped, tokens};
 use std::{array, io};
 
 /// The most characters of an id on a terminal: enough to select a session.
@@ -25,18 +25,21 @@ const GROUP_COLUMNS: [(Column, fn(&Group, Number) -> String); 7] = [
         }
         .to_owned()
     }),
-    (Column::new("RESPONSES", Holds::Numbers, 4), |group, number| {
-        number(group.spending.responses)
-    }),
+    (
+        Column::new("RESPONSES", Holds::Numbers, 4),
+        |group, number| number(group.spending.responses),
+    ),
     (Column::new("INPUT", Holds::Numbers, 2), |group, number| {
         number(group.spending.spent.input)
     }),
-    (Column::new("CACHE READ", Holds::Numbers, 1), |group, number| {
-        number(group.spending.spent.cache_read)
-    }),
-    (Column::new("CACHE WRITE", Holds::Numbers, 3), |group, number| {
-        number(group.spending.spent.cache_write)
-    }),
+    (
+        Column::new("CACHE READ", Holds::Numbers, 1),
+        |group, number| number(group.spending.spent.cache_read),
+    ),
+    (
+        Column::new("CACHE WRITE", Holds::Numbers, 3),
+        |group, number| number(group.spending.spent.cache_write),
+    ),
     (Column::new("OUTPUT", Holds::Numbers, 0), |group, number| {
         number(group.spending.spent.output)
     }),
