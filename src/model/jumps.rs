@@ -31,7 +31,7 @@ pub struct Jump {
     pub error: u64,
     /// The way in which `tokens` is known.
     pub source: Source,
-    /// What came, the largest first.
+    /// The items that came, the largest first.
     pub parts: Vec<JumpPart>,
     /// The tokens of the items that left between the two counts.
     pub left: u64,
