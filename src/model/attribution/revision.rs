@@ -119,7 +119,7 @@ impl Attribution {
             let revealed = self.sum(&plan, entered.filter(|ix| self.revealed.contains(ix)));
             let before = unlogged.map(|tokens| i128::from(tokens) - revealed);
             let prompt = i128::from(self.requests.at(*ix).prompt());
-            let mut estimates = self.estimates(&fresh);
+            let mut estimates = self.estimates(fresh);
             if let Some(before) = before {
                 let items = fresh.iter().map(|ix| self.items.all().at(*ix));
                 give_excess_to_partial_items(&mut estimates, items, prompt - held - before.max(0));

@@ -63,7 +63,7 @@ pub(super) fn of_attributes(all: &Attributes<'_, '_>, call: &mut Call) {
     for prefix in INPUT_MESSAGES {
         let mut list = all.numbered(prefix);
         // The role of a message is its first attribute.
-        if is_cut && !list.first().is_none_or(has_role) {
+        if is_cut && !list.first().is_none_or(|message| has_role(message)) {
             list.remove(0);
         }
         messages(&format!("[{}]", list.join(",")), Role::User, lost, input);
@@ -80,7 +80,9 @@ pub(super) fn cut_of(attributes: &Attributes<'_, '_>) -> MissingPart {
         let first = attributes.first_number(prefix);
         let list = || attributes.numbered(prefix);
         first > Some(0)
-            || first.is_some() && attributes.are_at_limit() && !list().first().is_some_and(has_role)
+            || first.is_some()
+                && attributes.are_at_limit()
+                && !list().first().is_some_and(|message| has_role(message))
     };
     if INPUT_MESSAGES.iter().any(is_cut) {
         MissingPart::Messages
@@ -91,7 +93,7 @@ pub(super) fn cut_of(attributes: &Attributes<'_, '_>) -> MissingPart {
     }
 }
 
-fn has_role(message: &String) -> bool {
+fn has_role(message: &str) -> bool {
     let message = fields(message);
     let inner = message.get("message").map(|inner| fields(inner));
     message.contains_key("role") || inner.is_some_and(|inner| inner.contains_key("role"))
