@@ -163,7 +163,9 @@ fn text_items(
 
 /// Returns the kind of a text that the harness wrote into a plain user record; `None`: the user typed it.
 fn injected(text: &str) -> Option<Kind> {
-    const NOTES: [&str; 6] = [
+    const NOTES: [&str; 7] = [
+        // The user pressed a key, and typed nothing.
+        "[Request interrupted by user",
         "<local-command-stdout>",
         "<local-command-stderr>",
         "<local-command-caveat>",

@@ -1,6 +1,6 @@
 //! The first prompt of a session, which may name it.
 
-use super::event::{Conversation, Entry, Event, NewItem, is_unsafe_to_show};
+use super::event::{Conversation, Entry, Event, NewItem, PREVIEW_BYTES, is_unsafe_to_show};
 use super::{Kind, Role};
 use std::borrow::Cow;
 
@@ -17,17 +17,22 @@ pub fn prompt_of(entries: &[Entry]) -> Option<Box<str>> {
         .iter()
         .filter(|entry| entry.conversation == Conversation::Main)
     {
-        if let Event::Node(node) = &entry.event {
-            first_prompt(&mut prompt, &node.items);
+        match &entry.event {
+            Event::Node(node) => first_prompt(&mut prompt, &node.items),
+            // The decoder knows better how it was typed.
+            Event::Meta(meta) if prompt.is_none() => prompt.clone_from(&meta.prompt),
+            _ => {}
         }
     }
     prompt
 }
 
-/// Sets the prompt to the first text of the user's. A text that begins with a tag is a command's or the harness's:
-/// the first that does not begin with one takes its place.
+/// Sets the prompt to the first text of the user's. A text that begins with a tag is a command's or the harness's, and a
+/// command without arguments says nothing of the session: the first other text takes its place.
 pub(super) fn first_prompt(prompt: &mut Option<Box<str>>, items: &[NewItem]) {
-    let is_typed = |text: &str| !text.starts_with('<');
+    let is_command =
+        |text: &str| text.starts_with('/') && !text.trim().contains(char::is_whitespace);
+    let is_typed = |text: &str| !text.starts_with('<') && !is_command(text);
     if prompt.as_deref().is_some_and(is_typed) {
         return;
     }
@@ -47,12 +52,16 @@ pub(super) fn first_prompt(prompt: &mut Option<Box<str>>, items: &[NewItem]) {
     }
 }
 
+/// A preview that is shorter than the longest by fewer bytes than this may have been cut.
+const CUT_BYTES: usize = 8;
+
 /// Returns the text without its tags, if it begins with one.
 pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
     if !text.starts_with('<') {
         return Cow::Borrowed(text);
     }
     let is_tag = |c: char| c.is_ascii_alphanumeric() || "-_/".contains(c);
+    let is_cut = text.len() + CUT_BYTES >= PREVIEW_BYTES;
     let mut parts = text.split('<');
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -60,6 +69,8 @@ pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
             Some((tag, rest)) if !tag.is_empty() && tag.chars().all(is_tag) => {
                 shown.extend([" ", rest]);
             }
+            // The end of a preview may be the beginning of a tag.
+            _ if is_cut && part.chars().all(is_tag) => {}
             _ => shown.extend(["<", part]),
         }
     }
@@ -81,12 +92,17 @@ mod tests {
 
     #[test]
     fn tags_are_left_out() {
+        let long = format!("<a>{} <comm", "x".repeat(PREVIEW_BYTES - 9));
         for (text, shown) in [
             ("<task>mend the cart</task>", "mend the cart"),
             ("<task>if a <b and c> d", "if a <b and c> d"),
             ("<a href=\"x\">b", "<a href=\"x\">b"),
             ("a <b> c", "a <b> c"),
             ("<cut", "<cut"),
+            (
+                &long,
+                long.trim_start_matches("<a>").trim_end_matches(" <comm"),
+            ),
             ("", ""),
         ] {
             assert_eq!(without_tags(text), shown, "{text}");

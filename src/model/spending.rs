@@ -133,7 +133,8 @@ pub struct SessionSpending {
 struct SpendingPart {
     /// The quarter, counted from 1970.
     nth: i64,
-    /// Distinguishes its responses from others: logs that are copies of each other have the same.
+    /// A hash of the keys of its responses: logs that are copies of each other have the same.
+    keys: u64,
     responses: u64,
     nanodollars: u64,
     unpriced: u64,
@@ -163,12 +164,14 @@ impl Session {
             };
             let part = parts.entry(nth).or_insert(SpendingPart {
                 nth,
+                keys: 0,
                 responses: 0,
                 nanodollars: 0,
                 unpriced: 0,
                 lacking: Surcharges::NONE,
             });
-            part.responses = part.responses.wrapping_mul(31) ^ key.get();
+            part.keys = part.keys.wrapping_mul(31) ^ key.get();
+            part.responses += 1;
             part.nanodollars = part.nanodollars.saturating_add(of.nanodollars);
             part.unpriced += of.unpriced;
             part.lacking = part.lacking.and(of.lacking);
@@ -205,7 +208,7 @@ fn part(at: Timestamp) -> i64 {
 /// The sum of what sessions have spent since a time.
 #[derive(Debug, Clone, Default)]
 pub struct SpendingSince {
-    /// The sum. The tokens and the number of responses with a price are not added up.
+    /// The sum. The tokens are not added up.
     pub sum: Spending,
     from: i64,
     seen: HashSet<SpendingPart>,
@@ -225,6 +228,7 @@ impl SpendingSince {
         for part in of.recent.iter().filter(|part| part.nth >= self.from) {
             if self.seen.insert(*part) {
                 self.sum.add(Spending {
+                    responses: part.responses,
                     nanodollars: part.nanodollars,
                     unpriced: part.unpriced,
                     lacking: part.lacking,
@@ -239,10 +243,11 @@ impl SpendingSince {
 mod tests {
     use super::*;
 
-    fn part(nth: i64, responses: u64, nanodollars: u64) -> SpendingPart {
+    fn part(nth: i64, keys: u64, nanodollars: u64) -> SpendingPart {
         SpendingPart {
             nth,
-            responses,
+            keys,
+            responses: 1,
             nanodollars,
             unpriced: 0,
             lacking: Surcharges::NONE,

@@ -68,7 +68,7 @@ pub const fn fallback(glyph: char) -> char {
         '▔' => '^',
         // Shades.
         '░' => ':',
-        '▒' => '%',
+        '▒' => ';',
         '▓' => '@',
         // Quadrants.
         '▖' | '▗' => '.',

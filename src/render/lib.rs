@@ -12,6 +12,7 @@ pub mod number;
 pub mod own_count;
 pub mod recurring;
 pub mod sparkline;
+pub mod spending;
 pub mod sure;
 pub mod text;
 pub mod triggers;

@@ -15,6 +15,7 @@ pub mod layout;
 mod legend;
 pub mod listed;
 mod mouse;
+mod needs;
 mod notices;
 mod order;
 mod page;
@@ -38,6 +39,7 @@ pub use hand_out::{HandOut, HandOutRequest, HandOutResult};
 pub use help::{HelpLine, Sign, wrapped};
 pub use items::{ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
+pub use needs::Need;
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};
 pub use page::{Pace, Page};
@@ -62,7 +64,7 @@ use model::threshold::Threshold;
 use pager::{Pager, Program};
 use render::clock::Clock;
 use sessions::ListFreshness;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,8 +198,8 @@ struct ScreenData {
     youngest: Option<i64>,
     /// The sessions that match the filter.
     matched: sessions::MatchedSessions,
-    /// The sessions in the list whose rows read like others on screen.
-    alike: HashSet<SessionKey>,
+    /// The texts that name the rows on screen.
+    names: HashMap<SessionKey, alike::RowNames>,
     page: Option<Page>,
     /// The area that is dragged with the mouse, and its effect.
     dragged: Option<(Area, Hit)>,
@@ -311,7 +313,7 @@ impl App {
         self.count_live();
         self.note_current();
         if self.ui.screen == Screen::Overview {
-            self.find_alike();
+            self.name_rows();
             self.add_up();
         }
     }
@@ -424,7 +426,8 @@ impl App {
     /// Returns the layout of the list of sessions.
     pub fn overview_layout(&self) -> layout::Overview {
         let banner = u16::from(!self.banner.is_empty());
-        layout::Overview::of(self.ui.size, banner, self.notice_rows())
+        let sums = u16::from(self.ui.screen == Screen::Overview);
+        layout::Overview::of(self.ui.size, [banner, sums, self.notice_rows()])
     }
 
     /// Returns the layout of a session's screen.

@@ -17,6 +17,7 @@ mod attachment;
 mod canonical;
 mod chosen_models;
 mod cleared;
+mod command;
 mod fork;
 mod idle;
 mod registry;
@@ -138,6 +139,8 @@ struct ClaudeCodeDecoder {
     chosen: ChosenModels,
     idle: IdleTracker,
     clearing: PendingClearing,
+    /// True if the first prompt was read, or the log is not read from its beginning.
+    has_prompt: bool,
 }
 
 /// The fields that show which conversation of a file a record belongs to.
@@ -178,6 +181,7 @@ impl Decoder for ClaudeCodeDecoder {
 
     fn skip_to_end(&mut self, head: &Meta) {
         self.of_subagent = head.id.as_ref().map(|_| head.parent.is_some());
+        self.has_prompt = true;
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
@@ -420,9 +424,29 @@ impl ClaudeCodeDecoder {
         } else {
             (Role::User, Kind::Text)
         };
+        if role == Role::User && !self.has_prompt {
+            self.name_by_command(record, out);
+        }
         node.items = user_items(&record.message.content.value, role, kind, &self.tools, out);
         node.part = part_of(&node.items);
         node.turn = node.part == Part::Input;
+    }
+
+    /// Names the session by the command that it begins with: the tags and the name before its arguments fill the preview
+    /// that names other sessions.
+    fn name_by_command(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
+        let mut blocks = record.message.content.value.0.iter();
+        let Some(text) = blocks.find_map(|block| block.text.get()) else {
+            return;
+        };
+        self.has_prompt = !text.trim_start().starts_with('<');
+        if let Some(command) = command::typed(text) {
+            self.has_prompt = command.contains(' ');
+            out.meta(Meta {
+                prompt: Some(command.into()),
+                ..Meta::default()
+            });
+        }
     }
 
     fn assistant(

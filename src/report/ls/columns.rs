@@ -10,6 +10,7 @@ use model::sessions::{Activity, FileFacts, Row, Sessions};
 use model::triggers;
 use render::clock::Clock;
 use render::number::{age, error, percent, tokens, tokens_or_none};
+use render::spending::cost;
 use render::sure::{ABOUT, AT_LEAST, AT_MOST, Signs};
 use render::text::{one_line, short_model};
 use render::{NONE, OF_WINDOW, live_sign, or_none, triggers as words};

@@ -1,21 +1,8 @@
-//! The cost of responses in words, with the sign of a cost that may be more.
+//! The meaning of the sign before a cost that may be more.
 
 use model::spending::Spending;
-use render::NONE;
-use render::number::{least_usd, usd};
+use render::spending::cost;
 use render::sure::AT_LEAST;
-
-/// Returns the cost of responses; [`NONE`] if none of them has a price.
-pub(super) fn cost(of: &Spending) -> String {
-    if of.unpriced > 0 && of.unpriced == of.responses {
-        return NONE.to_owned();
-    }
-    if !of.is_least() {
-        return usd(of.usd());
-    }
-    let least = least_usd(of.usd()).unwrap_or_else(|| usd(0.0));
-    format!("{AT_LEAST}{least}")
-}
 
 /// Returns the meaning of the sign before some of these costs; `None`: none of them has it.
 pub(super) fn at_least<'s>(all: impl Iterator<Item = &'s Spending>) -> Option<String> {

@@ -1,13 +1,14 @@
 //! The list of sessions for people: a row for each, as wide as the terminal.
 
 use super::columns::{COLUMNS, Cells, Entry, signs};
-use super::money::{at_least, cost};
+use super::money::at_least;
 use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use render::NONE;
 use render::number::{counted, grouped, tokens};
+use render::spending::cost;
 use std::{array, io};
 
 /// The most characters of an id on a terminal: enough to select a session.

@@ -1,19 +1,19 @@
 //! Alerts: each event that the user has asked for is reported once.
 //!
 //! A session is checked after each change. What is true while it is not live is recorded and never reported;
-//! what is true of a live session when it is first seen is reported once. A compaction removes the session's alerts
+//! what is true of a live session when it is first seen is reported once, but for items that came long before. A compaction removes the session's alerts
 //! from the screen.
 
 use super::listed::percent;
 use super::page::id;
-use super::{App, ItemId, Notice, Severity};
+use super::{App, ItemId, Notice, Severity, seconds_since};
 use jiff::Timestamp;
 use model::Kind;
 use model::alerts::{Alerts, Channel};
 use model::forecast::Forecast;
 use model::gauge::SessionGauge;
 use model::session::{ItemRef, Session};
-use model::sessions::{FileId, SessionKey};
+use model::sessions::{FileId, LIVE_SECONDS, SessionKey};
 use model::threshold::Threshold;
 use model::triggers::idle_at;
 use render::item::words;
@@ -202,9 +202,14 @@ impl AlertState {
             .alive()
             .into_iter()
             .map(|ix| (session.tokens(ix).0, session.items().at(ix)));
+        // A result that came long before is no news when its session is first seen, or read whole.
+        let is_old = |item: &ItemRef<'_>| {
+            let times = gauge.updated_at.zip(item.at());
+            times.is_some_and(|(newest, at)| seconds_since(at, newest) > LIVE_SECONDS)
+        };
         let new: Vec<(u64, ItemRef<'_>)> = sized
             .filter(|(tokens, _)| size.is_reached(*tokens, gauge.limits().window))
-            .filter(|(_, item)| self.items.insert(id(item)))
+            .filter(|(_, item)| self.items.insert(id(item)) && !is_old(item))
             .collect();
         let (tokens, item) = new.iter().max_by_key(|(tokens, _)| *tokens)?;
         let more = match new.len() {

@@ -1,52 +1,112 @@
-//! Rows of the list of sessions that read alike: their ids are shown too.
+//! The texts that name the rows of the list of sessions: cut so that they differ, with ids where they still read alike.
 
 use super::columns::{self, Column};
 use super::{App, ListLine};
+use model::event::Conversation;
 use model::sessions::{Row, SessionKey};
-use render::text;
+use render::{NONE, text};
 use std::collections::{HashMap, HashSet};
 
 /// The number of an id's characters that are shown: its last ones, since the ids of sessions that began together differ
 /// there.
 const ID_CHARS: usize = 6;
 
+/// The texts that name a session, cut to their columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowNames {
+    /// Its project or, for a sub-agent, its type; without a column for the title, whatever names it.
+    pub project: String,
+    /// Its title.
+    pub title: String,
+}
+
 impl App {
-    /// Finds the rows on screen that read alike.
-    pub(super) fn find_alike(&mut self) {
-        let screen = self.ui.size.0;
-        let title = columns::fitting(screen)
-            .into_iter()
-            .find_map(|(column, width)| (column.name == "title").then_some(width));
-        let mut by_words: HashMap<Vec<String>, Vec<SessionKey>> = HashMap::new();
-        for row in self.visible_lines().filter_map(ListLine::session) {
-            let words = self.words(row, title);
-            by_words.entry(words).or_default().push(row.key);
+    /// Computes the texts that name the rows on screen.
+    pub(super) fn name_rows(&mut self) {
+        let fitting = columns::fitting(self.ui.size.0);
+        let columns = |name: &str| {
+            let mut all = fitting.iter();
+            let found = all.find(|(column, _)| column.name == name);
+            found.map_or(0, |(_, width)| usize::from(*width))
+        };
+        let (project, title) = (columns("project"), columns("title"));
+        let rows: Vec<&Row> = self.visible_lines().filter_map(ListLine::session).collect();
+        let projects = rows.iter().map(|row| match title {
+            0 => self.sessions.name(row.key),
+            _ => self.place_of(row.key),
+        });
+        let titles = rows.iter().map(|row| self.shown_title(row.key));
+        let projects = told_apart(&projects.collect::<Vec<_>>(), project);
+        let titles = told_apart(&titles.collect::<Vec<_>>(), title);
+        let names = projects.into_iter().zip(titles);
+        let mut names: Vec<RowNames> = names
+            .map(|(project, title)| RowNames { project, title })
+            .collect();
+        for at in alike(&self.other_words(&rows), &names) {
+            if let Some(id) = self.distinguishing_id(rows[at].key) {
+                let names = &mut names[at];
+                let (text, columns) = match title {
+                    0 => (&mut names.project, project),
+                    _ => (&mut names.title, title),
+                };
+                *text = with_id(text, &id, columns);
+            }
         }
-        let alike = by_words.into_values().filter(|keys| keys.len() > 1);
-        self.shown.alike = alike.flatten().collect::<HashSet<_>>();
+        let keys: Vec<SessionKey> = rows.iter().map(|row| row.key).collect();
+        self.shown.names = keys.into_iter().zip(names).collect();
     }
 
-    /// Returns the words of a row; `title` are the columns of the title, if it is shown.
-    fn words(&self, row: &Row, title: Option<u16>) -> Vec<String> {
-        let facts = self.sessions.facts(row.key);
-        let label = facts.map_or("", |facts| facts.label);
-        let mut words = vec![label.to_owned(), self.sessions.name(row.key)];
-        if Column::named("model").is_some_and(|model| model.width(self.ui.size.0) > 0) {
+    /// Returns the texts that name a row on screen.
+    pub(super) fn row_names(&self, key: SessionKey) -> RowNames {
+        self.shown.names.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// Returns the words of each row besides the texts that name it.
+    fn other_words(&self, rows: &[&Row]) -> Vec<(String, u8, String)> {
+        let has_model = Column::named("model").is_some_and(|model| model.width(self.ui.size.0) > 0);
+        let words = rows.iter().map(|row| {
+            let facts = self.sessions.facts(row.key);
+            let label = facts.map_or("", |facts| facts.label);
             let model = self.sessions.gauge(row.key).and_then(|gauge| gauge.model());
-            words.push(model.unwrap_or_default().to_owned());
-        }
-        if let Some(columns) = title {
-            let title = self.sessions.title(row.key).unwrap_or_default();
-            words.push(text::cut(&title, usize::from(columns)));
-        }
-        words
+            let model = model.filter(|_| has_model);
+            (
+                label.to_owned(),
+                row.depth,
+                model.unwrap_or_default().to_owned(),
+            )
+        });
+        words.collect()
     }
 
-    /// Returns the end of a session's id, if its row reads like another one on screen.
-    pub(super) fn distinguishing_id(&self, key: SessionKey) -> Option<String> {
-        if !self.shown.alike.contains(&key) {
-            return None;
+    /// Returns the type of a sub-agent or the project of a session, where the title has a column of its own.
+    fn place_of(&self, key: SessionKey) -> String {
+        let Some(gauge) = self.sessions.gauge(key) else {
+            return String::new();
+        };
+        let is_child = key.conversation != Conversation::Main || gauge.meta.parent.is_some();
+        let kind = gauge.meta.title.as_deref().filter(|_| is_child);
+        let texts = [kind, Some(self.sessions.project_of(gauge))];
+        let mut shown = texts
+            .into_iter()
+            .flatten()
+            .filter(|text| !text.trim().is_empty());
+        shown.next().unwrap_or(NONE).to_owned()
+    }
+
+    /// Returns the title of a session or, if it has none and no project either, whatever names it.
+    fn shown_title(&self, key: SessionKey) -> String {
+        let place = self.place_of(key);
+        let title = self.sessions.title(key);
+        let title = title.filter(|title| **title != *place);
+        let title = title.map(|title| text::one_line(&title).into_owned());
+        match title {
+            None if place == NONE => self.sessions.name(key),
+            title => title.unwrap_or_default(),
         }
+    }
+
+    /// Returns the end of a session's id.
+    fn distinguishing_id(&self, key: SessionKey) -> Option<String> {
         let id = self.sessions.gauge(key)?.meta.id.as_deref();
         let path = self
             .sessions
@@ -55,5 +115,50 @@ impl App {
         let id = id.or_else(|| path?.to_str()).filter(|id| !id.is_empty())?;
         let from = id.char_indices().rev().nth(ID_CHARS - 1);
         Some(id[from.map_or(0, |(at, _)| at)..].to_owned())
+    }
+}
+
+/// Returns texts cut to so many columns: at their end, or in the middle if they would read alike, or are paths, of which
+/// the beginning and the end say which one it is.
+fn told_apart(texts: &[String], columns: usize) -> Vec<String> {
+    let mut by_cut: HashMap<String, HashSet<&str>> = HashMap::new();
+    for text in texts {
+        by_cut
+            .entry(text::cut(text, columns))
+            .or_default()
+            .insert(text);
+    }
+    let one = |text: &String| {
+        let cut = text::cut(text, columns);
+        let is_alike = by_cut.get(&cut).is_some_and(|texts| texts.len() > 1);
+        let is_path = text.contains(['/', '\\']) && !text.contains(' ');
+        if is_alike || is_path {
+            text::middle(text, columns)
+        } else {
+            cut
+        }
+    };
+    texts.iter().map(one).collect()
+}
+
+/// Returns the rows that read like another one.
+fn alike(words: &[(String, u8, String)], names: &[RowNames]) -> Vec<usize> {
+    let mut by_words: HashMap<_, Vec<usize>> = HashMap::new();
+    for (at, row) in words.iter().zip(names).enumerate() {
+        by_words
+            .entry((row.0, &row.1.project, &row.1.title))
+            .or_default()
+            .push(at);
+    }
+    let alike = by_words.into_values().filter(|rows| rows.len() > 1);
+    alike.flatten().collect()
+}
+
+/// Returns the text with an id after it.
+fn with_id(text: &str, id: &str, columns: usize) -> String {
+    let room = columns.saturating_sub(text::width(id) + 1);
+    match text::cut(text, room) {
+        text if text.is_empty() => id.to_owned(),
+        text => format!("{text} {id}"),
     }
 }

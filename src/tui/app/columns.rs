@@ -1,6 +1,10 @@
 //! The columns of the list of sessions: one table that drives the headings, the cells, the sort and the help.
 //! A new column is one entry.
+//!
+//! The narrower the screen, the fewer columns it shows. First come those that say which session it is and how full it is,
+//! then how long it will last, then the rest. Each entry says from which width on it is shown, and why from there on.
 
+use super::alike::RowNames;
 use super::layout::WidthClass;
 use super::listed::{GROWTH_BARS, nearness, percent, share_stage};
 use super::{App, Nearness};
@@ -12,7 +16,7 @@ use model::session::Coverage;
 use model::sessions::{Row, Sessions};
 use model::triggers::next;
 use model::window::TriggerKind;
-use render::{self, NONE, OF_WINDOW, number, sparkline, text, triggers};
+use render::{self, NONE, OF_WINDOW, number, sparkline, spending, text, triggers};
 
 /// A column of the list of sessions.
 #[derive(Debug)]
@@ -29,10 +33,8 @@ pub struct Column {
     pub sort: Sort,
     /// The layout of its cells.
     pub shape: Shape,
-    /// Its columns on a narrow, a medium and a wide screen; 0: not shown.
-    pub widths: [u16; 3],
-    /// The fewest columns of a screen on which it is shown.
-    pub from: u16,
+    /// Its columns, from each width of the screen on. Before the first of these it is not shown.
+    pub widths: &'static [(u16, u16)],
     /// Its share of the columns that a very wide screen has to spare.
     pub grow: u16,
     /// The cell of a session.
@@ -44,6 +46,8 @@ pub struct Column {
 pub enum Sort {
     /// Live sessions first, then the newest.
     Recent,
+    /// Those that need the user first, the most urgent one at the top.
+    Needs,
     /// By a name.
     Name(for<'s> fn(&Sessions, &'s SessionGauge) -> &'s str),
     /// The lowest number first. Those without one come last, whatever the direction.
@@ -56,10 +60,15 @@ pub enum Sort {
 const NO_NAME: &str = "\u{10ffff}";
 
 impl Sort {
+    /// Returns true if the order changes as time passes.
+    pub(super) fn is_of_time(&self) -> bool {
+        matches!(self, Sort::Needs)
+    }
+
     /// Returns true if a session has what it sorts by.
     pub(super) fn has_value(&self, sessions: &Sessions, gauge: &SessionGauge) -> bool {
         match self {
-            Sort::Recent => true,
+            Sort::Recent | Sort::Needs => true,
             Sort::Name(name) => !matches!(name(sessions, gauge), "" | NO_NAME),
             Sort::Lowest(number) | Sort::Highest(number) => number(gauge).is_some(),
         }
@@ -113,18 +122,18 @@ const WIDE_GAUGE: u16 = 60;
 const MOST_SPARE: u16 = 18;
 /// The widest gauge: wider ones are hard to follow across the row.
 const WIDEST_GAUGE: u16 = 120;
-/// The narrowest title. Beyond, it takes three fifths of the columns that it shares with the gauge.
+/// The narrowest title. Beyond, it takes two thirds of the columns that it shares with the gauge.
 const LEAST_TITLE: u16 = 12;
 /// The widest title.
 const WIDEST_TITLE: u16 = 60;
-/// The columns of requests until the trigger: `120 (78–186)` and a space.
-const NEXT_COLUMNS: u16 = 13;
+/// The narrowest gauge beside a title.
+const LEAST_GAUGE: u16 = 6;
 
-/// The columns: how their cells are aligned, their name, heading and widths, the screen's width from which on they are
-/// shown, and their part of spare columns; their place among the sorts, and the sort; what they mean; their cells.
+/// The columns: how their cells are aligned, their name, heading, and widths by the screen's, and their part of spare
+/// columns; their place among the sorts, and the sort; what they mean; their cells.
 macro_rules! columns {
     ($(
-        $shape:ident $name:literal $heading:literal $widths:tt $(from $from:literal)? $(grow $grow:literal)?,
+        $shape:ident $name:literal $heading:literal [$($from:literal => $width:expr),*] $(grow $grow:literal)?,
         sort $step:literal $sort:expr,
         $help:literal,
         |$entry:ident| $cell:expr;
@@ -136,8 +145,7 @@ macro_rules! columns {
             step: $step,
             sort: $sort,
             shape: Shape::$shape,
-            widths: $widths,
-            from: 0 $(+ $from)?,
+            widths: &[$(($from, $width)),*],
             grow: 0 $(+ $grow)?,
             cell: |$entry| $cell,
         },)*]
@@ -146,50 +154,34 @@ macro_rules! columns {
 
 /// All columns, from left to right.
 pub static COLUMNS: &[Column] = columns! {
-    Left "agent" "AGENT" [6, 8, 8], sort 7 Sort::Name(|_, gauge| gauge.agent),
+    // Which program to go to. Six columns tell all agents apart.
+    Left "agent" "AGENT" [0 => 6, 120 => 8], sort 8 Sort::Name(|_, gauge| gauge.agent),
         "the agent that writes the log",
         |entry| {
             let facts = entry.app.sessions.facts(entry.row.key);
             let label = facts.map_or("", |facts| facts.label);
-            // A sub-agent is indented below its parent.
-            let indented = match usize::from(entry.row.depth.min(3)) {
-                0 => label.to_owned(),
-                depth => format!("{}└ {label}", " ".repeat(depth - 1)),
-            };
-            piece(indented, entry.name_tone())
+            piece(indented(label, entry.row.depth), entry.name_tone())
         };
-    Left "project" "PROJECT" [11, 13, 16] grow 2, sort 8 Sort::Name(|sessions, gauge| sessions.project_of(gauge)),
-        "the project, by its folder, or the title of a sub-agent",
-        |entry| {
-            let (sessions, key) = (&entry.app.sessions, entry.row.key);
-            let mut name = sessions.name(key);
-            // Of a path, the beginning and the end say which one it is.
-            if name.contains(['/', '\\']) && name == sessions.project(key) {
-                name = text::both_ends(&name, usize::from(entry.width)).into_owned();
-            }
-            if !is_shown("title", entry.app.ui.size.0) {
-                name = entry.told_apart(&name);
-            }
-            piece(name, entry.name_tone())
-        };
-    Left "title" "TITLE" [0, LEAST_TITLE, LEAST_TITLE] from 110,
-        sort 10 Sort::Name(|_, gauge| {
+    // Where it works. It is the first part of a name, so no screen is without it.
+    Left "project" "PROJECT" [0 => 11, 70 => 13, 90 => 16] grow 2,
+        sort 9 Sort::Name(|sessions, gauge| sessions.project_of(gauge)),
+        "the project, by its folder, or the type of a sub-agent",
+        |entry| piece(entry.names().project, entry.name_tone());
+    // Which of the sessions of a project: without it they read alike, and an id helps nobody.
+    Left "title" "TITLE" [56 => LEAST_TITLE],
+        sort 11 Sort::Name(|_, gauge| {
             let (title, prompt) = (&gauge.meta.title, &gauge.meta.prompt);
             let title = title.as_deref().or(prompt.as_deref());
             title.unwrap_or(NO_NAME)
         }),
         "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
-        |entry| {
-            let (sessions, key) = (&entry.app.sessions, entry.row.key);
-            let title = sessions.title(key).filter(|title| *title != sessions.name(key));
-            let title = title.unwrap_or_default();
-            piece(entry.told_apart(&text::one_line(&title)), entry.name_tone())
-        };
-    // On narrower screens the title says more.
-    Left "model" "MODEL" [0, 0, 14] from 132 grow 1, sort 9 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
+        |entry| piece(entry.names().title, entry.name_tone());
+    // Only who has several models at work asks for it.
+    Left "model" "MODEL" [140 => 14] grow 1, sort 10 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
         "the model of the last request",
         |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE)));
-    Gauge "context" "CONTEXT" [PERCENT_COLUMNS; 3], sort 2 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
+    // How full it is: what the program is for.
+    Gauge "context" "CONTEXT" [0 => PERCENT_COLUMNS], sort 3 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
         "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
         |entry| {
             let sign = match entry.gauge.limits().trigger {
@@ -207,10 +199,11 @@ pub static COLUMNS: &[Column] = columns! {
             });
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
         };
-    Right "known" "KNOWN" [0, 8, 8], sort 4 Sort::Highest(|gauge| some(gauge.context.known)),
+    // The gauge draws both. In numbers they are for who checks a session, which has a screen of its own.
+    Right "known" "KNOWN" [150 => 8], sort 5 Sort::Highest(|gauge| some(gauge.context.known)),
         "tokens in the context that the provider reported",
         |entry| plain(number::tokens_or_none(entry.gauge.context.known));
-    Right "estimated" "EST" [0, 7, 7], sort 5 Sort::Highest(|gauge| some(gauge.context.estimated)),
+    Right "estimated" "EST" [150 => 7], sort 6 Sort::Highest(|gauge| some(gauge.context.estimated)),
         "estimated since the last usage report",
         |entry| {
             let context = &entry.gauge.context;
@@ -222,7 +215,8 @@ pub static COLUMNS: &[Column] = columns! {
             };
             piece(tokens, tone)
         };
-    Right "headroom" "HEADROOM" [0, 9, 9], sort 1 Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
+    // The percentage and the requests say the same in a more useful unit.
+    Right "headroom" "HEADROOM" [110 => 9], sort 2 Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
         "tokens left before the trigger",
         |entry| match entry.gauge.headroom() {
             None => quiet(NONE),
@@ -236,7 +230,8 @@ pub static COLUMNS: &[Column] = columns! {
                 piece(tokens, nearness(entry.gauge).min(Nearness::Near))
             }
         };
-    Right "compactions" "COMP" [0, 0, 5] from 132, sort 11 Sort::Highest(|gauge| some(gauge.compactions as u64)),
+    // An event of the past: the session's own screen has them.
+    Right "compactions" "COMP" [164 => 5], sort 12 Sort::Highest(|gauge| some(gauge.compactions as u64)),
         "compactions; +: and perhaps more, before the part of the log that was read",
         |entry| {
             let is_whole = entry.gauge.coverage == Coverage::Whole;
@@ -246,8 +241,10 @@ pub static COLUMNS: &[Column] = columns! {
                 (n, false) => format!("{n}+"),
             })
         };
-    Right "next" "NEXT" [0, NEXT_COLUMNS, NEXT_COLUMNS] from 100,
-        sort 3 Sort::Lowest(|gauge| {
+    // How long it will last, the number that people ask for most. The median alone has room first, then `9 (6–14)`, then
+    // `120 (78–186)`.
+    Right "next" "NEXT" [64 => 6, 80 => 10, 100 => 13],
+        sort 4 Sort::Lowest(|gauge| {
             let forecast = gauge.forecast_then().ok()?;
             Some((forecast.requests.p50 * 10.0) as u64)
         }),
@@ -259,15 +256,25 @@ pub static COLUMNS: &[Column] = columns! {
             Ok(forecast) => {
                 let band = number::band(&forecast.requests);
                 // Without room for the band, the median stays.
-                plain(if text::width(&band) < usize::from(NEXT_COLUMNS) {
+                plain(if text::width(&band) < usize::from(entry.width) {
                     &band
                 } else {
                     band.split(' ').next().unwrap_or_default()
                 })
             }
         };
-    Right "cache" "CACHE" [0, 6, 6] from 120,
-        sort 12 Sort::Highest(|gauge| {
+    // What it cost so far. The sum of the day is below the list on any screen.
+    Right "cost" "COST" [100 => 8],
+        sort 14 Sort::Highest(|gauge| some((gauge.spending.as_ref()?.all.usd() * 1e6) as u64)),
+        "its cost so far by list prices; ≥: some responses have no price, or surcharges; —: not known, or not all was read yet",
+        |entry| {
+            let spending = entry.gauge.spending.as_ref();
+            let cost = spending.filter(|of| of.all.responses > 0);
+            plain(render::or_none(cost.map(|of| spending::cost(&of.all))))
+        };
+    // When to go on, so that the next request is cheap.
+    Right "cache" "CACHE" [120 => 6],
+        sort 13 Sort::Highest(|gauge| {
             let cache = gauge.prompt_cache()?;
             let until = cache.sent.as_second() + i64::from(cache.life.seconds);
             Some(until.max(0).unsigned_abs())
@@ -284,21 +291,34 @@ pub static COLUMNS: &[Column] = columns! {
                 CacheState::Open(_) | CacheState::Cold(..) => quiet(cell),
             }
         };
-    // On narrower screens the gauge and the title need the room more.
-    Right "growth" "GROWTH" [0, 0, GROWTH_BARS as u16 + 1] from 150,
-        sort 6 Sort::Highest(|gauge| some(gauge.growth().into_iter().fold(0, u64::saturating_add))),
+    // It is a picture of the past, and the line below the list shows it of the selected session.
+    Right "growth" "GROWTH" [176 => GROWTH_BARS as u16 + 1],
+        sort 7 Sort::Highest(|gauge| some(gauge.growth().into_iter().fold(0, u64::saturating_add))),
         "tokens added by each of the last requests",
         |entry| {
             let window = entry.gauge.limits().window;
             quiet(sparkline::bars(&entry.gauge.growth(), window))
         };
-    Right "recent" "AGE" [0, 5, 5], sort 0 Sort::Recent,
+    // Whether somebody is at work in it. The list is in this order, so that a narrow screen can do without.
+    Right "recent" "AGE" [72 => 5], sort 0 Sort::Recent,
         "time since the last record",
         |entry| {
             let age = entry.app.age(entry.row.key);
             quiet(render::or_none(age.map(number::age)))
         };
+    // An order alone: the reasons are in the other columns and above the lines of the selected session.
+    Left "needs you" "" [], sort 1 Sort::Needs,
+        "",
+        |_entry| plain("");
 };
+
+/// Returns the text, indented below its parent for a sub-agent.
+fn indented(text: &str, depth: u8) -> String {
+    match usize::from(depth.min(3)) {
+        0 => text.to_owned(),
+        depth => format!("{}└ {text}", " ".repeat(depth - 1)),
+    }
+}
 
 impl Entry<'_> {
     /// Returns the time at which it compacts if nobody types, where that comes before the size.
@@ -311,16 +331,9 @@ impl Entry<'_> {
         Some(format!("at {}", app.clock().time(at)))
     }
 
-    /// Returns the text, with the end of the session's id after it if its row reads like another one.
-    fn told_apart(&self, text: &str) -> String {
-        let Some(id) = self.app.distinguishing_id(self.row.key) else {
-            return text.to_owned();
-        };
-        let room = usize::from(self.width).saturating_sub(text::width(&id) + 1);
-        match text::cut(text, room) {
-            text if text.is_empty() => id,
-            text => format!("{text} {id}"),
-        }
+    /// Returns the texts that name it.
+    fn names(&self) -> RowNames {
+        self.app.row_names(self.row.key)
     }
 
     /// Names of idle sessions are quiet, unless they are selected.
@@ -353,14 +366,11 @@ impl Column {
         next.unwrap_or(Column::first())
     }
 
-    /// Returns its columns on a screen of this width, without those that a very wide screen has to spare; 0: not shown.
+    /// Returns its columns on a screen of this width, without those that a wide screen has to spare; 0: not shown.
     pub fn width(&self, screen: u16) -> u16 {
-        let [narrow, medium, wide] = self.widths;
-        if screen >= self.from {
-            WidthClass::of(screen).pick(narrow, medium, wide)
-        } else {
-            0
-        }
+        let widths = self.widths.iter().rev();
+        let width = widths.copied().find(|(from, _)| screen >= *from);
+        width.map_or(0, |(_, width)| width)
     }
 
     /// Returns its heading, `width` columns wide.
@@ -398,7 +408,8 @@ pub fn fitting(screen: u16) -> Vec<(&'static Column, u16)> {
         .saturating_sub(LEAD_COLUMNS + WidthClass::of(screen).pick(1, 1, 2) + taken.sum::<u16>());
     let title = shown.iter_mut().find(|(column, _)| column.name == "title");
     let title = title.map_or(0, |(_, width)| {
-        let share = ((free + *width) * 3 / 5).clamp(*width, WIDEST_TITLE);
+        let most = WIDEST_TITLE.min((free + *width).saturating_sub(LEAST_GAUGE));
+        let share = ((free + *width) * 2 / 3).clamp(*width, most.max(*width));
         share - std::mem::replace(width, share)
     });
     let free = free - title;
@@ -432,6 +443,61 @@ mod tests {
             let gauge = shown.iter().find(|(c, _)| c.shape == Shape::Gauge).unwrap();
             let widest = gauge.1 == WIDEST_GAUGE + PERCENT_COLUMNS;
             assert!(widest || taken + 2 >= screen, "{screen}: {taken}");
+        }
+    }
+
+    /// The columns at each width, as the table says.
+    #[test]
+    fn the_columns_of_each_width() {
+        let shown = |screen| {
+            let shown = fitting(screen).into_iter();
+            shown
+                .map(|(column, _)| column.heading)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let mut widths: Vec<(u16, String)> = Vec::new();
+        for screen in 40..=200 {
+            let shown = shown(screen);
+            if widths.last().is_none_or(|(_, before)| *before != shown) {
+                widths.push((screen, shown));
+            }
+        }
+        let lines = widths
+            .iter()
+            .map(|(screen, shown)| format!("{screen} {shown}"));
+        assert_eq!(
+            lines.collect::<Vec<_>>(),
+            [
+                "40 AGENT PROJECT CONTEXT",
+                "56 AGENT PROJECT TITLE CONTEXT",
+                "64 AGENT PROJECT TITLE CONTEXT NEXT",
+                "72 AGENT PROJECT TITLE CONTEXT NEXT AGE",
+                "100 AGENT PROJECT TITLE CONTEXT NEXT COST AGE",
+                "110 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST AGE",
+                "120 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST CACHE AGE",
+                "140 AGENT PROJECT TITLE MODEL CONTEXT HEADROOM NEXT COST CACHE AGE",
+                "150 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM NEXT COST CACHE AGE",
+                "164 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM COMP NEXT COST CACHE AGE",
+                "176 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM COMP NEXT COST CACHE GROWTH AGE",
+            ]
+        );
+    }
+
+    /// Names come first: at no width do they have less room than the gauge, nor less than on a narrow screen.
+    #[test]
+    fn names_have_more_room_than_the_gauge() {
+        for screen in 60..=200 {
+            let width = |name: &str| {
+                let shown = fitting(screen).into_iter();
+                let mut found = shown.filter(|(column, _)| column.name == name);
+                found.next().map_or(0, |(_, width)| width)
+            };
+            let (names, gauge) = (width("project") + width("title"), width("context"));
+            assert!(names > gauge - PERCENT_COLUMNS, "{screen}: {names} {gauge}");
+            assert!(gauge - PERCENT_COLUMNS >= LEAST_GAUGE, "{screen}: {gauge}");
+            let least = if screen < 80 { 26 } else { 34 };
+            assert!(names >= least, "{screen}: {names}");
         }
     }
 

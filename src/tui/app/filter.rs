@@ -36,6 +36,8 @@ pub enum Fact {
     Live,
     /// The session is near its trigger.
     Near,
+    /// The session needs the user.
+    Needs,
     /// The session has compacted.
     Compacted,
     /// A part of the session's context, or the item's size, is estimated.
@@ -93,6 +95,7 @@ pub static SESSIONS: Vocabulary = Vocabulary {
     ],
     facts: &[
         ("live", Fact::Live),
+        ("needs", Fact::Needs),
         ("near", Fact::Near),
         ("compacted", Fact::Compacted),
         ("estimated", Fact::Estimated),

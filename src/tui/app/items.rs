@@ -96,7 +96,7 @@ impl Facts<'_> {
             Fact::Again => self.repeated,
             Fact::Marked => self.marked,
             Fact::Estimated => self.source == Source::Estimated,
-            Fact::Live | Fact::Near | Fact::Compacted => true,
+            Fact::Live | Fact::Needs | Fact::Near | Fact::Compacted => true,
         }
     }
 }

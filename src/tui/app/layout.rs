@@ -6,6 +6,9 @@ use crate::paint::Area;
 /// The smallest screen that is drawn on: columns, rows.
 pub const SMALLEST: (u16, u16) = (40, 12);
 
+/// The lowest screen with a row of sums: on lower ones the sessions need it more.
+const SUMS_FROM: u16 = 20;
+
 /// The width class of a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WidthClass {
@@ -74,6 +77,7 @@ impl AreaCutter {
 ///  list        …
 ///  rule
 ///  detail      of the selected session
+///  sums        of all listed sessions; not on low screens
 ///  notice      only when there is news
 ///  footer      keys
 /// ```
@@ -86,23 +90,26 @@ pub struct Overview {
     pub list: Area,
     pub rule: Area,
     pub detail: Area,
+    pub sums: Area,
     pub notice: Area,
     pub footer: Area,
 }
 
 impl Overview {
-    /// Returns the layout of a screen of these columns and rows; `banner` and `notice` are rows to reserve.
-    pub fn of(size: (u16, u16), banner: u16, notice: u16) -> Overview {
+    /// Returns the layout of a screen of these columns and rows; `banner`, `sums` and `notice` are rows to reserve.
+    pub fn of(size: (u16, u16), [banner, sums, notice]: [u16; 3]) -> Overview {
         let roomy = size.1 >= 16;
         let detail = if roomy { 2 } else { 1 };
+        let sums = if size.1 >= SUMS_FROM { sums } else { 0 };
         let mut cut = AreaCutter::new(size);
         Overview {
             banner: cut.take(banner),
             header: cut.take(1),
             columns: cut.take(1),
-            list: cut.leave(detail + 2 + notice),
+            list: cut.leave(detail + sums + 2 + notice),
             rule: cut.take(1),
             detail: cut.take(detail),
+            sums: cut.take(sums),
             notice: cut.take(notice),
             footer: cut.take(1),
         }
@@ -212,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_smallest_screen_still_shows_a_list() {
-        assert!(Overview::of(SMALLEST, 1, 1).list.height >= 4);
+        assert!(Overview::of(SMALLEST, [1; 3]).list.height >= 4);
         assert!(Session::of(SMALLEST, 0, 0).list.height >= 4);
         assert!(Session::of(SMALLEST, 1, 1).list.height >= 3);
     }
@@ -221,7 +228,7 @@ mod tests {
     fn rows_follow_each_other_and_end_with_the_screen() {
         for rows in 0..100 {
             for columns in [0, 40, 80, 200] {
-                let overview = Overview::of((columns, rows), 1, 1);
+                let overview = Overview::of((columns, rows), [1; 3]);
                 assert_eq!(overview.footer.bottom(), rows);
                 let session = Session::of((columns, rows), 1, 1);
                 assert_eq!(session.footer.bottom(), rows);

@@ -12,6 +12,7 @@ use model::gauge::SessionGauge;
 use model::project::is_named;
 use model::session::Coverage;
 use model::sessions::{Candidate, Families, Row, SessionKey, contains};
+use model::spending::SpendingSince;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,6 +27,11 @@ const SMALL_LIST: usize = 1_000;
 const LIST_INTERVAL: SignedDuration = SignedDuration::from_millis(200);
 /// The least time between two sums that are made for updates only.
 const SUM_INTERVAL: SignedDuration = SignedDuration::from_millis(100);
+
+/// The time after which what depends on the time is computed again, if something is drawn.
+const TIME_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
+/// The place of sessions that need nothing among those that need the user.
+const NEEDS_NOTHING: u64 = u8::MAX as u64;
 
 /// Shows whether the list is up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +112,10 @@ impl App {
     /// after updates only from time to time, and none while a window is typed.
     pub(super) fn list_when_due(&mut self) {
         if self.stale.list == ListFreshness::Right {
-            return;
+            if !self.depends_on_time() || !self.is_old(self.shown.listed_at) {
+                return;
+            }
+            self.stale.list = ListFreshness::Late;
         }
         let rows = usize::from(self.overview_layout().list.height);
         let is_full = self.shown.lines.len() >= rows;
@@ -119,6 +128,17 @@ impl App {
         self.shown.listed_at = Some(self.now);
         self.list_sessions();
         self.stale.totals = true;
+    }
+
+    /// Returns true if the sessions that are listed, or their order, change as time passes.
+    fn depends_on_time(&self) -> bool {
+        let needs = Condition::Is(Fact::Needs);
+        self.ui.sort.sort.is_of_time() || self.shown.matched.conditions.contains(&needs)
+    }
+
+    /// Returns true if something that depends on the time was computed too long ago.
+    fn is_old(&self, then: Option<Timestamp>) -> bool {
+        then.is_some_and(|then| self.now.duration_since(then) >= TIME_INTERVAL)
     }
 
     /// Returns true if it is too early to compute something for all sessions that was last computed at `then`.
@@ -142,7 +162,7 @@ impl App {
         let families = match self.ui.sort.sort {
             Sort::Name(_) => Families::ByParent,
             // The family of the session with the lowest or highest number is at the top.
-            Sort::Recent | Sort::Lowest(_) | Sort::Highest(_) => Families::ByFirst,
+            Sort::Recent | Sort::Needs | Sort::Lowest(_) | Sort::Highest(_) => Families::ByFirst,
         };
         let mut rows = self.sessions.rows(
             |found| {
@@ -244,6 +264,7 @@ impl App {
                     && size.compares(*order, counted, end)
             }
             Condition::Is(Fact::Live) => self.is_live_since(key, found.active),
+            Condition::Is(Fact::Needs) => self.need_of(key, gauge, found.active).is_some(),
             Condition::Is(Fact::Near) => nearness(gauge) != Nearness::Calm,
             Condition::Is(Fact::Compacted) => gauge.compactions > 0,
             Condition::Is(Fact::Estimated) => gauge.context.estimated > 0,
@@ -298,6 +319,16 @@ impl App {
                     (true, true) => 1,
                     (false, _) => 2,
                 };
+                return (place, None, Reverse(since), key);
+            }
+            Sort::Needs => {
+                let live = self.is_live_since(key, active);
+                let place = match (self.need_of(key, gauge, active), live) {
+                    (Some(need), _) => need as u64,
+                    (None, true) => NEEDS_NOTHING,
+                    (None, false) => NEEDS_NOTHING + 1,
+                };
+                let since = if live { gauge.started_at } else { active };
                 return (place, None, Reverse(since), key);
             }
             Sort::Name(name) => {
@@ -390,6 +421,7 @@ impl App {
 
     /// Sums up the listed sessions.
     pub(super) fn add_up(&mut self) {
+        self.stale.totals |= self.is_old(self.shown.summed_at);
         if !self.stale.totals || self.waits(self.shown.summed_at, SUM_INTERVAL) {
             return;
         }
@@ -402,6 +434,8 @@ impl App {
             self.sessions_listed().map(|row| row.key).collect()
         };
         let mut totals = Totals::default();
+        let midnight = self.midnight();
+        let mut today = SpendingSince::new(midnight);
         for (key, gauge) in self.sessions.gauges() {
             // Sessions in folded groups count too.
             let counts = all_match || self.ui.grouping != Grouping::None || listed.contains(&key);
@@ -412,8 +446,22 @@ impl App {
             totals.known = totals.known.saturating_add(context.known);
             totals.estimated = totals.estimated.saturating_add(context.estimated);
             totals.near += usize::from(nearness(gauge) != Nearness::Calm);
+            let active = self.sessions.activity_of(key);
+            totals.needs += usize::from(self.need_of(key, gauge, active).is_some());
+            match &gauge.spending {
+                Some(spending) => today.add(spending),
+                None => totals.is_today_whole &= active < Some(midnight),
+            }
         }
+        totals.today = today.sum;
         self.shown.totals = totals;
+    }
+
+    /// Returns the beginning of the user's day.
+    fn midnight(&self) -> Timestamp {
+        let now = self.now.to_zoned(self.zone.clone());
+        now.start_of_day()
+            .map_or(self.now, |midnight| midnight.timestamp())
     }
 
     /// Returns the listed sessions, from the top.

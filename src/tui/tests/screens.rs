@@ -2,6 +2,7 @@
 
 mod hostile;
 mod list;
+mod needs;
 mod search;
 mod session;
 mod settling;

@@ -65,6 +65,12 @@ source = "test"
 ids = ["claude-*"]
 seconds = 3_600
 
+[[price]]
+ids = ["priced-*"]
+input = 10.0
+cached_read = 1.0
+output = 50.0
+
 [[trigger]]
 agent = "claude-code"
 kind = "idle"
@@ -113,6 +119,19 @@ impl Log {
             at,
             updates: vec![Update::Found(Box::new(facts))],
         }
+    }
+
+    /// The same log as another file.
+    pub(crate) fn of_file(mut self, n: u64) -> Log {
+        self.file = FileId(n);
+        for update in &mut self.updates {
+            match update {
+                Update::Found(facts) => facts.file = self.file,
+                Update::Appended { file, .. } => *file = self.file,
+                _ => {}
+            }
+        }
+        self
     }
 
     pub(crate) fn event(mut self, event: Event) -> Log {

@@ -3,8 +3,10 @@
 use ratatui::buffer::Buffer;
 use render::ascii::{UNKNOWN, fallback};
 
-/// Replaces every glyph by ASCII. `±` takes the cell before it too: `+-`.
+/// Replaces every glyph by ASCII. `±` becomes `+-`, which takes a cell of the free space after it; without any, the cell
+/// before it.
 pub(super) fn to_ascii(buffer: &mut Buffer) {
+    let columns = usize::from(buffer.area.width).max(1);
     let mut is_space = false;
     for at in 0..buffer.content.len() {
         let symbol = buffer.content[at].symbol();
@@ -15,9 +17,21 @@ pub(super) fn to_ascii(buffer: &mut Buffer) {
         let mut chars = symbol.chars();
         let ascii = match (chars.next(), chars.next()) {
             (Some('±'), None) if is_after_space => {
-                buffer.content[at - 1].set_char('+');
-                '-'
+                let end = (at / columns + 1) * columns;
+                match free_cell(buffer, at + 1..end) {
+                    Some(free) => {
+                        buffer.content[at..=free].rotate_right(1);
+                        buffer.content[at] = buffer.content[at + 1].clone();
+                        '+'
+                    }
+                    None => {
+                        buffer.content[at - 1].set_char('+');
+                        '-'
+                    }
+                }
             }
+            // The cell that the replacement before it has made.
+            (Some('±'), None) if at > 0 && buffer.content[at - 1].symbol() == "+" => '-',
             (Some(glyph), None) => fallback(glyph),
             _ => UNKNOWN,
         };
@@ -25,10 +39,36 @@ pub(super) fn to_ascii(buffer: &mut Buffer) {
     }
 }
 
+/// Returns the first of these cells that is free: a space before another one, or the last.
+fn free_cell(buffer: &Buffer, mut cells: std::ops::Range<usize>) -> Option<usize> {
+    let last = cells.end.checked_sub(1)?;
+    let is_space = |at: usize| buffer.content[at].symbol() == " ";
+    cells.find(|at| is_space(*at) && (*at == last || is_space(at + 1)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
     use render::text;
+
+    #[test]
+    fn an_error_stands_apart_from_its_number() {
+        let shown = |text: &str, columns| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, columns, 1));
+            buffer.set_string(0, 0, text, Style::new());
+            to_ascii(&mut buffer);
+            let cells = buffer.content.iter().map(|cell| cell.symbol());
+            cells.collect::<String>()
+        };
+        assert_eq!(shown("39k + 20 ±20 est  9% ", 21), "39k + 20 +-20 est 9% ");
+        assert_eq!(
+            shown("20 ±20 · 4 ±1", 16),
+            "20 +-20 - 4 +-1 ".replace(" - ", &format!(" {} ", fallback('·')))
+        );
+        assert_eq!(shown("20 ±20", 6), "20+-20");
+    }
     use std::path::Path;
 
     /// The characters beyond ASCII in a file's code, comments and tests aside.

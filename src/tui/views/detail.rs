@@ -3,14 +3,16 @@
 use super::groups;
 use crate::app::listed::{just_compacted, nearness, size_stage, sizes};
 use crate::app::{App, Stage, columns, seconds_since};
-use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
+use crate::paint::{
+    Area, Piece, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width,
+};
 use crate::widgets::canvas::Canvas;
 use model::gauge::SessionGauge;
 use model::sessions::SessionKey;
 use model::summary::Largest;
 use model::triggers;
 use model::window::TriggerKind;
-use render::{item, number, sparkline, text, triggers as words};
+use render::{item, number, sparkline, spending, text, triggers as words};
 
 pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(key) = app.current() else {
@@ -25,31 +27,25 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         &gauge.context,
         Stage::settled_if(gauge.is_settled()),
     )];
-    if app.is_counting(key) {
-        groups.push(vec![quiet("counting")]);
-    }
     if low {
         groups.push(next(app, gauge));
     }
     let mut lines = vec![contents(app, gauge, groups, columns)];
     if !low {
-        lines.insert(0, identity(app, key, gauge, columns));
+        lines.insert(0, size(app, gauge, columns));
     }
     canvas.write_rows(area.inset(1, 0), lines);
 }
 
-fn identity(app: &App, key: SessionKey, gauge: &SessionGauge, columns: usize) -> Pieces {
-    let name = &*app.sessions.name(key);
-    let mut groups = vec![vec![strong(text::cut(name, columns / 4))]];
-    let title = app.sessions.title(key).unwrap_or_default();
-    let all_estimated = gauge.is_unreported && gauge.context.used > 0;
-    if !title.starts_with(name) {
-        let room = if all_estimated {
-            columns / 3
-        } else {
-            columns * 2 / 5
-        };
-        groups.push(vec![plain(text::cut(&text::one_line(&title), room))]);
+/// Returns a session's name and title, and its state as far as that comes and goes: elsewhere it would move the words after it.
+pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
+    let Some(gauge) = app.sessions.gauge(key) else {
+        return Pieces::new();
+    };
+    let mut state = Pieces::new();
+    let mut say = |piece: Piece| state.extend([quiet(" · "), piece]);
+    if let Some(need) = app.need(key) {
+        say(piece(need.words(), Tone::Near));
     }
     if let Some(compacted) = just_compacted(gauge, app.now) {
         let age = compacted
@@ -57,8 +53,31 @@ fn identity(app: &App, key: SessionKey, gauge: &SessionGauge, columns: usize) ->
             .map(|at| number::age(seconds_since(at, app.now)));
         let ago = age.map(|age| format!(", {age} ago")).unwrap_or_default();
         let sizes = sizes(&compacted, &gauge.context);
-        groups.push(vec![plain(format!("compacted {sizes}{ago}"))]);
+        say(plain(format!("compacted {sizes}{ago}")));
     }
+    if app.is_counting(key) {
+        say(quiet("counting"));
+    }
+    let name = &*app.sessions.name(key);
+    let room = columns.saturating_sub(width(&state));
+    let mut pieces = vec![strong(text::cut(name, room))];
+    let title = app.sessions.title(key).unwrap_or_default();
+    let rest = room.saturating_sub(width(&pieces) + 3);
+    if !title.starts_with(name) && rest >= LEAST_TITLE {
+        let title = text::cut(&text::one_line(&title), rest);
+        pieces.extend([quiet(" · "), plain(title)]);
+    }
+    pieces.extend(state);
+    pieces
+}
+
+/// The fewest columns in which a title says something.
+const LEAST_TITLE: usize = 8;
+
+/// Returns the size of the session's context in its window, and when it compacts.
+fn size(app: &App, gauge: &SessionGauge, columns: usize) -> Pieces {
+    let all_estimated = gauge.is_unreported && gauge.context.used > 0;
+    let mut groups = Vec::new();
     groups.push(groups::share(
         &gauge.context,
         gauge.limits(),
@@ -69,6 +88,7 @@ fn identity(app: &App, key: SessionKey, gauge: &SessionGauge, columns: usize) ->
         groups.push(vec![piece(why, Tone::Estimated)]);
     }
     groups.push(next(app, gauge));
+    groups.extend(cost(app, gauge));
     if let Some(model) = gauge.model() {
         groups.push(vec![plain(text::cut(text::short_model(model), 24))]);
     }
@@ -96,6 +116,16 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
         }
         _ => Pieces::new(),
     }
+}
+
+/// Returns the cost of the session so far, where the list has no column for it.
+fn cost(app: &App, gauge: &SessionGauge) -> Option<Pieces> {
+    let spending = gauge.spending.as_ref()?;
+    let is_shown = columns::is_shown("cost", app.ui.size.0);
+    if is_shown || spending.all.is_unpriced() || spending.all.responses == 0 {
+        return None;
+    }
+    Some(vec![quiet("cost "), plain(spending::cost(&spending.all))])
 }
 
 /// Returns the groups, and the largest item in the context.

@@ -1,27 +1,28 @@
 //! The list of sessions, one row for each.
 //!
 //! ```text
-//!  ctxgauge  14 sessions, 3 live                                       sort recent ▾   / filter
-//!     AGENT   PROJECT      CONTEXT                   KNOWN    EST  HEADROOM  NEXT      GROWTH  AGE
-//!  ▌● codex   api-gateway  ████████████████╱┃░ 94%  241.0k  +1.2k      2.6k  1 (1–2)   ▂▁▃▂▂    8s
-//!   ● claude  shop         █████████╱╱     ┃░░ 64%  124.1k  +3.9k       39k  9 (6–14)  ▁█▂▂     2s
-//!  ──────────────────────────────────────────────────────────────────────────────────────────────
-//!  shop · opus-4-6 · 2.1.39 · window 200k (log) · compacts at 167k (policy)
-//!  S 27.5k  C 3.2k  U 0.5k  A 5.2k  T 33.9k  · largest: Read src/db.rs 18.4k (9% of window)
-//!  ↑↓ move  ⏎ open  / filter  s sort  ? help  q quit
+//!  ctxgauge  14 sessions, 3 live, 1 needs you                       sort recent ▾
+//!    AGENT  PROJECT       TITLE                CONTEXT                NEXT  AGE
+//! ▌● codex  api-gateway   why does the retry…  ▇▇▇▇▇▇▇╱┃░  94%   1 (1–2)   8s
+//!  ● claude shop          the cart loses its…  ▇▇▇▇▇╱╱ ┃░  64%  9 (6–14)   2s
+//!  ── api-gateway · compacts soon ──────────────────────────────────────────────
+//!  94% of 250k trigger · next 1 (1–2) · gpt-5.4 · compacts at 250k (policy)
+//!  S 27.5k  C 3.2k  U 0.5k  A 5.2k  T 33.9k  · largest Read src/db.rs 18.4k (9%)
+//!  all 14: 1.1M known + 9k est · 2 near the trigger · today $12
+//!  ⏎ open  / filter  f search  s sort  ? help  q quit
 //! ```
 
 use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
 use crate::app::filter::SESSIONS;
 use crate::app::layout::WidthClass;
 use crate::app::listed::{just_compacted, sizes};
-use crate::app::{App, Column, Group, Grouping, Idle, ListLine, Notice, Purpose, Severity};
+use crate::app::{App, Column, Group, Grouping, Idle, ListLine, Notice, Purpose, Severity, Stage};
 use crate::keymap::{Action, Scope};
-use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
+use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
 use model::sessions::Row;
-use render::{number, text};
+use render::{number, spending, text};
 
 /// The fewest columns of a filter beside the sort.
 const LEAST_FILTER: u16 = 12;
@@ -51,6 +52,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.hit(layout.list, Hit::List);
         rule(app, layout.rule, canvas);
         super::detail::draw(app, layout.detail, canvas);
+        sums(app, layout.sums, canvas);
     }
     super::notices::draw_newest(app, layout.notice, canvas);
     super::footer(app, layout.footer, canvas);
@@ -68,6 +70,14 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     ];
     if app.live() > 0 {
         left.extend([plain(", "), strong(format!("{} live", app.live()))]);
+    }
+    let needs = app.totals().needs;
+    if needs > 0 {
+        let verb = if needs == 1 { "needs" } else { "need" };
+        left.extend([
+            plain(", "),
+            piece(format!("{needs} {verb} you"), Tone::Near),
+        ]);
     }
     if !app.sessions.initial_scan_done {
         left.push(quiet("  reading"));
@@ -250,9 +260,31 @@ fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
     pieces
 }
 
-/// Draws the line below the list: the sums of the listed sessions, and the place in a list that does not fit.
+/// Draws the line below the list: the selected session's name, its state as far as that comes and goes, and the place in a
+/// list that does not fit.
 fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     super::rule(area, canvas);
+    let (lines, rows) = (app.lines().len(), app.overview_layout().list.height);
+    let place = (lines > usize::from(rows)).then(|| {
+        let place = quiet(format!(" {} of {lines} ", app.ui.sessions.index() + 1));
+        let columns = width(std::slice::from_ref(&place)) as u16;
+        canvas.write_right((area.x, area.y), area.right().saturating_sub(3), &[place]);
+        columns + 3
+    });
+    let end = area.right().saturating_sub(place.unwrap_or(0) + 4);
+    let room = usize::from(end.saturating_sub(6));
+    let Some(key) = app.current() else {
+        return;
+    };
+    let title = super::detail::title(app, key, room);
+    let mut pieces = vec![plain(" ")];
+    pieces.extend(title);
+    pieces.push(plain(" "));
+    canvas.write((3, area.y), end, &pieces);
+}
+
+/// Draws the sums of the listed sessions, and what was spent today.
+fn sums(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let totals = app.totals();
     let narrow = WidthClass::of(area.width) == WidthClass::Narrow;
     let tokens = if narrow {
@@ -260,21 +292,28 @@ fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     } else {
         number::tokens
     };
-    let sums = match (totals.known, totals.estimated) {
-        (known, 0) => format!(" {} known ", tokens(known)),
-        (0, estimated) => format!(" ~{} est ", tokens(estimated)),
-        (known, estimated) => format!(" {} known + {} est ", tokens(known), tokens(estimated)),
+    let sessions = match (app.listed_of(), app.matching()) {
+        (all, matching) if matching < all => format!("{matching} of {all}"),
+        (all, _) => format!("all {all}"),
     };
-    let mut pieces = vec![quiet(sums)];
+    let sizes = match (totals.known, totals.estimated) {
+        (known, 0) => format!("{} known", tokens(known)),
+        (0, estimated) => format!("~{} est", tokens(estimated)),
+        (known, estimated) => format!("{} known + {} est", tokens(known), tokens(estimated)),
+    };
+    let mut groups = vec![vec![quiet(format!("{sessions}: {sizes}"))]];
     if totals.near > 0 {
-        let near = if narrow { "near " } else { "near the trigger " };
-        let near = piece(format!("{} {near}", totals.near), Tone::Near);
-        pieces.extend([quiet("· "), near]);
+        let near = if narrow { "near" } else { "near the trigger" };
+        groups.push(vec![piece(format!("{} {near}", totals.near), Tone::Near)]);
     }
-    let end = canvas.write((3, area.y), area.right(), &pieces);
-    let (lines, rows) = (app.lines().len(), app.overview_layout().list.height);
-    if lines > usize::from(rows) {
-        let at = quiet(format!(" {} of {lines} ", app.ui.sessions.index() + 1));
-        canvas.write_right((end, area.y), area.right().saturating_sub(3), &[at]);
-    }
+    let cost = spending::cost(&totals.today);
+    let stage = Stage::settled_if(totals.is_today_whole);
+    groups.push(vec![
+        quiet("today "),
+        piece(stage.number(cost), stage.tone(Tone::Plain)),
+    ]);
+    let left_out = spending::left_out(&totals.today).filter(|_| !totals.today.is_unpriced());
+    groups.extend(left_out.map(|what| vec![quiet(what)]));
+    let columns = usize::from(area.width.saturating_sub(2));
+    canvas.write_rows(area.inset(1, 0), [joined(groups, columns)]);
 }

@@ -264,6 +264,24 @@ fn an_item_is_reported_once_however_often_its_log_is_read() {
     assert_eq!(messages(&mut app, log()), [""; 0]);
 }
 
+/// A result that came long before the program was started, or before its log was read whole, is no news.
+#[test]
+fn an_old_item_is_not_reported_at_the_start() {
+    let mut app = screens(wanted(&[], None, Some(20_000)));
+    let log = log(1)
+        .result("Grep", 61_000, "large")
+        .answer(80_000, 10, "Bash", "a")
+        .answer(80_100, 10, "Bash", "b")
+        .answer(80_200, 10, "Bash", "c")
+        .answer(80_300, 10, "Bash", "d");
+    for update in log.into_updates() {
+        app.update(Msg::Update(update));
+    }
+    app.prepare(now());
+    assert_eq!(app.take_alerts(), []);
+    assert_eq!(app.notices.all(), []);
+}
+
 #[test]
 fn items_found_together_are_reported_together() {
     let mut app = screens(wanted(&[], None, Some(20_000)));

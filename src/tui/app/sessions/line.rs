@@ -3,6 +3,7 @@
 use crate::app::Grouping;
 use crate::app::tabs::row_id;
 use model::sessions::{Row, SessionKey};
+use model::spending::Spending;
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub enum LineId {
 }
 
 /// The sums of the listed sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
     /// Tokens in their contexts that were reported.
     pub known: u64,
@@ -44,6 +45,25 @@ pub struct Totals {
     pub estimated: u64,
     /// The number of sessions that are near their trigger.
     pub near: usize,
+    /// The number of sessions that need the user.
+    pub needs: usize,
+    /// The cost since the user's day began.
+    pub today: Spending,
+    /// True if all that was written today was read.
+    pub is_today_whole: bool,
+}
+
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals {
+            known: 0,
+            estimated: 0,
+            near: 0,
+            needs: 0,
+            today: Spending::default(),
+            is_today_whole: true,
+        }
+    }
 }
 
 impl ListLine {

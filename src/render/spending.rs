@@ -1,0 +1,32 @@
+//! Writes what responses cost.
+
+use super::NONE;
+use super::number::{counted, least_usd, usd};
+use super::sure::AT_LEAST;
+use model::spending::Spending;
+
+/// Returns the cost of responses; [`NONE`] if none of them has a price, with [`AT_LEAST`] before it if some of it has
+/// none.
+pub fn cost(of: &Spending) -> String {
+    if of.is_unpriced() {
+        return NONE.to_owned();
+    }
+    if !of.is_least() {
+        return usd(of.usd());
+    }
+    let least = least_usd(of.usd()).unwrap_or_else(|| usd(0.0));
+    format!("{AT_LEAST}{least}")
+}
+
+/// Returns what the price leaves out: `without 3 responses of unknown price and web search`; `None`: nothing.
+pub fn left_out(of: &Spending) -> Option<String> {
+    let mut parts = Vec::new();
+    if of.unpriced > 0 {
+        let responses = counted(of.unpriced, "response");
+        parts.push(format!("{responses} of unknown price"));
+    }
+    if !of.lacking.is_empty() {
+        parts.push(of.lacking.names().join(", ").replace('_', " "));
+    }
+    (!parts.is_empty()).then(|| format!("without {}", parts.join(" and ")))
+}

@@ -1,0 +1,71 @@
+//! Determines which sessions need the user, and why.
+
+use super::listed::nearness;
+use super::{App, Nearness};
+use jiff::Timestamp;
+use model::gauge::SessionGauge;
+use model::prompt_cache::CacheState;
+use model::sessions::{Activity, SessionKey};
+use model::triggers::idle_at;
+
+/// A prompt cache that ends within this part of its time is soon cold.
+const SOON: i64 = 4;
+/// A session that compacts within so many seconds if nobody types is near its trigger.
+const IDLE_SECONDS: i64 = 600;
+
+/// The reason for which a session needs the user, the most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// Its agent waits for the user.
+    Waits,
+    /// It will compact soon.
+    Compacts,
+    /// Its prompt cache is soon cold: the next prompt will cost more then.
+    Cools,
+}
+
+impl Need {
+    /// Returns the reason in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Need::Waits => "waits for you",
+            Need::Compacts => "compacts soon",
+            Need::Cools => "cache cold soon",
+        }
+    }
+}
+
+impl App {
+    /// Returns the most urgent reason for which a session needs the user; `None`: it does not.
+    pub fn need(&self, key: SessionKey) -> Option<Need> {
+        let gauge = self.sessions.gauge(key)?;
+        self.need_of(key, gauge, self.sessions.activity_of(key))
+    }
+
+    /// Returns the most urgent reason for which a session with this last activity needs the user.
+    pub(super) fn need_of(
+        &self,
+        key: SessionKey,
+        gauge: &SessionGauge,
+        active: Option<Timestamp>,
+    ) -> Option<Need> {
+        let activity = self.sessions.live_since(key, active, self.now);
+        if activity == Some(Activity::Waiting) {
+            return Some(Need::Waits);
+        }
+        let left = |until: Timestamp| until.as_second() - self.now.as_second();
+        let is_idle_soon = || idle_at(gauge, self.now).is_some_and(|at| left(at) <= IDLE_SECONDS);
+        if activity.is_some() && (nearness(gauge) != Nearness::Calm || is_idle_soon()) {
+            return Some(Need::Compacts);
+        }
+        // A sub-agent ends with its task. The user goes on with its parent.
+        let cache = gauge
+            .prompt_cache()
+            .filter(|_| gauge.meta.parent.is_none())?;
+        let life = i64::from(cache.life.seconds);
+        match cache.state(self.now) {
+            CacheState::Warm(until) if left(until) <= life / SOON => Some(Need::Cools),
+            _ => None,
+        }
+    }
+}

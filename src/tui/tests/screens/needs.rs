@@ -1,0 +1,146 @@
+//! Which sessions need the user, and what was spent.
+
+use super::*;
+use crate::app::{ListLine, Need};
+use crate::tests::testing::Log;
+use jiff::SignedDuration;
+use model::event::Conversation;
+use model::sessions::SessionKey;
+
+fn key_of(file: u64) -> SessionKey {
+    SessionKey {
+        file: FileId(file),
+        conversation: Conversation::Main,
+    }
+}
+
+/// A session of Claude Code that was asked this long ago, and is far from its trigger.
+fn calm(file: u64, ago: i64) -> Log {
+    Log::found(file, "claude-code", &format!("calm-{file}"), ago)
+        .meta(
+            "/home/ada/code/calm",
+            "claude-opus-4-6",
+            Some("far off"),
+            None,
+        )
+        .user(90, "hello")
+        .answer(20_000, 100, "Read", "a")
+        .answer(21_000, 100, "Read", "b")
+}
+
+#[test]
+fn the_sessions_that_need_the_user_are_the_first_after_one_key() {
+    // One works far from its trigger, one waits for the user, the cache of one is soon cold, one ended days ago.
+    let near = logs().into_iter().next().unwrap().of_file(5);
+    let mut app = app(
+        vec![
+            calm(1, 20),
+            calm(2, 50),
+            calm(3, 3_000),
+            calm(4, 90_000),
+            near,
+        ],
+        80,
+        24,
+    );
+    app.update(Msg::Update(Update::Running {
+        file: FileId(2),
+        running: Some(ProcessActivity::Waiting),
+        at: now(),
+    }));
+    app.prepare(now());
+    let needs = [1, 2, 3, 4, 5].map(|file| app.need(key_of(file)));
+    assert_eq!(
+        needs,
+        [
+            None,
+            Some(Need::Waits),
+            Some(Need::Cools),
+            None,
+            Some(Need::Compacts)
+        ]
+    );
+    type_keys(&mut app, "s");
+    assert_eq!(app.ui.sort.name, "needs you");
+    let order: Vec<u64> = keys_on_screen(&app).iter().map(|key| key.file.0).collect();
+    assert_eq!(order, [2, 5, 3, 1, 4]);
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("3 need you"), "{shown}");
+    type_keys(&mut app, "g");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("waits for you"), "{shown}");
+    type_keys(&mut app, "/needs");
+    let order: Vec<u64> = keys_on_screen(&app).iter().map(|key| key.file.0).collect();
+    assert_eq!(order, [2, 5, 3]);
+    // The cache of the third goes cold, and nothing is written to any log.
+    let later = now() + SignedDuration::from_secs(700);
+    app.prepare(later);
+    let lines = app.lines().iter().filter_map(ListLine::session);
+    assert!(lines.into_iter().all(|row| row.key != key_of(3)));
+}
+
+/// A session of a model with a price whose last request was this long ago and cost half a dollar, as the one before.
+fn priced(file: u64, ago: i64) -> Log {
+    let log = Log::found(file, "codex", &format!("priced-{file}"), ago)
+        .meta(
+            "/home/ada/code/till",
+            "priced-1",
+            Some("mend the till"),
+            None,
+        )
+        .user(90, "hello");
+    (0..2).fold(log, |log, n| {
+        log.event(Event::Usage(Box::new(Usage {
+            billed: BilledUsage::new(40_000, 2_000),
+            ..Usage::reported(Key::of_number("priced", file * 10 + n), 40_000)
+        })))
+    })
+}
+
+#[test]
+fn sessions_and_days_have_a_cost() {
+    // Today, before midnight, and one whose model has no price.
+    let logs = vec![priced(1, 20), priced(2, 20 * 3_600), calm(3, 60)];
+    let mut app = app(logs, 120, 40);
+    let shown = text(&app, Theme::default());
+    let row = |shown: &str, title: &str| {
+        let mut lines = shown.lines().skip(2);
+        lines
+            .find(|line| line.contains(title))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert!(shown.contains("COST"), "{shown}");
+    assert!(row(&shown, "mend the till").contains("  $1.00 "), "{shown}");
+    assert!(row(&shown, "far off").contains(" — "), "{shown}");
+    let sums = "today ≥$1.00 · without 2 responses of unknown price";
+    assert!(shown.contains(sums), "{shown}");
+    // Only what is listed is added up.
+    type_keys(&mut app, "/till⏎");
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("2 of 3: ") && shown.contains("today $1.00\n"),
+        "{shown}"
+    );
+    app.update(Msg::Resize(80, 24));
+    app.prepare(now());
+    let shown = text(&app, Theme::default());
+    assert!(
+        !shown.contains("COST") && shown.contains("· cost $1.00 ·"),
+        "{shown}"
+    );
+}
+
+/// A sum over the list is below the lines of the selected session, and says over how many sessions.
+#[test]
+fn no_sum_over_the_list_is_above_the_selected_session() {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let app = app(logs(), columns, rows);
+        let shown = text(&app, Theme::default());
+        let lines: Vec<&str> = shown.lines().collect();
+        let at = |what: &str| lines.iter().position(|line| line.contains(what));
+        let (name, sum) = (at("── docs"), at("all 7: "));
+        assert!(name.is_some() && name < sum, "{shown}");
+        assert_eq!(sum, Some(lines.len() - 2), "{shown}");
+    }
+}
