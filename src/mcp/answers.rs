@@ -1,7 +1,8 @@
 //! The answers: parts of a report, as JSON objects in which every string is inert and short.
 
 use super::logs::SessionMatch;
-use super::tools::{Largest, Part, Question};
+use super::tools::{Largest, Part, Question, Texts};
+use model::calls::Calls;
 use model::carried::CarriedCost;
 use model::forecast::forecast_without;
 use model::gauge::SessionGauge;
@@ -12,13 +13,15 @@ use model::triggers;
 use model::whatif::{WhatIf, what_if_without, without};
 use render::inert::visible_text;
 use render::text::inert;
-use report::session::parts;
+use report::session::parts::{self, Names};
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The most past compactions that are listed.
 const MOST_PAST: usize = 5;
+/// The most growths that are listed.
+const MOST_JUMPS: usize = 3;
 /// The longest name, in characters, and the longest sentence, which may contain two ids.
 const LONGEST_NAME: usize = 200;
 const LONGEST_NOTE: usize = 600;
@@ -103,15 +106,29 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let total = json!({"items": items.len(), "tokens": tokens, "requests": requests});
     items.sort_by_key(|(ix, tokens)| (Reverse(*tokens), *ix));
     items.truncate(which.most);
+    let (names, calls) = match which.texts {
+        Texts::On => (
+            Names::Shown,
+            Calls::of_items(session, items.iter().map(|(ix, _)| *ix)),
+        ),
+        Texts::Off => (Names::Hidden, Calls::default()),
+    };
     let item = |ix: ItemIx| {
         let mut part = parts::item(session, &carried, &repeated, ix);
+        if which.texts == Texts::On {
+            part.insert("name".into(), calls.name_at(session, ix).into());
+        }
         let held = session.items().at(ix).presence().requests_held(requests);
         part.insert("requests_held".into(), held.into());
         part.retain(|_, value| !value.is_null());
         part
     };
     let items: Vec<_> = items.into_iter().map(|(ix, _)| item(ix)).collect();
-    json!({"items": items, "total": total})
+    let mut answer = json!({"items": items, "total": total});
+    if which.role.is_none() && which.tool.is_none() {
+        answer["jumps"] = json!(parts::jumps(session, MOST_JUMPS, names));
+    }
+    answer
 }
 
 fn what_if(of: &SessionMatch<'_>, ids: Vec<ItemIx>) -> Result<Value, String> {

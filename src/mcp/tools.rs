@@ -60,6 +60,8 @@ pub(crate) struct Largest {
     pub(crate) role: Option<Role>,
     /// Only those of this tool.
     pub(crate) tool: Option<String>,
+    /// The use of the names of calls.
+    pub(crate) texts: Texts,
 }
 
 /// A part of an item's text, in bytes.
@@ -233,6 +235,7 @@ pub(crate) fn parse(
                 most: index(n.unwrap_or(USUAL_ITEMS).clamp(1, MOST_ITEMS)),
                 role: role.as_deref().map(role_of).transpose()?,
                 tool,
+                texts,
             })
         }
         "what_if_without" => {

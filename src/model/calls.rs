@@ -1,44 +1,62 @@
-//! The subjects of tool calls: the file that was read, the command that ran. A result's own text often
-//! does not contain it.
+//! Names items by their calls: the file that was read, the command that ran. A result's own text often does not contain
+//! it, and begins with what all results of its tool begin with.
+//!
+//! Each face names items by [`Calls::name`]. The words are those of the call's preview, which is written when the call is read.
 
 use super::Kind;
 use super::event::Key;
 use super::session::Session;
-use crate::history::{ItemIx, ItemRef};
+use crate::history::{ItemIx, ItemRef, NOT_LOGGED};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// The names of arguments that describe a call best, the best first.
-const DESCRIPTIVE: [&str; 14] = [
-    "file_path",
-    "absolute_path",
-    "notebook_path",
-    "path",
-    "file",
-    "command",
-    "cmd",
-    "pattern",
-    "query",
-    "url",
-    "description",
-    "skill",
-    "name",
-    "prompt",
-];
+/// The most items between a call and its result that a list looks through.
+const MOST_BETWEEN: usize = 1_000;
 
-/// The tool calls of a session, by their ids. A call in pieces is represented by its first piece with a
-/// subject.
+/// The tool calls of a session, by their ids. A call in pieces is represented by its first piece with arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(HashMap<Key, ItemIx>);
 
 impl Calls {
     /// Returns the tool calls of a session.
     pub fn of(session: &Session) -> Calls {
+        Calls::that(session, |_| true)
+    }
+
+    /// Returns the calls that these items are of. Few items need little memory, however long the session is.
+    pub fn of_items(session: &Session, items: impl IntoIterator<Item = ItemIx>) -> Calls {
+        let items = items.into_iter().filter_map(|ix| session.items().get(ix));
+        let wanted: HashSet<Key> = items.filter_map(|item| item.call()).collect();
+        if wanted.is_empty() {
+            return Calls::default();
+        }
+        Calls::that(session, |call| wanted.contains(&call))
+    }
+
+    /// Returns the call of one item, which is not far before it: a list asks for one item of each session.
+    pub fn of_item(session: &Session, ix: ItemIx) -> Calls {
+        let before = session.items().to(ix).enumerate().rev();
+        let call = session.items().get(ix).and_then(|item| item.call());
+        let found = call.and_then(|call| {
+            let is_call = |item: &ItemRef<'_>| {
+                item.kind() == Kind::ToolCall
+                    && item.call() == Some(call)
+                    && !arguments(item).is_empty()
+            };
+            let mut before = before.take(MOST_BETWEEN);
+            before
+                .find(|(_, item)| is_call(item))
+                .map(|(ix, _)| (call, ix))
+        });
+        Calls(found.into_iter().collect())
+    }
+
+    fn that(session: &Session, is_wanted: impl Fn(Key) -> bool) -> Calls {
         let items = session.items().iter().enumerate();
         let mut calls = HashMap::new();
         for (ix, item) in items.filter(|(_, item)| item.kind() == Kind::ToolCall) {
-            if let Some(call) = item.call()
-                && subject(item.preview()).is_some()
+            if let Some(call) = item.call().filter(|call| is_wanted(*call))
+                && !arguments(&item).is_empty()
             {
                 calls.entry(call).or_insert(ix);
             }
@@ -46,169 +64,148 @@ impl Calls {
         Calls(calls)
     }
 
-    /// Returns the subject of the call that a tool's result belongs to, from the beginning of its arguments: at most
-    /// [`super::event::PREVIEW_BYTES`] long, on one line. Paths below the session's folder are relative to it.
+    /// Returns the name of an item beside its tool or kind: what its call was made with, or else its beginning. At most
+    /// [`super::event::PREVIEW_BYTES`] long, on one line. This is log text: not safe to print.
+    pub fn name<'s>(&self, session: &'s Session, item: &ItemRef<'s>) -> Cow<'s, str> {
+        match item.kind() {
+            Kind::ToolCall => relative(session, preview(item)),
+            _ => match self.subject(session, item) {
+                Some(subject) => subject,
+                None => preview(item).into(),
+            },
+        }
+    }
+
+    /// Returns the name of an item; empty if there is no such item.
+    pub fn name_at<'s>(&self, session: &'s Session, ix: ItemIx) -> Cow<'s, str> {
+        let item = session.items().get(ix);
+        item.map(|item| self.name(session, &item))
+            .unwrap_or_default()
+    }
+
+    /// Returns the arguments of the call that a tool's result belongs to, as a person would write them. Paths below the
+    /// session's folder are relative to it.
     pub fn subject<'s>(&self, session: &'s Session, result: &ItemRef<'_>) -> Option<Cow<'s, str>> {
         if result.kind() != Kind::ToolResult {
             return None;
         }
         let call = session.items().get(*self.0.get(&result.call()?)?)?;
-        let subject = subject(call.preview())?;
-        let below = session
-            .meta
-            .cwd
-            .as_deref()
-            .filter(|cwd| cwd.len() > 1)
-            .and_then(|cwd| subject.strip_prefix(cwd)?.strip_prefix('/'));
-        Some(plain(below.unwrap_or(subject)))
+        Some(relative(session, arguments(&call)))
     }
 }
 
-/// Returns the text unescaped from JSON, on one line: line breaks and tabs become spaces. What is no escape, or is cut
-/// off, stays as it is.
-fn plain(escaped: &str) -> Cow<'_, str> {
-    if !escaped.contains('\\') {
-        return Cow::Borrowed(escaped);
+/// Returns an item's preview, without the tool's name that begins a call. This is log text: not safe to print. A note
+/// replaces hidden content, such as most thinking.
+pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
+    let is_hidden = || item.size().opaque > 0 || item.size().reported > 0;
+    match arguments(item) {
+        "" if is_hidden() => NOT_LOGGED,
+        preview => preview,
     }
-    let mut text = String::with_capacity(escaped.len());
-    let mut rest = escaped;
-    while let Some((before, after)) = rest.split_once('\\') {
-        text.push_str(before);
-        let mut behind = after.chars();
-        match behind.next() {
-            Some(same @ ('"' | '\\' | '/')) => text.push(same),
-            Some('n' | 'r' | 't') => text.push(' '),
-            _ => {
-                text.push('\\');
-                behind = after.chars();
-            }
-        }
-        rest = behind.as_str();
-    }
-    text.push_str(rest);
-    Cow::Owned(text)
 }
 
-/// Returns the subject of arguments in JSON, perhaps cut off: the value of the most descriptive name, else the first
-/// string among them.
-fn subject(arguments: &str) -> Option<&str> {
-    let found = pairs(arguments).min_by_key(|(name, _)| {
-        let rank = DESCRIPTIVE.iter().position(|it| it == name);
-        rank.unwrap_or(DESCRIPTIVE.len())
-    });
-    found
-        .map(|(_, value)| value)
-        .filter(|value| !value.is_empty())
+/// Returns a call's preview without the tool's name, and that of any other item as it is.
+fn arguments<'a>(item: &ItemRef<'a>) -> &'a str {
+    let whole = item.preview();
+    let tool = item.tool().filter(|_| item.kind() == Kind::ToolCall);
+    let arguments = tool.and_then(|tool| whole.strip_prefix(tool));
+    let is_apart = |rest: &&str| rest.is_empty() || rest.starts_with(' ');
+    arguments.filter(is_apart).unwrap_or(whole).trim_start()
 }
 
-/// Returns the names and strings of an object, `"name":"text"`, still escaped.
-fn pairs(json: &str) -> impl Iterator<Item = (&str, &str)> {
-    let (_, mut rest) = json.split_once('{').unwrap_or(("", ""));
-    std::iter::from_fn(move || {
-        loop {
-            let (_, after) = rest.split_once('"')?;
-            let (name, after) = quoted(after);
-            let value = after.trim_start().strip_prefix(':').map(str::trim_start);
-            match value.and_then(|value| value.strip_prefix('"')) {
-                Some(value) => {
-                    let (text, after) = quoted(value);
-                    rest = after;
-                    return Some((name, text));
-                }
-                None => rest = after,
-            }
-        }
-    })
-}
-
-/// Returns a string up to its closing quote, or to the end where it is cut off, and what follows.
-fn quoted(text: &str) -> (&str, &str) {
-    let mut escaped = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return (&text[..at], &text[at + 1..]),
-            _ => {}
+/// Returns a text without the session's folder before paths below it.
+fn relative<'t>(session: &Session, text: &'t str) -> Cow<'t, str> {
+    let cwd = session.meta.cwd.as_deref().filter(|cwd| cwd.len() > 1);
+    let Some(cwd) = cwd.filter(|cwd| text.contains(*cwd)) else {
+        return Cow::Borrowed(text);
+    };
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(cwd) {
+        kept.push_str(before);
+        let begins = kept.ends_with([' ', '"', '\'', '=']) || kept.is_empty();
+        let below = after
+            .strip_prefix('/')
+            .filter(|below| begins && !below.is_empty());
+        rest = below.unwrap_or(after);
+        if below.is_none() {
+            kept.push_str(cwd);
         }
     }
-    (text, "")
+    kept.push_str(rest);
+    Cow::Owned(kept)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Role;
-    use crate::event::NewItem;
+    use crate::event::{Event, Meta, NewItem, Size};
     use crate::testing::{Log, new_item};
-    use proptest::prelude::*;
 
-    #[test]
-    fn the_subject_of_a_call_in_pieces_is_in_the_first_piece_that_has_one() {
-        let piece = |id: &str, kind, preview: &str| NewItem {
+    fn piece(id: &str, tool: Option<&str>, kind: Kind, preview: &str) -> NewItem {
+        NewItem {
+            tool: tool.map(Into::into),
             call: Some(Key::of(id)),
             preview: preview.into(),
             ..new_item(Role::Assistant, kind, 10)
-        };
-        let call = |id, preview| piece(id, Kind::ToolCall, preview);
+        }
+    }
+
+    #[test]
+    fn a_result_is_named_by_the_first_piece_of_its_call_that_has_arguments() {
+        let call = |id, tool, preview| piece(id, Some(tool), Kind::ToolCall, preview);
         let log = Log::new()
-            .node("1", vec![call("a", r#"Read {"path": "src/db.rs"#)])
-            .node("2", vec![call("b", "Shell")])
-            .node("3", vec![call("a", r#"", "limit": 5}"#)])
-            .node("4", vec![call("b", r#"{"command": "cargo test"}"#)])
-            .node("5", vec![piece("a", Kind::ToolResult, "1 use std")])
-            .node("6", vec![piece("b", Kind::ToolResult, "ok")]);
-        let calls = Calls::of(&log.session);
-        let expected = |ix: usize| calls.subject(&log.session, &log.session.items().at(ix));
-        assert_eq!(expected(4).as_deref(), Some("src/db.rs"));
-        assert_eq!(expected(5).as_deref(), Some("cargo test"));
+            .node("1", vec![call("a", "Read", "Read src/db.rs")])
+            .node("2", vec![call("b", "Shell", "Shell")])
+            .node("3", vec![call("a", "Read", "\", \"limit\": 5}")])
+            .node("4", vec![call("b", "Shell", "cargo test")])
+            .node("5", vec![piece("a", None, Kind::ToolResult, "1 use std")])
+            .node("6", vec![piece("b", None, Kind::ToolResult, "ok")])
+            .node("7", vec![piece("c", None, Kind::ToolResult, "alone")]);
+        let (all, one) = (Calls::of(&log.session), Calls::of_items(&log.session, [4]));
+        let names =
+            |calls: &Calls| [0, 4, 5, 6].map(|ix| calls.name_at(&log.session, ix).into_owned());
+        assert_eq!(
+            names(&all),
+            ["src/db.rs", "src/db.rs", "cargo test", "alone"]
+        );
+        assert_eq!(names(&one), ["src/db.rs", "src/db.rs", "ok", "alone"]);
+        assert_eq!(all.name_at(&log.session, 99), "");
     }
 
     #[test]
-    fn escapes_are_resolved() {
-        let cases = [
-            (r#"rg \"a b\" src"#, r#"rg "a b" src"#),
-            (r"cat <<EOF\nfix\tit", "cat <<EOF fix it"),
-            (r"printf 'a\\nb'", r"printf 'a\nb'"),
-            (r"C:\\work", r"C:\work"),
-            (r"\u00e9 and \", r"\u00e9 and \"),
-        ];
-        for (escaped, expected) in cases {
-            assert_eq!(plain(escaped), expected, "{escaped}");
+    fn paths_below_the_session_s_folder_are_relative() {
+        let log = Log::new().event(Event::Meta(Box::new(Meta {
+            cwd: Some("/home/shop".into()),
+            ..Meta::default()
+        })));
+        for (text, shown) in [
+            ("/home/shop/src/db.rs:1-9", "src/db.rs:1-9"),
+            ("fn in /home/shop/src", "fn in src"),
+            ("diff /home/shop/a /home/shop/b", "diff a b"),
+            ("cat '/home/shop/a b'", "cat 'a b'"),
+            ("/old/home/shop/a", "/old/home/shop/a"),
+            ("/home/shopping/a", "/home/shopping/a"),
+            ("cd /home/shop && ls", "cd /home/shop && ls"),
+            ("ls /home/shop/", "ls /home/shop/"),
+        ] {
+            assert_eq!(relative(&log.session, text), shown);
         }
     }
 
     #[test]
-    fn the_most_descriptive_argument_is_the_subject() {
-        let cases = [
-            (
-                r#"Read {"limit":20,"file_path":"/src/db.rs"}"#,
-                "/src/db.rs",
-            ),
-            (
-                r#"Bash {"description":"Run tests","command":"cargo test"}"#,
-                "cargo test",
-            ),
-            (
-                r#"Edit {"replace_all":false,"file_path":"/src/ma"#,
-                "/src/ma",
-            ),
-            (r#"{"cmd": "rg \"a b\" src"}"#, r#"rg \"a b\" src"#),
-            (r#"Task {"kind":"explore","n":3}"#, "explore"),
-        ];
-        for (arguments, expected) in cases {
-            assert_eq!(subject(arguments), Some(expected), "{arguments}");
-        }
-        for nothing in ["", "ls -l", "{}", r#"{"n":1}"#, r#"{"a":""}"#, "{\""] {
-            assert_eq!(subject(nothing), None, "{nothing}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_arguments_break_it(arguments in "[{}\":,\\\\a é]{0,40}") {
-            let expected = subject(&arguments).map(plain);
-            prop_assert!(expected.is_none_or(|expected| expected.len() <= arguments.len()));
-        }
+    fn hidden_content_has_a_note_and_empty_content_has_none() {
+        let item = |opaque, kind| NewItem {
+            size: Size {
+                opaque,
+                ..Size::default()
+            },
+            ..new_item(Role::Assistant, kind, 0)
+        };
+        let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
+        let log = Log::new().node("1", items);
+        let previews = [0, 1].map(|ix: usize| preview(&log.session.items().at(ix)));
+        assert_eq!(previews, [NOT_LOGGED, ""]);
     }
 }

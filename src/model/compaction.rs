@@ -38,6 +38,8 @@ pub struct Compaction {
     pub summary: Option<SizedItem>,
     /// Our size before less the agent's; `None`: the agent logged none.
     pub difference: Option<i64>,
+    /// True if it compacted an earlier log, of which this one has nothing. Only the agent's numbers are known then.
+    pub is_of_earlier_log: bool,
 }
 
 /// Returns the effect of each of the session's resets, in the order of the log. Items that the session no longer keeps
@@ -90,6 +92,11 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         done.left_items = left.len();
         let guessed = left.iter().filter(|(.., source)| !source.is_known());
         done.left_estimated = whole(guessed.map(|(_, tokens, _)| i128::from(*tokens)).sum());
+        let is_empty = left.is_empty() && items == 0;
+        done.is_of_earlier_log = is_empty && done.is_of_earlier_log;
+        if done.is_of_earlier_log {
+            done.difference = None;
+        }
         left.sort_by_key(|(_, tokens, _)| Reverse(*tokens));
         left.truncate(NAMED_ITEMS);
         done.largest = left;
@@ -201,6 +208,7 @@ pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
         }),
         difference: (reset.before_source == Source::Agent)
             .then(|| i64::try_from(difference).unwrap_or(i64::MAX)),
+        is_of_earlier_log: reset.ours == 0 && reset.before > 0,
         ..Compaction::default()
     }
 }
@@ -374,6 +382,21 @@ mod tests {
             .position(|i| i.preview() == "e")
             .unwrap();
         assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
+    }
+
+    #[test]
+    fn a_compaction_of_an_earlier_log_has_the_agent_s_numbers_alone() {
+        let log = Log::new()
+            .compact(Some(998_700), &[])
+            .item("s", Kind::Summary, 400);
+        let log = log.report(69_300).compact(Some(70_000), &[]);
+        let done = compactions(&log.0);
+        assert!(
+            done[0].is_of_earlier_log && !done[1].is_of_earlier_log,
+            "{done:#?}"
+        );
+        assert_eq!((done[0].difference, done[1].difference), (None, Some(-700)));
+        assert_eq!(done[0].after, Some((69_300, Source::Reported)));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! [`Usage`] report came, that there was an [`Event::Reset`]; [`super::session`] draws the conclusions.
 
 mod billed;
+mod call;
 mod capture;
 mod name;
 mod place;

@@ -12,7 +12,7 @@ mod unreported;
 use super::Source;
 use super::event::Key;
 use super::replay::Timeline;
-use super::session::{ItemIx, RequestIx, Session};
+use super::session::{ItemIx, ItemRef, RequestIx, Session};
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -92,11 +92,9 @@ pub fn jumps(session: &Session, most: usize) -> Vec<Jump> {
     }
     unreported::for_each(session, |jump| largest.add(jump));
     let mut jumps = largest.sorted();
-    for jump in &mut jumps {
-        match jump.request {
-            Some(request) => explain(jump, request, session),
-            None => jump.parts = unreported::parts(session, &jump.items).by_size(),
-        }
+    explain(&mut jumps, session);
+    for jump in jumps.iter_mut().filter(|jump| jump.request.is_none()) {
+        jump.parts = unreported::parts(session, &jump.items).by_size();
     }
     jumps
 }
@@ -130,35 +128,74 @@ impl Largest {
     }
 }
 
-/// Finds what came and what left with the request of a jump.
-fn explain(jump: &mut Jump, ix: RequestIx, session: &Session) {
+/// Finds what came and what left with the requests of jumps, in one pass over the items.
+fn explain(jumps: &mut [Jump], session: &Session) {
     let requests = session.requests();
-    let Some(before) = requests.get(ix).and_then(|request| request.previous()) else {
-        return;
-    };
-    let between = before.saturating_add(1)..ix.saturating_add(1);
-    let mut parts = Parts::default();
-    for (item_ix, item) in session.items().iter().enumerate() {
-        let presence = item.presence();
-        let turns = [item.entered(), item.left().map(|left| left.request)];
-        let away = presence.away.iter().flat_map(|away| [away.from, away.to]);
-        let mut changes = turns.into_iter().flatten().chain(away);
-        if !changes.any(|change| between.contains(&change)) {
-            continue;
+    let mut found: Vec<Explanation<'_>> = Vec::new();
+    for jump in jumps {
+        let request = jump
+            .request
+            .and_then(|ix| Some((ix, requests.get(ix)?.previous()?)));
+        if let Some((request, before)) = request {
+            found.push(Explanation {
+                request,
+                before,
+                parts: Parts::default(),
+                left: 0,
+                jump,
+            });
         }
-        let held = |request| session.attribution().in_prompt(&item, request);
-        match (held(before), held(ix)) {
-            (false, true) => parts.add(item_ix, session),
-            (true, false) => jump.left = jump.left.saturating_add(session.tokens(item_ix).0),
+    }
+    for (ix, item) in session.items().iter().enumerate() {
+        let ends = [item.entered(), item.left().map(|left| left.request)];
+        let away = item
+            .presence()
+            .away
+            .iter()
+            .flat_map(|away| [away.from, away.to]);
+        for change in ends.into_iter().flatten().chain(away) {
+            for explanation in &mut found {
+                if explanation.before < change && change <= explanation.request {
+                    explanation.add(ix, &item, session);
+                }
+            }
+        }
+    }
+    found.into_iter().for_each(Explanation::finish);
+}
+
+/// The items that came and left between the two counts of a jump, as they are found.
+struct Explanation<'j> {
+    jump: &'j mut Jump,
+    request: RequestIx,
+    before: RequestIx,
+    parts: Parts,
+    left: u64,
+}
+
+impl Explanation<'_> {
+    /// Adds an item that came or left between the counts; some do both. The same item may be added again.
+    fn add(&mut self, ix: ItemIx, item: &ItemRef<'_>, session: &Session) {
+        let held = |request| session.attribution().in_prompt(item, request);
+        match (held(self.before), held(self.request)) {
+            _ if self.parts.newest == Some(ix) => {}
+            (false, true) => self.parts.add(ix, session),
+            (true, false) => {
+                self.parts.newest = Some(ix);
+                self.left = self.left.saturating_add(session.tokens(ix).0);
+            }
             _ => {}
         }
     }
-    let came = parts.tokens();
-    jump.parts = parts.by_size();
-    let explained = i128::from(came) - i128::from(jump.left);
-    let unlogged = i128::from(jump.tokens) - explained;
-    // Sizes of items have 32 bits, so the sum of all fits.
-    jump.unlogged = i64::try_from(unlogged).unwrap_or_default();
+
+    fn finish(self) {
+        let jump = self.jump;
+        let explained = i128::from(self.parts.tokens()) - i128::from(self.left);
+        let unlogged = i128::from(jump.tokens) - explained;
+        // Sizes of items have 32 bits, so the sum of all fits.
+        jump.unlogged = i64::try_from(unlogged).unwrap_or_default();
+        (jump.parts, jump.left) = (self.parts.by_size(), self.left);
+    }
 }
 
 /// The parts of a jump, as they are found.
@@ -168,11 +205,14 @@ struct Parts {
     /// The tokens of the larger item of each part.
     largest: Vec<u64>,
     by_call: HashMap<Key, usize>,
+    /// The item that was added last.
+    newest: Option<ItemIx>,
 }
 
 impl Parts {
     /// Adds an item to the part of its call, or as a part of its own.
     fn add(&mut self, item: ItemIx, session: &Session) {
+        self.newest = Some(item);
         let (tokens, source) = session.tokens(item);
         let call = session.items().at(item).call();
         let next = self.list.len();

@@ -200,19 +200,6 @@ impl Timeline {
         self.first(Step::Reset, reset.saturating_add(1))
     }
 
-    /// Returns the moment of the report whose prompt grew most over the one it was attributed against: whatever made it
-    /// grow has come by then. `None`: none has grown.
-    pub fn largest_growth(&self, state: &State) -> Option<usize> {
-        let requests = state.requests().iter().enumerate();
-        let growth = requests.filter_map(|(ix, request)| {
-            let before = state.requests().get(request.previous()?)?;
-            let grown = request.prompt().checked_sub(before.prompt())?;
-            (grown > 0).then_some((grown, ix))
-        });
-        let (_, request) = growth.max_by_key(|(grown, ix)| (*grown, std::cmp::Reverse(*ix)))?;
-        self.of_request(request)
-    }
-
     /// Returns the last moment up to this place in the log; the first where all are later. A place may have been
     /// recorded before its line was known.
     pub fn at_place(&self, place: Place) -> usize {

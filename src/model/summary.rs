@@ -1,6 +1,7 @@
 //! Summarizes a session for lists: a small value without its items, its requests, and the settings of its agent. A
 //! [`Gauge`](crate::gauge::SessionGauge) adds the settings.
 
+use super::calls::Calls;
 use super::event::Meta;
 use super::forecast::{NoForecast, Pace, pace};
 use super::history::{ItemIx, ItemRef, PastReset};
@@ -143,6 +144,10 @@ pub struct Largest {
     /// The tool that it is of.
     #[serde(with = "crate::stored::shared")]
     pub tool: Option<Arc<str>>,
+    /// [Its name](Calls::name) beside that; not safe to print. It is not stored, since it is text of the log: empty where
+    /// the summary was not made in this run.
+    #[serde(skip)]
+    pub name: Box<str>,
 }
 
 /// The beginning of an answer, which is compared with the results of the session that asked for it.
@@ -263,6 +268,7 @@ impl Session {
             tokens,
             kind: item.kind(),
             tool: item.tool().map(Into::into),
+            name: Calls::of_item(self, ix).name(self, &item).into(),
         }
     }
 
@@ -332,7 +338,8 @@ impl LastReset {
 impl Answer {
     /// Returns the beginning of this text; `None`: it is too short to be compared.
     fn of(text: &str) -> Option<Answer> {
-        let text = beginning(text, LONGEST_ANSWER);
+        // A preview that was cut has a sign there.
+        let text = beginning(text.strip_suffix('…').unwrap_or(text), LONGEST_ANSWER);
         (text.len() >= SHORTEST_ANSWER).then(|| Answer {
             hash: xxh3_64(text.as_bytes()),
             bytes: u8::try_from(text.len()).unwrap_or(u8::MAX),

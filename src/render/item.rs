@@ -41,19 +41,6 @@ pub fn label_of(kind: Kind, tool: Option<&str>) -> Cow<'_, str> {
     }
 }
 
-/// Returns the item's preview, without the tool's name that begins a call. This is log text: not safe to print. A note
-/// replaces hidden content, such as most thinking.
-pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
-    let whole = item.preview();
-    let tool = item.tool().filter(|_| item.kind() == Kind::ToolCall);
-    let arguments = tool.and_then(|tool| whole.strip_prefix(tool)?.strip_prefix(' '));
-    let size = || item.size();
-    match arguments.map_or(whole, str::trim_start) {
-        "" if size().opaque > 0 || size().reported > 0 => "(not in the log)",
-        preview => preview,
-    }
-}
-
 /// Returns a name of the model as words: `tool_result` as `tool result`.
 pub fn words(name: &str) -> String {
     name.replace('_', " ")
@@ -70,8 +57,7 @@ pub fn request(entered: Option<RequestIx>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::{NewItem, Size};
-    use model::testing::{Log, new_item};
+    use model::testing::Log;
 
     #[test]
     fn a_tool_of_a_server_has_its_own_name() {
@@ -84,20 +70,5 @@ mod tests {
             let log = Log::new().result("a", tool, 10);
             assert_eq!(label(&log.session.items().at(0)), shown);
         }
-    }
-
-    #[test]
-    fn hidden_content_has_a_note_and_empty_content_has_none() {
-        let item = |opaque, kind| NewItem {
-            size: Size {
-                opaque,
-                ..Size::default()
-            },
-            ..new_item(Role::Assistant, kind, 0)
-        };
-        let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
-        let log = Log::new().node("1", items);
-        let previews = [0, 1].map(|ix: usize| preview(&log.session.items().at(ix)));
-        assert_eq!(previews, ["(not in the log)", ""]);
     }
 }

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod excerpt;
 pub mod inert;
 pub mod item;
+pub mod jump;
 pub mod number;
 pub mod own_count;
 pub mod recurring;

@@ -25,7 +25,7 @@ pub fn own_count(label: &str, context: &Context, trigger: Option<u64>) -> Option
         (all, not_sent) if not_sent * 2 > all => {
             format!(": {reasoning} are old reasoning that is no longer sent")
         }
-        _ => format!(": {reasoning} are old reasoning, counted twice"),
+        _ => format!(": {reasoning} are old reasoning that it counts a second time"),
     };
     let (agent, counted) = (capitalised(label), number::short(own.tokens));
     Some(format!("{agent} counts {counted}{of}{why}"))

@@ -184,6 +184,22 @@ pub fn middle(text: &str, columns: usize) -> String {
     }
 }
 
+/// Returns inert text in at most `columns`, with a sign where it was cut: a path loses its beginning, so that the file's
+/// name stays; any other text its end, but for a path that ends it.
+pub fn shortened(text: &str, columns: usize) -> String {
+    let shown = inert(text);
+    if width(&shown) <= columns || columns < 3 {
+        return cut(&shown, columns);
+    }
+    let last = shown.rsplit(' ').next().unwrap_or_default();
+    let is_path = last.contains(['/', '\\']);
+    match is_path && last.len() == shown.len() {
+        true => format!("…{}", tail(&shown, columns - 1)),
+        false if is_path && shown.contains(" in ") => both_ends(&shown, columns).into_owned(),
+        false => cut(&shown, columns),
+    }
+}
+
 /// Returns a model's id without vendor, path and date.
 pub fn short_model(id: &str) -> &str {
     let id = id.rsplit('/').next().unwrap_or(id);
@@ -222,6 +238,25 @@ mod tests {
             let text = middle("project:日本語 model:opus title:x", columns);
             assert!(width(&text) <= columns, "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_keeps_its_name() {
+        let shown = |text| shortened(text, 20);
+        assert_eq!(
+            shown("test/spotter_web/live/project_live_test.exs"),
+            "…oject_live_test.exs"
+        );
+        assert_eq!(
+            shown("fn connect in src/ingest/worker.rs"),
+            "fn connec…/worker.rs"
+        );
+        assert_eq!(
+            shown("cargo test --test it src/worker"),
+            "cargo test --test i…"
+        );
+        assert_eq!(shown("src/db.rs"), "src/db.rs");
+        assert_eq!(shortened("src/a/b.rs", 2), "s…");
     }
 
     #[test]

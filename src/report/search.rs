@@ -13,12 +13,14 @@ use ingest::log::LogFile;
 use ingest::reader::read_once;
 use ingest::search::{Lines, Matcher, each_match, may_match};
 use jiff::Timestamp;
+use model::calls::Calls;
 use model::event::ByLength;
 use model::project::is_named;
 use model::session::{ItemIx, ItemRef, Session};
 use model::sessions::{FileFacts, SessionKey, Sessions};
 use model::{Role, Source};
 use render::number::counted;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -77,6 +79,8 @@ pub struct Hit<'a> {
     pub ix: ItemIx,
     /// The item.
     pub item: ItemRef<'a>,
+    /// The arguments of its call, if it is a tool's result.
+    pub call: Option<Cow<'a, str>>,
     /// Its size. What no report settled is by length.
     pub tokens: u64,
     /// The source of the size.
@@ -193,6 +197,7 @@ impl LogSearch<'_> {
                 facts,
                 ix: found.item,
                 item,
+                call: Calls::of_item(session, found.item).subject(session, &item),
                 tokens,
                 source,
                 lines: found.lines,

@@ -53,6 +53,7 @@ fn check(log: &Path, file: &Path) {
     without_prices(&mut report);
     own_rows_alone(&mut report["what_if"]);
     lines_on_one(&mut report["what_if"]);
+    lines_on_one(&mut report["jumps"]);
     lines_on_one(&mut report["messages"]);
     lines_on_one(&mut report["calls"]);
     for key in ["requests_left", "turns_left", "minutes_left"] {

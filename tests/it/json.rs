@@ -138,7 +138,9 @@ fn other_reports_have_the_documented_keys() {
     schema::check("ls-1.json", &by_project);
     check("ctxgauge.ls/1", &[list, by_project], &rare);
     let found = output(&["search", "main", "--limit", "1", claude]);
-    check("ctxgauge.search/1", &[found], &[".more"]);
+    let result = output(&["search", "GET", "--tool", "Read", "--limit", "1", claude]);
+    schema::check("search-1.json", &result);
+    check("ctxgauge.search/1", &[found, result], &[".more"]);
     let audit = output(&["audit", "--worst", "3", claude]);
     let rare = ["worst[].went[]"];
     check("ctxgauge.audit/1", &[audit], &rare);

@@ -233,7 +233,7 @@ fn numbers(value: &mut Value) {
                     object.insert(key.to_owned(), sum.into());
                 }
             }
-            for key in ["tools", "servers"] {
+            for key in ["tools", "servers", "parts"] {
                 if let Some(Value::Array(named)) = object.get_mut(key) {
                     for one in named.iter_mut() {
                         one.as_object_mut().unwrap().remove("name");

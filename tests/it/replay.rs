@@ -4,6 +4,7 @@ use crate::support::manifest_folder;
 use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, Conversation, Entry, EventSink, Place};
 use ctxgauge::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
+use ctxgauge::model::jumps::jumps;
 use ctxgauge::model::replay::{ChangeKind, Moment, Snapshot, Step, Timeline};
 use ctxgauge::model::session::Session;
 use ctxgauge::model::{Kind, Source};
@@ -203,7 +204,8 @@ fn a_timeline_has_a_moment_for_every_record() {
     assert_eq!(steps(Step::Turn), pair(&[4], &[4, 0]));
     assert_eq!(steps(Step::Reset), pair(&[5], &[]));
 
-    assert_eq!(timeline.largest_growth(&session), Some(3));
+    let largest = jumps(&session, 1).remove(0);
+    assert_eq!(largest.moment(&timeline), Some(3));
     assert_eq!(timeline.of_reset(0), Some(5));
     assert_eq!(timeline.of_reset(1), None);
     assert_eq!(timeline.of_leaving(&session.items().at(0)), Some(5));

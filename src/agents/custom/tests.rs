@@ -215,7 +215,7 @@ fn records_are_read_as_the_mapping_says() {
             "container prompt : Be brief.",
             "user text : List the files.",
             "assistant thinking : ls will do",
-            "assistant tool_call ls: ls {\"path\":\".\"}",
+            "assistant tool_call ls: ls .",
             "tool tool_result ls: a.rs b.rs",
             "assistant text : Two.",
         ]
@@ -253,7 +253,7 @@ fn a_call_that_is_a_record_has_its_arguments() {
         items_of(&read(format(&text), log)),
         [
             "user text : List.",
-            "assistant tool_call ls: ls as asked {\"path\":\".\"}",
+            "assistant tool_call ls: ls as asked .",
             "tool tool_result ls: a.rs",
         ]
     );
@@ -300,7 +300,7 @@ fn calls_and_results_are_parts_of_messages() {
         [
             "user text : Look.",
             "assistant text : I will.",
-            "assistant tool_call read: read {\"path\":\"a\"}",
+            "assistant tool_call read: read a",
             "tool tool_result read: fn a",
         ]
     );
@@ -483,7 +483,7 @@ fn parts_of_a_message_come_in_their_order() {
             "user text : [image]",
             "assistant thinking : Hm.",
             "assistant text : I do.",
-            "assistant tool_call ls: ls {\"in\":\".\"}",
+            "assistant tool_call ls: ls in=.",
             "assistant text : And wait.",
             "tool tool_result ls: a.rs b.rs",
             "tool tool_result cat: cancelled",

@@ -1,5 +1,7 @@
 //! Makes previews of texts, and finds where a reader cut them.
 
+use super::call::written;
+
 /// The longest preview, in bytes.
 pub const PREVIEW_BYTES: usize = 120;
 
@@ -7,8 +9,11 @@ pub const PREVIEW_BYTES: usize = 120;
 pub(super) const MOST_UNSEEN: u64 = 1 << 40;
 
 /// Appends `text` to a preview: on one line, white space collapsed, without control and format
-/// characters, so that no preview can control a terminal.
+/// characters, so that no preview can control a terminal. What is cut ends with a sign, after which nothing is appended.
 pub(super) fn append_preview(preview: &mut String, text: &str) {
+    if is_cut(preview) {
+        return;
+    }
     let mut gap = !preview.is_empty();
     let mut rest = text;
     // Characters that are looked at, at most.
@@ -17,6 +22,9 @@ pub(super) fn append_preview(preview: &mut String, text: &str) {
         && let Some(c) = rest.chars().next()
     {
         if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
+            if !rest.trim_start().is_empty() {
+                cut(preview);
+            }
             return;
         }
         let is_shown = c.is_ascii_graphic() || !(c.is_whitespace() || is_unsafe_to_show(c));
@@ -38,6 +46,31 @@ pub(super) fn append_preview(preview: &mut String, text: &str) {
         rest = &rest[passed..];
         left -= if c.is_ascii() { passed } else { 1 };
     }
+}
+
+/// Appends a part of a call of a tool to a preview: arguments as a person would write them.
+pub(super) fn append_call(preview: &mut String, tool: Option<&str>, text: &str) {
+    let room = PREVIEW_BYTES.saturating_sub(preview.len() + 2);
+    append_preview(preview, &written(tool, text, room));
+}
+
+/// The bytes of the sign after a text that was cut.
+const SIGN_BYTES: usize = '…'.len_utf8();
+
+/// Replaces the end of a full preview by the sign that it was cut.
+fn cut(preview: &mut String) {
+    let most = PREVIEW_BYTES - SIGN_BYTES;
+    let is_end = |end: &usize| preview.is_char_boundary(*end);
+    let end = (0..=most.min(preview.len())).rev().find(is_end);
+    preview.truncate(end.unwrap_or(0));
+    preview.truncate(preview.trim_end().len());
+    preview.push('…');
+}
+
+/// Returns true if a preview lacks the end of its text.
+fn is_cut(preview: &str) -> bool {
+    // Before the sign at most a character of four bytes and a space are missing.
+    preview.ends_with('…') && preview.len() + 2 * SIGN_BYTES + 2 > PREVIEW_BYTES
 }
 
 /// Returns true if a character is invisible, could control a terminal, or could reorder a line: controls, bidi marks,
@@ -76,9 +109,15 @@ mod tests {
 
     /// A preview, a character at a time.
     fn slowly(preview: &mut String, text: &str) {
+        if is_cut(preview) {
+            return;
+        }
         let mut gap = !preview.is_empty();
-        for c in text.chars().take(PREVIEW_BYTES * 4) {
+        for (at, c) in text.char_indices().take(PREVIEW_BYTES * 4) {
             if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
+                if !text[at..].trim_start().is_empty() {
+                    cut(preview);
+                }
                 return;
             }
             if c.is_whitespace() {
@@ -91,6 +130,28 @@ mod tests {
                 preview.push(c);
             }
         }
+    }
+
+    #[test]
+    fn a_text_that_was_cut_has_a_sign() {
+        let made = |texts: &[&str]| {
+            let mut preview = String::new();
+            texts
+                .iter()
+                .for_each(|text| append_preview(&mut preview, text));
+            preview
+        };
+        let long = "word ".repeat(60);
+        let preview = made(&[&long, "more"]);
+        assert!(
+            preview.ends_with("word wo…") && preview.len() <= PREVIEW_BYTES,
+            "{preview}"
+        );
+        let whole = "a".repeat(PREVIEW_BYTES - 1);
+        assert_eq!(made(&[&whole, " \n"]), whole);
+        let preview = made(&[&whole, "b"]);
+        assert_eq!(preview, format!("{}…", "a".repeat(PREVIEW_BYTES - 3)));
+        assert_eq!(made(&["waits…", "more"]), "waits… more");
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Collects the output of decoders: events, and items built from their parts.
 
 use super::capture::{Capture, CapturedTexts};
-use super::preview::{MOST_UNSEEN, append_preview, split_elided};
+use super::preview::{MOST_UNSEEN, append_call, append_preview, split_elided};
 use super::{
     BilledUsage, Conversation, CostOf, Entry, Event, Key, Measure, Meta, NewItem, Node, Place,
     Reset, Size, Unmeasured, Usage, count, name,
@@ -343,7 +343,11 @@ impl ItemBuilder<'_, '_> {
             self.fingerprint(said, cut);
         }
         if wanted != EntryKinds::Usage {
-            append_preview(&mut self.sink.preview, shown);
+            let preview = &mut self.sink.preview;
+            match self.item.kind {
+                Kind::ToolCall => append_call(preview, self.item.tool.as_deref(), shown),
+                _ => append_preview(preview, shown),
+            }
         }
         self.keep(text);
         self

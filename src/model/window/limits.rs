@@ -97,7 +97,12 @@ pub struct Limits {
 impl Limits {
     /// Returns the way in which the window is known, with the setting that it is from.
     pub fn window_from(&self) -> String {
-        with_setting(self.window_source.name(), self.window_setting)
+        let name = match self.window_source {
+            // The two windows of the model are in the table; the reader wants to know what follows from that.
+            WindowSource::SmallerOfTwo => "may be larger",
+            source => source.name(),
+        };
+        with_setting(name, self.window_setting)
     }
 
     /// Returns the limit that sizes are compared with, in tokens: the trigger or, where none is known, the window.

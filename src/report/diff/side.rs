@@ -17,11 +17,8 @@ use model::replay::{Snapshot, Timeline};
 use model::session::{ItemIx, ItemRef, Session};
 use model::tools::{server_of, servers, short_name, tools};
 use model::{Kind, LeaveReason, Role};
-use render::item::{label, preview, words};
+use render::item::{label, words};
 use std::collections::{BTreeMap, HashSet};
-
-/// The most characters of a text in the name of an item.
-const NAME_CHARS: usize = 120;
 
 /// A session as of a moment.
 pub struct Side {
@@ -218,13 +215,10 @@ impl Side {
 fn item_part(session: &Session, calls: &Calls, ix: ItemIx) -> Part {
     let item: ItemRef<'_> = session.items().at(ix);
     let server = item.tool().and_then(server_of).map(str::to_owned);
-    let (what, hash) = match calls.subject(session, &item) {
-        Some(subject) => (subject.into_owned(), 0),
-        None => (preview(&item).to_owned(), item.hash()),
-    };
-    let what = match what.char_indices().nth(NAME_CHARS) {
-        Some((end, _)) => format!("{}…", &what[..end]),
-        None => what,
+    let what = calls.name(session, &item);
+    let hash = match calls.subject(session, &item) {
+        Some(_) => 0,
+        None => item.hash(),
     };
     let label = match item.role() {
         Role::Tool | Role::Assistant => label(&item).into_owned(),

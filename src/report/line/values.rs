@@ -2,15 +2,16 @@
 
 use super::session::LineSession;
 use super::template::{Field, Key, Length};
+use model::calls::Calls;
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::SessionGauge;
 use model::session::{Coverage, Session};
 use model::threshold::Threshold;
 use model::window::Limits;
-use model::{Kind, Role, Source};
+use model::{Role, Source};
 use render::clock::Clock;
-use render::item::{label, letter, preview};
+use render::item::{label, letter};
 use render::number::{band, error, percent, short, tokens};
 use render::sure::{ABOUT, Signs, of_item};
 use render::text::{cut, short_model};
@@ -20,10 +21,6 @@ use render::triggers;
 const LONGEST_TEXT: usize = 24;
 /// The characters of a session's id that are shown.
 const ID_CHARS: usize = 8;
-/// The most items between a call and its result.
-const MOST_BETWEEN: usize = 64;
-/// The arguments of tools that are paths.
-const FILE_ARGUMENTS: [&str; 5] = ["file_path", "absolute_path", "filePath", "path", "filename"];
 
 /// The values of a status line.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +66,7 @@ pub struct Values {
 pub struct Largest {
     /// The name of its call or kind.
     pub what: String,
-    /// The name of the file that it is of.
+    /// The arguments of its call; of a file its name after `of`.
     pub of: Option<String>,
     /// Its size, in tokens, with its sign.
     pub size: String,
@@ -82,13 +79,10 @@ impl Largest {
         let said = sized.filter(|(ix, ..)| !items.at(*ix).is_prefix());
         let (ix, tokens, source) = said.max_by_key(|(_, tokens, _)| *tokens)?;
         let item = items.at(ix);
-        let mut calls = items.to(ix).rev().take(MOST_BETWEEN);
-        let call = item.call().and_then(|call| {
-            calls.find(|other| other.kind() == Kind::ToolCall && other.call() == Some(call))
-        });
+        let calls = Calls::of_item(session, ix);
         Some(Largest {
             what: label(&item).into_owned(),
-            of: call.and_then(|call| named_file(preview(&call)).map(str::to_owned)),
+            of: calls.subject(session, &item).map(|text| subject(&text)),
             size: size(tokens, source, is_counted),
         })
     }
@@ -99,13 +93,15 @@ fn size(tokens: u64, source: Source, is_counted: bool) -> String {
     format!("{}{}", of_item(source, is_counted), short(tokens))
 }
 
-/// Returns the name of the file at the beginning of a call's arguments; `None`: there is none.
-fn named_file(arguments: &str) -> Option<&str> {
-    let after = |name: &str| Some(arguments.split_once(&format!("\"{name}\""))?.1);
-    let rest = FILE_ARGUMENTS.iter().find_map(|name| after(name))?;
-    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-    let (path, _) = rest.strip_prefix('"')?.split_once('"')?;
-    path.rsplit(['/', '\\']).find(|part| !part.is_empty())
+/// Returns what a call was made with: of a file its name, after `of`.
+fn subject(text: &str) -> String {
+    let is_command = text.contains(['\'', '"', '|', '&', ';']) || text.contains(" -");
+    let is_path = !text.contains(' ') || (text.starts_with('/') && !is_command);
+    let name = text.rsplit(['/', '\\']).find(|part| !part.is_empty());
+    match name.filter(|_| is_path) {
+        Some(name) => format!("of {name}"),
+        None => text.to_owned(),
+    }
 }
 
 impl Values {
@@ -224,7 +220,7 @@ impl Values {
             }
             Key::Largest => {
                 let Largest { what, of, size } = self.largest.as_ref()?;
-                let of = of.as_deref().map(|file| format!(" of {}", plain(file)));
+                let of = of.as_deref().map(|of| format!(" {}", plain(of)));
                 let of = of.unwrap_or_default();
                 Some(format!("{}{of}, {size}", plain(what)))
             }
@@ -334,7 +330,7 @@ impl Values {
 /// Returns text of a log as a status line may show it: letters, digits and a few signs. Other signs have a meaning in
 /// programs that show the line: tmux expands `#`, shells `$` and backquotes, zsh `%`.
 pub(crate) fn plain(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || " -_.:/@+,()[]".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || " -_.:/@+,()[]…".contains(c);
     let text: String = text
         .chars()
         .take(4 * LONGEST_TEXT)
@@ -349,21 +345,16 @@ mod tests {
 
     #[test]
     fn a_file_is_named_by_its_name() {
-        for (arguments, file) in [
-            (
-                r#"{"file_path":"/home/dev/shop/src/cart.rs","limit":10}"#,
-                Some("cart.rs"),
-            ),
-            (r#"{"limit":10, "path" : "src/"}"#, Some("src")),
-            (
-                r#"{"absolute_path":"C:\\\\dev\\\\cart.rs"}"#,
-                Some("cart.rs"),
-            ),
-            (r#"{"command":"cat /home/dev/cart.rs"}"#, None),
-            (r#"{"file_path":"/home/dev/sh"#, None),
-            ("", None),
+        for (subject, name) in [
+            ("src/cart.rs:1-10", "of cart.rs:1-10"),
+            ("src/", "of src"),
+            (r"C:\dev\cart.rs", "of cart.rs"),
+            ("/shop/the cart.rs", "of the cart.rs"),
+            ("cat /home/dev/cart.rs", "cat /home/dev/cart.rs"),
+            ("/bin/cat -n a.rs", "/bin/cat -n a.rs"),
+            ("", ""),
         ] {
-            assert_eq!(named_file(arguments), file, "{arguments}");
+            assert_eq!(super::subject(subject), name);
         }
     }
 

@@ -41,6 +41,8 @@ part! { HitPart<'a>(hit: &Hit<'a>, names: Names<'a>) {
     role: Role = hit.item.role(),
     kind: &'static str = hit.item.kind().name(),
     tool: Option<&'a str> = hit.item.tool(),
+    // Of a result: the arguments of its call.
+    call?: Cow<'a, str> = hit.call.clone(),
     tokens: u64 = hit.tokens,
     source: Source = hit.source,
     in_context: bool = hit.item.in_context(),

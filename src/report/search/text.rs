@@ -9,12 +9,14 @@ use model::sessions::SessionKey;
 use render::excerpt::{Part, fitted, one_line, whole};
 use render::item::{label, request, sign};
 use render::number::{counted, tokens};
-use render::text::{cut, inert, width};
+use render::text::{cut, inert, shortened, width};
 use std::borrow::Cow;
 use std::io::Write;
 
 /// The fewest columns for a text.
 const LEAST_TEXT: usize = 20;
+/// The most columns for what a tool was called with.
+const MOST_NAME: usize = 40;
 
 pub(super) struct Rows {
     style: Style,
@@ -80,7 +82,7 @@ impl Rows {
             request(item.entered()),
             hit.ix,
             item.role().name(),
-            cut(&one_line(&label(item)), LEAST_TEXT),
+            name(hit),
             tokens(hit.tokens),
             sign(hit.source),
         );
@@ -155,6 +157,15 @@ impl Writer for Rows {
             Some(columns) => self.on_terminal(hit, columns, out),
             None => self.anywhere(hit, out),
         }
+    }
+}
+
+/// Returns the name of an item: its tool and what that was called with, or its kind.
+fn name(hit: &Hit<'_>) -> String {
+    let label = cut(&one_line(&label(&hit.item)), LEAST_TEXT);
+    match hit.call.as_deref().filter(|call| !call.is_empty()) {
+        Some(call) => format!("{label} {}", shortened(call, MOST_NAME)),
+        None => label,
     }
 }
 

@@ -1,10 +1,12 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
 use super::Report as SessionReport;
+use super::text::LISTED_ROWS;
 use crate::json::part::part;
 use crate::percent;
 use crate::redact::OmittedCounts;
 use jiff::Timestamp;
+use model::calls::Calls as CallNames;
 use model::carried::CarriedCost;
 use model::clearing::{Clearing, clearings};
 use model::compaction::{Compaction, compactions, unlogged};
@@ -13,6 +15,7 @@ use model::event::CauseSource;
 use model::forecast::{self, Forecast, NoForecast};
 use model::gauge::SessionGauge;
 use model::hooked::HookedCompaction;
+use model::jumps::{Jump, JumpPart as JumpedPart, jumps};
 use model::prompt_cache::{ColdReturn, MissReason, NextPrompt, Prompt, PromptCache, cold_returns};
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
@@ -22,6 +25,7 @@ use model::triggers::NextTrigger;
 use model::whatif::{RuleCompaction, WhatIf, what_if};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
+use render::jump::part_name;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -64,6 +68,8 @@ part! { Report<'a>(
         .collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recurring: Vec<RecurringJson> = session.recurring().map(RecurringJson::new).collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    jumps: Vec<JumpPart> = jump_parts(session),
     repeats: RepeatsPart = RepeatsPart::new(repeats(session, session.in_context())),
     what_if: Vec<WhatIfPart> = what_if(session, session.requests().len())
         .into_iter()
@@ -247,6 +253,8 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
     dropped: BTreeMap<&'static str, u64> = by_role(|role| reset.dropped[role.index()]),
     // The size before as counted here.
     ours: u64 = reset.ours,
+    // It compacted an earlier log: the numbers of items are those of this one.
+    of_earlier_log?: bool = done.is_of_earlier_log.then_some(true),
     freed: Option<u64> = done.freed.map(|(tokens, _)| tokens),
     left_items: usize = done.left_items,
     kept_items: usize = done.kept_items,
@@ -377,6 +385,47 @@ part! { RecurringJson(part: &RecurringPart) {
     came: u32 = part.came,
     went: u32 = part.went,
     in_context: Option<bool> = part.is_in,
+}}
+
+/// Returns the largest growths, with their parts.
+fn jump_parts(session: &Session) -> Vec<JumpPart> {
+    let jumps = jumps(session, LISTED_ROWS);
+    let parts = jumps
+        .iter()
+        .flat_map(|jump| jump.parts.iter().take(LISTED_ROWS));
+    let calls = CallNames::of_items(session, parts.map(|part| part.item));
+    jumps
+        .iter()
+        .map(|jump| JumpPart::new(session, &calls, jump))
+        .collect()
+}
+
+// What the context grew by between two counts; `request` is null until a report has come.
+part! { JumpPart(session: &Session, calls: &CallNames, jump: &Jump) {
+    request: Option<usize> = jump.request,
+    at: Option<Timestamp> = jump.at,
+    tokens: u64 = jump.tokens,
+    error?: u64 = Some(jump.error).filter(|error| *error > 0),
+    source: Source = jump.source,
+    parts: Vec<JumpItem> = jump
+        .parts
+        .iter()
+        .take(LISTED_ROWS)
+        .map(|part| JumpItem::new(session, calls, part))
+        .collect(),
+    // The tokens of the parts that are not listed, of items that left, and of what no item explains.
+    more?: u64 = Some(jump.parts.iter().skip(LISTED_ROWS).map(|part| part.tokens).fold(0, u64::saturating_add))
+        .filter(|tokens| *tokens > 0),
+    left?: u64 = Some(jump.left).filter(|tokens| *tokens > 0),
+    unlogged: i64 = jump.unlogged,
+}}
+
+// `id` is the larger one of a call and its result.
+part! { JumpItem(session: &Session, calls: &CallNames, part: &JumpedPart) {
+    id: usize = part.item,
+    tokens: u64 = part.tokens,
+    source: Source = part.source,
+    name: String = part_name(session, calls, part),
 }}
 
 part! { RepeatsPart(repeats: Repeats) {

@@ -1,10 +1,13 @@
 //! Parts of a report on a session, for faces that show some of them. They are those of `ctxgauge.report/1`, so that a
 //! number is the same wherever it is asked for. None contains text of the log but names: those of tools, models and
-//! settings.
+//! settings; and, where they are asked for, those of calls.
 
-use super::json::{Band, CachePart, ComingPart, ContextPart, ItemPart, PastPart, by_role};
+use super::json::{
+    Band, CachePart, ComingPart, ContextPart, ItemPart, JumpPart, PastPart, by_role,
+};
 use crate::json::line;
 use jiff::Timestamp;
+use model::calls::Calls;
 use model::carried::CarriedCost;
 use model::compaction::compactions;
 use model::context::Context;
@@ -13,6 +16,7 @@ use model::gauge::SessionGauge;
 use model::repeats::Repeats;
 use model::session::{ItemIx, Session};
 use model::triggers::NextTrigger;
+use render::jump;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -78,6 +82,42 @@ pub fn item(
     part.insert("repeats".into(), repeats.of.get(&ix).copied().into());
     part
 }
+
+/// Returns the largest growths of the context, at most this many, each with its largest parts: `jumps` of a report. Only
+/// with `names` they name what came.
+pub fn jumps(session: &Session, most: usize, names: Names) -> Vec<Map<String, Value>> {
+    let mut jumps = model::jumps::jumps(session, most);
+    for jump in &mut jumps {
+        jump.parts.truncate(MOST_JUMP_PARTS);
+    }
+    let calls = match names {
+        Names::Shown => Calls::of_items(session, jump::items(&jumps)),
+        Names::Hidden => Calls::default(),
+    };
+    let part = |jump| object(&JumpPart::new(session, &calls, jump));
+    let mut parts: Vec<Map<String, Value>> = jumps.iter().map(part).collect();
+    if names == Names::Hidden {
+        let all = parts
+            .iter_mut()
+            .filter_map(|jump| jump.get_mut("parts")?.as_array_mut());
+        for part in all.flatten().filter_map(Value::as_object_mut) {
+            part.remove("name");
+        }
+    }
+    parts
+}
+
+/// The use of the names of items, which are text of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Numbers alone.
+    Hidden,
+    /// Items are named by their calls.
+    Shown,
+}
+
+/// The most parts of a jump.
+const MOST_JUMP_PARTS: usize = 3;
 
 fn object(part: &impl Serialize) -> Map<String, Value> {
     match value(part) {

@@ -5,15 +5,18 @@ use super::words;
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use crate::text::widest;
+use model::calls::Calls;
 use model::clearing::clearings;
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{self, Context};
+use model::jumps::jumps;
 use model::repeats::repeats;
 use model::session::{Coverage, ItemIx, Session};
 use model::tools::{Tool, servers, tools};
 use model::window::Limits;
 use model::{LeaveReason, Role, Source};
-use render::item::{label, preview, sign};
+use render::item::{label, sign};
+use render::jump;
 use render::number::{counted, error, percent, tokens, tokens_or_none};
 use render::own_count::own_count;
 use render::recurring::recurring;
@@ -43,6 +46,7 @@ pub(super) fn write(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     write_roles(out, session)?;
     let (largest, compactions) = (largest(session), compactions(session));
     write_largest(out, session, &largest)?;
+    write_jumps(out, session)?;
     write_tools(out, session)?;
     write_recurring(out, session)?;
     write_repeats(out, session)?;
@@ -183,15 +187,33 @@ fn write_largest(out: &mut Page<'_>, session: &Session, items: &[ItemIx]) -> io:
         .map(|ix| inert(&label(&session.items().at(*ix))).into_owned());
     let width = widest(labels);
     writeln!(out, "\n  largest in context")?;
+    let calls = Calls::of_items(session, items.iter().copied());
     for ix in items.iter().copied() {
         let item = &session.items().at(ix);
         let (size, source) = session.tokens(ix);
         let (size, sign, role) = (tokens(size), sign(source), item.role().name());
         let (label, line) = (left(&label(item), width), item.place().line());
-        let preview = inert(preview(item));
+        let name = calls.name(session, item);
+        let name = inert(&name);
         out.row(format_args!(
-            "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {preview}"
+            "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {name}"
         ))?;
+    }
+    Ok(())
+}
+
+fn write_jumps(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
+    let jumps = jumps(session, LISTED_ROWS);
+    if jumps.is_empty() {
+        return Ok(());
+    }
+    let calls = Calls::of_items(session, jump::items(&jumps));
+    let growths: Vec<String> = jumps.iter().map(jump::growth).collect();
+    let width = widest(growths.iter().cloned());
+    writeln!(out, "\n  largest growths")?;
+    for (jump, growth) in jumps.iter().zip(growths) {
+        let parts = jump::parts(session, &calls, jump);
+        out.row(format_args!("  {}  {parts}", left(&growth, width)))?;
     }
     Ok(())
 }
@@ -247,6 +269,8 @@ fn write_resets(
     compactions: Vec<Compaction>,
 ) -> io::Result<()> {
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
+    let left = compactions.iter().flat_map(|done| &done.largest);
+    let calls = Calls::of_items(session, left.map(|(ix, ..)| *ix));
     for done in compactions {
         let reset = &session.resets()[done.reset];
         let (kind, cause, line) = (reset.gone.name(), cause(session, reset), reset.place.line());
@@ -261,6 +285,8 @@ fn write_resets(
             format!("kept {items}, {}", tokens(done.kept_tokens))
         });
         let parts: Vec<String> = [
+            done.is_of_earlier_log
+                .then(|| "of an earlier log: only the agent's own number is known".to_owned()),
             done.freed
                 .map(|(freed, _)| format!("freed {}", tokens(freed))),
             kept,
@@ -282,8 +308,9 @@ fn write_resets(
             let item = &session.items().at(ix);
             let (size, sign, role) = (tokens(size), sign(source), item.role().name());
             out.row(format_args!(
-                "    left {size:>7} {sign:<2} {role:<9} {}",
-                inert(preview(item))
+                "    left {size:>7} {sign:<2} {role:<9} {} {}",
+                inert(&label(item)),
+                inert(&calls.name(session, item))
             ))?;
         }
     }

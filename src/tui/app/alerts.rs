@@ -10,9 +10,10 @@ use super::{App, ItemId, Notice, Severity, seconds_since};
 use jiff::Timestamp;
 use model::Kind;
 use model::alerts::{Alerts, Channel};
+use model::calls::Calls;
 use model::forecast::Forecast;
 use model::gauge::SessionGauge;
-use model::session::{ItemRef, Session};
+use model::session::{ItemIx, Session};
 use model::sessions::{FileId, LIVE_SECONDS, SessionKey};
 use model::threshold::Threshold;
 use model::triggers::idle_at;
@@ -198,27 +199,31 @@ impl AlertState {
         session: &Session,
         gauge: &SessionGauge,
     ) -> Option<(Cause, String)> {
-        let sized = session
-            .alive()
-            .into_iter()
-            .map(|ix| (session.tokens(ix).0, session.items().at(ix)));
+        let sized = session.alive().into_iter();
+        let sized = sized.map(|ix| (session.tokens(ix).0, ix));
         // A result that came long before is no news when its session is first seen, or read whole.
-        let is_old = |item: &ItemRef<'_>| {
-            let times = gauge.updated_at.zip(item.at());
+        let is_old = |ix: ItemIx| {
+            let times = gauge.updated_at.zip(session.items().at(ix).at());
             times.is_some_and(|(newest, at)| seconds_since(at, newest) > LIVE_SECONDS)
         };
-        let new: Vec<(u64, ItemRef<'_>)> = sized
+        let new: Vec<(u64, ItemIx)> = sized
             .filter(|(tokens, _)| size.is_reached(*tokens, gauge.limits().window))
-            .filter(|(_, item)| self.items.insert(id(item)) && !is_old(item))
+            .filter(|(_, ix)| self.items.insert(id(&session.items().at(*ix))) && !is_old(*ix))
             .collect();
-        let (tokens, item) = new.iter().max_by_key(|(tokens, _)| *tokens)?;
+        let (tokens, ix) = new.iter().max_by_key(|(tokens, _)| *tokens)?;
+        let item = session.items().at(*ix);
         let more = match new.len() {
             1 => String::new(),
             n => format!(", and {} more", n - 1),
         };
         let tool = item.tool().map(str::to_owned);
         let what = match (&tool, item.kind()) {
-            (Some(tool), Kind::ToolResult) => format!("{tool} result"),
+            (Some(tool), Kind::ToolResult) => {
+                match Calls::of_item(session, *ix).subject(session, &item) {
+                    Some(subject) => format!("{tool} {subject}"),
+                    None => format!("{tool} result"),
+                }
+            }
             _ => words(&format!("{} {}", item.role().name(), item.kind().name())),
         };
         let line = format!("{what} of {} tokens{more}", number::tokens(*tokens));

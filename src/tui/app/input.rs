@@ -184,7 +184,7 @@ impl App {
             Action::PreviousCompaction => self.step_back(Step::Reset),
             Action::Faster => self.change_speed(1),
             Action::Slower => self.change_speed(-1),
-            Action::Growth => self.go_to_growth(),
+            Action::Growth => self.go_to_next_jump(),
             Action::Find => self.ask(Purpose::Find),
             Action::FindNext => self.find_next(),
             Action::Moment => self.go_to_selected(),
@@ -221,6 +221,7 @@ impl App {
                     Target::Text(ix) => return self.open_text(key, ix),
                     Target::Tool(tool) => self.filter_items("tool:", &tool),
                     Target::Reset(reset) => self.open_reset(key, reset),
+                    Target::Jump(rank) => self.go_to_jump(rank),
                     Target::Session(child) => {
                         self.ui.came_from = Some(key);
                         return self.open_session_page(child);

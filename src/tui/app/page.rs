@@ -5,6 +5,7 @@ use super::{App, ItemId};
 use model::calls::Calls;
 use model::children::{Child, children};
 use model::forecast::{Forecast, NoForecast, forecast_at, forecast_without};
+use model::jumps::{Jump, jumps};
 use model::prompt_cache::cold_returns;
 use model::repeats::{Repeats, repeats};
 use model::replay::{Snapshot, Step, Timeline};
@@ -14,6 +15,9 @@ use model::sessions::{SessionKey, Sessions};
 use model::whatif::without;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+
+/// The most jumps that are listed.
+const MOST_JUMPS: usize = 30;
 
 /// The session on screen.
 #[derive(Debug)]
@@ -46,8 +50,10 @@ pub struct Page {
     pub without_marked: u64,
     /// The forecast without them.
     pub forecast_without_marked: Result<Forecast, NoForecast>,
-    /// The tool calls, for what their results are about.
+    /// The tool calls, which name their results.
     pub calls: Calls,
+    /// The largest growths of the whole session, the largest first.
+    pub jumps: Vec<Jump>,
     /// The sub-agents, the one that was started last first.
     pub agents: Vec<Child>,
     /// The list of the active tab; `None`: it has none.
@@ -140,6 +146,7 @@ impl Page {
             without_marked: 0,
             forecast_without_marked: Err(NoForecast::NoRequest),
             calls: Calls::of(session),
+            jumps: jumps(session, MOST_JUMPS),
         }
     }
 }

@@ -3,8 +3,10 @@
 use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;
+use model::jumps::Jump;
 use model::replay::{ChangeKind, Step, Timeline};
 use model::sessions::contains;
+use render::jump;
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.
@@ -169,16 +171,37 @@ impl App {
         }
     }
 
-    /// Goes to the request with the largest growth.
-    pub(super) fn go_to_growth(&mut self) {
-        let page = self.shown.page.as_ref();
-        let there = page.and_then(|page| {
+    /// Goes to the largest jump, from there to the next largest, and from the last to the largest again.
+    pub(super) fn go_to_next_jump(&mut self) {
+        let on_screen = self.moment().filter(|_| self.ui.replay.is_on());
+        let Some(page) = &self.shown.page else {
+            return;
+        };
+        let moment = |jump: &Jump| jump.moment(&page.timeline);
+        let here = page
+            .jumps
+            .iter()
+            .position(|jump| on_screen.is_some() && moment(jump) == on_screen);
+        let next = here.map_or(0, |here| here + 1);
+        self.go_to_jump(if next < page.jumps.len() { next } else { 0 });
+    }
+
+    /// Goes to a jump, counted from the largest, and says what came with it.
+    pub(super) fn go_to_jump(&mut self, rank: usize) {
+        let found = self.shown.page.as_ref().and_then(|page| {
             let session = self.sessions.get(page.key)?;
-            page.timeline.largest_growth(session)
+            let jump = page.jumps.get(rank)?;
+            let (growth, parts) = (jump::growth(jump), jump::parts(session, &page.calls, jump));
+            let all = page.jumps.len();
+            let line = format!("jump {} of {all}: {growth}: {parts}", rank + 1);
+            Some((jump.moment(&page.timeline)?, line))
         });
-        match there {
-            Some(there) => self.jump_to(there),
-            None => self.notify("the context never grew between reported requests".to_owned()),
+        match found {
+            Some((there, line)) => {
+                self.jump_to(there);
+                self.notify(line);
+            }
+            None => self.notify("the context never grew between two counts".to_owned()),
         }
     }
 

@@ -3,6 +3,7 @@
 mod agents;
 mod compactions;
 mod items;
+mod jumps;
 mod tools;
 mod what_if;
 
@@ -40,6 +41,7 @@ pub static TABS: &[Tab] = &[
     tab("agents", Action::Agents, Some(agents::list)),
     // The whole list's room for the timeline, which is small next to the roles or has no room there.
     tab("timeline", Action::Timeline, None),
+    tab("jumps", Action::Jumps, Some(jumps::list)),
 ];
 
 /// The tab of the items.
@@ -60,6 +62,20 @@ impl PartialEq for Tab {
 impl Eq for Tab {}
 
 impl Tab {
+    /// Returns its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns a form of its name for narrow screens.
+    pub fn short_name(&self) -> &'static str {
+        match self.action {
+            Action::Compactions => "compact",
+            Action::Timeline => "time",
+            _ => self.name,
+        }
+    }
+
     /// Returns the tab of this name.
     pub(super) fn named(name: &str) -> Option<&'static Tab> {
         TABS.iter().find(|tab| tab.name == name)
@@ -158,6 +174,8 @@ pub enum Target {
     Session(SessionKey),
     /// All that a reset dropped and kept, or its summary again.
     Reset(usize),
+    /// The moment of a jump, counted from the largest.
+    Jump(usize),
 }
 
 /// The list of a tab, as of the moment on screen.

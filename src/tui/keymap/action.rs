@@ -51,6 +51,8 @@ pub enum Action {
     WhatIf,
     /// Shows the sub-agents.
     Agents,
+    /// Shows the largest growths.
+    Jumps,
     /// Shows the context over time.
     #[strum(to_string = "timeline", serialize = "course")]
     Timeline,

@@ -30,7 +30,7 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if low {
         groups.push(next(app, gauge));
     }
-    let mut lines = vec![contents(app, gauge, groups, columns)];
+    let mut lines = vec![contents(gauge, groups, columns)];
     if !low {
         lines.insert(0, size(app, gauge, columns));
     }
@@ -129,20 +129,16 @@ fn cost(app: &App, gauge: &SessionGauge) -> Option<Pieces> {
 }
 
 /// Returns the groups, and the largest item in the context.
-fn contents(app: &App, gauge: &SessionGauge, mut groups: Vec<Pieces>, columns: usize) -> Pieces {
+fn contents(gauge: &SessionGauge, mut groups: Vec<Pieces>, columns: usize) -> Pieces {
     if let Some(Largest {
-        ix,
         tokens,
         kind,
         tool,
+        name,
+        ..
     }) = &gauge.largest
     {
-        let session = app.current().and_then(|key| app.sessions.get(key));
-        let mut what = item::label_of(*kind, tool.as_deref()).into_owned();
-        // Only a session of which all is held has texts.
-        if let Some(item) = session.and_then(|session| session.items().get(*ix)) {
-            what = format!("{what} {}", item::preview(&item));
-        }
+        let what = format!("{} {name}", item::label_of(*kind, tool.as_deref()));
         let tokens = *tokens;
         let stage = Stage::settled_if(gauge.is_settled());
         let size = format!(" {}", stage.number(number::tokens(tokens)));

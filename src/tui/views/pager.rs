@@ -23,8 +23,8 @@ pub struct PagerItem<'a> {
     pub item: Option<&'a ItemRef<'a>>,
     /// The text to show in its place then.
     pub missing: &'static str,
-    /// The subject of its call, if it is a tool's result.
-    pub subject: Option<Cow<'a, str>>,
+    /// Its name beside its tool or kind.
+    pub name: Cow<'a, str>,
     /// Its tokens and their source.
     pub tokens: (u64, Source),
     /// The trigger or, where none is known, the window, in tokens.
@@ -58,7 +58,7 @@ pub fn draw(about: PagerItem<'_>, pager: &Pager, area: Area, canvas: &mut Canvas
     }
     let columns = usize::from(area.width.saturating_sub(2));
     let head = [
-        subject(&about, columns),
+        heading(&about, columns),
         facts(&about, pager, columns),
         sent(&about.sent, columns),
     ];
@@ -84,18 +84,17 @@ pub fn draw(about: PagerItem<'_>, pager: &Pager, area: Area, canvas: &mut Canvas
     canvas.write(at, area.right(), &status(pager, columns));
 }
 
-/// Returns the item's role, tool and subject or preview.
-fn subject(about: &PagerItem<'_>, columns: usize) -> Pieces {
+/// Returns the item's role, tool and name.
+fn heading(about: &PagerItem<'_>, columns: usize) -> Pieces {
     let Some(item) = about.item else {
         return vec![quiet(about.missing)];
     };
     let name = text::cut(&item::label(item), columns / 2);
     let room = columns.saturating_sub(text::width(&name) + 4);
-    let subject = about.subject.as_deref().unwrap_or(item::preview(item));
     vec![
         piece(format!("{} ", letter(item.role())), item.role()),
         strong(name),
-        quiet(format!("  {}", text::cut(subject, room))),
+        quiet(format!("  {}", text::cut(&about.name, room))),
     ]
 }
 
@@ -283,7 +282,7 @@ mod tests {
         let about = PagerItem {
             item: item.as_ref(),
             missing: "",
-            subject: None,
+            name: Cow::default(),
             tokens: session.tokens(0),
             end: 200_000,
             sent: SendFacts {

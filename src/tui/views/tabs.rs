@@ -4,7 +4,7 @@
 //!  1 items  2 tools  3 compactions  4 what if  5 agents  6 timeline   12 in context · tokens ▾ · tool:Read
 //! ```
 
-use crate::app::tabs::{ITEMS, TABS, TabList};
+use crate::app::tabs::{ITEMS, TABS, Tab, TabList};
 use crate::app::{App, Page, Purpose};
 use crate::keymap::Scope;
 use crate::paint::{Area, Hit, Tone, piece, quiet, strong};
@@ -14,12 +14,28 @@ use render::{number, text};
 /// The fewest columns for a filter.
 const FILTER_COLUMNS: usize = 24;
 
-/// Returns the columns between the names of the tabs; `None`: these columns have no room for all names.
-fn gap(columns: usize) -> Option<u16> {
-    let names: usize = TABS.iter().map(|tab| tab.name.len() + 2).sum();
-    // The active one has a margin.
-    let fits = |gap: &u16| 3 + names + TABS.len() * usize::from(*gap) <= columns;
-    [2, 1].into_iter().find(fits)
+/// The form of the names of tabs, and the columns between them.
+#[derive(Clone, Copy)]
+struct Names {
+    of: fn(&Tab) -> &'static str,
+    gap: u16,
+}
+
+impl Names {
+    /// Returns the longest form that these columns have room for; `None`: there is room for none.
+    fn fitting(columns: usize) -> Option<Names> {
+        let forms = [Tab::name as fn(&Tab) -> &'static str, Tab::short_name];
+        let forms = forms
+            .into_iter()
+            .flat_map(|of| [2, 1].map(|gap| Names { of, gap }));
+        forms.into_iter().find(|names| {
+            let tabs = TABS
+                .iter()
+                .map(|tab| (names.of)(tab).len() + 2 + usize::from(names.gap));
+            // The active one has a margin.
+            3 + tabs.sum::<usize>() <= columns
+        })
+    }
 }
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
@@ -36,16 +52,16 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         text::width(&caption) + 2
     };
     let room = usize::from(area.width).saturating_sub(beside);
-    let gap = gap(room);
+    let names = Names::fitting(room);
     let mut x = 1;
     for tab in TABS {
         let active = tab == app.ui.tab;
         let key = app.keymap.key_text(Scope::Session, tab.action);
         // Without room for all names, the keys must do.
-        let name = if active || gap.is_some() {
-            tab.name
-        } else {
-            ""
+        let name = match names {
+            Some(names) => (names.of)(tab),
+            None if active => tab.name,
+            None => "",
         };
         let label = [key.as_str(), name].join(" ");
         let (label, tone) = if active {
@@ -55,7 +71,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         };
         let end = canvas.write((x, area.y), area.right(), &[piece(label, tone)]);
         canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Tab(tab.name));
-        x = end + gap.unwrap_or(1);
+        x = end + names.map_or(1, |names| names.gap);
     }
     let right = if has_filter {
         let found = page.list.as_deref().map(found).unwrap_or_default();

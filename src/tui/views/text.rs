@@ -24,7 +24,9 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         } else {
             "this item is no longer in the log"
         },
-        subject: found.and_then(|((_, item), session)| page.calls.subject(session, item)),
+        name: found
+            .map(|((_, item), session)| page.calls.name(session, item))
+            .unwrap_or_default(),
         tokens: tokens.unwrap_or((0, Source::Estimated)),
         end: page.state.limits.end(),
         sent: found

@@ -171,8 +171,8 @@ fn outputs_stand_before_the_count_that_does_not_include_them() {
         [
             "4 node turn user/text 'fix the total'",
             "5 node r1 assistant/thinking opaque=68 'Looking at the cart'",
-            "6 node r1 assistant/tool_call [exec_command] '{\"cmd\":\"cargo test\"}'",
-            "7 node r1 assistant/tool_call [apply_patch] '{}'",
+            "6 node r1 assistant/tool_call [exec_command] 'cargo test'",
+            "7 node r1 assistant/tool_call [apply_patch] ''",
             "8 node tool/tool_result [exec_command] '3 failed'",
             "9 node tool/tool_result [apply_patch] 'done'",
             "10 usage r1 reported 9000+0 out 100 (40) billed 9000 0 100 40",

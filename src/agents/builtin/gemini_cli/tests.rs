@@ -34,13 +34,7 @@ fn the_same_id_again_is_the_same_message() {
     let session = session(fixture!("gemini-cli/same-id/log.jsonl"));
     assert_eq!(
         previews(&session),
-        [
-            "Which files?",
-            "Let me see.",
-            "ls {\"path\":\".\"}",
-            "a.rs b.rs",
-            "Two."
-        ]
+        ["Which files?", "Let me see.", "ls .", "a.rs b.rs", "Two."]
     );
     assert_eq!(
         prompts(&session),

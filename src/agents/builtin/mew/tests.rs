@@ -25,7 +25,7 @@ fn each_participant_has_a_context_of_its_own() {
             "Hello, everybody.",
             "Hello.",
             "Good morning, how can I help?",
-            r#"{"path":"a.txt","content":"x"}"#,
+            "a.txt",
             "Wrote a.txt."
         ]
     );

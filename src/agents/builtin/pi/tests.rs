@@ -75,7 +75,7 @@ fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
             "two",
             "Two.",
             "three",
-            "read {\"path\":\"a.rs\"}",
+            "read a.rs",
             "Second summary.",
             "fn a() {}"
         ]
@@ -224,7 +224,7 @@ fn context_edits_replace_or_remove() {
         previews(&session),
         [
             "Read the ledger.",
-            "read {\"path\":\"ledger.txt\"}",
+            "read ledger.txt",
             "(read and forgotten)",
             "And now?",
             "Nothing."

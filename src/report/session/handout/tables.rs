@@ -4,16 +4,19 @@ use crate::handout::{Block, Line, Row, Section, Table};
 use crate::session::text::LISTED_ROWS;
 use crate::session::words;
 use jiff::Timestamp;
+use model::calls::Calls;
 use model::compaction::{Compaction, unlogged};
 use model::context::Context;
 use model::estimators::Estimator;
 use model::event::{Cause, CauseSource};
+use model::jumps;
 use model::repeats::repeats;
 use model::session::{ItemIx, PastReset, Session};
 use model::tools;
 use model::window::Limits;
 use model::{Role, Source};
-use render::item::{label, preview, sign};
+use render::item::{label, sign};
+use render::jump;
 use render::number::{counted, tokens, tokens_or_none};
 use render::recurring::recurring;
 use render::{NONE, or_none};
@@ -58,6 +61,7 @@ fn sized(size: u64, source: Source) -> Line {
 pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> Option<Section> {
     let used = session.context().used.max(1);
     let most = items.first().map_or(1, |ix| session.tokens(*ix).0.max(1));
+    let calls = Calls::of_items(session, items.iter().copied());
     let rows = items.iter().copied().map(|ix| {
         let item = &session.items().at(ix);
         let (size, source) = session.tokens(ix);
@@ -71,7 +75,7 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
             item.place().line().to_string().into(),
         ];
         if has_texts {
-            cells.push(Line::log(preview(item)));
+            cells.push(Line::log(&calls.name(session, item)));
         }
         Row {
             role: Some(item.role()),
@@ -81,7 +85,7 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
         }
     });
     let headings = if has_texts {
-        "item | #tokens | #share | role | kind | #line | begins with"
+        "item | #tokens | #share | role | kind | #line | call, or its beginning"
     } else {
         "item | #tokens | #share | role | kind | #line"
     };
@@ -102,6 +106,27 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
         )));
     }
     (!items.is_empty()).then_some(section)
+}
+
+pub(super) fn jumps(session: &Session) -> Option<Section> {
+    let jumps = jumps::jumps(session, LISTED_ROWS);
+    let most = jumps.first()?.tokens.max(1);
+    let calls = Calls::of_items(session, jump::items(&jumps));
+    let rows = jumps.iter().map(|found| Row {
+        role: None,
+        share: Some(found.tokens as f64 / most as f64),
+        cells: vec![
+            render::item::request(found.request).into(),
+            when(found.at),
+            jump::size(found).into(),
+            Line::log(&jump::parts(session, &calls, found)),
+        ],
+    });
+    let table = Table::new("request | when | #growth | what came", rows);
+    let note = "From one request to the next, without compactions. What came without an item is text that no log shows, \
+                such as thinking or another list of tools.";
+    let section = Section::new("Largest growths").with(table);
+    Some(section.with(Block::Note(note.into())))
 }
 
 pub(super) fn tools(session: &Session) -> Option<Section> {
@@ -134,7 +159,7 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
     };
     Some(section.with(Block::Note(Line::own(format!(
         "now: its results in the context. schema: its definition in it. carried: tokens times the requests that had \
-         them, and what that costs by list price.{more}"
+         them; carried $: what that costs at least, by the list price of cache reads.{more}"
     )))))
 }
 
@@ -150,15 +175,22 @@ fn cause(cause: &Cause, source: CauseSource) -> Line {
     }
 }
 
-pub(super) fn compactions(session: &Session, done: &[Compaction]) -> Option<Section> {
+pub(super) fn compactions(
+    session: &Session,
+    done: &[Compaction],
+    has_texts: bool,
+) -> Option<Section> {
     let unlogged = unlogged(session);
     if done.is_empty() && unlogged.is_empty() {
         return None;
     }
     let earlier = done.len().saturating_sub(MOST_COMPACTIONS);
+    let left = done[earlier..].iter().flat_map(|done| &done.largest);
+    let left = left.map(|(ix, ..)| *ix).filter(|_| has_texts);
+    let calls = Calls::of_items(session, left);
     let rows = done[earlier..].iter().map(|done| {
         let reset = &session.resets()[done.reset];
-        compaction_row(session, done, reset)
+        compaction_row(session, done, reset, has_texts.then_some(&calls))
     });
     let hooked = unlogged.iter().map(|hooked| {
         let none = || Line::own(NONE);
@@ -198,7 +230,13 @@ fn when(at: Option<Timestamp>) -> Line {
     at.map_or_else(|| Line::own(NONE), |at| super::time(at).into())
 }
 
-fn compaction_row(session: &Session, done: &Compaction, reset: &PastReset) -> Row {
+/// Returns the row of a compaction. Its items have names only where `calls` are given.
+fn compaction_row(
+    session: &Session,
+    done: &Compaction,
+    reset: &PastReset,
+    calls: Option<&Calls>,
+) -> Row {
     let none = || Line::own(NONE);
     let dropped = Role::ALL.into_iter().filter_map(|role| {
         let size = reset.dropped[role.index()];
@@ -206,10 +244,19 @@ fn compaction_row(session: &Session, done: &Compaction, reset: &PastReset) -> Ro
     });
     let largest = done.largest.iter().map(|(ix, size, source)| {
         let item = &session.items().at(*ix);
-        Line::log(&label(item))
-            .and(" ")
-            .and_line(sized(*size, *source))
+        let name = calls.map(|calls| calls.name(session, item));
+        let name = name.filter(|name| !name.is_empty());
+        let line = name
+            .into_iter()
+            .fold(Line::log(&label(item)), |line, name| {
+                line.and(" ").and_log(&name)
+            });
+        line.and(" ").and_line(sized(*size, *source))
     });
+    let largest = match done.is_of_earlier_log {
+        true => Line::own("not in this log: it compacted an earlier one"),
+        false => Line::joined(largest, ", ").or_none(),
+    };
     let what = Line::own(format!("{} (", reset.gone.name()));
     let cells: [Line; COMPACTION_CELLS] = [
         what.and_line(cause(&reset.cause, reset.cause_source))
@@ -223,7 +270,7 @@ fn compaction_row(session: &Session, done: &Compaction, reset: &PastReset) -> Ro
         done.summary
             .map_or_else(none, |(_, size, source)| sized(size, source)),
         Line::joined(dropped, ", ").or_none(),
-        Line::joined(largest, ", ").or_none(),
+        largest,
     ];
     Row::from(cells)
 }

@@ -31,6 +31,12 @@ const LABEL_COLUMNS: usize = 9;
 /// The columns of an item's size.
 const SIZE_COLUMNS: usize = 7;
 
+/// The widest cause that leaves room for words in place of signs on a medium screen.
+const SHORT_CAUSE: usize = 16;
+
+/// Said of a compaction whose items are not in this log.
+const EARLIER_LOG: &str = "not in this log: it compacted the one before it";
+
 /// Before what was freed.
 const FREED: &str = " · freed ";
 /// The form of [`FREED`] where there is little room.
@@ -49,6 +55,8 @@ enum RowKind {
     Sizes,
     /// The items that left, by role.
     Left,
+    /// Its items are in an earlier log.
+    EarlierLog,
     /// An item that left: one of the largest or, of an opened compaction, any.
     LeftItem(SizedItem),
     /// The items that stayed.
@@ -127,10 +135,16 @@ fn details(
     kept: Vec<SizedItem>,
 ) -> impl Iterator<Item = Detail> {
     let done = Rc::new(done);
-    let parts = [RowKind::Sizes, RowKind::Left]
+    let is_here = !done.is_of_earlier_log;
+    let parts = [RowKind::Sizes]
         .into_iter()
+        .chain([if is_here {
+            RowKind::Left
+        } else {
+            RowKind::EarlierLog
+        }])
         .chain(left.into_iter().map(RowKind::LeftItem))
-        .chain([RowKind::Kept])
+        .chain(is_here.then_some(RowKind::Kept))
         .chain(kept.into_iter().map(RowKind::KeptItem))
         .chain(Some(
             done.summary.map_or(RowKind::NoSummary, RowKind::Summary),
@@ -182,6 +196,7 @@ impl Row for Detail {
         match *what {
             RowKind::Sizes => sizes(view, reset, done),
             RowKind::Left => left(view, reset, done),
+            RowKind::EarlierLog => line("removed", [quiet(EARLIER_LOG)]),
             RowKind::LeftItem(item) | RowKind::KeptItem(item) => line("", listed_item(view, item)),
             RowKind::Kept => kept(view, done),
             RowKind::Summary(summary) => line("summary", summary_item(view, summary)),
@@ -252,7 +267,7 @@ fn sizes(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
     };
     let when = when(view, reset.request, reset.at);
     let mut pieces = vec![strong(when), plain(format!(" {cause} "))];
-    pieces.extend(size(view, reset.before, reset.before_source));
+    pieces.extend(before(view, reset, text::width(&cause)));
     if let Some((after, source)) = done.after {
         pieces.push(plain(" → "));
         pieces.extend(size(view, after, source));
@@ -267,6 +282,18 @@ fn sizes(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
         pieces.extend(size);
     }
     pieces
+}
+
+/// Returns the size before a compaction. A number of the agent's own says so where there is room for it, since the sign
+/// before the arrow reads as a question. `cause` is the width of the words before it.
+fn before(view: &View<'_>, reset: &PastReset, cause: usize) -> Pieces {
+    let is_agents = reset.before_source == Source::Agent;
+    let has_room = cause <= view.fold().pick(0, SHORT_CAUSE, usize::MAX);
+    if !is_agents || !has_room {
+        return size(view, reset.before, reset.before_source);
+    }
+    let tokens = piece(number::tokens(reset.before), Tone::from(Source::Agent));
+    vec![tokens, quiet(" by the agent")]
 }
 
 fn cleared(view: &View<'_>, clearing: &Clearing) -> Pieces {
@@ -348,7 +375,7 @@ fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
         let label = text::left(&item::label(&item), 8);
         pieces.push(piece(format!("{} ", letter(item.role())), item.role()));
         pieces.push(plain(format!("{label} ")));
-        pieces.push(plain(item::preview(&item)));
+        pieces.push(plain(view.page.calls.name(view.session, &item)));
     }
     pieces
 }

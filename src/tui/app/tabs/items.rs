@@ -1,7 +1,7 @@
 //! The items of a session.
 //!
 //! ```text
-//!    TOKENS    SHARE CARRIED   TOOL              WHEN  WHAT
+//!    TOKENS    FILLS CARRIED   TOOL              WHEN  WHAT
 //! ▌    3.9k ~     2%       —  T Edit       next +1h04  The file src/db.rs has been updated.
 //! !   61.1k ══   31%    122k  T Grep          #4 +58m  src/main.rs:12: fn connect(url: &str)
 //! ```
@@ -14,9 +14,10 @@ use crate::app::page::id;
 use crate::app::{Direction, ItemSort, ShownItems, Sign};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
-use model::Source;
+use model::calls::preview;
 use model::carried::CarriedCost;
 use model::session::{Coverage, ItemIx, ItemRef, SizedItem};
+use model::{Kind, Source};
 use render::item::{self, letter, sign};
 use render::{self, number, text};
 use std::cmp::Reverse;
@@ -114,13 +115,13 @@ impl Row for ListedItem {
             let now = changed.then(|| format!("→{}", number::tokens(tokens)));
             quiet(now.unwrap_or_default())
         }, means "its size as it is known today", when |view| view.app.ui.replay.is_on();
-        right "SHARE" [0, 6, 6] |view, row| match number::percent(row.tokens, view.page.state.limits.end()) {
+        right "FILLS" [0, 6, 6] |view, row| match number::percent(row.tokens, view.page.state.limits.end()) {
             None | Some(0) => quiet(""),
             Some(share) => row.number(view, format!("{share}%"), Tone::Quiet),
         }, means "its size, in percent of the trigger or, where none is known, of the window";
         right "CARRIED" [0, 8, 8] |view, row| row.number(view, number::short_or_none(row.carried), Tone::Quiet),
             means "tokens sent so far: its size times the requests whose prompts held it";
-        right "READ COST" [11; 3] |_, row| {
+        right "CARRIED $" [11; 3] |_, row| {
             let usd = row.usd.filter(|_| row.carried > 0);
             quiet(render::or_none(usd.map(number::usd)))
         }, means "the least that CARRIED has cost: the list price of cache reads",
@@ -153,13 +154,14 @@ impl Row for ListedItem {
             pieces.push(piece(again, Tone::Oversized));
         }
         pieces.extend(self.why_it_left(&item));
-        let preview = item::preview(&item);
+        let name = view.page.calls.name(view.session, &item);
         // Many results begin with what their call was about.
-        let subject = view.page.calls.subject(view.session, &item);
-        if let Some(subject) = subject.filter(|subject| !preview.starts_with(&**subject)) {
-            pieces.extend([piece(&subject, self.tone(Tone::Strong)), quiet(" · ")]);
+        if item.kind() == Kind::ToolResult && !preview(&item).starts_with(&*name) {
+            pieces.extend([piece(&name, self.tone(Tone::Strong)), quiet(" · ")]);
+            pieces.push(piece(preview(&item), self.tone(Tone::Plain)));
+        } else {
+            pieces.push(piece(&name, self.tone(Tone::Plain)));
         }
-        pieces.push(piece(preview, self.tone(Tone::Plain)));
         pieces
     }
 

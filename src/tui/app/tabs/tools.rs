@@ -2,10 +2,10 @@
 //! its tools.
 //!
 //! ```text
-//!    TOKENS SHARE  SCHEMA RESULTS  IN CONTEXT  LARGEST CARRIED  READ COST  TOOL
+//!    TOKENS SHARE  SCHEMA RESULTS  IN CONTEXT  LARGEST CARRIED  CARRIED $  TOOL
 //! ▌   87.7k   71%       —      14       61.1k    61.0k    1.1M      $0.33  Read
 //!     30.2k   24%    9.1k       6       30.2k    12.2k    310k      $0.10  MCP server docs, 2 tools
-//!     18.0k   14%    4.0k       4       18.0k    12.2k    200k      $0.06  search of docs
+//!     18.0k          4.0k       4       18.0k    12.2k    200k      $0.06  └ search
 //! ```
 
 use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
@@ -22,9 +22,11 @@ struct Line {
     tool: Tool,
     /// The number of a server's tools; `None`: it is a tool.
     tools: Option<usize>,
+    /// Its server's size, by which it is sorted; of others their own.
+    group: (u64, u64),
 }
 
-/// Returns the tools and the servers, the most tokens first.
+/// Returns the tools and the servers, the most tokens first. A server's tools are below it, since its sums are theirs.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     let state = &source.page.state;
     let tools = tools(source.session, state.items.iter().copied(), state.requests);
@@ -35,15 +37,44 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
         let mut sum = own.cloned().reduce(add)?;
         sum.name = server.name;
         Some(Line {
+            group: (sum.tokens, sum.schema),
             tool: sum,
             tools: Some(server.tools),
         })
     });
     let mut lines: Vec<Line> = servers.collect();
-    lines.extend(tools.into_iter().map(|tool| Line { tool, tools: None }));
-    // A server is before a tool that is all of it.
-    lines.sort_by_key(|line| Reverse((line.tool.tokens, line.tool.schema)));
+    let of_servers = lines.len();
+    for tool in tools {
+        let own = (tool.tokens, tool.schema);
+        let server = lines.iter().take(of_servers);
+        let mut server = server.filter(|line| server_of(&tool.name) == Some(&*line.tool.name));
+        lines.push(Line {
+            group: server.next().map_or(own, |line| line.group),
+            tool,
+            tools: None,
+        });
+    }
+    lines.sort_by(|a, b| {
+        let server = |line: &Line| line.server().map(str::to_owned);
+        let size =
+            |line: &Line| Reverse((line.tools.is_some(), line.tool.tokens, line.tool.schema));
+        let groups = b
+            .group
+            .cmp(&a.group)
+            .then_with(|| server(a).cmp(&server(b)));
+        groups.then_with(|| size(a).cmp(&size(b)))
+    });
     table(lines, |line| (line.tool.name.clone(), line.tools.is_some()))
+}
+
+impl Line {
+    /// Returns the server that it is, or is of.
+    fn server(&self) -> Option<&str> {
+        match self.tools {
+            Some(_) => Some(&self.tool.name),
+            None => server_of(&self.tool.name),
+        }
+    }
 }
 
 /// Returns the sums of two tools.
@@ -65,8 +96,11 @@ impl Row for Line {
     const COLUMNS: &'static [Column<Line>] = columns! { Line;
         right "TOKENS" [8; 3] |view, line| view.number(number::tokens(line.tool.tokens), Tone::Strong),
             means "its results, in the context or not";
-        right "SHARE" [6; 3] |view, line| view.number(format!("{:.0}%", line.tool.share * 100.0), Tone::Quiet),
-            means "of the results of all tools";
+        right "SHARE" [6; 3] |view, line| match line.tools.or(line.server().map(|_| 0)) {
+            // It is part of its server's.
+            Some(0) => plain(""),
+            _ => view.number(format!("{:.0}%", line.tool.share * 100.0), Tone::Quiet),
+        }, means "of the results of all tools; a server's is that of its tools together";
         right "SCHEMA" [8; 3] |view, line| view.number(number::tokens_or_none(line.tool.schema), Tone::Plain),
             means "its definition in the context";
         right "RESULTS" [8; 3] |_, line| plain(line.tool.results.to_string()), means "how many";
@@ -76,7 +110,7 @@ impl Row for Line {
             means "its largest result";
         right "CARRIED" [0, 8, 8] |view, line| view.number(number::short_or_none(line.tool.carried), Tone::Plain),
             means "tokens sent so far: each result times the requests whose prompts held it";
-        right "READ COST" [0, 0, 11] |view, line| {
+        right "CARRIED $" [0, 0, 11] |view, line| {
             let usd = line.tool.carried_usd.filter(|_| line.tool.carried > 0);
             view.number(render::or_none(usd.map(number::usd)), Tone::Quiet)
         }, means "the least that CARRIED has cost: the list price of cache reads";
@@ -87,10 +121,7 @@ impl Row for Line {
         let name = |name: &str| piece(name, Tone::Text);
         match (self.tools, server_of(&self.tool.name)) {
             (None, None) => vec![name(&self.tool.name)],
-            (None, Some(server)) => {
-                let server = quiet(format!(" of {server}"));
-                vec![name(short_name(&self.tool.name)), server]
-            }
+            (None, Some(_)) => vec![quiet("└ "), name(short_name(&self.tool.name))],
             (Some(tools), _) => {
                 let tools = quiet(format!(", {}", number::counted(tools as u64, "tool")));
                 vec![quiet("MCP server "), name(&self.tool.name), tools]

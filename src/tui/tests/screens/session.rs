@@ -49,6 +49,25 @@ fn keys_of_a_session() {
 }
 
 #[test]
+fn jumps_are_listed_the_largest_first_and_lead_to_their_moments() {
+    at_each_size("jumps", &keys("7"), logs);
+    let mut app = shop(120, 40);
+    let jumps = app.page().unwrap().jumps.clone();
+    assert!(jumps.len() > 1 && jumps.is_sorted_by(|a, b| a.tokens >= b.tokens));
+    let moment = |app: &App, rank: usize| jumps[rank].moment(&app.page().unwrap().timeline);
+    // The next largest each time, and from the last one the largest again.
+    for rank in (0..jumps.len()).chain([0]) {
+        type_keys(&mut app, "L");
+        assert_eq!(app.moment(), moment(&app, rank), "{rank}");
+        let shown = text(&app, Theme::default());
+        let said = format!("jump {} of {}: ", rank + 1, jumps.len());
+        assert!(shown.contains(&said), "{said}: {shown}");
+    }
+    type_keys(&mut app, "l7j⏎");
+    assert_eq!(app.moment(), moment(&app, 1));
+}
+
+#[test]
 fn signs_of_a_session() {
     at_each_size("session_signs", &keys("?"), logs);
 }
@@ -64,7 +83,7 @@ fn signs_are_those_of_the_screen() {
     let mut app = shop(120, 60);
     let items = signs(&mut app);
     assert!(
-        items.contains("READ COST") && items.contains("╱╱╱ estimated"),
+        items.contains("CARRIED $") && items.contains("╱╱╱ estimated"),
         "{items}"
     );
     assert!(

@@ -159,6 +159,20 @@ fn a_session_without_requests_is_stepped_through_by_record() {
 }
 
 #[test]
+fn the_largest_growth_is_found_without_reports_too() {
+    let mut app = opened(silent(), 120, 40);
+    type_keys(&mut app, "L");
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("jump 1 of ") && shown.contains(": next +"),
+        "{shown}"
+    );
+    type_keys(&mut app, "7");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("GROWTH") && shown.contains("±"), "{shown}");
+}
+
+#[test]
 fn a_notice_is_listed_as_one() {
     let mut app = opened(unreported(), 80, 24);
     type_keys(&mut app, "c");

@@ -50,7 +50,7 @@ fn other_agents_words_come_back_like_a_tools() {
     let nodes = only(&story("between-agents"), "node");
     assert_eq!(
         nodes[1],
-        "5 node r1 assistant/tool_call [collaboration.spawn_agent] '{\"task_name\":\"one\"}'"
+        "5 node r1 assistant/tool_call [collaboration.spawn_agent] 'task_name=one'"
     );
     assert_eq!(
         nodes[3..5],
@@ -81,15 +81,15 @@ fn every_kind_of_tool_is_named() {
     assert_eq!(
         nodes[1..],
         [
-            "5 node r1 assistant/tool_call [web_search] '{\"type\":\"search\",\"query\":\"rows\"}'",
+            "5 node r1 assistant/tool_call [web_search] 'rows'",
             "6 node r1 assistant/tool_call [apply_patch] '*** Begin Patch'",
-            "7 node r1 assistant/tool_call [local_shell] '{\"type\":\"exec\",\"command\":[\"ls\"]}'",
-            "8 node r1 assistant/tool_call [tool_search] '{\"query\":\"page\"}'",
+            "7 node r1 assistant/tool_call [local_shell] 'ls'",
+            "8 node r1 assistant/tool_call [tool_search] 'page'",
             "9 node tool/tool_result [apply_patch] \
              '{\"output\":\"Success.\",\"metadata\":{\"exit_code\":0}}'",
             "10 node tool/tool_result [local_shell] 'a.txt'",
             "11 node container/tool_list [tool_search] '[{\"name\":\"open_page\"}]'",
-            "12 node r1 assistant/tool_call [mcp__docs__search] '{}'",
+            "12 node r1 assistant/tool_call [mcp__docs__search] ''",
             "13 node tool/tool_result [mcp__docs__search] 'one two'",
         ]
     );
@@ -154,7 +154,7 @@ fn files_without_payloads_are_read() {
             "4 skipped record_type/state",
             "5 node turn user/text 'hello'",
             "6 node r1 assistant/thinking opaque=50 'Greeting'",
-            "7 node r1 assistant/tool_call [shell] '{\"command\":[\"ls\"]}'",
+            "7 node r1 assistant/tool_call [shell] 'ls'",
             "8 node tool/tool_result [shell] \
              '{\"output\":\"a.txt\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}'",
             "9 node user/text 'put in between'",

@@ -9,7 +9,7 @@ fn a_record_reports_a_response_while_its_tools_still_run() {
     assert_eq!(
         story.lines().skip(7).take(12).collect::<Vec<_>>(),
         [
-            "6 node r1 assistant/tool_call [exec_command] '{\"cmd\":\"cargo test\"}'",
+            "6 node r1 assistant/tool_call [exec_command] 'cargo test'",
             "7 usage r1 reported 9000+0 out 100 (40) billed 9000 0 100 40",
             "8 skipped event_msg/item_completed",
             "9 node tool/tool_result [exec_command] '3 failed'",
@@ -203,7 +203,7 @@ fn a_message_from_outside_ends_a_response_that_was_not_reported() {
             "9 node r2 assistant/thinking opaque=1200 ''",
             "11 node tool/tool_result [agent_message] '/root/one Message Type: MESSAGE Payload: One found.'",
             "12 node r3 assistant/thinking opaque=1400 ''",
-            "13 node r3 assistant/tool_call [exec_command] '{\"cmd\":\"cargo test\"}'",
+            "13 node r3 assistant/tool_call [exec_command] 'cargo test'",
             "15 node tool/tool_result [exec_command] 'ok'",
         ]
     );

@@ -70,10 +70,10 @@ fn items_may_follow_the_count_of_theirs() {
         [
             "4 meta window=258400",
             "4 usage r1 reported 100+5900 out 50 (0) billed 6000 5900 50 0",
-            "5 node r1 assistant/tool_call [exec_command] '{\"cmd\":\"cat 0\"}'",
+            "5 node r1 assistant/tool_call [exec_command] 'cat 0'",
             "6 node tool/tool_result [exec_command] 'paid: january february march'",
             "9 usage r2 reported 180+5900 out 51 (0) billed 6080 5900 51 0",
-            "10 node r2 assistant/tool_call [exec_command] '{\"cmd\":\"cat 1\"}'",
+            "10 node r2 assistant/tool_call [exec_command] 'cat 1'",
         ]
     );
     // No output is taken twice: each result is what its delta leaves.

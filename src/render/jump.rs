@@ -1,0 +1,102 @@
+//! A jump of a context in words: how much it grew, and by what.
+
+use crate::item::{label, request, words};
+use crate::number::{error, tokens};
+use crate::text::{inert, shortened};
+use model::calls::{Calls, preview};
+use model::jumps::{Jump, JumpPart};
+use model::session::{ItemIx, ItemRef, Session};
+use model::{Kind, Role};
+
+/// The most parts that are named, and the columns of the name of one.
+const NAMED_PARTS: usize = 3;
+const NAME_COLUMNS: usize = 48;
+
+/// Returns the request and the growth: `#241 +16.7k`, or `next +4.0k ±0.4k` before its report has come.
+pub fn growth(jump: &Jump) -> String {
+    let request = request(jump.request);
+    format!("{request} {}", size(jump))
+}
+
+/// Returns the growth alone.
+pub fn size(jump: &Jump) -> String {
+    match jump.error {
+        0 => format!("+{}", tokens(jump.tokens)),
+        half => format!("+{} ±{}", tokens(jump.tokens), error(half)),
+    }
+}
+
+/// Returns the items by which jumps are named.
+pub fn items(jumps: &[Jump]) -> impl Iterator<Item = ItemIx> + '_ {
+    let parts = jumps
+        .iter()
+        .flat_map(|jump| jump.parts.iter().take(NAMED_PARTS));
+    parts.map(|part| part.item)
+}
+
+/// Returns what came with a jump, safe to print: its largest parts, the number of the others, what no item explains, and
+/// what left.
+pub fn parts(session: &Session, calls: &Calls, jump: &Jump) -> String {
+    let (named, others) = jump.parts.split_at(jump.parts.len().min(NAMED_PARTS));
+    let named = named.iter().map(|part| {
+        let name = part_name(session, calls, part);
+        format!("{} {}", shortened(&name, NAME_COLUMNS), tokens(part.tokens))
+    });
+    let rest = others.iter().map(|part| part.tokens);
+    let rest = (!others.is_empty()).then(|| {
+        let sum = rest.fold(0, u64::saturating_add);
+        format!("{} more {}", others.len(), tokens(sum))
+    });
+    let unlogged = match jump.unlogged {
+        0 => None,
+        1.. => Some(format!(
+            "{} without an item",
+            tokens(jump.unlogged.unsigned_abs())
+        )),
+        _ => Some(format!(
+            "-{} without an item",
+            tokens(jump.unlogged.unsigned_abs())
+        )),
+    };
+    let left = (jump.left > 0).then(|| format!("-{} that left", tokens(jump.left)));
+    let all = named.chain(rest).chain(unlogged).chain(left);
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the name of a part: its call, without the name of a tool that runs commands, or its kind. It is safe to
+/// print.
+pub fn part_name(session: &Session, calls: &Calls, part: &JumpPart) -> String {
+    let item = session.items().get(part.item);
+    item.map(|item| item_name(session, calls, &item))
+        .unwrap_or_default()
+}
+
+fn item_name(session: &Session, calls: &Calls, item: &ItemRef<'_>) -> String {
+    let name = calls.name(session, item);
+    let name = inert(&name);
+    let of_call = matches!(item.kind(), Kind::ToolCall | Kind::ToolResult);
+    if of_call && (item.kind() == Kind::ToolCall || *name != *inert(preview(item))) {
+        let label = label(item);
+        let is_command = COMMANDS
+            .iter()
+            .any(|word| label.to_lowercase().contains(word));
+        return match (is_command, name.is_empty()) {
+            (true, false) => name.into_owned(),
+            (_, true) => inert(&label).into_owned(),
+            (false, false) => format!("{} {name}", inert(&label)),
+        };
+    }
+    if of_call {
+        return format!("{} result", inert(&label(item)));
+    }
+    match (item.role(), item.kind()) {
+        (Role::User, Kind::Text) => format!("user: {name}"),
+        (role, Kind::Text) => format!("{} text", role.name()),
+        (_, Kind::Unlogged) => "output that is not in the log".to_owned(),
+        (_, Kind::Thinking) => "thinking".to_owned(),
+        (_, kind) => format!("{}: {name}", words(kind.name())),
+    }
+}
+
+/// The words in the names of tools that run commands.
+const COMMANDS: [&str; 5] = ["bash", "shell", "exec", "command", "terminal"];
