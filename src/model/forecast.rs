@@ -314,6 +314,17 @@ pub fn forecast_without(
     forecast_with(session, snapshot, context)
 }
 
+/// Returns the forecast if this were the context of an earlier state, and this the trigger.
+pub(super) fn forecast_as_if(
+    session: &Session,
+    snapshot: &Snapshot,
+    context: Context,
+    trigger: Option<u64>,
+) -> Result<Forecast, NoForecast> {
+    let so_far = (snapshot.requests, snapshot.resets);
+    project(session, so_far, trigger, context)
+}
+
 /// Returns a forecast from the first `requests` requests and `resets` resets.
 fn project(
     session: &Session,

@@ -5,11 +5,9 @@
 //! the prefix is the same.
 
 use super::cache_clock::{CacheReliability, was_warm};
-use super::event::Surcharges;
 use super::history::{RequestIx, RequestRef};
 use super::session::Session;
 use super::summary::CacheFacts;
-use super::token_usage::TokenUsage;
 use super::window::Rules;
 use crate::gauge::SessionGauge;
 use jiff::{SignedDuration, Timestamp};
@@ -208,26 +206,9 @@ impl SessionGauge {
     pub fn next_prompt(&self) -> NextPrompt {
         let used = self.context.used;
         let cached = self.prompts.last().copied().unwrap_or(0).min(used);
-        let is_kept_an_hour = self
-            .prompt_cache()
-            .is_some_and(|cache| cache.life.seconds == HOUR);
+        let kept_seconds = self.prompt_cache().map_or(0, |cache| cache.life.seconds);
         let row = self.model().and_then(|model| self.rules().price_of(model));
-        let usd = |read: u64| {
-            let row = row?;
-            let written = used - read;
-            let mut spent = TokenUsage {
-                cache_read: read,
-                ..TokenUsage::default()
-            };
-            match row.prices(used).cache_write {
-                Some(_) => spent.cache_write = written,
-                None => spent.input = written,
-            }
-            if is_kept_an_hour {
-                spent.cache_write_hour = spent.cache_write;
-            }
-            row.usd(&spent, Surcharges::NONE)
-        };
+        let usd = |read: u64| row?.prompt_usd(used, read, kept_seconds);
         NextPrompt {
             warm: Prompt {
                 written: used - cached,

@@ -8,6 +8,7 @@
 //! The snapshot at the end is the live one. Before it, the snapshot at a moment is the live one of a session
 //! whose log ended there.
 
+pub mod role_sizes;
 mod sizes;
 
 use super::Source;

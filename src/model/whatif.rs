@@ -11,6 +11,7 @@
 //! It leaves out effects that cannot be known: an agent that had forgotten more would have read things again.
 
 mod course;
+pub mod now;
 #[cfg(test)]
 mod tests;
 
@@ -320,14 +321,17 @@ fn real(session: &Session, course: &GrowthHistory, window: u64) -> WhatIf {
     }
 }
 
-/// Returns the session's own rule; its own past compactions show what stays better than the table does.
-fn own(
-    session: &Session,
+/// Returns what a compaction of the session's own rule leaves.
+fn kept_by_own_rule<'s>(
+    session: &'s Session,
     course: &GrowthHistory,
     limits: &Limits,
     seen: &LimitInputs<'_>,
-) -> WhatIf {
+) -> RetentionRule<'s> {
     let rules = session.rules();
+    if let Some(rule) = rules.custom_rule(seen) {
+        return generic(rule, limits.window, rules).keeps;
+    }
     let policy = rules
         .policy
         .iter()
@@ -340,11 +344,22 @@ fn own(
         .filter_map(|reset| reset.after)
         .collect();
     past.sort_unstable();
-    let keeps = match (past.get(past.len() / 2), policy) {
+    match (past.get(past.len() / 2), policy) {
         (Some(median), _) => RetentionRule::Learned(*median),
         (None, Some(policy)) => RetentionRule::Policy(policy, rules.summary_of(policy)),
         (None, None) => RetentionRule::Summary(rules.summary),
-    };
+    }
+}
+
+/// Returns the session's own rule; its own past compactions show what stays better than the table does.
+fn own(
+    session: &Session,
+    course: &GrowthHistory,
+    limits: &Limits,
+    seen: &LimitInputs<'_>,
+) -> WhatIf {
+    let rules = session.rules();
+    let keeps = kept_by_own_rule(session, course, limits, seen);
     let rule = match rules.custom_rule(seen) {
         Some(rule) => generic(rule, limits.window, rules),
         None => ReplayedRule {

@@ -14,6 +14,7 @@ pub mod own_count;
 pub mod recurring;
 pub mod sparkline;
 pub mod spending;
+pub mod stack;
 pub mod sure;
 pub mod text;
 pub mod triggers;

@@ -30,3 +30,28 @@ pub fn left_out(of: &Spending) -> Option<String> {
     }
     (!parts.is_empty()).then(|| format!("without {}", parts.join(" and ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::event::Surcharges;
+
+    #[test]
+    fn a_cost_names_what_it_leaves_out() {
+        let spending = |responses, unpriced, tier: &str| {
+            let mut spending = Spending::default();
+            (spending.responses, spending.unpriced) = (responses, unpriced);
+            if !tier.is_empty() {
+                spending.lacking = Surcharges::of_tier(tier);
+            }
+            spending
+        };
+        let words = |of: Spending| (cost(&of), left_out(&of));
+        assert_eq!(words(spending(3, 0, "")), ("$0".to_owned(), None));
+        let (cost, left_out) = words(spending(3, 1, "batch"));
+        assert_eq!(cost, "≥$0");
+        let expected = "without 1 response of unknown price and batch";
+        assert_eq!(left_out.as_deref(), Some(expected));
+        assert_eq!(words(spending(3, 3, "")).0, NONE);
+    }
+}

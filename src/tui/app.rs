@@ -4,6 +4,7 @@
 mod alerts;
 mod alike;
 pub mod columns;
+pub mod copy;
 mod cursor;
 pub mod filter;
 mod hand_out;
@@ -11,6 +12,7 @@ mod help;
 mod hints;
 mod input;
 mod items;
+mod jump_text;
 pub mod layout;
 mod legend;
 pub mod listed;
@@ -23,6 +25,7 @@ pub mod pager;
 mod prompt;
 mod replay;
 mod resting_log;
+mod resume;
 mod saved_screens;
 pub mod search;
 mod sessions;
@@ -121,6 +124,8 @@ pub enum Effect {
     EndSearch,
     /// Copy to the clipboard. Control characters are visible in it.
     Copy(String),
+    /// Open a log or a folder in the editor.
+    OpenPath(Arc<PathBuf>),
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
     /// Write a file in the working directory, and say its name in a [`Msg::Done`]; or copy to the clipboard.
@@ -144,6 +149,8 @@ pub struct App {
     pub keymap: Keymap,
     /// The text on screen.
     pub pager: Option<Pager>,
+    /// The item whose text is read to be copied.
+    copying: Option<TextRequest>,
     /// The last search over sessions.
     pub search: Option<Search>,
     /// The notices to the user.
@@ -233,6 +240,7 @@ impl App {
             ui: Ui::default(),
             keymap: Keymap::default(),
             pager: None,
+            copying: None,
             search: None,
             notices: Notices::default(),
             now,

@@ -120,6 +120,11 @@ impl Theme {
         }
     }
 
+    /// Returns true if a part of a cell can be filled.
+    pub fn has_blocks(self) -> bool {
+        self.charset == Charset::Unicode
+    }
+
     /// Returns true if a cell can be split between two roles, by a block and two colours.
     pub fn splits_cells(self) -> bool {
         self.fills == Fills::Solid && self.charset == Charset::Unicode

@@ -2,12 +2,16 @@
 
 use formats::{Facts, Format, Tier};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The texts about an agent that has a decoder.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct About {
     label: String,
+    /// The command that resumes a session. The screens read it.
+    #[serde(default, rename = "resume")]
+    _resume: IgnoredAny,
     facts: FactsKeys,
 }
 

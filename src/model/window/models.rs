@@ -74,6 +74,13 @@ impl Rules {
         rows.filter(move |row| version::is_up_to(version, row.up_to.as_deref()))
     }
 
+    /// Returns another window than this one that a model may have been given; `None`: none is known.
+    pub(crate) fn other_window(&self, agent: &str, model: &str, window: u64) -> Option<u64> {
+        let rows = self.windows(agent, None, model);
+        let windows = rows.flat_map(|row| [Some(row.window), row.window_extended]);
+        windows.flatten().find(|other| *other != window)
+    }
+
     /// Returns the window that an agent takes for a model where neither log nor settings say it. One that is smaller
     /// than what was in the context is not the one.
     pub(super) fn usual_window(&self, seen: &LimitInputs<'_>) -> (u64, WindowSource) {

@@ -7,6 +7,9 @@ use crate::token_usage::TokenUsage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The seconds for which writing to a cache has a price of its own.
+const HOUR: u32 = 3_600;
+
 /// The prices of the models whose ids match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, try_from = "Row")]
@@ -86,6 +89,24 @@ impl PriceRow {
     /// Returns US dollars for a million tokens read from the cache, in a prompt of `prompt` tokens; `None`: not known.
     pub fn cached_read(&self, prompt: u64, surcharges: Surcharges) -> Option<f64> {
         Some(self.prices(prompt).cached_read * self.factor(surcharges)?)
+    }
+
+    /// Returns US dollars for a prompt of which so many tokens are read from the cache and the others written to it, without
+    /// surcharges; `None`: not known. Writing has another price where it is kept for an hour.
+    pub fn prompt_usd(&self, prompt: u64, read: u64, kept_seconds: u32) -> Option<f64> {
+        let written = prompt.saturating_sub(read);
+        let mut spent = TokenUsage {
+            cache_read: read.min(prompt),
+            ..TokenUsage::default()
+        };
+        match self.prices(prompt).cache_write {
+            Some(_) => spent.cache_write = written,
+            None => spent.input = written,
+        }
+        if kept_seconds == HOUR {
+            spent.cache_write_hour = spent.cache_write;
+        }
+        self.usd(&spent, Surcharges::NONE)
     }
 
     /// Returns US dollars for one request, without the surcharges that are [`lacking`](PriceRow::lacking); `None`: not

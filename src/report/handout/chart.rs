@@ -1,5 +1,8 @@
 //! Computes the geometry of the drawings: the size of a context, and its growth. The formats draw it.
 
+use model::replay::role_sizes::{RoleSizes, total};
+use render::stack;
+
 /// The size at which an agent compacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trigger {
@@ -63,14 +66,14 @@ impl Steps {
 /// The size of a context over time.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
-    /// The size after each step, in tokens; one at least.
-    pub(crate) sizes: Vec<u64>,
+    /// The size after each step by role, in tokens; one at least.
+    pub(crate) sizes: Vec<RoleSizes>,
     /// The kind of the steps.
     pub(crate) steps: Steps,
     /// The steps before which the context was reset.
     pub(crate) resets: Vec<usize>,
-    /// The size now.
-    pub(crate) now: u64,
+    /// The size now by role.
+    pub(crate) now: RoleSizes,
     /// The size at which the agent compacts; `None`: not known.
     pub(crate) trigger: Option<Trigger>,
     /// The window.
@@ -87,7 +90,11 @@ const FURTHEST: f64 = 100.0;
 impl Chart {
     /// Returns the size at the top, in tokens; at least 1. With the whole window, a small context would be a flat line.
     pub(crate) fn top(&self) -> u64 {
-        let largest = self.sizes.iter().copied().fold(self.now.max(1), u64::max);
+        let largest = self
+            .sizes
+            .iter()
+            .map(total)
+            .fold(total(&self.now).max(1), u64::max);
         let end = self.trigger.map_or(self.window, |it| it.here).max(largest);
         match end {
             end if largest < end / 3 => largest.saturating_mul(2),
@@ -103,7 +110,7 @@ impl Chart {
 
     /// Returns true if the context has changed since the last step. The size now is then a step of its own.
     fn has_rest(&self) -> bool {
-        self.steps == Steps::Requests && self.now != self.sizes.last().copied().unwrap_or(0)
+        self.steps == Steps::Requests && total(&self.now) != self.sizes.last().map_or(0, total)
     }
 
     /// Returns the number of steps, with the size now; at least 1.
@@ -113,6 +120,10 @@ impl Chart {
 
     /// Returns the size after each step, with the size now.
     pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
+        self.steps_by_role().map(|sizes| total(&sizes))
+    }
+
+    fn steps_by_role(&self) -> impl Iterator<Item = RoleSizes> {
         let rest = self.has_rest().then_some(self.now);
         self.sizes.iter().copied().chain(rest)
     }
@@ -141,16 +152,13 @@ impl Chart {
         share.clamp(0.0, 1.0)
     }
 
-    /// Divides the steps into at most so many columns, and returns the largest size in each.
-    pub(crate) fn columns(&self, most: usize) -> Vec<u64> {
-        let all: Vec<u64> = self.all().collect();
-        let columns = all.len().min(most.max(1));
-        let column = |ix: usize| {
-            let from = ix * all.len() / columns;
-            let to = ((ix + 1) * all.len() / columns).max(from + 1);
-            all[from..to].iter().copied().max().unwrap_or(0)
-        };
-        (0..columns).map(column).collect()
+    /// Divides the steps into at most so many columns, and returns the upper end of each role's part in each, in tokens.
+    pub(crate) fn columns(&self, most: usize) -> Vec<[u64; 5]> {
+        let all: Vec<RoleSizes> = self.steps_by_role().collect();
+        let largest = stack::columns(&all, most).filter_map(stack::largest);
+        largest
+            .map(|sizes| stack::edges(sizes.map(u64::from)))
+            .collect()
     }
 }
 
@@ -162,21 +170,21 @@ mod tests {
     proptest! {
         #[test]
         fn everything_is_inside(
-            sizes in prop::collection::vec(any::<u64>(), 0..50),
-            now: u64, known: u64, here: Option<u64>, window: u64,
+            sizes in prop::collection::vec(any::<RoleSizes>(), 0..50),
+            stacked_now: RoleSizes, now: u64, known: u64, here: Option<u64>, window: u64,
             ahead in prop::option::of([any::<f64>(), any::<f64>(), any::<f64>()]),
             most in 0_usize..60,
         ) {
             let trigger = here.map(|here| Trigger { size: now, here });
             let chart = Chart {
-                sizes, steps: Steps::Requests, resets: Vec::new(), now, trigger, window, ahead,
+                sizes, steps: Steps::Requests, resets: Vec::new(), now: stacked_now, trigger, window, ahead,
             };
             let inside = |share: f64| (0.0..=1.0).contains(&share);
             prop_assert!(inside(chart.past()) && inside(chart.at(chart.len())));
             let columns = chart.columns(most);
             prop_assert!(columns.len() <= most.max(1));
-            prop_assert_eq!(columns.iter().copied().max(), chart.all().max());
-            for size in columns {
+            prop_assert_eq!(columns.iter().map(|edges| edges[4]).max(), chart.all().max());
+            for size in columns.into_iter().flatten() {
                 prop_assert!(chart.height(size).is_some_and(inside));
             }
             let gauge = Gauge { known, estimated: now, low: known, high: now, trigger, window };
@@ -187,15 +195,21 @@ mod tests {
     #[test]
     fn a_column_has_its_largest_size() {
         let chart = Chart {
-            sizes: vec![1, 9, 2, 3],
+            sizes: [1, 9, 2, 3].map(|size| [1, 0, 0, 0, size - 1]).to_vec(),
             steps: Steps::Requests,
             resets: Vec::new(),
-            now: 4,
+            now: [1, 0, 0, 0, 3],
             trigger: None,
             window: 100,
             ahead: None,
         };
-        assert_eq!(chart.columns(100), [1, 9, 2, 3, 4]);
-        assert_eq!(chart.columns(2), [9, 4]);
+        let tops = |most| {
+            let columns = chart.columns(most).into_iter();
+            columns
+                .map(|edges| (edges[0], edges[4]))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(tops(100), [(1, 1), (1, 9), (1, 2), (1, 3), (1, 4)]);
+        assert_eq!(tops(2), [(1, 9), (1, 4)]);
     }
 }

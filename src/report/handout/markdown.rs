@@ -172,7 +172,7 @@ fn chart(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
         let cells: String = columns
             .iter()
             .map(|size| {
-                let level = eighths(*size).saturating_sub(row * 8).min(8);
+                let level = eighths(size[4]).saturating_sub(row * 8).min(8);
                 match LEVELS[level] {
                     ' ' if trigger == Some(row) => '─',
                     level => level,

@@ -1,6 +1,5 @@
 //! The columns of the list of sessions: a column is one entry with its heading, its layout, its cells and their signs.
 
-use super::money::cost;
 use super::{SessionList, Spending};
 use crate::text::table::{Column, Holds};
 use jiff::Timestamp;

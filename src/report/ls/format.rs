@@ -1,11 +1,11 @@
 //! A line for each session of a list, in a format of the user's: the format of status lines, with the values of lists.
 
 use super::SessionList;
-use super::money::cost;
 use crate::line::template::{Field, Key, Part, Template, WrongFormat};
 use crate::line::values::Values;
 use model::sessions::{Activity, Row};
 use render::number::age;
+use render::spending::cost;
 use render::text::{inert, one_line};
 use std::fmt::Write;
 

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use model::compaction::compactions;
 use model::context::Context;
-use model::replay::Timeline;
+use model::replay::{Timeline, role_sizes};
 use model::session::Session;
 use model::window::Limits;
 use render::clock::Clock;
@@ -159,27 +159,29 @@ fn over_time(report: &Report<'_>, context: &Context, limits: &Limits) -> Option<
         let timeline = Timeline::of(session);
         let resets = resets.enumerate();
         let resets = resets.filter_map(|(ix, _)| timeline.of_reset(ix));
-        (Steps::Records, timeline.sizes(session), resets.collect())
+        (
+            Steps::Records,
+            timeline.role_sizes(session),
+            resets.collect(),
+        )
     } else {
-        let requests = session.requests().iter();
-        let sizes = requests.map(|it| it.prompt().saturating_add(it.output().unwrap_or(0)));
         let resets = resets.map(|reset| reset.request).collect();
-        (Steps::Requests, sizes.collect(), resets)
+        (Steps::Requests, role_sizes::of_requests(session), resets)
     };
     let forecast = report.forecast.as_ref().ok().filter(|it| !it.is_now());
     let chart = Chart {
         sizes,
         steps,
         resets,
-        now: context.used,
+        now: context.roles.map(|share| role_sizes::narrow(share.tokens)),
         trigger: trigger(context, limits),
         window: limits.window,
         ahead: forecast.map(|it| [it.requests.p10, it.requests.p50, it.requests.p90]),
     };
     let how = match steps {
         Steps::Requests => {
-            "Prompt and output of each request, as the provider reported them. A last step that is lower or higher is \
-             the context now."
+            "Prompt and output of each request, as the provider reported them, divided among the roles by the items \
+             that it held. A last step that is lower or higher is the context now."
         }
         Steps::Records => "The log has no usage reports: all sizes are estimated.",
     };

@@ -49,6 +49,8 @@ pub enum Sign {
     Band,
     /// The mark of a compaction in the timeline.
     Compaction,
+    /// The mark of a large growth.
+    Jump,
     /// The mark of a marked item.
     Marked,
     /// The mark of an oversized item.
@@ -77,6 +79,7 @@ impl Sign {
             Sign::Median => (piece("▒▒", Tone::Forecast), "forecast"),
             Sign::Band => (piece("░░", Tone::Forecast), "its 80% band"),
             Sign::Compaction => (piece("▾", Tone::Compaction), "compaction"),
+            Sign::Jump => (piece("↑", Tone::Chart), "largest growths"),
             Sign::Marked => (piece("◆", Tone::Marked), "marked"),
             Sign::Oversized => (piece("!", Tone::Oversized), "oversized"),
             Sign::Repeated => (piece("×", Tone::Oversized), "repeated"),

@@ -3,12 +3,30 @@
 use super::tabs::ITEMS;
 use super::{App, Screen};
 use crate::keymap::{Action, Hint};
+use render::text;
 
 impl App {
     /// Returns the footer's hints, the most useful first; help and quit are the last.
     pub fn hints(&self) -> Vec<Hint> {
         let hints = |action| self.does_something(action);
-        self.keymap.hints(self.scope(), hints)
+        if !self.is_replaying() {
+            return self.keymap.hints(self.scope(), hints);
+        }
+        // The keys of the replay come first, since no other line names them.
+        let of_replay = |action| is_of_replay(action) && hints(action);
+        let others = |action| !is_of_replay(action) && hints(action);
+        let mut all = self.keymap.hints(self.scope(), of_replay);
+        all.extend(self.keymap.hints(self.scope(), others));
+        let columns = |hint: &Hint| text::width(&hint.keys) + text::width(hint.word) + 2;
+        if all.iter().map(columns).sum::<usize>() > usize::from(self.ui.size.0) {
+            share_step(&mut all);
+        }
+        all
+    }
+
+    /// Returns true if a replay is on the screen.
+    fn is_replaying(&self) -> bool {
+        matches!(self.ui.screen, Screen::Session(_)) && self.ui.replay.is_on()
     }
 
     /// Returns true if an action has an effect now.
@@ -23,11 +41,50 @@ impl App {
         match action {
             Action::Filter | Action::Sort | Action::Mark | Action::NextOversized => tab == ITEMS,
             Action::Moment => matches!(tab.action, Action::Items | Action::Compactions),
-            Action::Open => !matches!(tab.action, Action::WhatIf | Action::Timeline),
-            Action::Play => replays,
+            Action::Open => tab.action != Action::Timeline,
+            Action::Play | Action::Find | Action::Growth => replays,
+            Action::NextTurn | Action::PreviousTurn => replays,
+            Action::NextRecord | Action::PreviousRecord => replays,
+            Action::NextCompaction | Action::PreviousCompaction => replays,
+            Action::Faster | Action::Slower => replays,
             Action::StepBack | Action::StepForward => replays || !tab.has_list(),
             Action::Replay => !replays,
             _ => true,
         }
     }
+}
+
+/// Puts the keys of all steps into one hint, so that a screen of 80 columns names each of them.
+fn share_step(hints: &mut Vec<Hint>) {
+    let is_step = |hint: &Hint| matches!(hint.word, "record" | "turn" | "compaction");
+    let keys: String = hints
+        .iter()
+        .filter(|hint| is_step(hint))
+        .map(|hint| &*hint.keys)
+        .collect();
+    if let Some(step) = hints.iter_mut().find(|hint| hint.word == "step") {
+        step.keys.push_str(&keys);
+        hints.retain(|hint| !is_step(hint));
+    }
+}
+
+/// Returns true if an action is of a replay alone. Its keys are hints while one is on the screen.
+fn is_of_replay(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Play
+            | Action::StepBack
+            | Action::StepForward
+            | Action::NextTurn
+            | Action::PreviousTurn
+            | Action::NextRecord
+            | Action::PreviousRecord
+            | Action::NextCompaction
+            | Action::PreviousCompaction
+            | Action::Faster
+            | Action::Slower
+            | Action::Growth
+            | Action::Find
+            | Action::Back
+    )
 }

@@ -1,6 +1,6 @@
 //! Handles keys.
 
-use super::tabs::{COMPACTIONS, ITEMS, TABS, Tab, Target};
+use super::tabs::{COMPACTIONS, ITEMS, Policies, TABS, Tab, Target};
 use super::{
     App, Cursor, Effect, ListLine, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
 };
@@ -19,6 +19,9 @@ impl App {
         if self.ui.overlay.is_some() && !(ends && matches!(key, KeyPress::Ctrl(_))) {
             if let Some(Overlay::HandOn(session)) = self.ui.overlay {
                 return self.choose(session, key);
+            }
+            if let Some(Overlay::Copy(session)) = self.ui.overlay {
+                return self.choose_copy(session, key);
             }
             let opens = key == KeyPress::Enter || action == Some(Action::Open);
             if self.ui.overlay == Some(Overlay::Notices) && opens {
@@ -51,7 +54,7 @@ impl App {
     pub(super) fn scroll_overlay(&mut self, by: isize) {
         let lines = match self.ui.overlay {
             Some(Overlay::Notices) => return self.step_notices(by),
-            Some(Overlay::HandOn(_)) => return,
+            Some(Overlay::HandOn(_) | Overlay::Copy(_)) => return,
             Some(Overlay::Signs) => self.hidden_lines(self.legend_lines().len()),
             _ => self.hidden_lines(self.help_lines().len()),
         };
@@ -93,6 +96,9 @@ impl App {
             }
             Action::Window => self.ask_window(),
             Action::HandOn => self.ask_hand_out(),
+            Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => self.ask_copy(),
+            Action::Editor if !matches!(self.ui.screen, Screen::Text(_)) => return self.edit_log(),
+            Action::Folder => return self.edit_folder(),
             Action::Theme => return Effect::Theme,
             Action::Help => self.show_overlay(Overlay::Signs),
             Action::Notices => {
@@ -222,6 +228,7 @@ impl App {
                     Target::Tool(tool) => self.filter_items("tool:", &tool),
                     Target::Reset(reset) => self.open_reset(key, reset),
                     Target::Jump(rank) => self.go_to_jump(rank),
+                    Target::Policies => self.fold_policies(),
                     Target::Session(child) => {
                         self.ui.came_from = Some(key);
                         return self.open_session_page(child);
@@ -253,6 +260,7 @@ impl App {
         };
         self.ui.cursors.clear();
         self.ui.opened_reset = None;
+        self.ui.policies = Policies::Folded;
         self.shown.page = None;
         self.is_opening = true;
         self.rest.ask(key.file);
@@ -270,6 +278,16 @@ impl App {
         self.stale();
     }
 
+    /// Lists the policies of the what-if tab, or what the user can do again.
+    fn fold_policies(&mut self) {
+        self.ui.policies = match self.ui.policies {
+            Policies::Folded => Policies::Listed,
+            Policies::Listed => Policies::Folded,
+        };
+        self.ui.cursors.remove(self.ui.tab.name);
+        self.stale();
+    }
+
     /// Goes back one step: from a text to where it was opened, from a replay to live, from a compaction to all of them,
     /// from a filter to all items, from a sub-agent to its parent, from a session to where it was opened, from the results
     /// of a search to the list.
@@ -280,6 +298,11 @@ impl App {
             Screen::Session(_) if self.ui.replay.is_on() => self.go_live(),
             Screen::Session(_) if self.ui.tab == COMPACTIONS && self.ui.opened_reset.is_some() => {
                 self.ui.opened_reset = None;
+            }
+            Screen::Session(_)
+                if self.ui.tab.action == Action::WhatIf && self.ui.policies == Policies::Listed =>
+            {
+                self.fold_policies();
             }
             Screen::Session(_) if !self.ui.item_filter.is_empty() => self.ui.item_filter.clear(),
             Screen::Session(_) => {

@@ -177,7 +177,8 @@ impl Session {
         let beside = roomy && width >= CHART_FROM;
         let height = match (roomy, tall) {
             (false, _) => 1,
-            (true, false) => 5,
+            // With a row for the requests and times below the timeline.
+            (true, false) => 5 + u16::from(beside && rows >= 24),
             (true, true) => (rows.saturating_sub(cut.next + 4) / 3).clamp(5, TALLEST_CHART),
         };
         let panel = cut.take(height);

@@ -109,6 +109,9 @@ impl Legend {
             if !page.resets.is_empty() {
                 chart.push(Sign::Compaction);
             }
+            if !page.jump_marks.is_empty() {
+                chart.push(Sign::Jump);
+            }
             self.signs(&chart);
         }
         self.limits(

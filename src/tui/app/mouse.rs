@@ -17,6 +17,10 @@ impl App {
             self.ui.menu_row = usize::from(row - area.y);
             return self.choose(key, KeyPress::Enter);
         }
+        if let (Some((area, Hit::Menu)), Some(Overlay::Copy(key))) = (hit, self.ui.overlay) {
+            self.ui.menu_row = usize::from(row - area.y);
+            return self.choose_copy(key, KeyPress::Enter);
+        }
         if self.close_overlay() {
             return Effect::None;
         }

@@ -1,23 +1,29 @@
 //! The session on screen, as of the moment on screen.
 
 use super::tabs::{ITEMS, ListSource, TabList, View};
+use super::timeline::{JumpMark, ResetMark};
 use super::{App, ItemId};
+use jiff::Timestamp;
 use model::calls::Calls;
 use model::children::{Child, children};
 use model::forecast::{Forecast, NoForecast, forecast_at, forecast_without};
 use model::jumps::{Jump, jumps};
-use model::prompt_cache::cold_returns;
+use model::prompt_cache::{CacheState, cold_returns};
 use model::repeats::{Repeats, repeats};
-use model::replay::{Snapshot, Step, Timeline};
+use model::replay::role_sizes::{RoleSizes, of_requests, total};
+use model::replay::{Moment, Snapshot, Step, Timeline};
 use model::session::SizedItem;
 use model::session::{ItemIx, ItemRef, Session};
 use model::sessions::{SessionKey, Sessions};
+use model::whatif::now::Cache;
 use model::whatif::without;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The most jumps that are listed.
 const MOST_JUMPS: usize = 30;
+/// The number of growths that the timeline marks.
+const MARKED_JUMPS: usize = 3;
 
 /// The session on screen.
 #[derive(Debug)]
@@ -30,8 +36,14 @@ pub struct Page {
     pub pace: Pace,
     /// The size of its context after each step, in tokens.
     pub sizes: Vec<u64>,
-    /// The steps before which compactions took place.
-    pub resets: Vec<usize>,
+    /// These sizes by role.
+    pub roles: Vec<RoleSizes>,
+    /// The time of each step, as far as the log has it.
+    pub times: Vec<Option<Timestamp>>,
+    /// The compactions and clears.
+    pub resets: Vec<ResetMark>,
+    /// The largest growths that the timeline marks.
+    pub jump_marks: Vec<JumpMark>,
     /// The steps that came back to a cold prompt cache.
     pub cold: Vec<usize>,
     /// Its state at the moment on screen.
@@ -40,6 +52,8 @@ pub struct Page {
     pub forecast: Result<Forecast, NoForecast>,
     /// The content that was then in the context more than once.
     pub repeats: Repeats,
+    /// Shows whether the provider's cache has the newest prompt. In a replay it was another time.
+    pub cache: Cache,
     /// The number of items in the context then that are oversized.
     pub oversized: usize,
     /// The marked items in the context then.
@@ -106,30 +120,41 @@ impl Page {
         });
         let timeline = Timeline::of(session);
         let pace = Pace::of(session);
-        let resets = session.resets().iter();
-        let (sizes, resets) = match pace {
-            Pace::Requests => (
-                session
-                    .requests()
-                    .iter()
-                    .map(|r| r.prompt().saturating_add(r.output().unwrap_or(0)))
-                    .collect(),
-                resets.map(|reset| reset.request).collect(),
-            ),
-            Pace::Records => (
-                timeline.sizes(session),
-                resets
-                    .enumerate()
-                    .filter_map(|(ix, _)| timeline.of_reset(ix))
-                    .collect(),
-            ),
-        };
+        let (roles, times) = steps(session, &timeline, pace);
+        let jumps = jumps(session, MOST_JUMPS);
+        let jump_marks = jumps.iter().take(MARKED_JUMPS).filter_map(|jump| {
+            let step = match pace {
+                Pace::Requests => jump.request,
+                Pace::Records => jump.moment(&timeline),
+            };
+            Some(JumpMark {
+                step: step?,
+                tokens: jump.tokens,
+            })
+        });
+        let jump_marks = jump_marks.collect();
+        let resets = session.resets().iter().enumerate();
+        let resets = resets.filter_map(|(ix, reset)| {
+            let step = match pace {
+                Pace::Requests => Some(reset.request),
+                Pace::Records => timeline.of_reset(ix),
+            };
+            Some(ResetMark {
+                step: step?,
+                before: reset.before,
+                after: reset.after,
+            })
+        });
+        let resets = resets.collect();
         Page {
             key,
             timeline,
             pace,
-            sizes,
+            sizes: roles.iter().map(total).collect(),
+            roles,
+            times,
             resets,
+            jump_marks,
             cold: match pace {
                 Pace::Requests => cold_returns(session).iter().map(|it| it.request).collect(),
                 Pace::Records => Vec::new(),
@@ -140,13 +165,32 @@ impl Page {
             list: None,
             forecast: Err(NoForecast::NoRequest),
             repeats: Repeats::default(),
+            cache: Cache::Cold,
             oversized: 0,
             marked_items: BTreeSet::new(),
             marked: 0,
             without_marked: 0,
             forecast_without_marked: Err(NoForecast::NoRequest),
             calls: Calls::of(session),
-            jumps: jumps(session, MOST_JUMPS),
+            jumps,
+        }
+    }
+}
+
+/// Returns the sizes of the context after each step by role, and the times of the steps.
+fn steps(
+    session: &Session,
+    timeline: &Timeline,
+    pace: Pace,
+) -> (Vec<RoleSizes>, Vec<Option<Timestamp>>) {
+    match pace {
+        Pace::Requests => {
+            let times = session.requests().iter().map(|request| request.at());
+            (of_requests(session), times.collect())
+        }
+        Pace::Records => {
+            let moments = (0..timeline.len()).map(|ix| timeline.moment(ix).and_then(Moment::at));
+            (timeline.role_sizes(session), moments.collect())
         }
     }
 }
@@ -203,6 +247,7 @@ impl App {
             None => session.snapshot(),
         };
         page.forecast = forecast_at(session, &page.state);
+        page.cache = self.cache_of(page.key, moment.is_some());
         page.repeats = repeats(session, page.state.items.iter().copied());
         let window = page.state.limits.window;
         let is_large = |item: &&SizedItem| self.ui.oversized.is_reached(item.1, window);
@@ -227,6 +272,19 @@ impl App {
                 moment: moment.as_ref(),
             })
         });
+    }
+
+    /// Returns whether the cache has the newest prompt of a session. In a replay it has: the next request followed at once,
+    /// most often.
+    fn cache_of(&self, key: SessionKey, is_replayed: bool) -> Cache {
+        let gauge = self.sessions.gauge(key);
+        let cache = gauge.and_then(|gauge| gauge.prompt_cache());
+        let is_warm = |state| matches!(state, CacheState::Warm(_));
+        match cache.map(|cache| cache.state(self.now)) {
+            _ if is_replayed => Cache::Warm,
+            Some(state) if is_warm(state) => Cache::Warm,
+            _ => Cache::Cold,
+        }
     }
 
     /// Returns the list of the active tab, and what its cells are made of.

@@ -7,6 +7,8 @@ mod jumps;
 mod tools;
 mod what_if;
 
+pub use what_if::Policies;
+
 use super::layout::WidthClass;
 use super::{App, Page, Sign, Stage, seconds_since};
 use crate::keymap::Action;
@@ -176,6 +178,8 @@ pub enum Target {
     Reset(usize),
     /// The moment of a jump, counted from the largest.
     Jump(usize),
+    /// The policies of other agents, or what the user can do again.
+    Policies,
 }
 
 /// The list of a tab, as of the moment on screen.

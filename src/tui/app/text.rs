@@ -39,6 +39,10 @@ impl App {
 
     /// Takes a page that was read.
     pub(super) fn take_text(&mut self, page: TextPage) -> Effect {
+        let page = match self.copy_page(page) {
+            Ok(effect) => return effect,
+            Err(page) => page,
+        };
         let next = self.pager.as_mut().and_then(|pager| pager.take(page));
         next.map_or(Effect::None, Effect::ReadText)
     }

@@ -3,7 +3,9 @@
 
 use super::{App, Pace};
 use crate::paint::Area;
-use model::context::Basis;
+use jiff::Timestamp;
+use model::context::{Basis, Share};
+use model::replay::role_sizes::RoleSizes;
 
 /// The most cells that one request takes.
 const WIDEST_REQUEST: usize = 4;
@@ -13,26 +15,54 @@ const WIDEST_REQUEST: usize = 4;
 pub struct History<'a> {
     /// The size of the context after each request or record, in tokens.
     pub sizes: &'a [u64],
+    /// Those sizes by role.
+    pub roles: &'a [RoleSizes],
+    /// The time of each step, as far as the log has it.
+    pub times: &'a [Option<Timestamp>],
     /// Shows whether steps are requests, whose sizes are known, or records.
     pub pace: Pace,
     /// The size at the moment on screen.
     pub now: u64,
-    /// The part of it that was known.
-    pub known: u64,
-    /// The requests before which a compaction took place.
-    pub resets: &'a [usize],
+    /// That size by role, known and estimated.
+    pub now_by_role: [Share; 5],
+    /// The compactions and clears.
+    pub resets: &'a [ResetMark],
+    /// The largest growths.
+    pub jumps: &'a [JumpMark],
     /// The requests that came back to a cold prompt cache.
     pub cold: &'a [usize],
     /// The window, in tokens.
     pub window: u64,
-    /// The size at which the agent compacts.
+    /// The size of the context at which the agent compacts.
     pub trigger: Option<u64>,
+    /// That size in the agent's own count, in which everything names it.
+    pub trigger_name: Option<u64>,
     /// Requests until the trigger: the early end of the band, the median, the late end.
     pub ahead: Option<[f64; 3]>,
     /// The step of the moment on screen: the last reported request, or the next one where items followed.
     pub at: usize,
     /// True if that moment is one of a replay, not the newest.
     pub is_replayed: bool,
+}
+
+/// A compaction or clear on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResetMark {
+    /// The step before which it took place.
+    pub step: usize,
+    /// The size before it, in tokens.
+    pub before: u64,
+    /// The size after it, as far as it is known.
+    pub after: Option<u64>,
+}
+
+/// A large growth on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JumpMark {
+    /// The step at which it had come.
+    pub step: usize,
+    /// The tokens that the context grew by.
+    pub tokens: u64,
 }
 
 /// The columns of requests and the rows of sizes.
@@ -93,6 +123,11 @@ impl Scale {
         end.saturating_sub(1).min(self.columns - 1)
     }
 
+    /// Returns the first column of a request.
+    pub fn first_column_of(self, request: usize) -> usize {
+        (request * self.columns / self.requests).min(self.columns - 1)
+    }
+
     /// Returns a size as eighths of rows; what is more than the top ends with it.
     pub fn eighths(self, tokens: u64) -> u64 {
         let all = (self.rows * 8) as u128;
@@ -129,14 +164,18 @@ impl App {
             sizes: &page.sizes,
             pace: page.pace,
             now: state.context.used,
-            known: state.context.known,
+            roles: &page.roles,
+            times: &page.times,
+            now_by_role: state.context.roles,
             resets: &page.resets,
+            jumps: &page.jump_marks,
             cold: &page.cold,
             window: state.limits.window,
             trigger: state
                 .limits
                 .trigger
                 .map(|trigger| state.context.trigger_here(trigger)),
+            trigger_name: state.limits.trigger,
             ahead: forecast.map(|f| [f.requests.p10, f.requests.p50, f.requests.p90]),
             at: match (page.pace, state.context.basis) {
                 (Pace::Records, _) => self.moment().unwrap_or(0),
@@ -165,11 +204,15 @@ mod tests {
             sizes: &sizes,
             pace: Pace::Requests,
             now: 150_000,
-            known: 140_000,
+            roles: &[],
+            times: &[],
+            now_by_role: [Share::default(); 5],
             resets: &[],
+            jumps: &[],
             cold: &[],
             window: 200_000,
             trigger: None,
+            trigger_name: None,
             ahead: Some([2.0, 3.0, 5.0]),
             at: 999,
             is_replayed: false,

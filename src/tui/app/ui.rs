@@ -1,6 +1,6 @@
 //! Holds the settings that the user has made by key and mouse.
 
-use super::tabs::{ITEMS, RowId, Tab};
+use super::tabs::{ITEMS, Policies, RowId, Tab};
 use super::{
     Column, Cursor, Direction, Grouping, Idle, ItemSort, LineId, Prompt, Replay, ShownItems, Top,
 };
@@ -34,6 +34,8 @@ pub enum Overlay {
     Notices,
     /// The files that can be written of a session.
     HandOn(SessionKey),
+    /// The menu of copies of a session.
+    Copy(SessionKey),
 }
 
 /// An item, across rereads of its log: offset of its line, place among the line's items, kind.
@@ -94,6 +96,8 @@ pub struct Ui {
     pub oversized: Threshold,
     /// The compaction whose items are listed, by the place of its record.
     pub opened_reset: Option<Place>,
+    /// Shows whether the policies of the what-if tab are listed.
+    pub policies: Policies,
     /// The marked items, with their session.
     pub marked: HashSet<(SessionKey, ItemId)>,
     /// The last text that was searched for in a replay.
@@ -143,6 +147,7 @@ impl Default for Ui {
             item_filter: String::new(),
             oversized: OVERSIZED,
             opened_reset: None,
+            policies: Policies::default(),
             marked: HashSet::new(),
             needle: String::new(),
             cursors: HashMap::new(),

@@ -125,12 +125,14 @@ pub enum Action {
     PreviousPage,
     /// Indents JSON, or shows it as it is in the log.
     Pretty,
-    /// Copies the text.
+    /// Copies the text; of a session, what the user chooses: the command that resumes it, its id, its path.
     Copy,
     /// Opens the text in the pager.
     Pager,
-    /// Opens the text in the editor.
+    /// Opens the text, or the session's log, in the editor.
     Editor,
+    /// Opens the session's folder in the editor.
+    Folder,
     /// Shows which files can be written of the session.
     HandOn,
     /// Sets the session's window.

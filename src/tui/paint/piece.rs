@@ -63,7 +63,7 @@ pub enum Tone {
     Selected,
     /// The cursor of the timeline.
     Cursor,
-    /// The known context on the timeline.
+    /// The mark of a large growth on the timeline.
     Chart,
     /// The mark of a compaction on the timeline.
     Compaction,

@@ -1,7 +1,8 @@
 //! Carries out the requests of the screens.
 
 use super::{
-    Console, ConsoleEvent, Next, Screens, Signal, TextExport, clipboard, program, signals,
+    Console, ConsoleEvent, Next, OpenedFile, Screens, Signal, TextExport, clipboard, program,
+    signals,
 };
 use crate::app::pager::Program;
 use crate::app::{Effect, Msg};
@@ -36,6 +37,15 @@ impl<C: Console, W: Write> Screens<C, W> {
                     .context("could not write to the terminal")?;
                 self.app
                     .update(Msg::Done(what_was_copied(copied, text.len())));
+            }
+            Effect::OpenPath(path) => {
+                // An editor would make a file of this name.
+                if path.is_absolute() && path.exists() {
+                    self.opening = Some(TextExport::of_path(path));
+                } else {
+                    let why = format!("{} is not on this machine", path.display());
+                    self.app.update(Msg::Done(why));
+                }
             }
             Effect::Open(request, program) => match self.write_out(request, program) {
                 Ok(opening) => self.opening = Some(opening),
@@ -73,7 +83,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         });
         self.logs.read_text(TextJob::WriteAll(request, out, done));
         Ok(TextExport {
-            file,
+            file: OpenedFile::Temporary(file),
             program,
             written,
         })

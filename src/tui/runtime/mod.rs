@@ -46,7 +46,7 @@ use signals::Signals;
 pub use signals::{EndedBy, Signal, when_ended};
 use state::{State, StateFile};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
@@ -169,12 +169,42 @@ struct Keys {
     marked: Option<u64>,
 }
 
+/// A file that another program opens.
+enum OpenedFile {
+    /// Removed on drop; only the user may read it.
+    Temporary(NamedTempFile),
+    /// A log or a folder.
+    Existing(Arc<PathBuf>),
+}
+
+impl OpenedFile {
+    fn path(&self) -> &Path {
+        match self {
+            OpenedFile::Temporary(file) => file.path(),
+            OpenedFile::Existing(path) => path,
+        }
+    }
+}
+
 /// A text that is being written to a file for another program.
 struct TextExport {
-    /// Removed on drop; only the user may read it.
-    file: NamedTempFile,
+    file: OpenedFile,
     program: Program,
     written: oneshot::Receiver<Result<u64, String>>,
+}
+
+impl TextExport {
+    /// Returns a file that is there already, for the editor.
+    fn of_path(path: Arc<PathBuf>) -> TextExport {
+        let (sender, written) = oneshot::channel();
+        // Its receiver is held.
+        let _ = sender.send(Ok(0));
+        TextExport {
+            file: OpenedFile::Existing(path),
+            program: Program::Editor,
+            written,
+        }
+    }
 }
 
 /// The theme that the screens were started with.

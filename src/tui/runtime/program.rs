@@ -37,46 +37,11 @@ fn split(line: OsString) -> Vec<OsString> {
     let Some(text) = line.to_str().filter(|_| !is_separator('\\')) else {
         return vec![line];
     };
-    match shell_words(text) {
-        Some(words) => words.into_iter().map(OsString::from).collect(),
-        None => text.split_whitespace().map(OsString::from).collect(),
+    match shell_words::split(text) {
+        Ok(words) => words.into_iter().map(OsString::from).collect(),
+        // A quote is not closed.
+        Err(_) => text.split_whitespace().map(OsString::from).collect(),
     }
-}
-
-/// Splits a line into words by a shell's rules of quotes, backslashes and comments; `None`: a quote is not closed.
-fn shell_words(line: &str) -> Option<Vec<String>> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        let escaped = match (quote, c) {
-            (Some('"') | None, '\\') => Some(chars.next()),
-            _ => None,
-        };
-        match (quote, c, escaped) {
-            (_, _, Some(Some('\n'))) => {}
-            // Between double quotes, a backslash is one unless it escapes what has a meaning there.
-            (Some(_), _, Some(next)) => {
-                let next = next?;
-                let is_escape = matches!(next, '$' | '`' | '"' | '\\');
-                let kept = [(!is_escape).then_some('\\'), Some(next)];
-                word.get_or_insert_default()
-                    .extend(kept.into_iter().flatten());
-            }
-            (None, _, Some(next)) => word.get_or_insert_default().push(next.unwrap_or('\\')),
-            (Some(open), _, None) if c == open => quote = None,
-            (None, '\'' | '"', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, ' ' | '\t' | '\n', None) => words.extend(word.take()),
-            (None, '#', None) if word.is_none() => {
-                chars.by_ref().find(|c| *c == '\n');
-            }
-            _ => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
 }
 
 /// A pager or editor that runs.
@@ -138,27 +103,6 @@ mod tests {
     #[cfg(unix)]
     fn run(words: &[OsString], file: &Path) -> Result<(), String> {
         start(words, file)?.wait()
-    }
-
-    #[test]
-    fn words_are_grouped_as_a_shell_does() {
-        let words = |line: &str| shell_words(line).map(|words| words.join("|"));
-        let expected = [
-            ("", ""),
-            ("  less\t-R \n", "less|-R"),
-            (r#"a 'b c' "d 'e'" f"g"'h'i"#, "a|b c|d 'e'|fghi"),
-            (r"a\ b \'c\' \\d e\", r"a b|'c'|\d|e\"),
-            (r#""a\"b\$c\`d\\e\f" '\g\'"#, r#"a"b$c`d\e\f|\g\"#),
-            ("'' \"\" x", "||x"),
-            ("a\\\nb \"c\\\nd\"", "ab|cd"),
-            ("a#b #c\nd # e", "a#b|d"),
-        ];
-        for (line, of_line) in expected {
-            assert_eq!(words(line).as_deref(), Some(of_line), "{line}");
-        }
-        for open in ["'a", "\"a", "a \"b\\\"", "\"\\"] {
-            assert_eq!(words(open), None, "{open}");
-        }
     }
 
     #[test]

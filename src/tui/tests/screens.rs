@@ -5,6 +5,7 @@ mod list;
 mod needs;
 mod search;
 mod session;
+mod session_lines;
 mod settling;
 mod unreported;
 mod widths;

@@ -63,8 +63,9 @@ pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
     vec![quiet("next "), band]
 }
 
-/// Returns the context without the marked items, and how many requests later it would compact: `without 1 marked: 147k,
-/// 14 requests more`; `None`: nothing in the context is marked.
+/// Returns the context without the marked items, when it would compact, and how many requests later that is:
+/// `without 1 marked: 147k, next 21 (12–30), 14 more`; `None`: nothing in the context is marked. It stands beside the
+/// forecast with them.
 pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
     let items = page.marked_items.len();
     if items == 0 {
@@ -75,10 +76,14 @@ pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
         piece(format!("without {items} marked: "), Tone::Marked),
         strong(size),
     ];
-    if let (Ok(now), Ok(then)) = (page.forecast, page.forecast_without_marked) {
-        let [now, then] = [now, then].map(|forecast| forecast.requests.rounded()[1]);
-        let more = number::counted(then.saturating_sub(now), "request");
-        pieces.push(plain(format!(", {more} more")));
+    if let Ok(then) = page.forecast_without_marked {
+        let band = number::band(&then.requests);
+        pieces.push(plain(format!(", next {band}")));
+        if let Ok(now) = page.forecast {
+            let [now, then] = [now, then].map(|forecast| forecast.requests.rounded()[1]);
+            let more = then.saturating_sub(now);
+            pieces.push(plain(format!(", {more} more")));
+        }
     }
     Some(pieces)
 }

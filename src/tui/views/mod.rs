@@ -1,6 +1,7 @@
 //! Draws the screens: an [`App`] that was prepared, into cells and the areas that react to the mouse. Changes
 //! nothing.
 
+mod copy;
 mod detail;
 mod groups;
 mod hand_out;
@@ -61,6 +62,11 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             }
             Some(Overlay::HandOn(_)) => {
                 let rows = hand_out::draw(app, &mut canvas);
+                canvas.hit(area, Hit::Overlay);
+                canvas.hit(rows, Hit::Menu);
+            }
+            Some(Overlay::Copy(key)) => {
+                let rows = copy::draw(app, key, &mut canvas);
                 canvas.hit(area, Hit::Overlay);
                 canvas.hit(rows, Hit::Menu);
             }

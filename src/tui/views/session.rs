@@ -30,6 +30,7 @@ use model::agent_estimate::AgentEstimate;
 use model::context::Context;
 use model::process_activity::ProcessActivity;
 use model::sessions::SessionKey;
+use model::spending::SessionSpending;
 use model::window::Limits;
 use render::{self, number, text, triggers};
 
@@ -52,6 +53,10 @@ struct SessionNumbers<'a> {
     nearness: Nearness,
     /// Shows whether the size of the context may still change.
     stage: Stage,
+    /// The cost of the session; `None`: not all of its log was read, or this is a replay.
+    spending: Option<&'a SessionSpending>,
+    /// True if all that the agent's own count adds to the context was read.
+    is_count_whole: bool,
     /// True if its texts are being counted.
     is_counting: bool,
 }
@@ -72,6 +77,8 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
         nothing: super::empty_context(listed),
         nearness: nearness(listed),
         stage: size_stage(listed),
+        spending: listed.spending.as_ref(),
+        is_count_whole: listed.is_own_count_whole,
         is_counting: app.is_counting(key),
     };
     let (Some(session), Some(page)) = (app.sessions.get(key), app.page()) else {
@@ -84,6 +91,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     (shown.context, shown.limits) = (&page.state.context, &page.state.limits);
     shown.agent_estimate = page.state.agent_estimate;
     if app.ui.replay.is_on() {
+        shown.spending = None;
         shown.nearness = nearness_of(shown.context, shown.limits, &[]);
     }
     let status = status::status(session, page, &shown, &layout, columns);
@@ -131,7 +139,8 @@ fn bars(shown: &SessionNumbers<'_>, layout: &Layout, columns: usize, canvas: &mu
 /// Draws the context over time.
 fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if let Some(history) = app.history().filter(|_| !area.is_empty()) {
-        Chart { history }.draw(area, canvas);
+        let clock = app.clock();
+        Chart { history, clock }.draw(area, canvas);
         canvas.hit(chart::field(area), Hit::Timeline);
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::handout::chart::{Chart, Gauge, Steps, Trigger};
 use maud::{Markup, html};
+use model::Role;
+use model::replay::role_sizes::total;
 use render::number::{counted, error, tokens};
 use std::fmt::Write;
 
@@ -89,7 +91,7 @@ pub(super) fn chart(chart: &Chart) -> Markup {
     let columns = chart.columns(MOST_COLUMNS);
     let is_known = chart.steps == Steps::Requests;
     let shape = if is_known { "known" } else { "estimated" };
-    let past = chart.past();
+    let (past, parts) = (chart.past(), parts(chart, &columns));
     let mark = |step: usize| chart.at(step) * SIDE;
     let trigger = chart.trigger.map(|it| ("trigger", it.size, it.here));
     let lines = [trigger, Some(("window", chart.window, chart.window))];
@@ -109,8 +111,10 @@ pub(super) fn chart(chart: &Chart) -> Markup {
         div.chart role="img" aria-label=(described) {
             div.plot {
                 svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true" {
-                    path class=(shape) d=(area(chart, &columns)) {}
-                    path class=(format!("line {shape}")) d=(outline(chart, &columns)) {}
+                    @for (role, part) in &parts {
+                        path class=(format!("part {shape} {}", role.name())) d=(part) {}
+                    }
+                    path class=(format!("line {shape}")) d=(outline(chart, tops(&columns))) {}
                     @if let Some(ahead) = forecast(chart) { path.ahead d=(ahead) {} }
                     @for step in chart.resets.iter().take(MOST_COLUMNS) {
                         path.reset d=(format!("M{:.1} 0V1000", mark(*step))) {}
@@ -131,7 +135,10 @@ pub(super) fn chart(chart: &Chart) -> Markup {
             }
         }
         p.legend {
-            span { i class=(shape) {} "size after each " (name) ", at most " (tokens(largest)) }
+            @for (role, _) in &parts {
+                span { i class=(format!("part {}", role.name())) {} (role.name()) }
+            }
+            span { "size after each " (name) ", at most " (tokens(largest)) }
             @if !chart.resets.is_empty() {
                 span { i.reset {} "compactions and clears: " (chart.resets.len()) }
             }
@@ -144,31 +151,50 @@ fn y(height: f64) -> f64 {
     (1.0 - height) * SIDE
 }
 
-/// Returns the path of the upper edge of the columns, as steps.
-fn outline(chart: &Chart, columns: &[u64]) -> String {
+/// Returns the size of each column.
+fn tops(columns: &[[u64; 5]]) -> impl ExactSizeIterator<Item = u64> {
+    columns.iter().map(|edges| edges[4])
+}
+
+/// Returns the path of an upper edge of the columns, as steps.
+fn outline(chart: &Chart, sizes: impl ExactSizeIterator<Item = u64>) -> String {
     let mut path = String::new();
-    let width = chart.past() * SIDE / columns.len().max(1) as f64;
-    for (ix, size) in columns.iter().enumerate() {
-        let (x, top) = (ix as f64 * width, y(chart.height(*size).unwrap_or(1.0)));
+    let width = chart.past() * SIDE / sizes.len().max(1) as f64;
+    for (ix, size) in sizes.enumerate() {
+        let (x, top) = (ix as f64 * width, y(chart.height(size).unwrap_or(1.0)));
         let begin = if ix == 0 { 'M' } else { 'L' };
         let _ = write!(path, "{begin}{x:.1} {top:.1}H{:.1}", x + width);
     }
     path
 }
 
-fn area(chart: &Chart, columns: &[u64]) -> String {
-    if columns.is_empty() {
-        return String::new();
-    }
-    let end = chart.past() * SIDE;
-    format!("{}L{end:.1} 1000H0Z", outline(chart, columns))
+/// Returns the shape of each role that has a part, the lowest first: between the upper edge of the roles below it and
+/// its own.
+fn parts(chart: &Chart, columns: &[[u64; 5]]) -> Vec<(Role, String)> {
+    let width = chart.past() * SIDE / columns.len().max(1) as f64;
+    let roles = Role::ALL.into_iter().enumerate().filter_map(|(ix, role)| {
+        let below = |edges: &[u64; 5]| ix.checked_sub(1).map_or(0, |ix| edges[ix]);
+        if !columns.iter().any(|edges| edges[ix] > below(edges)) {
+            return None;
+        }
+        let mut path = outline(chart, columns.iter().map(|edges| edges[ix]));
+        for (column, edges) in columns.iter().enumerate().rev() {
+            let height = y(chart.height(below(edges)).unwrap_or(1.0));
+            let (end, x) = ((column + 1) as f64 * width, column as f64 * width);
+            let _ = write!(path, "L{end:.1} {height:.1}H{x:.1}");
+        }
+        path.push('Z');
+        Some((role, path))
+    });
+    roles.collect()
 }
 
 /// Returns the shape of the forecast, from the size now to the trigger; `None`: there is nothing to draw.
 fn forecast(chart: &Chart) -> Option<String> {
     let [early, _, late] = chart.ahead?;
     let trigger = y(chart.height(chart.trigger?.here)?);
-    let (now, from) = (y(chart.height(chart.now)?), chart.past() * SIDE);
+    let now = y(chart.height(total(&chart.now))?);
+    let from = chart.past() * SIDE;
     let at = |requests: f64| chart.ahead_at(requests) * SIDE;
     let (early, late) = (at(early), at(late));
     (late > from).then(|| format!("M{from:.1} {now:.1}L{early:.1} {trigger:.1}H{late:.1}Z"))

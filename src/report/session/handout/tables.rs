@@ -159,7 +159,7 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
     };
     Some(section.with(Block::Note(Line::own(format!(
         "now: its results in the context. schema: its definition in it. carried: tokens times the requests that had \
-         them; carried $: what that costs at least, by the list price of cache reads.{more}"
+         them; re-read: what that costs at least, by the list price of cache reads.{more}"
     )))))
 }
 

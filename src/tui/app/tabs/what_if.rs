@@ -1,102 +1,205 @@
-//! Lists how the session would have gone under other policies.
+//! Lists what the user can do now and what would follow; opened, how the session would have gone under other policies.
 //!
 //! ```text
-//!   TRIGGER TIMES LARGEST DROPPED   INPUT    AT REQUEST            POLICY
-//! ▌    167k     2    171k    227k   38.2M    118, 301              actual
-//!      100k     5    101k    385k   21.0M ~  61, 118, 170, …       gemini-cli: half of the window
+//!     AFTER  REQUESTS         MORE   PRICE  NEXT PROMPT  IF YOU ACT NOW
+//! ▌    129k  7 (2–13)            —       —        $0.09  as it is
+//!      ~54k  32 (19–48)        +25   $0.11        $0.34  compact now
+//!      ~29k  44 (27–63)        +37       —        $0.18  clear now
+//!         …                                              8 policies, Enter lists them
 //! ```
 
-use super::{Column, ListSource, Row, TabList, View, columns, table};
+mod policies;
+
+use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
+use crate::app::Stage;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
-use model::Source;
-use model::whatif::{RuleOwner, WhatIf, what_if, what_if_without};
-use render::item::sign;
+use model::forecast::Forecast;
+use model::whatif::now::{Cache, Outlook, UserAction, outlooks};
 use render::{self, number, text};
 
-/// Lists the session's own resets, then those of each policy.
+/// Lists what the user can do or, once they are opened, the policies.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    // Policies are tried on reported requests.
-    let policies = match source.page.state.requests {
-        0 => Vec::new(),
-        requests => rows(source, requests),
-    };
+    if source.app.ui.policies == Policies::Listed {
+        return policies::list(source);
+    }
+    let (page, session) = (source.page, source.session);
+    let outlooks = outlooks(session, &page.state, &page.marked_items, page.cache);
+    let now = outlooks
+        .first()
+        .and_then(|now| now.forecast.ok())
+        .map(requests);
+    let mut rows: Vec<NowRow> = outlooks
+        .into_iter()
+        .map(|outlook| NowRow::Outlook { outlook, now })
+        .collect();
+    if page.state.requests > 0 {
+        rows.push(NowRow::Policies);
+    }
     let mut place = 0;
-    table(policies, |_| {
+    table(rows, |_| {
         place += 1;
         place
     })
 }
 
-/// Returns the row without the marked items is after the one that it compares with.
-fn rows(source: &ListSource<'_>, requests: usize) -> Vec<WhatIf> {
-    let mut rows = what_if(source.session, requests);
-    let marked = &source.page.marked_items;
-    if !marked.is_empty() {
-        let own = rows.iter().position(|row| row.whose == RuleOwner::Own);
-        let without = what_if_without(source.session, requests, marked);
-        rows.insert(own.map_or(0, |own| own + 1), without);
-    }
-    rows
+/// Shows whether the policies are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policies {
+    /// One row stands for them.
+    #[default]
+    Folded,
+    /// They are listed instead of what the user can do.
+    Listed,
 }
 
-impl Row for WhatIf {
-    const COLUMNS: &'static [Column<WhatIf>] = columns! { WhatIf;
-        right "TRIGGER" [8; 3] |_, policy| plain(render::or_none(policy.trigger.map(number::short))),
-            means "the size at which it compacts";
-        right "TIMES" [6; 3] |view, policy| view.number(policy.compactions.len().to_string(), Tone::Strong),
-            means "its compactions";
-        right "LARGEST" [0, 8, 8] |view, policy| {
-            let tone = policy.over.map_or(Tone::Text, |_| Tone::Warn);
-            view.number(number::short(policy.largest), tone)
-        }, means "the largest context";
-        right "DROPPED" [0, 8, 8] |view, policy| view.number(number::short(policy.dropped()), Tone::Plain),
-            means "what the compactions freed";
-        right "INPUT" [0, 8, 8] |view, policy| view.number(number::tokens(policy.prompts), Tone::Plain),
-            means "all prompts together";
-        left "" [2; 3] |_, policy| quiet(match policy.whose {
-            RuleOwner::Real => String::new(),
-            _ => format!(" {}", sign(Source::Estimated)),
-        });
-        left "  AT REQUEST" [0, 0, 22] |_, policy| {
-            let done = policy.compactions.iter();
-            let at: Vec<String> = done.map(|c| (c.request + 1).to_string()).collect();
-            quiet(format!("  {}", at.join(", ")))
-        }, means "the first request after each compaction";
+/// A row of what the user can do.
+#[derive(Debug)]
+enum NowRow {
+    Outlook {
+        outlook: Outlook,
+        /// The requests that are left if the user does nothing.
+        now: Option<u64>,
+    },
+    /// The policies, folded.
+    Policies,
+}
+
+/// Returns the median of the requests that are left, as they are shown.
+fn requests(forecast: Forecast) -> u64 {
+    forecast.requests.rounded()[1]
+}
+
+impl NowRow {
+    fn outlook(&self) -> Option<&Outlook> {
+        match self {
+            NowRow::Outlook { outlook, .. } => Some(outlook),
+            NowRow::Policies => None,
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        let action = self.outlook().map(|outlook| &outlook.action);
+        action == Some(&UserAction::Nothing)
+    }
+
+    /// Returns the size. One that is only expected is an estimate.
+    fn size(&self, view: &View<'_>) -> String {
+        let Some(outlook) = self.outlook() else {
+            return String::new();
+        };
+        let size = number::short(outlook.size);
+        let context = &view.page.state.context;
+        let is_measured = outlook.size == context.used && context.known > 0;
+        Stage::settled_if(is_measured).number(size)
+    }
+
+    fn band(&self) -> String {
+        self.outlook().map_or_else(String::new, |outlook| {
+            let band = outlook.forecast.ok().map(|forecast| match forecast {
+                forecast if forecast.is_now() => "now".to_owned(),
+                forecast => number::band(&forecast.requests),
+            });
+            render::or_none(band)
+        })
+    }
+
+    /// Returns how many requests later it compacts than if the user does nothing.
+    fn more(&self) -> String {
+        let NowRow::Outlook { outlook, now } = self else {
+            return String::new();
+        };
+        let then = outlook.forecast.ok().map(requests);
+        match (then, now) {
+            (Some(then), Some(now)) if then > *now => format!("+{}", then - now),
+            (Some(then), Some(now)) if then < *now => format!("−{}", now - then),
+            _ => render::NONE.to_owned(),
+        }
+    }
+
+    fn price(&self) -> String {
+        let usd = self.outlook().map(|outlook| outlook.usd);
+        usd.map_or_else(String::new, |usd| {
+            render::or_none(usd.filter(|usd| *usd > 0.0).map(number::usd))
+        })
+    }
+
+    fn next_cost(&self) -> String {
+        let usd = self.outlook().map(|outlook| outlook.next_usd);
+        usd.map_or_else(String::new, |usd| render::or_none(usd.map(number::usd)))
+    }
+
+    /// Returns what the user would do.
+    fn name(&self, view: &View<'_>) -> String {
+        let Some(outlook) = self.outlook() else {
+            return "other policies (Enter)".to_owned();
+        };
+        match &outlook.action {
+            UserAction::Nothing => "as it is".to_owned(),
+            UserAction::Compact => "compact now".to_owned(),
+            UserAction::Clear => "clear now".to_owned(),
+            UserAction::WithoutMarked(items) => format!("without {items} marked"),
+            UserAction::WithoutServer(name) => format!("without MCP server {name}"),
+            UserAction::WithoutSkill(name) => format!("without skill {name}"),
+            UserAction::Window(window) => {
+                let trigger = outlook.trigger.map(number::short);
+                let window = number::short(*window);
+                format!("window {window}: compacts at {}", render::or_none(trigger))
+            }
+            UserAction::NoTrigger => {
+                let window = number::short(view.page.state.limits.window);
+                format!("compaction off: full at {window}")
+            }
+        }
+    }
+}
+
+impl Row for NowRow {
+    const COLUMNS: &'static [Column<NowRow>] = columns! { NowRow;
+        right "AFTER" [7; 3] |view, row| {
+            let size = row.size(view);
+            if row.is_nothing() { view.number(size, Tone::Strong) } else { piece(size, Tone::Estimated) }
+        }, means "the size of the context then";
+        right "REQUESTS" [12, 14, 14] |_, row| plain(row.band()),
+            means "the requests until it compacts, and the 80 % band";
+        right "MORE" [6, 7, 7] |_, row| plain(row.more()),
+            means "how many more requests that is than if you do nothing";
+        right "PRICE" [0, 8, 8] |_, row| plain(row.price()),
+            means "the price of doing it: one request over the whole context, and its summary";
+        right "NEXT PROMPT" [0, 13, 13] |_, row| plain(row.next_cost()),
+            means "the price of the prompt of the next request, without its answer";
     };
-    const TEXT: &'static str = "POLICY";
-    const WORDS: &'static [(&'static str, &'static str)] = &[(
-        sign(Source::Estimated),
-        "estimated: this rule was not in use",
-    )];
+    const TEXT: &'static str = "IF YOU ACT NOW";
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let tone = match self.whose {
-            RuleOwner::Real | RuleOwner::Own => Tone::Strong,
-            _ => Tone::Text,
-        };
         let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
         let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
-        let mut pieces = vec![piece(text::cut(&name(self), room), tone)];
-        if self.over.is_some() {
-            pieces.push(piece("  exceeds the window", Tone::Warn));
-        }
-        pieces
+        let name = text::inert(&self.name(view)).into_owned();
+        let name = text::cut(&name, room);
+        vec![match self {
+            NowRow::Policies => quiet(name),
+            NowRow::Outlook { .. } if self.is_nothing() => piece(name, Tone::Strong),
+            NowRow::Outlook { outlook, .. } => match outlook.action {
+                UserAction::WithoutMarked(_) => piece(name, Tone::Marked),
+                _ => plain(name),
+            },
+        }]
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
-        vec!["no reported requests to simulate".to_owned()]
+        vec!["nothing is in the context".to_owned()]
     }
 
-    fn caption(_: &[WhatIf], _: &View<'_>) -> String {
-        String::new()
+    fn caption(_: &[NowRow], view: &View<'_>) -> String {
+        match view.page.cache {
+            Cache::Warm => "list prices, with a warm cache".to_owned(),
+            Cache::Cold => "list prices, with a cold cache".to_owned(),
+        }
     }
-}
 
-fn name(policy: &WhatIf) -> String {
-    match &policy.whose {
-        RuleOwner::Real => "actual".to_owned(),
-        RuleOwner::Own => format!("this session: {}", policy.policy),
-        RuleOwner::Agent(agent) => format!("{agent}: {}", policy.policy),
-        RuleOwner::Generic => policy.policy.clone(),
+    fn target(&self) -> Target {
+        match self {
+            NowRow::Policies => Target::Policies,
+            NowRow::Outlook { .. } => Target::Nothing,
+        }
     }
 }

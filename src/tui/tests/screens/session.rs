@@ -93,6 +93,12 @@ fn signs_are_those_of_the_screen() {
     type_keys(&mut app, "m");
     assert!(signs(&mut app).contains("◆ marked"));
     type_keys(&mut app, "4");
+    let now = signs(&mut app);
+    assert!(
+        now.contains("NEXT PROMPT") && !now.contains("AT REQUEST"),
+        "{now}"
+    );
+    type_keys(&mut app, "G⏎");
     let policies = signs(&mut app);
     assert!(
         policies.contains("AT REQUEST") && !policies.contains("SHARE  "),
@@ -322,13 +328,13 @@ fn marks_are_seen_at_every_height() {
         let mut app = shop(80, rows);
         type_keys(&mut app, "m");
         let shown = text(&app, Theme::default());
-        assert!(shown.contains("without 1 marked: 68k, 1"), "{shown}");
+        assert!(shown.contains("without 1 marked: 68k, next 1"), "{shown}");
         type_keys(&mut app, "m");
         let shown = text(&app, Theme::default());
-        assert!(shown.contains("without 2 marked: 50k, 1"), "{shown}");
+        assert!(shown.contains("without 2 marked: 50k, next "), "{shown}");
     }
     let mut app = shop(80, 24);
-    type_keys(&mut app, "4m1m4");
+    type_keys(&mut app, "4m1m4G⏎");
     let shown = text(&app, Theme::default());
     assert!(shown.contains("this session: without 1 marked"), "{shown}");
     let (list, view) = app.list().unwrap();

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use model::sessions::SessionKey;
 
 /// The session that is selected or open, read again.
-fn read_again(app: &mut App, are_texts_counted: bool) {
+pub(super) fn read_again(app: &mut App, are_texts_counted: bool) {
     let key = app.current().unwrap();
     let mut session = app.sessions.get(key).unwrap().clone();
     session.is_counted = are_texts_counted;
@@ -62,7 +62,7 @@ fn provisional_numbers_of_a_session_are_marked_until_they_are_counted() {
 fn provisional_numbers_of_compactions_and_policies_are_marked_until_they_are_counted() {
     let mut app = super::app(logs(), 80, 24);
     type_keys(&mut app, "/billing⏎⏎");
-    for (tab, provisional) in [("C", "freed ~127.5k"), ("4", " ~182.6k ")] {
+    for (tab, provisional) in [("C", "freed ~127.5k"), ("4G⏎", " ~182.6k ")] {
         type_keys(&mut app, tab);
         read_again(&mut app, false);
         let marked = shown(&app);

@@ -1,37 +1,48 @@
-//! The timeline of a context: one column per request or, without usage reports, per record; the trigger, the
-//! forecast, a cursor.
+//! The timeline of a context: one column per request or, without usage reports, per record, the roles on each other; the
+//! trigger, the forecast, a cursor, and below it requests and times.
 //!
 //! ```text
-//!  200k│
-//!  167k├───────────▾─────────────────────────────────────────
+//!  200k│           ▾167k→54k               ↑+16.7k
+//!  167k├─────────────────────────────────────────────────────
 //!      │          ▄▇                                ░▒▒░
 //!      │   ▂▃▄▄▅▆▇██                      ▂▃▄▅▅▆▇╱░▒▒░
 //!      │▃▅▇█████████▂▃▃▄▅▅▅▅▆▆▆▆▆▇▇▇▇▇▇▇▇▇██████╱▒▒░
+//!      #1 09:02          #118 09:40             #389 11:12
 //! ```
 //!
 //! Known is solid, estimated hatched, as in a gauge; what follows the cursor is quiet.
 
-use crate::app::Pace;
+mod bars;
+mod marks;
+
 use crate::app::timeline::{History, Scale};
 use crate::paint::{Area, Tone, piece};
 use crate::widgets::canvas::Canvas;
+use render::clock::Clock;
 use render::{number, text};
 
 /// The columns of the sizes on the left, their line included.
 const LABEL_COLUMNS: u16 = 6;
-/// Eighths of a cell, filled from below.
-const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The rows from which on there is one for the scale of requests and times.
+const ROWS_WITH_SCALE: u16 = 6;
 
 /// Draws a timeline.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Chart<'a> {
     /// The data that is drawn.
     pub(super) history: History<'a>,
+    /// The clock of its times.
+    pub(super) clock: Clock,
 }
 
 /// Returns the part of an area that holds the steps, for the mouse.
 pub(super) fn field(area: Area) -> Area {
-    area.inset(LABEL_COLUMNS.min(area.width), 0)
+    let field = area.inset(LABEL_COLUMNS.min(area.width), 0);
+    let scale = u16::from(area.height >= ROWS_WITH_SCALE);
+    Area {
+        height: area.height - scale,
+        ..field
+    }
 }
 
 impl Chart<'_> {
@@ -46,15 +57,23 @@ impl Chart<'_> {
             .history
             .trigger
             .and_then(|tokens| Some((tokens, scale.row(tokens)? as u16)));
-        self.labels(area, scale, trigger, canvas);
+        if field.height < area.height {
+            self.scale_of_steps(field, scale, canvas);
+        }
+        let beside = Area {
+            height: field.height,
+            ..area
+        };
+        self.labels(beside, scale, trigger, canvas);
         if let Some((_, row)) = trigger {
             for x in field.x..field.right() {
                 canvas.put((x, field.y + row), '─', Tone::Trigger);
             }
         }
-        self.bars(field, scale, canvas);
+        bars::draw(&self.history, scale, field, canvas);
         self.forecast(field, scale, canvas);
         self.marks(field, scale, canvas);
+        self.cursor(field, scale, canvas);
     }
 
     fn labels(
@@ -78,44 +97,8 @@ impl Chart<'_> {
         };
         label(scale.top, 0, Tone::Quiet);
         if let Some((tokens, row @ 1..)) = trigger {
-            label(tokens, row, Tone::Strong);
-        }
-    }
-
-    fn bars(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
-        let cursor = self.history.at.min(scale.requests - 1);
-        for column in 0..scale.columns {
-            let requests = scale.requests_of(column);
-            let here = self.history.sizes.get(requests.clone()).unwrap_or_default();
-            let mut size = here.iter().copied().max().unwrap_or(0);
-            let mut known = match self.history.pace {
-                Pace::Requests => size,
-                Pace::Records => 0,
-            };
-            // The column of the cursor shows its moment, with the estimate.
-            if requests.contains(&cursor) {
-                (size, known) = (self.history.now, self.history.known);
-            }
-            let tone = if requests.start > cursor {
-                Tone::Frame
-            } else {
-                Tone::Chart
-            };
-            let (eighths, solid) = (scale.eighths(size), scale.eighths(known));
-            for row in 0..scale.rows {
-                let below = (row * 8) as u64;
-                if eighths <= below {
-                    break;
-                }
-                let level = (eighths - below).min(8) as usize;
-                let glyph = if solid <= below {
-                    '╱'
-                } else {
-                    LEVELS[level - 1]
-                };
-                let y = field.bottom() - 1 - row as u16;
-                canvas.put((field.x + column as u16, y), glyph, tone);
-            }
+            let name = self.history.trigger_name.unwrap_or(tokens);
+            label(name, row, Tone::Strong);
         }
     }
 
@@ -154,18 +137,8 @@ impl Chart<'_> {
         }
     }
 
-    /// Draws the compactions, and the cursor of a replay.
-    fn marks(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
-        let cold = self.history.cold.iter();
-        for request in cold.filter(|request| **request < scale.requests) {
-            let x = field.x + scale.column_of(*request) as u16;
-            canvas.put((x, field.y), '∘', Tone::Warn);
-        }
-        let resets = self.history.resets.iter();
-        for reset in resets.filter(|reset| **reset < scale.requests) {
-            let x = field.x + scale.column_of(*reset) as u16;
-            canvas.put((x, field.y), '▾', Tone::Compaction);
-        }
+    /// Draws the cursor of a replay.
+    fn cursor(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
         if self.history.is_replayed {
             let cursor = self.history.at.min(scale.requests - 1);
             let x = field.x + scale.column_of(cursor) as u16;
@@ -184,7 +157,11 @@ impl Chart<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::Pace;
+    use crate::app::timeline::{JumpMark, ResetMark};
     use crate::theme::Theme;
+    use jiff::Timestamp;
+    use model::context::Share;
     use proptest::prelude::*;
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
@@ -196,17 +173,59 @@ mod tests {
         buffer
     }
 
-    fn chart(sizes: &[u64]) -> Chart<'_> {
+    /// A tenth of each size is system, a fifth user, the rest tools.
+    fn stacked(sizes: &[u64]) -> Vec<[u32; 5]> {
+        let part = |size: u64, tenths: u64| (size / 10 * tenths) as u32;
+        let stack = |size: &u64| [part(*size, 1), 0, part(*size, 2), 0, part(*size, 7)];
+        sizes.iter().map(stack).collect()
+    }
+
+    /// As much is known, and as much estimated.
+    fn shares(known: u64, estimated: u64) -> [Share; 5] {
+        let mut shares = [Share::default(); 5];
+        shares[0].known = known / 5;
+        shares[4].known = known - known / 5;
+        shares[4].estimated = estimated;
+        shares
+    }
+
+    fn clock() -> Clock {
+        Clock::utc(Timestamp::from_second(90_000).unwrap())
+    }
+
+    fn times() -> [Option<Timestamp>; 10] {
+        std::array::from_fn(|n| Timestamp::from_second(70_000 + 600 * n as i64).ok())
+    }
+
+    fn chart<'a>(
+        sizes: &'a [u64],
+        roles: &'a [[u32; 5]],
+        times: &'a [Option<Timestamp>],
+    ) -> Chart<'a> {
+        const RESETS: &[ResetMark] = &[ResetMark {
+            step: 6,
+            before: 166_000,
+            after: Some(40_000),
+        }];
+        const JUMPS: &[JumpMark] = &[JumpMark {
+            step: 1,
+            tokens: 40_000,
+        }];
         Chart {
+            clock: clock(),
             history: History {
                 sizes,
+                roles,
+                times,
+                now_by_role: shares(140_000, 10_000),
+                jumps: JUMPS,
                 pace: Pace::Requests,
                 now: 150_000,
-                known: 140_000,
-                resets: &[6],
+                resets: RESETS,
                 cold: &[3],
                 window: 200_000,
                 trigger: Some(167_000),
+                trigger_name: Some(167_000),
                 ahead: Some([2.0, 3.0, 5.0]),
                 at: sizes.len(),
                 is_replayed: false,
@@ -219,12 +238,56 @@ mod tests {
         let sizes = [
             20_000, 60_000, 90_000, 120_000, 150_000, 166_000, 40_000, 80_000, 110_000, 140_000,
         ];
-        insta::assert_debug_snapshot!(drawn(&chart(&sizes), (60, 8)));
-        let mut replayed = chart(&sizes);
+        let (roles, times) = (stacked(&sizes), times());
+        let live = chart(&sizes, &roles, &times);
+        insta::assert_debug_snapshot!(drawn(&live, (60, 8)));
+        let mut replayed = live;
         replayed.history.at = 3;
         replayed.history.is_replayed = true;
-        (replayed.history.now, replayed.history.known) = (125_000, 120_000);
+        replayed.history.now = 125_000;
+        replayed.history.now_by_role = shares(120_000, 5_000);
         insta::assert_debug_snapshot!(drawn(&replayed, (60, 8)));
+    }
+
+    /// A trigger is named in the agent's own count, as the gauge and the status line do, wherever the context reaches it.
+    #[test]
+    fn a_trigger_has_one_name() {
+        let sizes = [20_000, 60_000, 90_000, 120_000, 140_000];
+        let (roles, times) = (stacked(&sizes), times());
+        let mut live = chart(&sizes, &roles, &times);
+        (live.history.trigger, live.history.trigger_name) = (Some(120_000), Some(167_000));
+        let buffer = drawn(&live, (60, 8));
+        let labels: String = (0..8)
+            .flat_map(|y| (0..5).map(move |x| (x, y)))
+            .map(|at| buffer[at].symbol())
+            .collect();
+        assert!(
+            labels.contains("167k") && !labels.contains("120k"),
+            "{labels}"
+        );
+    }
+
+    /// In a theme without colours and in ASCII each role has its pattern or letter.
+    #[test]
+    fn roles_are_distinguished_without_colours() {
+        let sizes = [20_000, 60_000, 90_000, 120_000, 150_000, 160_000];
+        let (roles, times) = (stacked(&sizes), times());
+        let mut live = chart(&sizes, &roles, &times);
+        (live.history.resets, live.history.jumps) = (&[], &[]);
+        for (theme, system, tool) in [
+            (Theme::monochrome(), '▒', '█'),
+            (Theme::monochrome().in_ascii(), 'S', 'T'),
+        ] {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 20));
+            let mut canvas = Canvas::new(theme, &mut buffer);
+            live.draw(Area::new(0, 0, 60, 20), &mut canvas);
+            let row = |y: u16| (6..60).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+            let (ground, high) = (row(18), row(10));
+            assert!(ground.contains(system), "{ground}");
+            assert!(high.contains(tool) && !high.contains(system), "{high}");
+            let drawn: String = (0..19).map(row).collect();
+            assert!(drawn.contains('╱'), "the estimate is hatched: {drawn}");
+        }
     }
 
     proptest! {
@@ -232,8 +295,10 @@ mod tests {
         fn no_numbers_break_it(
             sizes in prop::collection::vec(0u64..1 << 60, 0..300),
             now: u64,
-            known: u64,
-            resets in prop::collection::vec(0usize..400, 0..5),
+            known in prop::array::uniform5(0u64..1 << 60),
+            resets in prop::collection::vec((0usize..400, any::<u64>(), any::<Option<u64>>()), 0..5),
+            jumps in prop::collection::vec((0usize..400, any::<u64>()), 0..5),
+            roles in prop::collection::vec(any::<[u32; 5]>(), 0..300),
             cold in prop::collection::vec(0usize..400, 0..5),
             window: u64,
             trigger: Option<u64>,
@@ -244,8 +309,12 @@ mod tests {
             size in (0u16..200, 0u16..30),
         ) {
             let pace = if records { Pace::Records } else { Pace::Requests };
-            let history = History { sizes: &sizes, pace, now, known, resets: &resets, cold: &cold, window, trigger, ahead, at, is_replayed };
-            drawn(&Chart { history }, size);
+            let marks = resets.into_iter().map(|(step, before, after)| ResetMark { step, before, after });
+            let resets: Vec<ResetMark> = marks.collect();
+            let jumps: Vec<JumpMark> = jumps.into_iter().map(|(step, tokens)| JumpMark { step, tokens }).collect();
+            let now_by_role = known.map(|known| Share { tokens: known, known, ..Share::default() });
+            let history = History { sizes: &sizes, roles: &roles, times: &times(), pace, now, now_by_role, resets: &resets, jumps: &jumps, cold: &cold, window, trigger, trigger_name: trigger, ahead, at, is_replayed };
+            drawn(&Chart { history, clock: clock() }, size);
             history.scale(field(Area::new(0, 0, size.0, size.1))).request_at(size.0);
         }
     }

@@ -3,16 +3,16 @@
 
 use super::SessionNumbers;
 use crate::app::{App, Page};
-use crate::paint::{Piece, Pieces, Tone, joined, joined_width, piece, quiet, strong};
+use crate::paint::{Piece, Pieces, Tone, joined, joined_width, piece, quiet, strong, width};
 use crate::views::groups;
 use model::Role;
 use model::context::Context;
-use model::forecast::is_idle;
+use model::forecast::{NoForecast, is_idle};
 use model::gauge::SessionGauge;
 use model::prompt_cache::CacheState;
 use model::session::Session;
 use model::triggers::{self, NextTrigger};
-use model::window::TriggerKind;
+use model::window::{Limits, TriggerKind, TriggerSource};
 use render::clock::Clock;
 use render::{number, text, triggers as words};
 
@@ -32,18 +32,16 @@ pub(super) fn forecast(
         .collect();
     let first = beside.as_ref().filter(|beside| beside.is_first);
     parts.extend(first.and_then(OtherCauses::when));
-    parts.push(match groups::without_marked(page) {
-        Some(without) => without,
-        None => {
-            let room = columns.saturating_sub(joined_width(&parts));
-            let forecast = forecast_or_why(app, session, page, shown);
-            match (clauses(&forecast.text, room), page.forecast) {
-                (Some(text), _) => vec![piece(text, forecast.tone)],
-                (None, Ok(next)) => groups::next_requests(&next, shown.nearness),
-                (None, Err(_)) => vec![piece(text::cut(&forecast.text, room), forecast.tone)],
-            }
-        }
+    let without = groups::without_marked(page);
+    let taken = without.as_ref().map_or(0, |without| width(without) + 3);
+    let room = columns.saturating_sub(joined_width(&parts) + taken);
+    let forecast = forecast_or_why(app, session, page, shown);
+    parts.push(match (clauses(&forecast.text, room), page.forecast) {
+        (Some(text), _) => vec![piece(text, forecast.tone)],
+        (None, Ok(next)) => groups::next_requests(&next, shown.nearness),
+        (None, Err(_)) => vec![piece(text::cut(&forecast.text, room), forecast.tone)],
     });
+    parts.extend(without);
     if let Some(beside) = &beside {
         parts.extend(beside.when().filter(|_| !beside.is_first));
         parts.extend(beside.cache());
@@ -135,7 +133,21 @@ fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &SessionNum
             }
             piece(forecast.to_string(), shown.nearness)
         }
-        Err(why) => quiet(format!("no forecast: {}", why.name())),
+        Err(why) => quiet(format!("no forecast: {}", why_none(why, shown.limits))),
+    }
+}
+
+/// Returns the reason for which there is no forecast. The line above names what compacts a session without a trigger,
+/// so this one does not deny that it is known.
+fn why_none(why: NoForecast, limits: &Limits) -> &'static str {
+    match (why, limits.trigger_source) {
+        (NoForecast::NoTrigger, TriggerSource::Settings | TriggerSource::Client) => {
+            "compaction is off"
+        }
+        (NoForecast::NoTrigger, _) if limits.no_trigger().is_some() => {
+            "its compaction does not depend on the size"
+        }
+        _ => why.name(),
     }
 }
 

@@ -18,7 +18,12 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     let narrow = columns < NARROW_COLUMNS;
     let stage = shown.stage;
     let mut groups = vec![amount(context, stage, narrow)];
+    // A count of which only a part was read is larger, as `ls` says too.
+    let is_least = context.own.is_some() && !shown.is_count_whole;
     let mut share = groups::share(context, limits, stage);
+    if let Some(percent) = share.first_mut().filter(|_| is_least) {
+        percent.text.insert(0, '≥');
+    }
     if narrow {
         share.truncate(1);
         if limits.trigger.is_none() {
@@ -34,7 +39,10 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     groups.push(share);
     let headroom = limits.trigger.map(|trigger| {
         let left = number::short(context.headroom(trigger));
-        let left = stage.of_share(limits).number(left);
+        let mut left = stage.of_share(limits).number(left);
+        if is_least {
+            left.insert(0, '≤');
+        }
         if narrow {
             vec![piece(format!("{left} left"), shown.nearness)]
         } else {

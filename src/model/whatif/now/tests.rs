@@ -1,0 +1,76 @@
+use super::*;
+use crate::testing::Log;
+
+/// A session that has compacted once, and grows.
+fn log() -> Log {
+    Log::new()
+        .report(20_000)
+        .result("a", "Read", 60_000)
+        .report(80_000)
+        .result("b", "mcp__docs__page", 60_000)
+        .report(140_000)
+        .compact(150_000)
+        .report(30_000)
+        .result("c", "mcp__docs__page", 20_000)
+        .report(50_000)
+        .result("d", "Read", 20_000)
+        .report(70_000)
+}
+
+fn of(session: &Session, marked: &[ItemIx], cache: Cache) -> Vec<Outlook> {
+    let marked = marked.iter().copied().collect();
+    outlooks(session, &session.snapshot(), &marked, cache)
+}
+
+fn found(all: &[Outlook], is_meant: impl Fn(&UserAction) -> bool) -> Outlook {
+    let found = all.iter().find(|outlook| is_meant(&outlook.action));
+    found.cloned().unwrap_or_else(|| panic!("{all:?}"))
+}
+
+#[test]
+fn a_compaction_leaves_what_the_last_one_left() {
+    let log = log();
+    let all = of(&log.session, &[], Cache::Warm);
+    assert_eq!(all[0].action, UserAction::Nothing);
+    assert_eq!(all[0].size, log.session.context().used);
+    let compact = found(&all, |action| *action == UserAction::Compact);
+    assert_eq!(compact.size, 30_000);
+    let clear = found(&all, |action| *action == UserAction::Clear);
+    assert!(clear.size <= compact.size, "{clear:?}");
+}
+
+/// Less in the context never brings the compaction closer.
+#[test]
+fn what_frees_tokens_leaves_more_requests() {
+    let log = log();
+    let items: Vec<ItemIx> = log.session.in_context().map(|(ix, ..)| ix).collect();
+    let all = of(&log.session, &items, Cache::Warm);
+    let requests = |outlook: &Outlook| outlook.forecast.map(|it| it.requests.p50);
+    for outlook in &all {
+        if outlook.trigger == all[0].trigger {
+            assert!(outlook.size <= all[0].size, "{outlook:?}");
+            if let (Ok(more), Ok(now)) = (requests(outlook), requests(&all[0])) {
+                assert!(more >= now, "{outlook:?}");
+            }
+        }
+    }
+    let server = found(&all, |it| {
+        *it == UserAction::WithoutServer("docs".to_owned())
+    });
+    assert!(server.size < all[0].size);
+    assert!(matches!(
+        found(&all, |it| matches!(it, UserAction::WithoutMarked(_))).action,
+        UserAction::WithoutMarked(n) if n == items.len()
+    ));
+}
+
+#[test]
+fn a_session_without_requests_has_nothing_to_clear() {
+    let log = Log::new();
+    let all = of(&log.session, &[], Cache::Cold);
+    assert_eq!(all[0].action, UserAction::Nothing);
+    assert!(
+        all.iter()
+            .all(|outlook| outlook.action != UserAction::Compact)
+    );
+}

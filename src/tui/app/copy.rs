@@ -1,0 +1,163 @@
+//! The menu of what can be copied of a session to go on elsewhere: the command that resumes it, its id, the path of its
+//! log, the text of the selected item.
+
+use super::resume::resume_command;
+use super::{App, Effect, Overlay, Screen};
+use crate::keymap::{Action, KeyPress};
+use model::sessions::SessionKey;
+use model::text::{TextPage, TextRequest};
+use render::inert::visible_text;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Something to copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copyable {
+    /// The key that chooses it in the menu.
+    pub key: char,
+    /// Its description in the menu.
+    pub about: &'static str,
+    /// The content.
+    pub content: CopyContent,
+}
+
+/// The content of something to copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CopyContent {
+    /// This text.
+    Text(String),
+    /// The text of an item, which is read first.
+    Item(TextRequest),
+}
+
+impl App {
+    /// Returns what can be copied of a session, the most useful first.
+    pub fn copyables(&self, key: SessionKey) -> Vec<Copyable> {
+        let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {
+            return Vec::new();
+        };
+        let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
+        // The agent cannot resume a sub-agent by itself.
+        let is_main = gauge.meta.parent.is_none() && facts.parent.is_none();
+        let folder = gauge.meta.cwd.as_deref();
+        let resume = id
+            .filter(|_| is_main)
+            .and_then(|id| resume_command(gauge.agent, id, folder));
+        let text = |key, about, text: String| Copyable {
+            key,
+            about,
+            content: CopyContent::Text(visible_text(&text)),
+        };
+        let path = facts.path.to_string_lossy().into_owned();
+        let rows = [
+            resume.map(|command| text('r', "resume", command)),
+            id.map(|id| text('i', "id", id.to_owned())),
+            Some(text('p', "path", path)),
+            folder.map(|folder| text('d', "folder", folder.to_owned())),
+            self.selected_text(key).map(|content| Copyable {
+                key: 't',
+                about: "the selected item's text",
+                content: CopyContent::Item(content),
+            }),
+            self.jump_markdown(key)
+                .map(|jump| text('j', "a large growth, as Markdown", jump)),
+        ];
+        rows.into_iter().flatten().collect()
+    }
+
+    /// Returns the place of the selected item's text; `None`: the session is not on the screen, or no item of it is
+    /// selected.
+    fn selected_text(&self, key: SessionKey) -> Option<TextRequest> {
+        if self.ui.screen != Screen::Session(key) {
+            return None;
+        }
+        let (list, view) = self.list()?;
+        let (ix, ..) = list.item(self.ui.cursor().index())?;
+        TextRequest::of(key.file, view.session.items().get(ix)?)
+    }
+
+    /// Opens the menu for the current session.
+    pub(super) fn ask_copy(&mut self) {
+        if let Some(key) = self.current() {
+            self.ui.overlay = Some(Overlay::Copy(key));
+            self.ui.menu_row = 0;
+        }
+    }
+
+    /// Handles a key while the menu is open. A key that is none of its closes it.
+    pub(super) fn choose_copy(&mut self, key: SessionKey, pressed: KeyPress) -> Effect {
+        let action = self.keymap.action(self.scope(), pressed);
+        let rows = self.copyables(key);
+        let last = rows.len().saturating_sub(1);
+        let row = self.ui.menu_row.min(last);
+        let by_key = |row: &&Copyable| pressed == KeyPress::Char(row.key);
+        let chosen = match pressed {
+            KeyPress::Enter => rows.get(row),
+            _ => rows.iter().find(by_key),
+        };
+        match (chosen, action) {
+            (Some(chosen), _) => {
+                self.close_overlay();
+                match &chosen.content {
+                    CopyContent::Text(text) => Effect::Copy(text.clone()),
+                    CopyContent::Item(request) => {
+                        self.copying = Some(*request);
+                        Effect::ReadText(*request)
+                    }
+                }
+            }
+            (None, Some(Action::Up)) => {
+                self.ui.menu_row = row.saturating_sub(1);
+                Effect::None
+            }
+            (None, Some(Action::Down)) => {
+                self.ui.menu_row = (row + 1).min(last);
+                Effect::None
+            }
+            _ => {
+                self.close_overlay();
+                Effect::None
+            }
+        }
+    }
+
+    /// Copies the text of an item that was asked for, if this is it. Returns the page if it is for the screen of a text.
+    pub(super) fn copy_page(&mut self, page: TextPage) -> Result<Effect, TextPage> {
+        if self.copying != Some(page.of) {
+            return Err(page);
+        }
+        self.copying = None;
+        Ok(match page.text {
+            Ok(text) => {
+                if text.pages > 1 {
+                    self.notify("copies the first page of a long text".to_owned());
+                }
+                Effect::Copy(visible_text(&text.text))
+            }
+            Err(why) => {
+                self.notify(why);
+                Effect::None
+            }
+        })
+    }
+
+    /// Opens the log of the current session in the editor.
+    pub(super) fn edit_log(&mut self) -> Effect {
+        let facts = self.current().and_then(|key| self.sessions.facts(key));
+        facts.map_or(Effect::None, |facts| {
+            Effect::OpenPath(Arc::clone(&facts.path))
+        })
+    }
+
+    /// Opens the folder of the current session in the editor.
+    pub(super) fn edit_folder(&mut self) -> Effect {
+        let gauge = self.current().and_then(|key| self.sessions.gauge(key));
+        match gauge.and_then(|gauge| gauge.meta.cwd.as_deref()) {
+            Some(folder) => Effect::OpenPath(Arc::new(PathBuf::from(folder))),
+            None => {
+                self.notify("the log does not name the session's folder".to_owned());
+                Effect::None
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The marks of a timeline and their labels: compactions, jumps, cold caches, and the scale of requests and times.
+
+use super::Chart;
+use crate::app::Pace;
+use crate::app::timeline::Scale;
+use crate::paint::{Area, Tone, piece};
+use crate::widgets::canvas::Canvas;
+use render::{number, text};
+use std::ops::Range;
+
+/// The least columns between two labels of the scale.
+const GAP: u16 = 3;
+
+impl Chart<'_> {
+    /// Draws the marks into the top row of the field, each with its label where that hides nothing.
+    pub(super) fn marks(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
+        let history = &self.history;
+        let column = |step: usize| field.x + scale.column_of(step) as u16;
+        let cold = history.cold.iter().copied();
+        for step in cold.filter(|step| *step < scale.requests) {
+            canvas.put((column(step), field.y), '∘', Tone::Warn);
+        }
+        let mut labels = Vec::new();
+        let jumps = history.jumps.iter();
+        for jump in jumps.filter(|jump| jump.step < scale.requests) {
+            let x = column(jump.step);
+            canvas.put((x, field.y), '↑', Tone::Chart);
+            labels.push((x, format!("+{}", number::short(jump.tokens)), Tone::Chart));
+        }
+        let resets = history.resets.iter();
+        for reset in resets.filter(|reset| reset.step < scale.requests) {
+            let x = column(reset.step);
+            canvas.put((x, field.y), '▾', Tone::Compaction);
+            let after = reset
+                .after
+                .map(|after| format!("→{}", number::short(after)));
+            let label = number::short(reset.before) + &after.unwrap_or_default();
+            labels.push((x, label, Tone::Compaction));
+        }
+        // Compactions first, since they are the larger changes.
+        for (x, label, tone) in labels.into_iter().rev() {
+            write_label(field, x, &label, tone, canvas);
+        }
+    }
+
+    /// Draws the scale below the field: the step of the cursor of a replay, the first, the last, and as many between them
+    /// as fit.
+    pub(super) fn scale_of_steps(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
+        let y = field.bottom();
+        let cursor = self.history.at.min(scale.requests - 1);
+        let last = scale.requests - 1;
+        let is_replayed = self.history.is_replayed;
+        let mut taken: Vec<Range<u16>> = Vec::new();
+        let mut write = |step: usize, tone: Tone, taken: &mut Vec<Range<u16>>| {
+            let label = self.step_label(step);
+            let columns = text::width(&label) as u16;
+            let x = field.x + scale.first_column_of(step) as u16;
+            let x = x.min(field.right().saturating_sub(columns)).max(field.x);
+            let span = x..x + columns;
+            let is_free =
+                |other: &Range<u16>| span.end + GAP <= other.start || other.end + GAP <= span.start;
+            if span.end <= field.right() && taken.iter().all(is_free) {
+                canvas.write((x, y), field.right(), &[piece(label, tone)]);
+                taken.push(span);
+            }
+        };
+        if is_replayed {
+            write(cursor, Tone::Strong, &mut taken);
+        }
+        write(0, Tone::Quiet, &mut taken);
+        write(last, Tone::Quiet, &mut taken);
+        for eighth in [4, 2, 6, 1, 3, 5, 7] {
+            write(last * eighth / 8, Tone::Quiet, &mut taken);
+        }
+    }
+
+    /// Returns `#118 09:14`.
+    fn step_label(&self, step: usize) -> String {
+        let time = self.history.times.get(step).copied().flatten();
+        let time = time.map(|at| format!(" {}", self.clock.time(at)));
+        let number = match self.history.pace {
+            Pace::Requests => format!("#{}", step + 1),
+            Pace::Records => format!("record {}", step + 1),
+        };
+        number + &time.unwrap_or_default()
+    }
+}
+
+/// Writes a label beside its mark, on the right or on the left, where nothing else is drawn.
+fn write_label(field: Area, mark: u16, label: &str, tone: Tone, canvas: &mut Canvas<'_>) {
+    let columns = text::width(label) as u16;
+    let spans = [
+        Some(mark + 1..mark + 1 + columns),
+        mark.checked_sub(columns).map(|from| from..mark),
+    ];
+    for span in spans.into_iter().flatten() {
+        let is_inside = span.start >= field.x && span.end <= field.right();
+        let is_free = is_inside
+            && span.clone().all(|x| {
+                let symbol = canvas.cell((x, field.y)).symbol();
+                symbol == " " || symbol == "─"
+            });
+        if is_free {
+            canvas.write((span.start, field.y), span.end, &[piece(label, tone)]);
+            return;
+        }
+    }
+}
