@@ -116,7 +116,7 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let item = |ix: ItemIx| {
         let mut part = parts::item(session, &carried, &repeated, ix);
         if which.texts == Texts::On {
-            part.insert("name".into(), calls.name_at(session, ix).into());
+            part.insert("call".into(), calls.arguments_at(session, ix).into());
         }
         let held = session.items().at(ix).presence().requests_held(requests);
         part.insert("requests_held".into(), held.into());

@@ -76,11 +76,14 @@ impl Calls {
         }
     }
 
-    /// Returns the name of an item; empty if there is no such item.
-    pub fn name_at<'s>(&self, session: &'s Session, ix: ItemIx) -> Cow<'s, str> {
-        let item = session.items().get(ix);
-        item.map(|item| self.name(session, &item))
-            .unwrap_or_default()
+    /// Returns the arguments of a call or of a result's call; `None`: it is neither, or there are none.
+    pub fn arguments_at<'s>(&self, session: &'s Session, ix: ItemIx) -> Option<Cow<'s, str>> {
+        let item = session.items().get(ix)?;
+        let found = match item.kind() {
+            Kind::ToolCall => Some(relative(session, arguments(&item))),
+            _ => self.subject(session, &item),
+        };
+        found.filter(|arguments| !arguments.is_empty())
     }
 
     /// Returns the arguments of the call that a tool's result belongs to, as a person would write them. Paths below the
@@ -164,14 +167,17 @@ mod tests {
             .node("6", vec![piece("b", None, Kind::ToolResult, "ok")])
             .node("7", vec![piece("c", None, Kind::ToolResult, "alone")]);
         let (all, one) = (Calls::of(&log.session), Calls::of_items(&log.session, [4]));
+        let item = |ix| log.session.items().at(ix);
         let names =
-            |calls: &Calls| [0, 4, 5, 6].map(|ix| calls.name_at(&log.session, ix).into_owned());
+            |calls: &Calls| [0, 4, 5, 6].map(|ix| calls.name(&log.session, &item(ix)).into_owned());
         assert_eq!(
             names(&all),
             ["src/db.rs", "src/db.rs", "cargo test", "alone"]
         );
         assert_eq!(names(&one), ["src/db.rs", "src/db.rs", "ok", "alone"]);
-        assert_eq!(all.name_at(&log.session, 99), "");
+        let arguments = [0, 4, 6, 99].map(|ix| all.arguments_at(&log.session, ix));
+        let arguments = arguments.map(|found| found.unwrap_or_default().into_owned());
+        assert_eq!(arguments, ["src/db.rs", "src/db.rs", "", ""]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What a context grew by between two counts.
+/// A growth of a context between two counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Jump {
     /// The request whose prompt was the first to be larger; `None`: it has no report yet.
@@ -35,8 +35,11 @@ pub struct Jump {
     pub parts: Vec<JumpPart>,
     /// The tokens of the items that left between the two counts.
     pub left: u64,
-    /// What is left of the growth: text that no log shows, as another list of tools. Below 0: the context lost such text.
+    /// The rest of the growth: text that no log shows, as another list of tools. Below 0: the context lost such text.
     pub unlogged: i64,
+    /// The line of its newest item, where no report shows it and something has come since; 0: it is shown by a report, or
+    /// goes with the next request.
+    pub line: u64,
     /// The record by which all of it had come, counted from 1, where no report shows it.
     record: u32,
     /// The items among which are the parts, where no report shows it.
@@ -85,6 +88,7 @@ pub fn jumps(session: &Session, most: usize) -> Vec<Jump> {
                 parts: Vec::new(),
                 left: 0,
                 unlogged: 0,
+                line: 0,
                 record: 0,
                 items: 0..0,
             });

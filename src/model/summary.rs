@@ -132,8 +132,8 @@ pub struct LastReset {
     pub is_reported: bool,
 }
 
-/// The largest item in a context.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The largest item in a context. A stored one equals the one that was stored, though it has no name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Largest {
     /// Its index in the session, where all of that is held.
     pub ix: ItemIx,
@@ -148,6 +148,13 @@ pub struct Largest {
     /// the summary was not made in this run.
     #[serde(skip)]
     pub name: Box<str>,
+}
+
+impl PartialEq for Largest {
+    fn eq(&self, other: &Largest) -> bool {
+        let facts = |it: &Largest| (it.ix, it.tokens, it.kind);
+        facts(self) == facts(other) && self.tool == other.tool
+    }
 }
 
 /// The beginning of an answer, which is compared with the results of the session that asked for it.

@@ -1,6 +1,6 @@
 //! A jump of a context in words: how much it grew, and by what.
 
-use crate::item::{label, request, words};
+use crate::item::{label, words};
 use crate::number::{error, tokens};
 use crate::text::{inert, shortened};
 use model::calls::{Calls, preview};
@@ -8,14 +8,23 @@ use model::jumps::{Jump, JumpPart};
 use model::session::{ItemIx, ItemRef, Session};
 use model::{Kind, Role};
 
-/// The most parts that are named, and the columns of the name of one.
+/// The most parts that are named.
 const NAMED_PARTS: usize = 3;
-const NAME_COLUMNS: usize = 48;
+/// The most columns of the name of a part in reports.
+pub const NAME_COLUMNS: usize = 48;
 
 /// Returns the request and the growth: `#241 +16.7k`, or `next +4.0k ±0.4k` before its report has come.
 pub fn growth(jump: &Jump) -> String {
-    let request = request(jump.request);
+    let request = request(jump);
     format!("{request} {}", size(jump))
+}
+
+/// Returns the first request that held what came, or the line of the newest item where there is no report on it.
+pub fn request(jump: &Jump) -> String {
+    match jump.line {
+        0 => crate::item::request(jump.request),
+        line => format!("line {line}"),
+    }
 }
 
 /// Returns the growth alone.
@@ -34,13 +43,14 @@ pub fn items(jumps: &[Jump]) -> impl Iterator<Item = ItemIx> + '_ {
     parts.map(|part| part.item)
 }
 
-/// Returns what came with a jump, safe to print: its largest parts, the number of the others, what no item explains, and
+/// Returns what came with a jump, safe to print: its largest parts with names of at most so many columns, the number of the others, what no item explains, and
 /// what left.
-pub fn parts(session: &Session, calls: &Calls, jump: &Jump) -> String {
+pub fn parts(session: &Session, calls: &Calls, jump: &Jump, columns: usize) -> String {
     let (named, others) = jump.parts.split_at(jump.parts.len().min(NAMED_PARTS));
     let named = named.iter().map(|part| {
-        let name = part_name(session, calls, part);
-        format!("{} {}", shortened(&name, NAME_COLUMNS), tokens(part.tokens))
+        let item = session.items().get(part.item);
+        let name = item.map(|item| item_name(session, calls, &item, columns));
+        format!("{} {}", name.unwrap_or_default(), tokens(part.tokens))
     });
     let rest = others.iter().map(|part| part.tokens);
     let rest = (!others.is_empty()).then(|| {
@@ -67,21 +77,23 @@ pub fn parts(session: &Session, calls: &Calls, jump: &Jump) -> String {
 /// print.
 pub fn part_name(session: &Session, calls: &Calls, part: &JumpPart) -> String {
     let item = session.items().get(part.item);
-    item.map(|item| item_name(session, calls, &item))
+    item.map(|item| item_name(session, calls, &item, usize::MAX))
         .unwrap_or_default()
 }
 
-fn item_name(session: &Session, calls: &Calls, item: &ItemRef<'_>) -> String {
+/// Returns the name of an item, of whose call or text at most so many columns are shown.
+fn item_name(session: &Session, calls: &Calls, item: &ItemRef<'_>, columns: usize) -> String {
     let name = calls.name(session, item);
-    let name = inert(&name);
+    let is_own = *name == *preview(item);
+    let name = shortened(&name, columns);
     let of_call = matches!(item.kind(), Kind::ToolCall | Kind::ToolResult);
-    if of_call && (item.kind() == Kind::ToolCall || *name != *inert(preview(item))) {
+    if of_call && (item.kind() == Kind::ToolCall || !is_own) {
         let label = label(item);
         let is_command = COMMANDS
             .iter()
             .any(|word| label.to_lowercase().contains(word));
         return match (is_command, name.is_empty()) {
-            (true, false) => name.into_owned(),
+            (true, false) => name,
             (_, true) => inert(&label).into_owned(),
             (false, false) => format!("{} {name}", inert(&label)),
         };

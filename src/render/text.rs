@@ -188,7 +188,10 @@ pub fn middle(text: &str, columns: usize) -> String {
 /// name stays; any other text its end, but for a path that ends it.
 pub fn shortened(text: &str, columns: usize) -> String {
     let shown = inert(text);
-    if width(&shown) <= columns || columns < 3 {
+    if width(&shown) <= columns {
+        return shown.into_owned();
+    }
+    if columns < 3 {
         return cut(&shown, columns);
     }
     let last = shown.rsplit(' ').next().unwrap_or_default();

@@ -206,7 +206,7 @@ struct ScreenData {
     /// The sessions that match the filter.
     matched: sessions::MatchedSessions,
     /// The texts that name the rows on screen.
-    names: HashMap<SessionKey, alike::RowNames>,
+    names: HashMap<SessionKey, listed::RowNames>,
     page: Option<Page>,
     /// The area that is dragged with the mouse, and its effect.
     dragged: Option<(Area, Hit)>,

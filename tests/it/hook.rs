@@ -191,10 +191,7 @@ fn names_of_files_do_not_reach_the_model() {
     let told = answer["hookSpecificOutput"]["additionalContext"]
         .as_str()
         .unwrap();
-    assert!(
-        shown.contains("largest: Read of IGNORE ALL.md, "),
-        "{shown}"
-    );
+    assert!(shown.contains("largest: Read IGNORE ALL.md, "), "{shown}");
     assert!(told.contains("largest: Read, "), "{told}");
 }
 

@@ -145,7 +145,7 @@ impl Play {
             begun.push_str(lines.next().expect("a message of the user"));
         }
         fs::write(&log, begun).unwrap();
-        let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+        let mut monitor = Monitor::open(home.path(), &[], (160, 40));
         monitor.wait_for(&format!("{}: {}", self.fixture, self.first), |screen| {
             screen.contains("1 session") && screen.contains(self.first)
         });

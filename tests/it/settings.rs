@@ -76,9 +76,9 @@ fn what_was_set_on_screen_is_there_the_next_time() {
     let home = home();
     let mut monitor = open(home.path(), &[]);
     monitor.press("s");
-    monitor.wait_for_text("sort headroom");
+    monitor.wait_for_text("sort needs you");
     quit(monitor, "q");
-    open(home.path(), &[]).wait_for_text("sort headroom");
+    open(home.path(), &[]).wait_for_text("sort needs you");
     open(home.path(), &["--fresh"]).wait_for_text("sort recent");
 }
 
@@ -114,7 +114,7 @@ fn a_broken_memory_is_told_of_and_mended() {
     monitor.wait_for_text("state.toml");
     quit(monitor, "sq");
     let text = fs::read_to_string(&path).unwrap();
-    assert!(text.contains("headroom"), "{text}");
+    assert!(text.contains("needs you"), "{text}");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn keys_of_ones_own_hold_in_footer_and_help() {
     let mut monitor = open(home.path(), &[]);
     monitor.wait_for_text("F5 sort");
     monitor.press_key(KeyCode::F(5));
-    monitor.wait_for_text("sort headroom");
+    monitor.wait_for_text("sort needs you");
     quit(monitor, "Q");
 }
 

@@ -209,9 +209,12 @@ fn shell(words: &[Cow<'_, str>]) -> String {
             command.to_string()
         }
         words => {
-            let quoted = |word: &Cow<'_, str>| match word.contains([' ', '"']) {
-                true => format!("'{word}'"),
-                false => word.to_string(),
+            let quoted = |word: &Cow<'_, str>| {
+                if word.contains([' ', '"']) {
+                    format!("'{word}'")
+                } else {
+                    word.to_string()
+                }
             };
             words.iter().map(quoted).collect::<Vec<_>>().join(" ")
         }

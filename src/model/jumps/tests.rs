@@ -111,6 +111,11 @@ fn a_log_without_reports_grows_from_answer_to_answer() {
     );
     assert!(largest.tokens >= 30_000 && largest.error > 0, "{largest:?}");
     assert_eq!(found[1].parts[0].item, 3);
+    assert_eq!(
+        (largest.line, found[1].line),
+        (3, 0),
+        "the newest one goes with the next request"
+    );
     let timeline = Timeline::of(&log.session);
     assert_eq!(largest.moment(&timeline), Some(2));
 }

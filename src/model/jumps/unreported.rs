@@ -31,11 +31,17 @@ pub(super) fn for_each(session: &Session, mut with: impl FnMut(Jump)) {
             estimated: (0.0, 0),
         };
         next.add(ix, answers, session);
-        if let Some(jump) = step.replace(next).and_then(|step| step.jump(session)) {
+        if let Some(jump) = step
+            .replace(next)
+            .and_then(|step| step.jump(session, false))
+        {
             with(jump);
         }
     }
-    if let Some(jump) = step.and_then(|step| step.jump(session)) {
+    if let Some(jump) = step.and_then(|step| {
+        let is_newest = step.epoch.number == session.resets().len();
+        step.jump(session, is_newest)
+    }) {
         with(jump);
     }
 }
@@ -78,7 +84,8 @@ impl Step {
         }
     }
 
-    fn jump(self, session: &Session) -> Option<Jump> {
+    /// Returns its jump, if it is one. The newest step goes with the next request.
+    fn jump(self, session: &Session, is_newest: bool) -> Option<Jump> {
         let (estimate, estimates) = self.estimated;
         let calibration = session.attribution().items().calibrations().current();
         let last = session.items().get(self.items.end.checked_sub(1)?)?;
@@ -97,6 +104,7 @@ impl Step {
             parts: Vec::new(),
             left: 0,
             unlogged: 0,
+            line: if is_newest { 0 } else { last.place().line() },
             record: last.record(),
             items: self.items,
         })

@@ -16,6 +16,9 @@ use render::{NONE, OF_WINDOW, live_sign, or_none, triggers as words};
 use std::array;
 use std::borrow::Cow;
 
+/// A test of a cell, and the meaning of the sign that such cells have.
+type Meaning = (fn(&str) -> bool, &'static str);
+
 /// A column of the list.
 pub(super) struct ListColumn {
     pub(super) column: Column,
@@ -24,7 +27,7 @@ pub(super) struct ListColumn {
     /// The cell of a session.
     cell: fn(&Entry<'_>) -> String,
     /// The signs that its cells may have: a test of a cell, and the meaning below the list.
-    signs: &'static [(fn(&str) -> bool, &'static str)],
+    signs: &'static [Meaning],
 }
 
 impl ListColumn {
@@ -56,7 +59,7 @@ pub(super) struct Entry<'a> {
     id_chars: usize,
 }
 
-const PROVISIONAL: (fn(&str) -> bool, &str) = (
+const PROVISIONAL: Meaning = (
     |cell| cell.contains(ABOUT),
     "~ may change when the whole log is read and counted",
 );

@@ -17,8 +17,11 @@ const ID_CHARS: usize = 13;
 /// A way to write a number.
 type Number = fn(u64) -> String;
 
+/// Writes the cell of a group.
+type GroupCell = fn(&Group, Number) -> String;
+
 /// The columns of what the totals are divided by, each with the cell of a group.
-const GROUP_COLUMNS: [(Column, fn(&Group, Number) -> String); 7] = [
+const GROUP_COLUMNS: [(Column, GroupCell); 7] = [
     (Column::new("", Holds::Text(12), 0), |group, _| {
         match &*group.name {
             "" => NONE,

@@ -400,9 +400,10 @@ fn jump_parts(session: &Session) -> Vec<JumpPart> {
         .collect()
 }
 
-// What the context grew by between two counts; `request` is null until a report has come.
+// Growth of the context between two counts; `request` is null until a report has come.
 part! { JumpPart(session: &Session, calls: &CallNames, jump: &Jump) {
     request: Option<usize> = jump.request,
+    line?: u64 = Some(jump.line).filter(|line| *line > 0),
     at: Option<Timestamp> = jump.at,
     tokens: u64 = jump.tokens,
     error?: u64 = Some(jump.error).filter(|error| *error > 0),

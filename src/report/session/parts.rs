@@ -13,6 +13,7 @@ use model::compaction::compactions;
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::SessionGauge;
+use model::jumps::Jump;
 use model::repeats::Repeats;
 use model::session::{ItemIx, Session};
 use model::triggers::NextTrigger;
@@ -83,36 +84,46 @@ pub fn item(
     part
 }
 
-/// Returns the largest growths of the context, at most this many, each with its largest parts: `jumps` of a report. Only
-/// with `names` they name what came.
+/// Returns the largest growths of the context, at most this many, each with its largest parts: `jumps` of a report. In
+/// place of names, which may be text of the log, calls have their arguments if `names` are shown.
 pub fn jumps(session: &Session, most: usize, names: Names) -> Vec<Map<String, Value>> {
-    let mut jumps = model::jumps::jumps(session, most);
-    for jump in &mut jumps {
-        jump.parts.truncate(MOST_JUMP_PARTS);
-    }
+    let jumps = model::jumps::jumps(session, most);
     let calls = match names {
         Names::Shown => Calls::of_items(session, jump::items(&jumps)),
         Names::Hidden => Calls::default(),
     };
-    let part = |jump| object(&JumpPart::new(session, &calls, jump));
-    let mut parts: Vec<Map<String, Value>> = jumps.iter().map(part).collect();
-    if names == Names::Hidden {
-        let all = parts
-            .iter_mut()
-            .filter_map(|jump| jump.get_mut("parts")?.as_array_mut());
-        for part in all.flatten().filter_map(Value::as_object_mut) {
-            part.remove("name");
+    let short = |jump: &Jump| {
+        let mut part = object(&JumpPart::new(session, &calls, jump));
+        let (named, others) = jump.parts.split_at(jump.parts.len().min(MOST_JUMP_PARTS));
+        let more = others.iter().map(|part| part.tokens);
+        let more = more.fold(0, u64::saturating_add);
+        if more > 0 {
+            part.insert("more".into(), more.into());
         }
-    }
-    parts
+        if let Some(Value::Array(parts)) = part.get_mut("parts") {
+            parts.truncate(named.len());
+            for (part, item) in parts.iter_mut().zip(named) {
+                let Some(part) = part.as_object_mut() else {
+                    continue;
+                };
+                part.remove("name");
+                let call = calls.arguments_at(session, item.item);
+                if let Some(call) = call.filter(|_| names == Names::Shown) {
+                    part.insert("call".into(), call.into());
+                }
+            }
+        }
+        part
+    };
+    jumps.iter().map(short).collect()
 }
 
-/// The use of the names of items, which are text of the log.
+/// The use of the arguments of calls, which are text of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     /// Numbers alone.
     Hidden,
-    /// Items are named by their calls.
+    /// Calls have their arguments.
     Shown,
 }
 

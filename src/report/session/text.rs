@@ -212,7 +212,7 @@ fn write_jumps(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let width = widest(growths.iter().cloned());
     writeln!(out, "\n  largest growths")?;
     for (jump, growth) in jumps.iter().zip(growths) {
-        let parts = jump::parts(session, &calls, jump);
+        let parts = jump::parts(session, &calls, jump, jump::NAME_COLUMNS);
         out.row(format_args!("  {}  {parts}", left(&growth, width)))?;
     }
     Ok(())

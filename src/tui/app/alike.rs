@@ -1,6 +1,7 @@
 //! The texts that name the rows of the list of sessions: cut so that they differ, with ids where they still read alike.
 
 use super::columns::{self, Column};
+use super::listed::RowNames;
 use super::{App, ListLine};
 use model::event::Conversation;
 use model::sessions::{Row, SessionKey};
@@ -10,15 +11,6 @@ use std::collections::{HashMap, HashSet};
 /// The number of an id's characters that are shown: its last ones, since the ids of sessions that began together differ
 /// there.
 const ID_CHARS: usize = 6;
-
-/// The texts that name a session, cut to their columns.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RowNames {
-    /// Its project or, for a sub-agent, its type; without a column for the title, whatever names it.
-    pub project: String,
-    /// Its title.
-    pub title: String,
-}
 
 impl App {
     /// Computes the texts that name the rows on screen.
@@ -42,8 +34,16 @@ impl App {
         let mut names: Vec<RowNames> = names
             .map(|(project, title)| RowNames { project, title })
             .collect();
-        for at in alike(&self.other_words(&rows), &names) {
-            if let Some(id) = self.distinguishing_id(rows[at].key) {
+        for group in alike(&self.other_words(&rows), &names) {
+            let ids: HashMap<usize, String> = group
+                .iter()
+                .filter_map(|at| Some((*at, self.distinguishing_id(rows[*at].key)?)))
+                .collect();
+            // Several sessions of one log may have one id, which says nothing.
+            if ids.values().collect::<HashSet<_>>().len() < 2 {
+                continue;
+            }
+            for (at, id) in ids {
                 let names = &mut names[at];
                 let (text, columns) = match title {
                     0 => (&mut names.project, project),
@@ -141,8 +141,8 @@ fn told_apart(texts: &[String], columns: usize) -> Vec<String> {
     texts.iter().map(one).collect()
 }
 
-/// Returns the rows that read like another one.
-fn alike(words: &[(String, u8, String)], names: &[RowNames]) -> Vec<usize> {
+/// Returns the rows that read alike, in groups.
+fn alike(words: &[(String, u8, String)], names: &[RowNames]) -> Vec<Vec<usize>> {
     let mut by_words: HashMap<_, Vec<usize>> = HashMap::new();
     for (at, row) in words.iter().zip(names).enumerate() {
         by_words
@@ -150,8 +150,10 @@ fn alike(words: &[(String, u8, String)], names: &[RowNames]) -> Vec<usize> {
             .or_default()
             .push(at);
     }
-    let alike = by_words.into_values().filter(|rows| rows.len() > 1);
-    alike.flatten().collect()
+    by_words
+        .into_values()
+        .filter(|rows| rows.len() > 1)
+        .collect()
 }
 
 /// Returns the text with an id after it.

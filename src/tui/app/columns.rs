@@ -4,9 +4,8 @@
 //! The narrower the screen, the fewer columns it shows. First come those that say which session it is and how full it is,
 //! then how long it will last, then the rest. Each entry says from which width on it is shown, and why from there on.
 
-use super::alike::RowNames;
 use super::layout::WidthClass;
-use super::listed::{GROWTH_BARS, nearness, percent, share_stage};
+use super::listed::{GROWTH_BARS, RowNames, nearness, percent};
 use super::{App, Nearness};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::forecast::{Forecast, NoForecast};
@@ -16,6 +15,7 @@ use model::session::Coverage;
 use model::sessions::{Row, Sessions};
 use model::triggers::next;
 use model::window::TriggerKind;
+use render::sure::Signs;
 use render::{self, NONE, OF_WINDOW, number, sparkline, spending, text, triggers};
 
 /// A column of the list of sessions.
@@ -182,7 +182,7 @@ pub static COLUMNS: &[Column] = columns! {
         |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE)));
     // How full it is: what the program is for.
     Gauge "context" "CONTEXT" [0 => PERCENT_COLUMNS], sort 3 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
-        "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
+        "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one; ≥: at least",
         |entry| {
             let sign = match entry.gauge.limits().trigger {
                 Some(_) => ' ',
@@ -194,8 +194,8 @@ pub static COLUMNS: &[Column] = columns! {
             };
             let percent = percent(entry.gauge);
             let percent = percent.map(|percent| {
-                let stage = share_stage(entry.gauge);
-                stage.number(format!("{percent}%{sign}"))
+                let share = Signs::of(entry.gauge).share;
+                format!("{share}{percent}%{sign}")
             });
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
         };
@@ -217,14 +217,17 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // The percentage and the requests say the same in a more useful unit.
     Right "headroom" "HEADROOM" [110 => 9], sort 2 Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
-        "tokens left before the trigger",
+        "tokens left before the trigger; ≤: at most",
         |entry| match entry.gauge.headroom() {
             None => quiet(NONE),
             Some(left) => {
                 let tokens = match (left, entry.gauge.context.used) {
                     (_, 0) => NONE.to_owned(),
                     (0, _) => "now".to_owned(),
-                    (left, _) => share_stage(entry.gauge).number(number::short(left)),
+                    (left, _) => {
+                        let sign = Signs::of(entry.gauge).left;
+                        format!("{sign}{}", number::short(left))
+                    }
                 };
                 // The percentage has the stronger style: one such number per row is enough.
                 piece(tokens, nearness(entry.gauge).min(Nearness::Near))
@@ -263,7 +266,7 @@ pub static COLUMNS: &[Column] = columns! {
                 })
             }
         };
-    // What it cost so far. The sum of the day is below the list on any screen.
+    // Its cost so far. The sum of the day is below the list on any screen.
     Right "cost" "COST" [100 => 8],
         sort 14 Sort::Highest(|gauge| some((gauge.spending.as_ref()?.all.usd() * 1e6) as u64)),
         "its cost so far by list prices; ≥: some responses have no price, or surcharges; —: not known, or not all was read yet",
@@ -299,7 +302,7 @@ pub static COLUMNS: &[Column] = columns! {
             let window = entry.gauge.limits().window;
             quiet(sparkline::bars(&entry.gauge.growth(), window))
         };
-    // Whether somebody is at work in it. The list is in this order, so that a narrow screen can do without.
+    // It says when somebody was last at work in it. The list is in this order, so that a narrow screen can do without.
     Right "recent" "AGE" [72 => 5], sort 0 Sort::Recent,
         "time since the last record",
         |entry| {

@@ -15,6 +15,15 @@ pub const GROWTH_BARS: usize = 8;
 /// The time for which a compaction is shown as new, in seconds.
 const NEWS_SECONDS: i64 = 120;
 
+/// The texts that name a session, cut to their columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowNames {
+    /// Its project or, for a sub-agent, its type; without a column for the title, whatever names it.
+    pub project: String,
+    /// Its title.
+    pub title: String,
+}
+
 /// The nearness of a context to its trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
@@ -39,11 +48,6 @@ impl From<Nearness> for Tone {
 /// Returns whether the size of the context may still change.
 pub fn size_stage(gauge: &SessionGauge) -> Stage {
     Stage::settled_if(gauge.is_final)
-}
-
-/// Returns whether the context's share of its trigger or window may still change.
-pub fn share_stage(gauge: &SessionGauge) -> Stage {
-    size_stage(gauge).of_share(gauge.limits())
 }
 
 /// Returns the size of the context in whole percent, rounded: of its trigger or, where none is known, of its window.

@@ -10,6 +10,8 @@ use model::triggers::idle_at;
 
 /// A prompt cache that ends within this part of its time is soon cold.
 const SOON: i64 = 4;
+/// No provider keeps a prompt longer, in seconds.
+const LONGEST_LIFE: i64 = 86_400;
 /// A session that compacts within so many seconds if nobody types is near its trigger.
 const IDLE_SECONDS: i64 = 600;
 
@@ -58,10 +60,13 @@ impl App {
         if activity.is_some() && (nearness(gauge) != Nearness::Calm || is_idle_soon()) {
             return Some(Need::Compacts);
         }
-        // A sub-agent ends with its task. The user goes on with its parent.
-        let cache = gauge
-            .prompt_cache()
-            .filter(|_| gauge.meta.parent.is_none())?;
+        // A sub-agent ends with its task: the user goes on with its parent. No cache is asked for that no provider keeps as
+        // long, since thousands of sessions are old.
+        let is_recent = left(active?) > -LONGEST_LIFE;
+        if gauge.meta.parent.is_some() || !is_recent {
+            return None;
+        }
+        let cache = gauge.prompt_cache()?;
         let life = i64::from(cache.life.seconds);
         match cache.state(self.now) {
             CacheState::Warm(until) if left(until) <= life / SOON => Some(Need::Cools),

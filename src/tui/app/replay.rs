@@ -186,12 +186,20 @@ impl App {
         self.go_to_jump(if next < page.jumps.len() { next } else { 0 });
     }
 
+    /// Returns the columns for the name of a part of a jump, of which a line has several.
+    pub(super) fn name_columns(&self) -> usize {
+        usize::from(self.ui.size.0 / 3).clamp(16, 60)
+    }
+
     /// Goes to a jump, counted from the largest, and says what came with it.
     pub(super) fn go_to_jump(&mut self, rank: usize) {
         let found = self.shown.page.as_ref().and_then(|page| {
             let session = self.sessions.get(page.key)?;
             let jump = page.jumps.get(rank)?;
-            let (growth, parts) = (jump::growth(jump), jump::parts(session, &page.calls, jump));
+            let (growth, parts) = (
+                jump::growth(jump),
+                jump::parts(session, &page.calls, jump, self.name_columns()),
+            );
             let all = page.jumps.len();
             let line = format!("jump {} of {all}: {growth}: {parts}", rank + 1);
             Some((jump.moment(&page.timeline)?, line))

@@ -7,4 +7,6 @@ mod piece;
 
 pub use area::Area;
 pub use hits::{Hit, HitMap};
-pub use piece::{Piece, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
+pub use piece::{
+    Piece, Pieces, Tone, fitted, joined, joined_width, piece, plain, quiet, strong, width,
+};

@@ -170,6 +170,32 @@ pub fn width(line: &[Piece]) -> usize {
     line.iter().map(Piece::width).sum()
 }
 
+/// Returns as much of a line as fits into these columns, with a sign where it was cut.
+pub fn fitted(line: Pieces, columns: usize) -> Pieces {
+    let text: String = line.iter().map(|piece| &*piece.text).collect();
+    if text::width(text.trim_end()) <= columns {
+        return line;
+    }
+    let (mut left, mut shown) = (columns, Pieces::new());
+    for piece in line {
+        let wide = piece.width();
+        if wide < left {
+            left -= wide;
+            shown.push(piece);
+            continue;
+        }
+        // With a sign, also where only what follows it has no room: after a space, since a number is not cut.
+        let text = if wide + 2 <= left {
+            format!("{} …", piece.text)
+        } else {
+            text::cut(&piece.text, left.min(wide.saturating_sub(1)))
+        };
+        shown.push(Piece { text, ..piece });
+        break;
+    }
+    shown
+}
+
 /// Returns the columns of groups in a line, with the separator after each.
 pub fn joined_width(groups: &[Pieces]) -> usize {
     groups.iter().map(|group| width(group) + 3).sum()

@@ -210,7 +210,15 @@ const FACT_CHARS: usize = 1_000;
 fn facts(alert: &Alert) -> Facts {
     let inert = |text: &str| {
         let inert = text::inert(text);
-        OsString::from(inert.chars().take(FACT_CHARS).collect::<String>())
+        let is_long = inert.chars().nth(FACT_CHARS).is_some();
+        let sign = is_long.then_some('…');
+        OsString::from(
+            inert
+                .chars()
+                .take(FACT_CHARS)
+                .chain(sign)
+                .collect::<String>(),
+        )
     };
     let number = |n: u64| OsString::from(n.to_string());
     let text = |text: &Option<String>| text.as_deref().map(inert);

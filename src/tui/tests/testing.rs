@@ -121,7 +121,7 @@ impl Log {
         }
     }
 
-    /// The same log as another file.
+    /// This log as another file.
     pub(crate) fn of_file(mut self, n: u64) -> Log {
         self.file = FileId(n);
         for update in &mut self.updates {

@@ -63,7 +63,7 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
     let mut pieces = vec![strong(text::cut(name, room))];
     let title = app.sessions.title(key).unwrap_or_default();
     let rest = room.saturating_sub(width(&pieces) + 3);
-    if !title.starts_with(name) && rest >= LEAST_TITLE {
+    if !title.is_empty() && !title.starts_with(name) && rest >= LEAST_TITLE {
         let title = text::cut(&text::one_line(&title), rest);
         pieces.extend([quiet(" · "), plain(title)]);
     }

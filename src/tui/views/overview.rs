@@ -72,12 +72,11 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         left.extend([plain(", "), strong(format!("{} live", app.live()))]);
     }
     let needs = app.totals().needs;
-    if needs > 0 {
-        let verb = if needs == 1 { "needs" } else { "need" };
-        left.extend([
-            plain(", "),
-            piece(format!("{needs} {verb} you"), Tone::Near),
-        ]);
+    let verb = if needs == 1 { "needs" } else { "need" };
+    let words = format!(", {needs} {verb} you");
+    let room = usize::from(area.width).saturating_sub(width(&left) + 1);
+    if needs > 0 && text::width(&words) <= room {
+        left.push(piece(words, Tone::Near));
     }
     if !app.sessions.initial_scan_done {
         left.push(quiet("  reading"));

@@ -1,7 +1,7 @@
 //! The list of a tab.
 
 use crate::app::App;
-use crate::paint::{Hit, Tone, piece, quiet};
+use crate::paint::{Hit, Tone, fitted, piece, quiet};
 use crate::widgets::canvas::Canvas;
 use render::text;
 
@@ -17,7 +17,9 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     for (row, y) in shown {
         let selected = row == cursor.index();
         let x = canvas.write((0, y), canvas.width(), &[super::pointer(selected)]);
-        canvas.write((x, y), canvas.width(), &list.row(&view, row));
+        let room = usize::from(canvas.width().saturating_sub(x));
+        let line = fitted(list.row(&view, row), room);
+        canvas.write((x, y), canvas.width(), &line);
         if selected {
             canvas.select_row(y);
         }

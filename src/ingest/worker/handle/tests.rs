@@ -467,7 +467,10 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
         })
     });
     let before = watching.session(&path).context().used;
-    fs::write(&path, summary).unwrap();
+    // As a whole: a reader that found half of it would begin anew with the rest.
+    let whole = dir.path().join("whole");
+    fs::write(&whole, summary).unwrap();
+    fs::rename(&whole, &path).unwrap();
     watching.until("the compaction", |sessions| {
         let session = sessions.get(key(&path));
         session.is_some_and(|session| !session.resets().is_empty())
@@ -479,7 +482,8 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
     assert!(reset.at.is_some());
     // It is still there when the agent writes on.
     let more = "- role: assistant\n  content: I will read the export.\n  tokens: 0\n";
-    fs::write(&path, format!("{}\n{more}", summary.trim_end())).unwrap();
+    fs::write(&whole, format!("{}\n{more}", summary.trim_end())).unwrap();
+    fs::rename(&whole, &path).unwrap();
     watching.until("the answer", |sessions| {
         let session = sessions.get(key(&path));
         session.is_some_and(|session| session.context().used > after)

@@ -116,10 +116,10 @@ pub(super) fn jumps(session: &Session) -> Option<Section> {
         role: None,
         share: Some(found.tokens as f64 / most as f64),
         cells: vec![
-            render::item::request(found.request).into(),
+            jump::request(found).into(),
             when(found.at),
             jump::size(found).into(),
-            Line::log(&jump::parts(session, &calls, found)),
+            Line::log(&jump::parts(session, &calls, found, jump::NAME_COLUMNS)),
         ],
     });
     let table = Table::new("request | when | #growth | what came", rows);
@@ -253,9 +253,10 @@ fn compaction_row(
             });
         line.and(" ").and_line(sized(*size, *source))
     });
-    let largest = match done.is_of_earlier_log {
-        true => Line::own("not in this log: it compacted an earlier one"),
-        false => Line::joined(largest, ", ").or_none(),
+    let largest = if done.is_of_earlier_log {
+        Line::own("not in this log: it compacted an earlier one")
+    } else {
+        Line::joined(largest, ", ").or_none()
     };
     let what = Line::own(format!("{} (", reset.gone.name()));
     let cells: [Line; COMPACTION_CELLS] = [

@@ -10,7 +10,7 @@ use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, ta
 use crate::app::seconds_since;
 use crate::paint::{Pieces, Tone, piece, quiet};
 use model::jumps::Jump;
-use render::{self, item, jump, number};
+use render::{jump, number};
 
 /// A jump, by its rank.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Row for RankedJump {
         right "WHEN" [7, 13, 13] |view, ranked| {
             let began = view.session.started_at.zip(ranked.jump.at);
             let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
-            let request = item::request(ranked.jump.request);
+            let request = jump::request(&ranked.jump);
             let wide = view.fold().pick(false, true, true);
             quiet(match elapsed.filter(|_| wide) {
                 Some(elapsed) => format!("{request} {elapsed}"),
@@ -63,10 +63,16 @@ impl Row for RankedJump {
     )];
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let parts = jump::parts(view.session, &view.page.calls, &self.jump);
-        match self.is_later {
-            true => vec![quiet(parts)],
-            false => vec![piece(parts, Tone::Text)],
+        let parts = jump::parts(
+            view.session,
+            &view.page.calls,
+            &self.jump,
+            view.app.name_columns(),
+        );
+        if self.is_later {
+            vec![quiet(parts)]
+        } else {
+            vec![piece(parts, Tone::Text)]
         }
     }
 

@@ -35,7 +35,7 @@ fn provisional_numbers_of_the_list_are_marked_until_they_are_counted() {
     assert!(!shown(&app).contains("counting"));
     app.prepare(now() + SignedDuration::from_secs(1));
     assert!(app.take_rested().is_some());
-    // What comes and goes moves no number.
+    // A word that comes and goes moves no number.
     assert!(shown(&app).contains("T ~93k · largest"), "{}", shown(&app));
     assert!(shown(&app).contains(" · counting ──"), "{}", shown(&app));
     read_again(&mut app, true);

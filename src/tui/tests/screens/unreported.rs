@@ -174,7 +174,7 @@ fn the_largest_growth_is_found_without_reports_too() {
 
 #[test]
 fn a_notice_is_listed_as_one() {
-    let mut app = opened(unreported(), 80, 24);
+    let mut app = opened(unreported(), 100, 24);
     type_keys(&mut app, "c");
     let shown = text(&app, Theme::default());
     assert!(shown.contains("notice · near limit: 230000"), "{shown}");

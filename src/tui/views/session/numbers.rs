@@ -9,6 +9,7 @@ use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, stro
 use crate::views::groups;
 use model::context::Context;
 use render::number;
+use render::sure::{AT_LEAST, AT_MOST};
 
 pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     let (context, limits) = (shown.context, shown.limits);
@@ -19,10 +20,10 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     let stage = shown.stage;
     let mut groups = vec![amount(context, stage, narrow)];
     // A count of which only a part was read is larger, as `ls` says too.
-    let is_least = context.own.is_some() && !shown.is_count_whole;
+    let is_least = limits.trigger.is_some() && !shown.is_count_whole;
     let mut share = groups::share(context, limits, stage);
     if let Some(percent) = share.first_mut().filter(|_| is_least) {
-        percent.text.insert(0, '≥');
+        percent.text.insert_str(0, AT_LEAST);
     }
     if narrow {
         share.truncate(1);
@@ -41,7 +42,7 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
         let left = number::short(context.headroom(trigger));
         let mut left = stage.of_share(limits).number(left);
         if is_least {
-            left.insert(0, '≤');
+            left.insert_str(0, AT_MOST);
         }
         if narrow {
             vec![piece(format!("{left} left"), shown.nearness)]
