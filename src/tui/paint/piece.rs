@@ -176,22 +176,17 @@ pub fn fitted(line: Pieces, columns: usize) -> Pieces {
     if text::width(text.trim_end()) <= columns {
         return line;
     }
-    let (mut left, mut shown) = (columns, Pieces::new());
+    let cut = text::cut(&text, columns);
+    let mut kept = cut.strip_suffix('…').unwrap_or(&cut);
+    let mut shown = Pieces::new();
     for piece in line {
-        let wide = piece.width();
-        if wide < left {
-            left -= wide;
-            shown.push(piece);
-            continue;
-        }
-        // With a sign, also where only what follows it has no room: after a space, since a number is not cut.
-        let text = if wide + 2 <= left {
-            format!("{} …", piece.text)
-        } else {
-            text::cut(&piece.text, left.min(wide.saturating_sub(1)))
+        let Some(rest) = kept.strip_prefix(&*piece.text) else {
+            let text = format!("{kept}…");
+            shown.push(Piece { text, ..piece });
+            break;
         };
-        shown.push(Piece { text, ..piece });
-        break;
+        kept = rest;
+        shown.push(piece);
     }
     shown
 }
