@@ -206,6 +206,7 @@ impl Log {
             file: self.file,
             agent: "claude-code",
             label: "claude",
+            resume: None,
             path: Arc::new(PathBuf::from(format!("/logs/{id}.jsonl"))),
             id: Some(id),
             parent: None,

@@ -133,6 +133,16 @@ mod tests {
     }
 
     #[test]
+    fn every_command_that_resumes_a_session_names_its_id() {
+        let formats = ALL.iter().copied();
+        let commands: Vec<&str> = formats.filter_map(|format| format.facts.resume).collect();
+        assert!(commands.len() >= 8, "{commands:?}");
+        for command in commands {
+            assert_eq!(command.matches("{id}").count(), 1, "{command}");
+        }
+    }
+
+    #[test]
     fn every_format_says_what_its_logs_tell() {
         for format in ALL.iter().copied() {
             let facts = format.facts;

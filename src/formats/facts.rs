@@ -2,7 +2,6 @@
 
 use super::root::Base;
 use super::{Format, head};
-use model::window::Rules;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -28,6 +27,9 @@ pub struct Facts {
     pub compactions: &'static str,
     /// The versions that it was tested with, real logs first.
     pub tried: &'static str,
+    /// The command that resumes a session, with `{id}` for its id: `claude --resume {id}`. `None`: none is certain.
+    #[serde(skip)]
+    pub resume: Option<&'static str>,
 }
 
 /// [`Facts::live`] of logs that grow line by line.
@@ -45,6 +47,7 @@ impl Facts {
         sub_agents: "",
         compactions: "",
         tried: "",
+        resume: None,
     };
 
     /// Returns the known and the estimated numbers in one sentence.
@@ -56,54 +59,6 @@ impl Facts {
             (known, estimated) => format!("{known}; estimated: {estimated}"),
         }
     }
-}
-
-/// Describes when an agent compacts, by the models table: its usual rule, then those for some versions, models or
-/// windows.
-pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
-    let mut parts: Vec<(bool, String)> = Vec::new();
-    for policy in rules.policy.iter().filter(|policy| policy.agent == agent) {
-        let mut only: Vec<String> = Vec::new();
-        only.extend(policy.up_to.as_ref().map(|v| format!("up to {v}")));
-        only.extend(
-            policy
-                .until
-                .map(|last| format!("until {}", last.strftime("%Y-%m-%d"))),
-        );
-        only.extend(policy.models.iter().cloned());
-        only.extend(policy.sessions.iter().map(|id| format!("sessions {id}")));
-        if policy.window_from > 0 {
-            only.push(format!("windows from {}", grouped(policy.window_from)));
-        }
-        // It follows "compacts at".
-        let name = policy.name.strip_prefix("at ").unwrap_or(&policy.name);
-        let text = if only.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{name} ({})", only.join(", "))
-        };
-        parts.push((!only.is_empty(), text));
-    }
-    parts.sort_by_key(|(special, _)| *special);
-    let parts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
-    if parts.is_empty() {
-        "not known".to_owned()
-    } else {
-        parts.join("; ")
-    }
-}
-
-/// Returns a number with a comma before each three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Returns the default folders of an agent's logs, as people write them, then the variables that name others.
@@ -275,26 +230,5 @@ fn describe(head: &[u8]) -> String {
         Ok(_) => "its first line is JSON, but not an object".to_owned(),
         Err(error) if error.is_eof() => "it is a JSON document".to_owned(),
         Err(_) => "its first line is not JSON".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_trigger_rule_names_the_usual_one_first() {
-        let rules: Rules = toml::from_str(
-            "[[policy]]\nagent = \"a\"\nname = \"old\"\nup_to = \"1.2\"\n\
-             [[policy]]\nagent = \"a\"\nname = \"large\"\nwindow_from = 1_000_000\nmodels = [\"m*\"]\n\
-             [[policy]]\nagent = \"a\"\nname = \"at 100 tokens\"\n",
-        )
-        .unwrap();
-        let rule = trigger_rule(&rules, "a");
-        assert_eq!(
-            rule,
-            "100 tokens; old (up to 1.2); large (m*, windows from 1,000,000)"
-        );
-        assert_eq!(trigger_rule(&rules, "b"), "not known");
     }
 }

@@ -512,6 +512,7 @@ impl<'s> Walk<'s> {
                 file,
                 agent: format.id,
                 label: format.label,
+                resume: format.facts.resume,
                 path: at.path,
                 id: claim.id,
                 parent: claim.parent,

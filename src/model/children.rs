@@ -84,6 +84,7 @@ mod tests {
             file,
             agent: "tested",
             label: "tested",
+            resume: None,
             path: Arc::new(PathBuf::from("log")),
             id: None,
             parent: None,

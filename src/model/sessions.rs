@@ -48,6 +48,8 @@ pub struct FileFacts {
     pub agent: &'static str,
     /// The agent's name in a narrow column.
     pub label: &'static str,
+    /// The command that resumes a session in its agent, with `{id}` for the session's id; `None`: none is certain.
+    pub resume: Option<&'static str>,
     /// The path of the file. One that is not on this machine begins with the name of the file system that it is in.
     pub path: Arc<PathBuf>,
     /// The session's id, where the name holds it.
@@ -594,6 +596,7 @@ mod tests {
             file: FileId(1),
             agent: "request-log",
             label: "request",
+            resume: None,
             path: Arc::new(PathBuf::from(path)),
             id: None,
             parent: None,
@@ -728,6 +731,7 @@ mod tests {
                 file: FileId(n),
                 agent: "codex",
                 label: "codex",
+                resume: None,
                 path: Arc::new(PathBuf::from(id)),
                 id: Some(id.to_owned()),
                 parent: Some(parent.to_owned()),
@@ -746,6 +750,7 @@ mod tests {
                 file: FileId(n as u64),
                 agent: "codex",
                 label: "codex",
+                resume: None,
                 path: Arc::new(PathBuf::from(id)),
                 id: Some((*id).to_owned()),
                 parent: parent.map(str::to_owned),
@@ -792,6 +797,7 @@ mod tests {
                 file,
                 agent: "gemini-cli",
                 label: "gemini",
+                resume: None,
                 path: Arc::new(PathBuf::from(id)),
                 id: None,
                 parent: None,

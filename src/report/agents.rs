@@ -1,16 +1,18 @@
 //! The agents: where their logs are, which numbers are known, when they compact.
 
+mod rule;
 mod settings;
 mod text;
 
 use super::json::document;
 use super::{Output, Page, ReportContext, Style};
 use anyhow::Result;
-use formats::facts::{moved_by, places, trigger_rule};
+use formats::facts::{moved_by, places};
 use formats::{Facts, Format};
 use ingest::discover::ScanResult;
 use ingest::log::LogFile;
 use jiff::Timestamp;
+pub use rule::trigger_rule;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::io::{self, Write};

@@ -7,6 +7,7 @@ use ctxgauge::commands::Cli;
 use ctxgauge::config;
 use ctxgauge::formats::{Format, Tier, facts};
 use ctxgauge::model::window::Rules;
+use ctxgauge::report::agents::trigger_rule;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
@@ -83,7 +84,7 @@ fn agents_table() -> String {
             facts.knowledge(),
             facts.sub_agents.to_owned(),
             facts.compactions.to_owned(),
-            facts::trigger_rule(&rules, format.id),
+            trigger_rule(&rules, format.id),
         ];
         // A pattern's asterisk is no emphasis.
         let cells = cells.map(|cell| cell.replace('*', "\\*"));

@@ -2,16 +2,12 @@
 
 use formats::{Facts, Format, Tier};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 /// The texts about an agent that has a decoder.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct About {
     label: String,
-    /// The command that resumes a session. The screens read it.
-    #[serde(default, rename = "resume")]
-    _resume: IgnoredAny,
     facts: FactsKeys,
 }
 
@@ -41,6 +37,7 @@ pub(crate) struct FactsKeys {
     sub_agents: Option<String>,
     compactions: Option<String>,
     tried: Option<String>,
+    resume: Option<String>,
 }
 
 impl FactsKeys {
@@ -55,6 +52,7 @@ impl FactsKeys {
             sub_agents: text(&self.sub_agents, usual.sub_agents),
             compactions: text(&self.compactions, usual.compactions),
             tried: text(&self.tried, usual.tried),
+            resume: self.resume.as_deref().or(usual.resume),
         }
     }
 

@@ -42,6 +42,7 @@ impl Memory {
                 file: FileId(7),
                 agent: TOY.id,
                 label: TOY.label,
+                resume: None,
                 path: Arc::default(),
                 id: Some("rows".to_owned()),
                 parent: Claim::LINES.parent,

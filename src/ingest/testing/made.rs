@@ -188,6 +188,7 @@ impl MadeLog {
                 file: FileId(7),
                 agent: TOY.id,
                 label: TOY.label,
+                resume: None,
                 path: Arc::default(),
                 id: Some("made".to_owned()),
                 parent: Claim::LINES.parent,

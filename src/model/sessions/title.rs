@@ -67,6 +67,7 @@ mod tests {
             file: FileId(1),
             agent: "codex",
             label: "codex",
+            resume: None,
             path: Arc::new(PathBuf::from("a.jsonl")),
             id: None,
             parent: None,

@@ -39,6 +39,7 @@ fn write_state(stream: &Stream, file: u64, records: u64) {
             file,
             agent: "codex",
             label: "codex",
+            resume: None,
             path: Arc::new(PathBuf::from(format!("/logs/{}.jsonl", file.0))),
             id: None,
             parent: None,

@@ -106,6 +106,7 @@ impl Log {
             file: FileId(n),
             agent,
             label,
+            resume: (agent == "claude-code").then_some("claude --resume {id}"),
             path: Arc::new(PathBuf::from(format!("/logs/{agent}/{id}.jsonl"))),
             id: Some(id.to_owned()),
             parent: None,
