@@ -43,8 +43,8 @@ pub fn items(jumps: &[Jump]) -> impl Iterator<Item = ItemIx> + '_ {
     parts.map(|part| part.item)
 }
 
-/// Returns what came with a jump, safe to print: its largest parts with names of at most so many columns, the number of the others, what no item explains, and
-/// what left.
+/// Returns what came with a jump, safe to print: its largest parts with names of at most so many columns, the number of
+/// the others, what no item explains, and what left.
 pub fn parts(session: &Session, calls: &Calls, jump: &Jump, columns: usize) -> String {
     let (named, others) = jump.parts.split_at(jump.parts.len().min(NAMED_PARTS));
     let named = named.iter().map(|part| {

@@ -161,8 +161,8 @@ pub fn both_ends(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{end}", &text[..head]))
 }
 
-/// Returns the inert text in at most `columns`, cut in the middle: its beginning, `…`, and twice as much of its end, by which texts
-/// of one beginning differ. As in [`cut`], no number is cut.
+/// Returns the inert text in at most `columns`, cut in the middle: its beginning, `…`, and twice as much of its end, by
+/// which texts of one beginning differ. As in [`cut`], no number is cut.
 pub fn middle(text: &str, columns: usize) -> String {
     let text = inert(text);
     if width(&text) <= columns {

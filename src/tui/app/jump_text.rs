@@ -1,15 +1,12 @@
 //! A jump of the session on screen as Markdown, to be copied.
 
-use super::App;
-use model::jumps::{Jump, jumps};
+use super::{App, Page};
+use model::jumps::Jump;
 use model::session::Session;
 use model::sessions::SessionKey;
 use render::inert::visible_text;
-use render::item::label;
-use render::{number, text};
+use render::{jump, number, text};
 
-/// The jumps among which that of the moment on screen is looked for.
-const MOST_JUMPS: usize = 50;
 /// The most parts that are named.
 const MOST_PARTS: usize = 10;
 
@@ -19,54 +16,48 @@ impl App {
     pub(super) fn jump_markdown(&self, key: SessionKey) -> Option<String> {
         let page = self.page().filter(|page| page.key == key)?;
         let session = self.sessions.get(key)?;
-        let all = jumps(session, MOST_JUMPS);
         let here = page.state.requests.checked_sub(1);
         let here = here.filter(|_| self.ui.replay.is_on());
         let is_here = |jump: &&Jump| here.is_some() && jump.request == here;
-        let jump = all.iter().find(is_here).or(all.first())?;
-        Some(self.markdown_of(session, jump))
+        let jump = page.jumps.iter().find(is_here).or(page.jumps.first())?;
+        Some(markdown(session, page, jump))
     }
+}
 
-    fn markdown_of(&self, session: &Session, jump: &Jump) -> String {
-        let grown = number::tokens(jump.tokens);
-        let error = match jump.error {
-            0 => String::new(),
-            error => format!(" ±{}", number::error(error)),
-        };
-        let at = jump.request.map(|ix| format!("Request {}: ", ix + 1));
-        let mut lines = vec![
-            format!("**{}+{grown}{error} tokens**", at.unwrap_or_default()),
-            String::new(),
-            "| tokens | what |".to_owned(),
-            "|---:|---|".to_owned(),
-        ];
-        let named = jump.parts.iter().take(MOST_PARTS).filter_map(|part| {
-            let item = session.items().get(part.item)?;
-            let page = self.page()?;
-            let subject = page.calls.subject(session, &item).unwrap_or_default();
-            let words = format!("{} {subject}", label(&item));
-            Some((part.tokens, code(&words)))
-        });
-        let more = jump.parts.iter().skip(MOST_PARTS);
-        let more = more.fold((0_u64, 0_u64), |(n, sum), part| {
-            (n + 1, sum.saturating_add(part.tokens))
-        });
-        let rest = [
-            (more.1, number::counted(more.0, "other item")),
-            (
-                u64::try_from(jump.unlogged).unwrap_or(0),
-                "in no item of the log".to_owned(),
-            ),
-        ];
-        let rest = rest.into_iter().filter(|(tokens, _)| *tokens > 0);
-        lines.extend(
-            named
-                .chain(rest)
-                .map(|(tokens, what)| format!("| {} | {what} |", number::tokens(tokens))),
-        );
-        lines.push(String::new());
-        lines.join("\n")
-    }
+fn markdown(session: &Session, page: &Page, jump: &Jump) -> String {
+    let at = jump.request.map(|ix| format!("Request {}: ", ix + 1));
+    let mut lines = vec![
+        format!("**{}{} tokens**", at.unwrap_or_default(), jump::size(jump)),
+        String::new(),
+        "| tokens | what |".to_owned(),
+        "|---:|---|".to_owned(),
+    ];
+    let named = jump.parts.iter().take(MOST_PARTS);
+    let named = named.map(|part| {
+        (
+            part.tokens,
+            code(&jump::part_name(session, &page.calls, part)),
+        )
+    });
+    let more = jump.parts.iter().skip(MOST_PARTS);
+    let more = more.fold((0_u64, 0_u64), |(n, sum), part| {
+        (n + 1, sum.saturating_add(part.tokens))
+    });
+    let rest = [
+        (more.1, number::counted(more.0, "other item")),
+        (
+            u64::try_from(jump.unlogged).unwrap_or(0),
+            "in no item of the log".to_owned(),
+        ),
+    ];
+    let rest = rest.into_iter().filter(|(tokens, _)| *tokens > 0);
+    lines.extend(
+        named
+            .chain(rest)
+            .map(|(tokens, what)| format!("| {} | {what} |", number::tokens(tokens))),
+    );
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 /// Returns text of a log as code in a cell, which it cannot leave.
