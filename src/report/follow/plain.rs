@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::Role;
+use model::calls::Calls;
 use model::gauge::SessionGauge;
 use model::session::Session;
 use model::sessions::{Activity, SessionKey, Sessions};
@@ -12,14 +13,14 @@ use render::ascii::{Charset, in_ascii};
 use render::item::label;
 use render::number::{counted, percent, short, tokens};
 use render::sure::{Signs, of_item};
-use render::text::{cut, inert, one_line};
+use render::text::{cut, inert, one_line, shortened};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// A line is written for each so many percent of the trigger, or of the window where no trigger is known.
 const STEP: u64 = 5;
-/// The most columns of a title.
+/// The most columns of a title, and of what a tool was called with.
 const TITLE_COLUMNS: usize = 48;
 
 /// The lines of a stream for people: their look, and what they have said.
@@ -187,7 +188,11 @@ impl Said {
         let largest = *new.iter().max_by_key(|ix| session.tokens(**ix).0)?;
         let (size, source) = session.tokens(largest);
         let sign = of_item(source, gauge.is_counted);
-        let what = one_line(&label(&items.at(largest))).into_owned();
+        let item = items.at(largest);
+        let mut what = one_line(&label(&item)).into_owned();
+        if let Some(call) = Calls::of_item(session, largest).subject(session, &item) {
+            let _ = write!(what, " {}", shortened(&call, TITLE_COLUMNS));
+        }
         let more = match new.len() {
             1 => String::new(),
             n => format!(", and {} more", n - 1),
@@ -290,6 +295,7 @@ mod tests {
             file,
             agent: "codex",
             label: "codex",
+            resume: None,
             path: Arc::new(PathBuf::from("a.jsonl")),
             id: None,
             parent: None,
