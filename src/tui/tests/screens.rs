@@ -3,6 +3,7 @@
 mod hostile;
 mod list;
 mod needs;
+mod replay;
 mod search;
 mod session;
 mod session_lines;

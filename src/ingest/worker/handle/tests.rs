@@ -1,7 +1,6 @@
 //! The whole way, from files that are written to sessions that are shown.
 
 use super::*;
-use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::log::file_id;
 use crate::reader::read_whole;
@@ -17,7 +16,6 @@ use model::process_activity::ProcessActivity;
 use model::session::{Coverage, Session};
 use model::sessions::{SessionKey, Sessions, Update};
 use model::text::TextRequest;
-use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,6 +25,7 @@ use tokens::Counter;
 
 mod beside;
 mod cached;
+mod many;
 
 struct Watching {
     sessions: Sessions,
@@ -185,6 +184,13 @@ fn append(path: &Path, text: &str) {
     file.unwrap().write_all(text.as_bytes()).unwrap();
 }
 
+/// Replaces a file at one moment: a busy machine may stop whoever rewrites it, and leave it empty for long.
+fn replace(path: &Path, text: &str) {
+    let new = path.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(&new, path).unwrap();
+}
+
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("one.toy");
@@ -231,9 +237,7 @@ fn appended_torn_truncated_replaced_vanished() {
     watching.until_known(&path, 301);
     watching.assert_same_as_fresh(&path);
     // Replaced, and longer than before.
-    let new = dir.path().join("one.new");
-    append(&new, "{\"toy\":1}\n{\"side\":\"agent\"}\n{\"toy\":400}\n");
-    fs::rename(&new, &path).unwrap();
+    replace(&path, "{\"toy\":1}\n{\"side\":\"agent\"}\n{\"toy\":400}\n");
     watching.until_known(&path, 401);
     watching.assert_same_as_fresh(&path);
     assert_eq!(watching.sessions.len(), 2, "a lane of its own");
@@ -467,10 +471,7 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
         })
     });
     let before = watching.session(&path).context().used;
-    // As a whole: a reader that found half of it would begin anew with the rest.
-    let whole = dir.path().join("whole");
-    fs::write(&whole, summary).unwrap();
-    fs::rename(&whole, &path).unwrap();
+    replace(&path, summary);
     watching.until("the compaction", |sessions| {
         let session = sessions.get(key(&path));
         session.is_some_and(|session| !session.resets().is_empty())
@@ -482,8 +483,7 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
     assert!(reset.at.is_some());
     // It is still there when the agent writes on.
     let more = "- role: assistant\n  content: I will read the export.\n  tokens: 0\n";
-    fs::write(&whole, format!("{}\n{more}", summary.trim_end())).unwrap();
-    fs::rename(&whole, &path).unwrap();
+    replace(&path, &format!("{}\n{more}", summary.trim_end()));
     watching.until("the answer", |sessions| {
         let session = sessions.get(key(&path));
         session.is_some_and(|session| session.context().used > after)
@@ -575,28 +575,4 @@ fn a_folder_of_logs_that_is_deleted_and_made_anew_is_watched_as_before() {
         watching.assert_same_as_fresh(&path);
     }
     assert!(!watching.seen.contains(&"problem"));
-}
-
-#[test]
-fn ten_thousand_files_are_each_found_once_and_not_opened_again() {
-    let dir = tempfile::tempdir().unwrap();
-    for n in 0..10_000 {
-        let folder = dir.path().join(format!("{}", n / 100));
-        if n % 100 == 0 {
-            fs::create_dir(&folder).unwrap();
-        }
-        fs::write(folder.join(format!("{n}.toy")), "{\"toy\":1}\n").unwrap();
-    }
-    let roots = vec![SearchRoot::Usual(&TOY, dir.path().to_path_buf())];
-    let mut scanner = Scanner::new(roots, vec![&TOY], |_| None);
-    for _ in 0..2 {
-        let found = scanner.look();
-        let files: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
-        assert_eq!((files.len(), found.files.len()), (10_000, 10_000));
-        // What vanishes between the walk and a reading is an error of that reading alone.
-        fs::remove_file(&*found.files[0].facts.path).unwrap();
-        let read = read_whole(&found.files[0], &ByLength, &Arc::default());
-        assert_eq!(read.err().map(|e| e.kind()), Some(io::ErrorKind::NotFound));
-        append(&found.files[0].facts.path, "{\"toy\":1}\n");
-    }
 }

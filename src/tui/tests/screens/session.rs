@@ -2,12 +2,11 @@
 
 use super::{OPEN_SHOP, at_each_size};
 use crate::app::tabs::{ITEMS, TABS};
-use crate::app::{App, Effect, Msg, Screen, Speed};
+use crate::app::{App, Effect, Msg, Screen};
 use crate::keymap::KeyPress;
 use crate::paint::Hit;
 use crate::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::theme::{Theme, Themes};
-use jiff::SignedDuration;
 use model::event::{Conversation, Entry, Event, Place};
 use model::session::{Coverage, Session};
 use model::sessions::{FileId, Update};
@@ -18,14 +17,14 @@ fn keys(of: &str) -> String {
     format!("{OPEN_SHOP}{of}")
 }
 
-fn shop(columns: u16, rows: u16) -> App {
+pub(super) fn shop(columns: u16, rows: u16) -> App {
     let mut app = app(logs(), columns, rows);
     type_keys(&mut app, OPEN_SHOP);
     app
 }
 
 /// A key that is no character.
-fn press(app: &mut App, press: KeyPress) -> Effect {
+pub(super) fn press(app: &mut App, press: KeyPress) -> Effect {
     let effect = app.update(Msg::Key(press));
     app.prepare(now());
     effect
@@ -199,90 +198,6 @@ fn a_replay() {
         let shown = text(&app, Theme::default());
         insta::assert_snapshot!(format!("replay_{columns}x{rows}"), shown);
     }
-}
-
-/// Every moment is drawn, and the last of them is the session as it is.
-#[test]
-fn a_replay_ends_live() {
-    for (columns, rows) in super::SIZES {
-        for log in ["/opus⏎⏎", "/billing⏎⏎", "/notes⏎⏎", "/api⏎⏎"] {
-            let mut app = app(logs(), columns, rows);
-            type_keys(&mut app, log);
-            let live = text(&app, Theme::default());
-            type_keys(&mut app, "r");
-            assert!(app.ui.replay.is_on());
-            let moments = app.page().unwrap().timeline.len();
-            for _ in 0..moments {
-                text(&app, Theme::default());
-                type_keys(&mut app, ".");
-            }
-            assert!(!app.ui.replay.is_on());
-            assert_eq!(text(&app, Theme::default()), live);
-        }
-    }
-}
-
-#[test]
-fn moments_that_share_a_place_are_stepped_through() {
-    let mut log = crate::tests::testing::Log::found(1, "gemini-cli", "one", 5)
-        .meta("/home/ada/docs", "gemini-3-pro", None, None)
-        .user(400, "proofread chapter two");
-    for n in 0..5 {
-        log = log.result("read_file", 100 + n, "# Chapter");
-    }
-    let mut app = app(vec![log.in_two_places()], 80, 24);
-    press(&mut app, KeyPress::Enter);
-    let end = app.moment().unwrap();
-    assert!(end >= 5);
-    for at in (0..end).rev() {
-        type_keys(&mut app, ",");
-        assert_eq!(app.moment(), Some(at));
-    }
-}
-
-#[test]
-fn time_plays_a_replay_to_its_end() {
-    let mut app = shop(80, 24);
-    type_keys(&mut app, "r");
-    let begun = app.page().unwrap().state.requests;
-    let mut at = now();
-    let mut steps = 0;
-    while app.ui.replay.is_on() {
-        let wait = app.next_change().unwrap();
-        assert!(wait.as_secs() <= 1);
-        at += SignedDuration::try_from(wait).unwrap();
-        app.prepare(at);
-        steps += 1;
-        assert!(steps < 10_000, "it never ends");
-    }
-    assert!(begun < app.page().unwrap().state.requests);
-    assert_eq!(app.ui.replay.playing, None);
-}
-
-#[test]
-fn speeds_have_ends_and_a_step_pauses() {
-    let mut app = shop(80, 24);
-    type_keys(&mut app, "r+++++++++++++++");
-    assert_eq!(app.ui.replay.speed(), *Speed::ALL.last().unwrap());
-    type_keys(&mut app, "----------------");
-    assert_eq!(app.ui.replay.speed(), Speed::ALL[0]);
-    assert!(app.ui.replay.playing.is_some());
-    press(&mut app, KeyPress::Right);
-    assert!(app.ui.replay.playing.is_none());
-}
-
-#[test]
-fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
-    let mut app = shop(80, 24);
-    type_keys(&mut app, "[");
-    assert!(!app.ui.replay.is_on());
-    let shown = text(&app, Theme::default());
-    assert!(shown.contains("no compaction before this point"), "{shown}");
-    press(&mut app, KeyPress::Left);
-    let moment = app.moment();
-    type_keys(&mut app, "]");
-    assert_eq!(app.moment(), moment);
-    assert!(app.ui.replay.is_on());
 }
 
 #[test]
