@@ -211,13 +211,16 @@ impl GooseDecoder {
         out.meta(config.changes(&mut self.meta));
         self.id = header.id.or_empty().into();
         self.ledger = header.ledger;
+        let time = out.time();
         for numbers in after(&self.ledger, self.billed) {
             self.billed = numbers.id.or_zero();
-            let request = Key::of_parts(&["goose ledger", &self.id, &self.billed.to_string()]);
             let billed = numbers.billed();
             self.told = self.told.plus(billed);
-            out.billed(request, billed);
+            let at = numbers.at.0.and_then(|_| numbers.at.time());
+            out.set_time(at.or(time));
+            out.billed(numbers.request(&self.id), billed);
         }
+        out.set_time(time);
         self.sums = header.sums.map(Numbers::billed).unwrap_or_default();
     }
 
@@ -273,9 +276,13 @@ impl GooseDecoder {
         let own = row.metadata.usage;
         let same = self.newest.as_ref();
         let same = same.filter(|newest| own.is_none() && newest.at == at);
+        let own_key = || Key::of_parts(&["goose", &self.id, &row.id.or_zero().to_string()]);
         let request = match same {
             Some(newest) => newest.request,
-            None => Key::of_parts(&["goose", &self.id, &row.id.or_zero().to_string()]),
+            // With the key of the ledger a response and its cost are one.
+            None => logged(&self.ledger, self.reported, at, own, false)
+                .filter(|numbers| numbers.at.0.is_some())
+                .map_or_else(own_key, |numbers| numbers.request(&self.id)),
         };
         // Each row of a response repeats its thinking.
         items.retain(|item| same.is_none() || item.kind != Kind::Thinking);
@@ -298,19 +305,7 @@ impl GooseDecoder {
         let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_reported) else {
             return;
         };
-        let mut rest = after(&self.ledger, self.reported);
-        let logged = rest.find(|numbers| {
-            let is_equal =
-                |own: Numbers| (own.input, own.output) == (numbers.input, numbers.output);
-            // Before schema 15 there is no time, and only the newest request.
-            let has_time = numbers.at.0.is_some();
-            let is_later = if has_time {
-                numbers.at.seconds() >= newest.at
-            } else {
-                is_end
-            };
-            numbers.compaction.or_zero() == 0 && is_later && newest.own.is_none_or(is_equal)
-        });
+        let logged = logged(&self.ledger, self.reported, newest.at, newest.own, is_end);
         // The session's row is written before the response's: read between the two, its numbers went to the response
         // before.
         let is_taken = |numbers: &Numbers| numbers.id.or_zero() == self.reported;
@@ -384,10 +379,37 @@ impl GooseDecoder {
 }
 
 impl Numbers {
+    /// Returns the key of a request of the ledger.
+    fn request(&self, session: &str) -> Key {
+        Key::of_parts(&["goose ledger", session, &self.id.or_zero().to_string()])
+    }
+
     fn billed(self) -> BilledUsage {
         BilledUsage::new(self.input.or_zero(), self.output.or_zero())
             .with_cache(self.cache_read.or_zero(), self.cache_write.or_zero())
     }
+}
+
+/// Returns the request of a ledger, after the one with the id `reported`, that has a response's numbers. `at` is the
+/// response's time in seconds, `own` what its first row has of them.
+fn logged(
+    ledger: &[Numbers],
+    reported: u64,
+    at: u64,
+    own: Option<Numbers>,
+    is_end: bool,
+) -> Option<&Numbers> {
+    after(ledger, reported).find(|numbers| {
+        let is_equal = |own: Numbers| (own.input, own.output) == (numbers.input, numbers.output);
+        // Before schema 15 there is no time, and only the newest request.
+        let has_time = numbers.at.0.is_some();
+        let is_later = if has_time {
+            numbers.at.seconds() >= at
+        } else {
+            is_end
+        };
+        numbers.compaction.or_zero() == 0 && is_later && own.is_none_or(is_equal)
+    })
 }
 
 /// Returns the requests of a ledger after the one with this id.
