@@ -31,7 +31,7 @@ pub fn request(jump: &Jump) -> String {
 pub fn size(jump: &Jump) -> String {
     match jump.error {
         0 => format!("+{}", tokens(jump.tokens)),
-        half => format!("+{} ±{}", tokens(jump.tokens), error(half)),
+        half => format!("+{} ±{}", tokens(jump.tokens), error(half, jump.tokens)),
     }
 }
 

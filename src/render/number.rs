@@ -61,11 +61,11 @@ pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{s}", short(n))
 }
 
-/// Returns half the width of an interval: as [`tokens`], but in thousands from 100 on, so that it compares with the
-/// number before it: `±0.4k`.
-pub fn error(n: u64) -> String {
+/// Returns half the width of the interval of `of`, so that it compares with that number: as [`tokens`], but from 100 on
+/// in thousands where `of` is: `71 ±93`, `3.9k ±0.4k`.
+pub fn error(n: u64, of: u64) -> String {
     match n {
-        100..1_000 => format!("{:.1}k", n as f64 / 1e3),
+        100..1_000 if of >= 1_000 => format!("{:.1}k", n as f64 / 1e3),
         n => tokens(n),
     }
 }

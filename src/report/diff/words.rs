@@ -68,7 +68,7 @@ pub(super) fn changed(change: i64, half: u64) -> String {
     let size = tokens(change.unsigned_abs());
     match half {
         0 => format!("{sign}{size}"),
-        half => format!("{sign}{size} ±{}", error(half)),
+        half => format!("{sign}{size} ±{}", error(half, change.unsigned_abs())),
     }
 }
 
@@ -87,7 +87,11 @@ pub(super) fn totals(diff: &Diff) -> Vec<Line> {
     }
     let size = |side: &Side| match side.error() {
         0 => tokens(side.context.used),
-        half => format!("{} ±{}", tokens(side.context.used), error(half)),
+        half => format!(
+            "{} ±{}",
+            tokens(side.context.used),
+            error(half, side.context.used)
+        ),
     };
     let half = before.error().saturating_add(after.error());
     let by = changed(change(before.context.used, after.context.used), half);

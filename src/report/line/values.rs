@@ -250,7 +250,8 @@ impl Values {
         let context = &self.context;
         let half = (context.high - context.used).max(context.used - context.low);
         let (about, estimated) = (self.signs.size, tokens(context.estimated));
-        (context.estimated > 0).then(|| format!("{about}{estimated} ±{} est", error(half)))
+        (context.estimated > 0)
+            .then(|| format!("{about}{estimated} ±{} est", error(half, context.estimated)))
     }
 
     /// Returns the used share in percent; `None`: the session has not begun, or the limit is not known.

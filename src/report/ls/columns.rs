@@ -112,7 +112,7 @@ pub(super) const COLUMNS: &[ListColumn] = &[
         let half = (context.high - context.used).max(context.used - context.low);
         match context.estimated {
             0 => NONE.to_owned(),
-            estimated => format!("{} ±{}", tokens(estimated), error(half)),
+            estimated => format!("{} ±{}", tokens(estimated), error(half, estimated)),
         }
     }),
     ListColumn {

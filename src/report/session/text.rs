@@ -132,7 +132,7 @@ pub(crate) fn gauge_line(session: &Session, context: &Context, limits: &Limits) 
         0 => String::new(),
         estimated => {
             let half = (context.high - context.used).max(context.used - context.low);
-            format!(" + {} ±{} est", tokens(estimated), error(half))
+            format!(" + {} ±{} est", tokens(estimated), error(half, estimated))
         }
     };
     let (counted, end) = context.filled(limits);

@@ -109,7 +109,7 @@ pub(super) fn roles(context: &Context, stage: Stage) -> Pieces {
 /// Returns the agent's own number and its difference from ours, or our count without it, as far as they fit.
 pub(super) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
     let tokens = number::tokens(estimate.tokens);
-    let off = number::error(estimate.difference().unsigned_abs());
+    let off = number::error(estimate.difference().unsigned_abs(), estimate.tokens);
     let off = match estimate.difference() {
         _ if estimate.source == Source::Agent => {
             format!(", ours {}", number::tokens(estimate.ours))

@@ -71,7 +71,7 @@ pub(super) fn gauge(gauge: &Gauge) -> Markup {
         p.legend {
             span { i.known {} "known " (tokens(known)) }
             @if estimated > 0 {
-                span { i.estimated {} "estimated " (tokens(estimated)) " ±" (error(half(gauge))) }
+                span { i.estimated {} "estimated " (tokens(estimated)) " ±" (error(half(gauge), estimated)) }
             }
             @if trigger.is_some() { span { i.trigger {} "trigger" } }
         }
