@@ -24,11 +24,9 @@ impl Charset {
 /// Replaces a character that has no fallback, such as one from a log.
 pub const UNKNOWN: char = '?';
 
-/// Appends the ASCII characters for a glyph, one for each of its columns. `±` takes the space before it too: `5 ±2` is
-/// `5+-2`.
+/// Appends the ASCII characters for a glyph, one for each of its columns, but two for `±`.
 pub fn push(glyph: char, columns: usize, out: &mut String) {
-    if glyph == '±' && out.ends_with(' ') {
-        out.pop();
+    if glyph == '±' {
         out.push_str("+-");
     } else {
         out.extend(std::iter::repeat_n(fallback(glyph), columns));

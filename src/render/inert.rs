@@ -73,6 +73,32 @@ pub struct Inert<W: Write> {
     marks: Marks,
     /// The start of a character whose rest was not written yet.
     rest: Vec<u8>,
+    wider: Wider,
+}
+
+/// The columns by which a line in ASCII is wider than it was, since `±` is `+-`. Of two spaces one makes up for it, so
+/// that tables stay aligned.
+#[derive(Debug, Default)]
+struct Wider {
+    columns: usize,
+    is_after_space: bool,
+}
+
+impl Wider {
+    /// Notes the next character. Returns true if it is a space to leave out.
+    fn takes(&mut self, c: char) -> bool {
+        let is_second = std::mem::replace(&mut self.is_after_space, c == ' ') && c == ' ';
+        match c {
+            '±' => self.columns += 1,
+            '\n' => self.columns = 0,
+            _ if is_second && self.columns > 0 => {
+                self.columns -= 1;
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
 }
 
 impl<W: Write> Inert<W> {
@@ -88,6 +114,7 @@ impl<W: Write> Inert<W> {
             charset,
             marks: Marks::default(),
             rest: Vec::new(),
+            wider: Wider::default(),
         }
     }
 
@@ -98,8 +125,9 @@ impl<W: Write> Inert<W> {
 
     fn put(&mut self, text: &str) -> io::Result<()> {
         let is_kept = |c: char| matches!(c, '\n' | '\t' | ' '..='~');
-        if text.chars().all(is_kept) {
-            if !text.is_empty() {
+        if self.wider.columns == 0 && text.chars().all(is_kept) {
+            if let Some(last) = text.chars().next_back() {
+                self.wider.takes(last);
                 self.marks = Marks::default();
             }
             return self.out.write_all(text.as_bytes());
@@ -113,6 +141,9 @@ impl<W: Write> Inert<W> {
             let Some(shown) = self.marks.pass(shown) else {
                 continue;
             };
+            if self.charset == Charset::Ascii && self.wider.takes(shown) {
+                continue;
+            }
             match self.charset {
                 Charset::Ascii if is_mark(shown) => {}
                 Charset::Ascii if !shown.is_ascii() => ascii::push(shown, 1, &mut safe),
@@ -180,6 +211,15 @@ mod tests {
             prop_assert_eq!(safe, whole);
             let ascii = written(&bytes, chunk, Charset::Ascii);
             prop_assert!(ascii.chars().all(|c| matches!(c, '\n' | '\t' | ' '..='~')), "{ascii:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_in_ascii_is_apart_from_its_number_and_keeps_the_columns() {
+        let table = "20 ±20 est   5%\n1 ±1  ±2  x\n a  b\n";
+        for chunk in 1..9 {
+            let ascii = written(table.as_bytes(), chunk, Charset::Ascii);
+            assert_eq!(ascii, "20 +-20 est  5%\n1 +-1 +-2 x\n a  b\n");
         }
     }
 
