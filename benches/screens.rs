@@ -8,7 +8,7 @@ use ctxgauge::model::event::{
     BilledUsage, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Size, Usage,
     count,
 };
-use ctxgauge::model::sessions::{FileFacts, FileId, Sessions, Update};
+use ctxgauge::model::sessions::{Commands, FileFacts, FileId, Sessions, Update};
 use ctxgauge::model::{Kind, Role, Source};
 use ctxgauge::tui::app::{App, Msg};
 use ctxgauge::tui::keymap::KeyPress;
@@ -206,7 +206,7 @@ impl Log {
             file: self.file,
             agent: "claude-code",
             label: "claude",
-            resume: None,
+            commands: Commands::NONE,
             path: Arc::new(PathBuf::from(format!("/logs/{id}.jsonl"))),
             id: Some(id),
             parent: None,

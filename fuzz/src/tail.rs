@@ -77,7 +77,7 @@ pub(super) fn log_file(format: &'static Format, path: &Path) -> LogFile {
             file: file_id(&path),
             agent: format.id,
             label: format.label,
-            resume: format.facts.resume,
+            commands: format.facts.commands,
             path: Arc::clone(&path),
             id: None,
             parent: None,

@@ -214,7 +214,7 @@ impl Mapping {
             },
             compactions: if compacts { "yes" } else { "none mapped" },
             tried: "by you: a mapping of your own",
-            resume: None,
+            commands: model::sessions::Commands::NONE,
         })
     }
 }

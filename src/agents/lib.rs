@@ -133,9 +133,24 @@ mod tests {
     }
 
     #[test]
+    fn every_command_that_compacts_is_typed_at_a_prompt() {
+        let formats = ALL.iter().copied();
+        let commands: Vec<&str> = formats
+            .filter_map(|format| format.facts.commands.compact)
+            .collect();
+        assert!(commands.len() >= 8, "{commands:?}");
+        assert!(
+            commands.iter().all(|command| command.starts_with('/')),
+            "{commands:?}"
+        );
+    }
+
+    #[test]
     fn every_command_that_resumes_a_session_names_its_id() {
         let formats = ALL.iter().copied();
-        let commands: Vec<&str> = formats.filter_map(|format| format.facts.resume).collect();
+        let commands: Vec<&str> = formats
+            .filter_map(|format| format.facts.commands.resume)
+            .collect();
         assert!(commands.len() >= 8, "{commands:?}");
         for command in commands {
             assert_eq!(command.matches("{id}").count(), 1, "{command}");

@@ -2,6 +2,7 @@
 
 use super::root::Base;
 use super::{Format, head};
+use model::sessions::Commands;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -27,9 +28,9 @@ pub struct Facts {
     pub compactions: &'static str,
     /// The versions that it was tested with, real logs first.
     pub tried: &'static str,
-    /// The command that resumes a session, with `{id}` for its id: `claude --resume {id}`. `None`: none is certain.
+    /// Its commands.
     #[serde(skip)]
-    pub resume: Option<&'static str>,
+    pub commands: Commands,
 }
 
 /// [`Facts::live`] of logs that grow line by line.
@@ -47,7 +48,7 @@ impl Facts {
         sub_agents: "",
         compactions: "",
         tried: "",
-        resume: None,
+        commands: Commands::NONE,
     };
 
     /// Returns the known and the estimated numbers in one sentence.

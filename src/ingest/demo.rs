@@ -177,7 +177,7 @@ fn found(number: usize, log: &Log, len: u64) -> Update {
         file: file(number),
         agent: log.format.id,
         label: log.format.label,
-        resume: log.format.facts.resume,
+        commands: log.format.facts.commands,
         path: Arc::new(PathBuf::from(log.path)),
         id: None,
         parent: None,

@@ -512,7 +512,7 @@ impl<'s> Walk<'s> {
                 file,
                 agent: format.id,
                 label: format.label,
-                resume: format.facts.resume,
+                commands: format.facts.commands,
                 path: at.path,
                 id: claim.id,
                 parent: claim.parent,

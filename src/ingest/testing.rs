@@ -43,7 +43,7 @@ pub(super) static TOY: Format = Format {
         sub_agents: "none",
         compactions: "yes",
         tried: "tests",
-        resume: None,
+        commands: model::sessions::Commands::NONE,
     },
     claims: &claims,
     recognise: &|head| head.starts_with(b"{\"toy\":"),

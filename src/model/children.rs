@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::Role;
     use crate::event::{Conversation, Event, Meta, NewItem};
-    use crate::sessions::{FileFacts, FileId, Update};
+    use crate::sessions::{Commands, FileFacts, FileId, Update};
     use crate::testing::{Log, new_item};
     use std::path::PathBuf;
     use std::sync::Arc;
@@ -84,7 +84,7 @@ mod tests {
             file,
             agent: "tested",
             label: "tested",
-            resume: None,
+            commands: Commands::NONE,
             path: Arc::new(PathBuf::from("log")),
             id: None,
             parent: None,

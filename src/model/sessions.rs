@@ -48,8 +48,8 @@ pub struct FileFacts {
     pub agent: &'static str,
     /// The agent's name in a narrow column.
     pub label: &'static str,
-    /// The command that resumes a session in its agent, with `{id}` for the session's id; `None`: none is certain.
-    pub resume: Option<&'static str>,
+    /// The agent's commands.
+    pub commands: Commands,
     /// The path of the file. One that is not on this machine begins with the name of the file system that it is in.
     pub path: Arc<PathBuf>,
     /// The session's id, where the name holds it.
@@ -60,6 +60,23 @@ pub struct FileFacts {
     pub len: u64,
     /// The time at which it was last written.
     pub modified: Option<Timestamp>,
+}
+
+/// The commands by which the user goes on with a session in its agent; `None`: none is certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Commands {
+    /// Resumes a session, with `{id}` for its id: `claude --resume {id}`.
+    pub resume: Option<&'static str>,
+    /// Compacts the context: `/compact`, typed at the agent's prompt.
+    pub compact: Option<&'static str>,
+}
+
+impl Commands {
+    /// None is certain.
+    pub const NONE: Commands = Commands {
+        resume: None,
+        compact: None,
+    };
 }
 
 impl FileFacts {
@@ -596,7 +613,7 @@ mod tests {
             file: FileId(1),
             agent: "request-log",
             label: "request",
-            resume: None,
+            commands: Commands::NONE,
             path: Arc::new(PathBuf::from(path)),
             id: None,
             parent: None,
@@ -731,7 +748,7 @@ mod tests {
                 file: FileId(n),
                 agent: "codex",
                 label: "codex",
-                resume: None,
+                commands: Commands::NONE,
                 path: Arc::new(PathBuf::from(id)),
                 id: Some(id.to_owned()),
                 parent: Some(parent.to_owned()),
@@ -750,7 +767,7 @@ mod tests {
                 file: FileId(n as u64),
                 agent: "codex",
                 label: "codex",
-                resume: None,
+                commands: Commands::NONE,
                 path: Arc::new(PathBuf::from(id)),
                 id: Some((*id).to_owned()),
                 parent: parent.map(str::to_owned),
@@ -797,7 +814,7 @@ mod tests {
                 file,
                 agent: "gemini-cli",
                 label: "gemini",
-                resume: None,
+                commands: Commands::NONE,
                 path: Arc::new(PathBuf::from(id)),
                 id: None,
                 parent: None,

@@ -1,6 +1,7 @@
 //! Texts about agents: their labels, and what `ctxgauge agents` says about their logs.
 
 use formats::{Facts, Format, Tier};
+use model::sessions::Commands;
 use serde::Deserialize;
 
 /// The texts about an agent that has a decoder.
@@ -38,6 +39,7 @@ pub(crate) struct FactsKeys {
     compactions: Option<String>,
     tried: Option<String>,
     resume: Option<String>,
+    compact: Option<String>,
 }
 
 impl FactsKeys {
@@ -52,7 +54,10 @@ impl FactsKeys {
             sub_agents: text(&self.sub_agents, usual.sub_agents),
             compactions: text(&self.compactions, usual.compactions),
             tried: text(&self.tried, usual.tried),
-            resume: self.resume.as_deref().or(usual.resume),
+            commands: Commands {
+                resume: self.resume.as_deref().or(usual.commands.resume),
+                compact: self.compact.as_deref().or(usual.commands.compact),
+            },
         }
     }
 

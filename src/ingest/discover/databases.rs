@@ -85,7 +85,7 @@ impl Walk<'_> {
                     file: session_id(file, &session.id),
                     agent: format.id,
                     label: format.label,
-                    resume: format.facts.resume,
+                    commands: format.facts.commands,
                     path: Arc::clone(path),
                     id: Some(session.id.to_string()),
                     parent: session.parent.as_deref().map(ToOwned::to_owned),

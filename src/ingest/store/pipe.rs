@@ -101,7 +101,7 @@ pub fn recognise(
             file: file_id(path),
             agent: format.id,
             label: format.label,
-            resume: format.facts.resume,
+            commands: format.facts.commands,
             path: Arc::new(PathBuf::from(path)),
             id: None,
             parent: None,

@@ -13,7 +13,7 @@ use formats::Claim;
 use model::event::{ByLength, EventSink, Measure, Place};
 use model::replay::Timeline;
 use model::session::{Coverage, Session};
-use model::sessions::{FileFacts, FileId};
+use model::sessions::{Commands, FileFacts, FileId};
 use model::text::TextRequest;
 use model::window::Rules;
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ impl Memory {
                 file: FileId(7),
                 agent: TOY.id,
                 label: TOY.label,
-                resume: None,
+                commands: Commands::NONE,
                 path: Arc::default(),
                 id: Some("rows".to_owned()),
                 parent: Claim::LINES.parent,

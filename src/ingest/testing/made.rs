@@ -7,7 +7,7 @@ use crate::source::file_system::Local;
 use crate::source::{Bytes, Open, Positioned, ReadAt, Stamp};
 use crate::store::lines::LineLog;
 use formats::Claim;
-use model::sessions::{FileFacts, FileId};
+use model::sessions::{Commands, FileFacts, FileId};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
@@ -188,7 +188,7 @@ impl MadeLog {
                 file: FileId(7),
                 agent: TOY.id,
                 label: TOY.label,
-                resume: None,
+                commands: Commands::NONE,
                 path: Arc::default(),
                 id: Some("made".to_owned()),
                 parent: Claim::LINES.parent,

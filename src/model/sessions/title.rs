@@ -30,7 +30,7 @@ mod tests {
     use super::*;
     use crate::event::{Conversation, Meta, NewItem};
     use crate::session::{Coverage, Session};
-    use crate::sessions::{FileFacts, FileId, Update};
+    use crate::sessions::{Commands, FileFacts, FileId, Update};
     use crate::testing::{Log, new_item};
     use crate::{Kind, Role};
     use std::path::PathBuf;
@@ -67,7 +67,7 @@ mod tests {
             file: FileId(1),
             agent: "codex",
             label: "codex",
-            resume: None,
+            commands: Commands::NONE,
             path: Arc::new(PathBuf::from("a.jsonl")),
             id: None,
             parent: None,

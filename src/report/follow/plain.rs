@@ -295,7 +295,7 @@ mod tests {
             file,
             agent: "codex",
             label: "codex",
-            resume: None,
+            commands: model::sessions::Commands::NONE,
             path: Arc::new(PathBuf::from("a.jsonl")),
             id: None,
             parent: None,

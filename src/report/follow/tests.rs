@@ -3,7 +3,7 @@ use ingest::IngestEvent;
 use model::event::Conversation;
 use model::session::{Coverage, Session};
 use model::sessions::FileId;
-use model::sessions::{FileFacts, Update};
+use model::sessions::{Commands, FileFacts, Update};
 use model::window::Rules;
 use serde_json::Value;
 use std::io;
@@ -39,7 +39,7 @@ fn write_state(stream: &Stream, file: u64, records: u64) {
             file,
             agent: "codex",
             label: "codex",
-            resume: None,
+            commands: Commands::NONE,
             path: Arc::new(PathBuf::from(format!("/logs/{}.jsonl", file.0))),
             id: None,
             parent: None,

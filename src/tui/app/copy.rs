@@ -42,7 +42,7 @@ impl App {
         let folder = gauge.meta.cwd.as_deref();
         let resume = id
             .filter(|_| is_main)
-            .and_then(|id| resume_command(facts.resume?, id, folder));
+            .and_then(|id| resume_command(facts.commands.resume?, id, folder));
         let text = |key, about, text: String| Copyable {
             key,
             about,

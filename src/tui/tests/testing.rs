@@ -12,7 +12,7 @@ use model::event::{
     RetainedItems, Size, Usage, count,
 };
 use model::session::Coverage;
-use model::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
+use model::sessions::{Commands, FileFacts, FileId, SessionKey, Sessions, Update};
 use model::window::Rules;
 use model::{Kind, LeaveReason, Role, Source};
 use ratatui::buffer::Buffer;
@@ -106,7 +106,10 @@ impl Log {
             file: FileId(n),
             agent,
             label,
-            resume: (agent == "claude-code").then_some("claude --resume {id}"),
+            commands: Commands {
+                resume: (agent == "claude-code").then_some("claude --resume {id}"),
+                compact: (agent == "claude-code").then_some("/compact"),
+            },
             path: Arc::new(PathBuf::from(format!("/logs/{agent}/{id}.jsonl"))),
             id: Some(id.to_owned()),
             parent: None,

@@ -93,11 +93,19 @@ impl NowRow {
         Stage::settled_if(is_measured).number(size)
     }
 
-    fn band(&self) -> String {
+    /// Returns the requests until it compacts, without their band where it does not fit.
+    fn band(&self, view: &View<'_>) -> String {
+        let room = Self::COLUMNS
+            .iter()
+            .find(|column| column.heading == "REQUESTS");
+        let room = room.map_or(0, |column| column.width(view));
         self.outlook().map_or_else(String::new, |outlook| {
             let band = outlook.forecast.ok().map(|forecast| match forecast {
                 forecast if forecast.is_now() => "now".to_owned(),
-                forecast => number::band(&forecast.requests),
+                forecast => match number::band(&forecast.requests) {
+                    band if text::width(&band) < room => band,
+                    _ => number::short(requests(forecast)),
+                },
             });
             render::or_none(band)
         })
@@ -135,7 +143,14 @@ impl NowRow {
         };
         match &outlook.action {
             UserAction::Nothing => "as it is".to_owned(),
-            UserAction::Compact => "compact now".to_owned(),
+            UserAction::Compact => {
+                let facts = view
+                    .app
+                    .current()
+                    .and_then(|key| view.app.sessions.facts(key));
+                let command = facts.and_then(|facts| facts.commands.compact);
+                format!("{} now", command.unwrap_or("compact"))
+            }
             UserAction::Clear => "clear now".to_owned(),
             UserAction::WithoutMarked(items) => format!("without {items} marked"),
             UserAction::WithoutServer(name) => format!("without MCP server {name}"),
@@ -159,7 +174,7 @@ impl Row for NowRow {
             let size = row.size(view);
             if row.is_nothing() { view.number(size, Tone::Strong) } else { piece(size, Tone::Estimated) }
         }, means "the size of the context then";
-        right "REQUESTS" [12, 14, 14] |_, row| plain(row.band()),
+        right "REQUESTS" [12, 14, 14] |view, row| plain(row.band(view)),
             means "the requests until it compacts, and the 80 % band";
         right "MORE" [6, 7, 7] |_, row| plain(row.more()),
             means "how many more requests that is than if you do nothing";

@@ -88,7 +88,7 @@ proptest! {
                 file,
                 agent: "codex",
                 label: "codex",
-                resume: None,
+                commands: model::sessions::Commands::NONE,
                 path: Arc::new(PathBuf::from(&id)),
                 id: Some(format!("{id}{n}")),
                 parent: parents.get(n).map(|parent| format!("{id}{parent}")),

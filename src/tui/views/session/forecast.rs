@@ -137,17 +137,16 @@ fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &SessionNum
     }
 }
 
-/// Returns the reason for which there is no forecast. The line above names what compacts a session without a trigger,
-/// so this one does not deny that it is known.
-fn why_none(why: NoForecast, limits: &Limits) -> &'static str {
+/// Returns the reason for which there is no forecast: for a session without a trigger, what compacts it.
+fn why_none(why: NoForecast, limits: &Limits) -> String {
     match (why, limits.trigger_source) {
         (NoForecast::NoTrigger, TriggerSource::Settings | TriggerSource::Client) => {
-            "compaction is off"
+            "compaction is off".to_owned()
         }
         (NoForecast::NoTrigger, _) if limits.no_trigger().is_some() => {
-            "its compaction does not depend on the size"
+            format!("it compacts {}", limits.policy)
         }
-        _ => why.name(),
+        _ => why.name().to_owned(),
     }
 }
 
@@ -170,13 +169,19 @@ fn hindsight(page: &Page) -> Option<Pieces> {
     let off = i128::from(hindsight.came) - i128::from(hindsight.expected.tokens);
     let sign = if off < 0 { "−" } else { "+" };
     let inside = (low..=high).contains(&hindsight.came);
-    let off = number::error(u64::try_from(off.unsigned_abs()).unwrap_or(u64::MAX));
+    let off = number::error(
+        u64::try_from(off.unsigned_abs()).unwrap_or(u64::MAX),
+        hindsight.came,
+    );
     let tone = if inside { Tone::Text } else { Tone::Warn };
     let expected = number::tokens(hindsight.expected.tokens);
     Some(vec![
         quiet(format!("#{} predicted ", hindsight.request + 1)),
         piece(expected, Tone::Estimated),
-        piece(format!(" ±{}", number::error(error)), Tone::Estimated),
+        piece(
+            format!(" ±{}", number::error(error, hindsight.expected.tokens)),
+            Tone::Estimated,
+        ),
         quiet(", actual "),
         strong(number::tokens(hindsight.came)),
         piece(format!(" ({sign}{off})"), tone),

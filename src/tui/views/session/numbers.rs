@@ -1,15 +1,17 @@
 //! The gauge in numbers, always in this shape:
 //! `124.1k known + 3.9k ±0.4k est · 77% of 167k trigger (policy) · headroom 39k`,
 //! with the agent's own number if it logs one: `agent's count 123.5k (−4.5k)`, or, where our estimate is based
-//! on it, `agent's count 123.5k, ours 98.2k`.
+//! on it, `agent's count 123.5k, ours 98.2k`. Where the share is of another count than the numbers before it, that count
+//! is in it: `98%: Pi counts 181k of 184k`.
 
 use super::{NARROW_COLUMNS, SessionNumbers};
 use crate::app::Stage;
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
 use crate::views::groups;
 use model::context::Context;
-use render::number;
+use render::own_count::own_count;
 use render::sure::{AT_LEAST, AT_MOST};
+use render::{number, text};
 
 pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     let (context, limits) = (shown.context, shown.limits);
@@ -37,7 +39,7 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
         };
         share.push(quiet(format!(" ({from})")));
     }
-    groups.push(share);
+    let own = own_count(shown.label, context, limits.trigger).filter(|_| !narrow);
     let headroom = limits.trigger.map(|trigger| {
         let left = number::short(context.headroom(trigger));
         let mut left = stage.of_share(limits).number(left);
@@ -51,11 +53,25 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
         }
     });
     if narrow {
+        groups.push(share);
         groups.extend(headroom);
         return joined(groups, columns);
     }
     let taken = |group: &Pieces| width(group) + 3;
     let kept = headroom.as_ref().map_or(0, taken);
+    if let Some(own) = own {
+        let counted = own.split(" of ").next().unwrap_or_default();
+        let beside = piece(format!(", {counted}"), Tone::Warn);
+        let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
+        if width(&share) + text::width(&beside.text) <= room {
+            share.push(beside);
+        } else {
+            let all = own.split(": ").next().unwrap_or_default();
+            share.truncate(1);
+            share.push(piece(format!(": {all}"), Tone::Warn));
+        }
+    }
+    groups.push(share);
     if let Some(estimate) = shown.agent_estimate {
         let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
         groups.extend(groups::agent(estimate, room));
@@ -71,7 +87,7 @@ fn amount(context: &Context, stage: Stage, narrow: bool) -> Pieces {
         pieces.push(plain(if narrow { "" } else { " known" }));
     }
     if context.estimated > 0 {
-        let error = number::error(context.high.saturating_sub(context.used));
+        let error = number::error(context.high.saturating_sub(context.used), context.estimated);
         let estimated = number::tokens(context.estimated);
         let unit = if narrow { "" } else { " est" };
         let estimated = match context.known {
@@ -85,4 +101,61 @@ fn amount(context: &Context, stage: Stage, narrow: bool) -> Pieces {
         pieces.push(piece(format!("{estimated} ±{error}{unit}"), tone));
     }
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Nearness;
+    use crate::tests::testing::{app, logs};
+    use model::event::Conversation;
+    use model::own_count::OwnCount;
+    use model::sessions::{FileId, SessionKey};
+
+    #[test]
+    fn the_count_that_the_share_is_of_is_in_it() {
+        let app = app(logs(), 80, 24);
+        let key = SessionKey {
+            file: FileId(1),
+            conversation: Conversation::Main,
+        };
+        let gauge = app.sessions.gauge(key).unwrap();
+        let mut limits = gauge.limits().clone();
+        limits.trigger = Some(184_000);
+        let mut context = gauge.context;
+        (context.used, context.known, context.estimated) = (201_400, 168_000, 33_400);
+        (context.low, context.high) = (199_200, 203_600);
+        context.own = Some(OwnCount {
+            tokens: 181_000,
+            earlier_reasoning: 0,
+            not_sent: 0,
+            since: 0,
+        });
+        let shown = |columns, context: &Context| -> String {
+            let shown = SessionNumbers {
+                label: "pi",
+                context,
+                limits: &limits,
+                agent_estimate: None,
+                nothing: "",
+                nearness: Nearness::Next,
+                stage: Stage::Settled,
+                spending: None,
+                is_count_whole: true,
+                is_counting: false,
+            };
+            let pieces = numbers(&shown, columns);
+            pieces.into_iter().map(|piece| piece.text).collect()
+        };
+        assert_eq!(
+            shown(80, &context),
+            "168.0k known + 33.4k ±2.2k est · 98%: Pi counts 181k of 184k · headroom 3.0k"
+        );
+        assert_eq!(
+            shown(120, &context),
+            "168.0k known + 33.4k ±2.2k est · 98% of 184k trigger (policy), Pi counts 181k · headroom 3.0k"
+        );
+        context.own = None;
+        assert!(!shown(80, &context).contains("counts"));
+    }
 }

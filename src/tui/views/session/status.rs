@@ -114,8 +114,8 @@ fn cost_so_far(spending: &SessionSpending, columns: usize) -> Option<Pieces> {
     Some(pieces)
 }
 
-/// Returns the agent's own count where it differs from the context, as much of it as fits after `taken` columns, and
-/// what is being done with the log.
+/// Returns the agent's own count where it differs from the context and is not among the numbers, or the reason for the
+/// difference, as much as fits after `taken` columns; and the state of reading the log.
 fn transient(
     session: &Session,
     shown: &SessionNumbers<'_>,
@@ -124,14 +124,17 @@ fn transient(
 ) -> Vec<Pieces> {
     let mut groups = Vec::new();
     if let Some(words) = own_count(shown.label, shown.context, shown.limits.trigger) {
-        // A narrow screen has room for the count alone: the trigger is before it.
+        // A narrow screen has room for the count alone: the trigger is before it. On others the count is among the
+        // numbers, and its reason is here.
         let room = columns.saturating_sub(taken + 3);
+        let fits = text::width(&words) <= room;
         let short = words.split(" of ").next().unwrap_or_default();
-        let words = match text::width(&words) {
-            width if width <= room => &*words,
-            _ => short,
-        };
-        groups.push(vec![piece(words, Tone::Warn)]);
+        if columns < NARROW_COLUMNS {
+            let words = if fits { &*words } else { short };
+            groups.push(vec![piece(words, Tone::Warn)]);
+        } else if fits && words.contains(": ") {
+            groups.push(vec![piece(words, Tone::Warn)]);
+        }
     }
     if session.coverage != Coverage::Whole {
         groups.push(vec![quiet("reading")]);
