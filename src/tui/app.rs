@@ -405,7 +405,7 @@ impl App {
         self.shown.lines.get(self.ui.sessions.index())
     }
 
-    /// Returns the number of live sessions.
+    /// Returns the number of live sessions among those that match the filter.
     pub fn live(&self) -> usize {
         self.shown.live
     }
@@ -493,7 +493,9 @@ impl App {
         }
         let active = self.shown.active.iter();
         let live = active.filter(|(key, at)| self.is_live_since(*key, *at));
-        self.shown.live = live.count();
+        let all = self.shown.matching == self.shown.listed_of;
+        let listed = live.filter(|(key, _)| all || self.shown.matching_keys.contains(key));
+        self.shown.live = listed.count();
         let newest = self.shown.newest;
         self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }

@@ -17,6 +17,9 @@ pub struct Cursor<K> {
     top: Top,
     /// `None`: the first row, whatever that is.
     selected: Option<K>,
+    /// The row that was selected before rows left the list. It is selected again if it returns before another is
+    /// selected.
+    held: Option<K>,
     /// The place of the selection; distinguishes equal keys.
     index: usize,
     offset: usize,
@@ -28,6 +31,7 @@ impl<K> Cursor<K> {
         Cursor {
             top,
             selected: None,
+            held: None,
             index: 0,
             offset: 0,
         }
@@ -53,6 +57,7 @@ impl<K: Copy + PartialEq> Cursor<K> {
 
     /// Selects a row.
     pub fn select(&mut self, keys: &[K], index: usize) {
+        self.held = None;
         self.index = index.min(keys.len().saturating_sub(1));
         self.selected = match (self.index, self.top) {
             (0, Top::Follows) => None,
@@ -67,16 +72,38 @@ impl<K: Copy + PartialEq> Cursor<K> {
 
     /// Keeps a row selected, even where it is the first.
     pub fn pin(&mut self, key: K) {
+        self.held = None;
         self.selected = Some(key);
+    }
+
+    /// Keeps the selected row selected while rows leave the list and return. While it is not listed, the first row is
+    /// selected.
+    pub fn hold(&mut self, keys: &[K]) {
+        let selected = keys.get(self.index).copied();
+        self.held = self.held.or(selected);
+        self.selected = selected;
+    }
+
+    /// Keeps the selected row selected, whatever was selected before.
+    pub fn settle(&mut self, keys: &[K]) {
+        if let Some(key) = keys.get(self.index) {
+            self.pin(*key);
+        }
     }
 
     /// Finds the selection in a new list, and scrolls so that it is among the `rows` on screen.
     pub fn fit(&mut self, keys: &[K], rows: usize) {
+        let held = self.held.filter(|held| keys.contains(held));
+        self.selected = held.or(self.selected);
         self.index = match self.selected {
             None => 0,
             Some(key) if keys.get(self.index) == Some(&key) => self.index,
             Some(key) => match keys.iter().position(|k| *k == key) {
                 Some(index) => index,
+                None if self.held.is_some() => {
+                    self.selected = keys.first().copied();
+                    0
+                }
                 // It is gone: select the row in its place.
                 None => {
                     self.select(keys, self.index);
@@ -130,6 +157,22 @@ mod tests {
         assert_eq!(cursor.index(), 1);
         cursor.fit(&[] as &[i32], 10);
         assert_eq!(cursor.index(), 0);
+    }
+
+    #[test]
+    fn a_held_row_is_selected_again_when_it_returns() {
+        let mut cursor = Cursor::new(Top::Stays);
+        cursor.select(&[1, 2, 3], 2);
+        for (keys, selected) in [(&[1, 2][..], 0), (&[2], 0), (&[1, 2, 3], 2)] {
+            cursor.hold(&[1, 2, 3]);
+            cursor.fit(keys, 10);
+            assert_eq!(cursor.index(), selected);
+        }
+        cursor.hold(&[1, 2, 3]);
+        cursor.fit(&[2], 10);
+        cursor.settle(&[2]);
+        cursor.fit(&[1, 2, 3], 10);
+        assert_eq!(cursor.index(), 1);
     }
 
     #[test]

@@ -146,6 +146,9 @@ impl App {
             _ => {}
         }
         self.stale();
+        if matches!(action, Action::Sort | Action::Reverse | Action::Group) {
+            self.select_first();
+        }
         Effect::None
     }
 
@@ -311,7 +314,11 @@ impl App {
                     None => self.ui.home,
                 };
             }
-            Screen::Overview => self.ui.filter.clear(),
+            Screen::Overview if !self.ui.filter.is_empty() => {
+                self.ui.filter.clear();
+                self.ui.sessions.settle(&self.shown.line_ids);
+            }
+            Screen::Overview => {}
         }
         self.stale();
         Effect::None

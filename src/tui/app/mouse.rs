@@ -56,6 +56,7 @@ impl App {
             (self.ui.sort, self.ui.direction) = (column, Default::default());
         }
         self.stale();
+        self.select_first();
     }
 
     /// Selects a row; opens the selected one.

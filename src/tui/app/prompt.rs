@@ -2,7 +2,7 @@
 
 use super::filter::{self, Vocabulary};
 use super::tabs::ITEMS;
-use super::{App, Cursor, Effect, LineId, Screen, Syntax, Top};
+use super::{App, Effect, LineId, Screen, Syntax};
 use crate::keymap::KeyPress;
 use model::sessions::SessionKey;
 use model::threshold::{Threshold, parse_tokens};
@@ -141,9 +141,13 @@ impl App {
             }
             KeyPress::Enter => return Some(self.done_typing()),
             KeyPress::Esc => {
+                let is_filter = prompt.purpose == Purpose::Filter;
                 prompt.typed.clear();
                 self.typed_so_far();
                 self.ui.prompt = None;
+                if is_filter {
+                    self.ui.sessions.settle(&self.shown.line_ids);
+                }
                 return Some(Effect::None);
             }
             KeyPress::Ctrl(_) => return None,
@@ -197,10 +201,9 @@ impl App {
         };
         prompt.wrong.clear();
         match prompt.purpose {
-            // The first match is selected: what was selected before may not match, or be far down.
             Purpose::Filter if self.ui.filter != prompt.typed => {
                 self.ui.filter.clone_from(&prompt.typed);
-                self.ui.sessions = Cursor::new(Top::Stays);
+                self.ui.sessions.hold(&self.shown.line_ids);
             }
             Purpose::ItemFilter if self.ui.item_filter != prompt.typed => {
                 self.ui.item_filter.clone_from(&prompt.typed);
@@ -219,7 +222,8 @@ impl App {
         let (purpose, typed) = (prompt.purpose, prompt.typed.clone());
         let text = typed.trim();
         match purpose {
-            Purpose::Filter | Purpose::ItemFilter => {}
+            Purpose::Filter => self.ui.sessions.settle(&self.shown.line_ids),
+            Purpose::ItemFilter => {}
             Purpose::Window(key, reach) => match parse_tokens(text) {
                 None if !text.is_empty() => self.ui.prompt = Some(prompt),
                 window => self.set_window(key, reach, window),

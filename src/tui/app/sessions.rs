@@ -4,7 +4,10 @@ mod line;
 
 use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::listed::nearness;
-use super::{App, Direction, Grouping, Idle, Nearness, SearchRequest, SearchUpdate, Sort, Syntax};
+use super::{
+    App, Cursor, Direction, Grouping, Idle, Nearness, SearchRequest, SearchUpdate, Sort, Syntax,
+    Top,
+};
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
 use model::event::Conversation;
@@ -477,6 +480,18 @@ impl App {
         let newest = lines
             .filter_map(|(at, line)| Some((self.sessions.activity_of(line.session()?.key)?, at)));
         if let Some((_, at)) = newest.max() {
+            self.ui.sessions.select(&self.shown.line_ids, at);
+        }
+    }
+
+    /// Shows the list from its top, with its first session selected: another order is asked for to see what it puts
+    /// there.
+    pub(super) fn select_first(&mut self) {
+        self.ui.sessions = Cursor::new(Top::Stays);
+        self.list_when_due();
+        let mut lines = self.shown.lines.iter();
+        let first = lines.position(|line| line.session().is_some());
+        if let Some(at) = first.filter(|at| *at > 0) {
             self.ui.sessions.select(&self.shown.line_ids, at);
         }
     }

@@ -24,8 +24,8 @@ use crate::widgets::gauge::{Gauge, Place};
 use model::sessions::Row;
 use render::{number, spending, text};
 
-/// The fewest columns of a filter beside the sort.
-const LEAST_FILTER: u16 = 12;
+/// The columns of a filter beside the sort that are enough for a longer one.
+const LEAST_FILTER: usize = 12;
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let layout = app.overview_layout();
@@ -97,7 +97,8 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if typing || !app.ui.filter.is_empty() {
         let room = area.width.saturating_sub(end + 4);
         // The filter needs the room more while it is long.
-        let has_sort = room > columns + LEAST_FILTER;
+        let filter = text::width(&app.ui.filter).min(LEAST_FILTER);
+        let has_sort = usize::from(room) >= usize::from(columns) + width(&right) + filter + 3;
         let rest = usize::from(if has_sort { room - columns } else { room });
         right.push(piece("/", Tone::Key));
         right.push(plain(text::both_ends(

@@ -43,7 +43,7 @@ fn the_listed_sessions_are_searched() {
     assert_eq!((files, &*request.filter), (vec![FileId(1)], "agent:codex"));
 
     // A folded group is listed too.
-    type_keys(&mut app, "⎋⎋p⏎");
+    type_keys(&mut app, "⎋⎋pk⏎");
     let request = asked(&mut app, "fx");
     assert_eq!(request.sessions.len(), app.sessions.len());
 }

@@ -9,14 +9,79 @@ use model::sessions::SessionKey;
 use std::collections::HashSet;
 
 #[test]
-fn the_selection_survives_another_order() {
-    let mut app = app(logs(), 80, 24);
-    type_keys(&mut app, "jj");
-    let selected = app.current();
-    for _ in 0..5 {
-        type_keys(&mut app, "s");
-        assert_eq!(app.current(), selected);
+fn another_order_is_shown_from_its_top() {
+    let mut app = many_sessions();
+    let scrolled = |app: &mut App| {
+        type_keys(app, "G");
+        assert!(app.ui.sessions.offset() > 0);
+    };
+    for key in ["s", "S", "p", "p", "s"] {
+        scrolled(&mut app);
+        type_keys(&mut app, key);
+        assert_eq!(app.ui.sessions.offset(), 0, "{key}");
+        assert_eq!(app.current(), Some(keys_on_screen(&app)[0]), "{key}");
     }
+    type_keys(&mut app, "pG");
+    let heading = app.overview_layout().columns;
+    click(&mut app, (heading.x + 4, heading.y));
+    assert_eq!((app.ui.sort.name, app.ui.sessions.offset()), ("agent", 0));
+}
+
+#[test]
+fn the_selection_stays_on_its_session_under_filters() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "/shop⏎");
+    type_keys(&mut app, "G");
+    let selected = app.current();
+    assert!(selected.is_some() && selected != Some(keys_on_screen(&app)[0]));
+    type_keys(&mut app, "⎋");
+    assert_eq!((app.current(), app.ui.filter.as_str()), (selected, ""));
+    assert_ne!(selected, Some(keys_on_screen(&app)[0]));
+    // A filter that lists it again selects it again, as long as nothing else was selected.
+    for typed in ["/agent:", "claude"] {
+        type_keys(&mut app, typed);
+        assert_eq!(app.current(), selected, "{typed}");
+    }
+    // The first one is selected instead of a session that is left out, and stays when the filter is cleared.
+    type_keys(&mut app, "⏎⎋/gateway");
+    let first = app.current();
+    assert_eq!(first, Some(keys_on_screen(&app)[0]));
+    assert_ne!(first, selected);
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.current(), first);
+}
+
+#[test]
+fn the_header_shows_a_filter_and_the_sort_where_both_fit() {
+    let mut app = app(logs(), 77, 24);
+    type_keys(&mut app, "/>1%⏎");
+    let header = |app: &App| {
+        text(app, Theme::default())
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let shown = header(&app);
+    assert!(
+        shown.contains("needs you") && shown.contains("/>1%"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("sort recent ▾"), "{shown}");
+    type_keys(&mut app, &format!("/{}⏎", ">1% ".repeat(9)));
+    let shown = header(&app);
+    assert!(shown.contains("/>1%") && !shown.contains("sort"), "{shown}");
+}
+
+#[test]
+fn the_header_counts_the_live_sessions_that_are_listed() {
+    let mut app = app(logs(), 80, 24);
+    let all = app.live();
+    type_keys(&mut app, "/shop");
+    let listed = keys_on_screen(&app);
+    let live = listed.iter().filter(|key| app.is_live(**key)).count();
+    assert!(live < all);
+    assert_eq!(app.live(), live);
 }
 
 #[test]
@@ -315,10 +380,12 @@ fn sessions_without_a_number_come_last() {
 }
 
 #[test]
-fn a_filter_selects_the_first_match_and_shows_the_sort() {
+fn a_filter_keeps_the_selection_and_shows_the_sort() {
     let mut app = app(logs(), 80, 24);
-    type_keys(&mut app, "G/claude");
-    assert_eq!(app.current(), Some(keys_on_screen(&app)[0]));
+    type_keys(&mut app, "G");
+    let last = app.current();
+    type_keys(&mut app, "/claude");
+    assert_eq!(app.current(), last);
     let shown = text(&app, Theme::default());
     let header = shown.lines().next().unwrap_or_default();
     assert!(
@@ -326,7 +393,7 @@ fn a_filter_selects_the_first_match_and_shows_the_sort() {
         "{shown}"
     );
     // Moving the selection is not undone by what the filter is cleared with.
-    type_keys(&mut app, "⏎j");
+    type_keys(&mut app, "⏎k");
     let selected = app.current();
     type_keys(&mut app, "⎋");
     assert_eq!(app.current(), selected);
