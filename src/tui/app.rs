@@ -165,6 +165,8 @@ pub struct App {
     pub looked_in: Vec<String>,
     /// True if nothing is saved of an earlier run and no key or click came yet. Then the footer begins with the help.
     pub is_first_start: bool,
+    /// True in tmux. Then copies also go to its buffer.
+    pub is_in_tmux: bool,
     /// The areas of the last drawn screen that react to the mouse.
     pub hits: HitMap,
     /// The size from which an item is oversized, until the user sets another on screen.
@@ -248,6 +250,7 @@ impl App {
             banner: String::new(),
             looked_in: Vec::new(),
             is_first_start: false,
+            is_in_tmux: false,
             hits: HitMap::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,

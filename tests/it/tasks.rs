@@ -354,7 +354,8 @@ fn a_text_is_searched_and_copied() {
 
     monitor.press("y");
     let text = failing_tests();
-    monitor.wait_for_text(&format!("copied {} bytes", text.len()));
+    let first = text.lines().next().unwrap();
+    monitor.wait_for_text(&format!("sent to the terminal's clipboard: {first}"));
     let bytes = String::from_utf8_lossy(&monitor.bytes()).into_owned();
     let (_, rest) = bytes.split_once("\x1b]52;c;").unwrap();
     let (copied, _) = rest.split_once('\x07').unwrap();

@@ -96,7 +96,7 @@ fn a_hostile_log_reaches_terminal_clipboard_alerts_and_pager_made_visible() {
     // Only a text has pictures.
     terminal.wait_for_text("␛");
     terminal.press("y");
-    terminal.wait_for_notice("copied", |screen| screen.contains("copied"));
+    terminal.wait_for_notice("copied", |screen| screen.contains("sent to the terminal"));
     terminal.press("o");
     let paged = contents(&home.path().join("paged"));
     terminal.wait_for_text("copy");

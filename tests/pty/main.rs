@@ -7,6 +7,7 @@
 mod bytes;
 #[cfg(target_os = "linux")]
 mod confined;
+mod copy;
 mod hostile;
 mod life;
 // Only tests on Linux start a process without a terminal.

@@ -1,6 +1,6 @@
 //! Copies to the clipboard of the terminal's machine: OSC 52 of xterm's control sequences
 //! (<https://invisible-island.net/xterm/ctlseqs/ctlseqs.html>), which most terminals support. tmux
-//! passes it on where `set-clipboard` is `on`.
+//! passes it on where `set-clipboard` is `on`, which it usually is not: see [`super::tmux`].
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

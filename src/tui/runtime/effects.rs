@@ -10,8 +10,12 @@ use anyhow::Context;
 use ingest::TextJob;
 use model::text::TextRequest;
 use render::inert::Inert;
+use render::text;
 use std::io::{self, BufWriter, Write};
 use tokio::sync::oneshot;
+
+/// The most columns of a copied text in the notice about it.
+const LONGEST_LINE: usize = 200;
 
 impl<C: Console, W: Write> Screens<C, W> {
     pub(super) fn perform(&mut self, effect: Effect) -> anyhow::Result<Next> {
@@ -33,10 +37,14 @@ impl<C: Console, W: Write> Screens<C, W> {
             Effect::EndSearch => self.searching.end(),
             Effect::ReadText(request) => self.logs.read_text(TextJob::Page(request)),
             Effect::Copy(text) => {
-                let copied = clipboard::copy(&text, self.painter.out())
+                let sent = clipboard::copy(&text, self.painter.out())
                     .context("could not write to the terminal")?;
-                self.app
-                    .update(Msg::Done(what_was_copied(copied, text.len())));
+                self.copied = Copied::of(&text, sent);
+                if self.app.is_in_tmux {
+                    self.copying.begin(text);
+                } else {
+                    self.say_what_was_copied(None);
+                }
             }
             Effect::OpenPath(path) => {
                 // An editor would make a file of this name.
@@ -63,6 +71,12 @@ impl<C: Console, W: Write> Screens<C, W> {
             Effect::Quit => return Ok(Next::End),
         }
         Ok(Next::Go)
+    }
+
+    /// Says what was copied, and where it is: with `tmux`, what became of its buffer.
+    pub(super) fn say_what_was_copied(&mut self, tmux: Option<Result<(), String>>) {
+        let said = self.copied.said(tmux);
+        self.app.update(Msg::Done(said));
     }
 
     /// Writes a text to a file for a program. An earlier one that is still being written is dropped.
@@ -132,9 +146,59 @@ impl<C: Console, W: Write> Screens<C, W> {
     }
 }
 
-fn what_was_copied(copied: usize, all: usize) -> String {
-    if copied == all {
-        return format!("copied {copied} bytes");
+/// The text that was sent to the terminal's clipboard.
+#[derive(Debug, Default)]
+pub(super) struct Copied {
+    first_line: String,
+    /// The bytes that were sent, and those of the text.
+    bytes: (usize, usize),
+}
+
+impl Copied {
+    fn of(text: &str, sent: usize) -> Copied {
+        let line = text.lines().find(|line| !line.trim().is_empty());
+        Copied {
+            first_line: text::cut(line.unwrap_or_default().trim(), LONGEST_LINE),
+            bytes: (sent, text.len()),
+        }
     }
-    format!("copied the first {copied} of {all} bytes (the terminal's limit)")
+
+    fn said(&self, tmux: Option<Result<(), String>>) -> String {
+        let Copied { first_line, bytes } = self;
+        let sent = match *bytes {
+            (sent, all) if sent == all => "sent to the terminal's clipboard".to_owned(),
+            (sent, all) => format!(
+                "sent the first {sent} of {all} bytes to the terminal's clipboard (its limit)"
+            ),
+        };
+        match tmux {
+            None => format!("{sent}: {first_line}"),
+            Some(Ok(())) => format!("copied to tmux's buffer: {first_line}"),
+            Some(Err(why)) => format!("{why}; {sent}: {first_line}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_described_by_its_place_and_its_first_line() {
+        let said = |text: &str, sent, tmux| Copied::of(text, sent).said(tmux);
+        assert_eq!(
+            said("\n cd /a && run\nmore", 19, None),
+            "sent to the terminal's clipboard: cd /a && run"
+        );
+        assert_eq!(said("a\nb", 3, Some(Ok(()))), "copied to tmux's buffer: a");
+        assert_eq!(
+            said("a\nb", 1, Some(Err("no tmux".to_owned()))),
+            "no tmux; sent the first 1 of 3 bytes to the terminal's clipboard (its limit): a"
+        );
+        let long = said(&"word ".repeat(1_000), 5_000, None);
+        assert!(
+            long.len() < 2 * LONGEST_LINE && long.ends_with('…'),
+            "{long}"
+        );
+    }
 }

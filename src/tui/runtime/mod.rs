@@ -15,6 +15,7 @@ mod running_search;
 mod signals;
 pub mod state;
 mod terminal;
+mod tmux;
 
 use crate::app::pager::Program;
 use crate::app::{App, Effect, HandOutResult, Msg};
@@ -25,6 +26,7 @@ use crate::views;
 use anyhow::Context;
 use console::Tty;
 pub use console::{Console, ConsoleEvent};
+use effects::Copied;
 use events::message;
 use files::paths::Env;
 use ingest::IngestEvent;
@@ -51,6 +53,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 use terminal::Output;
+use tmux::PendingCopy;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 use tokio::time;
@@ -156,6 +159,8 @@ struct Screens<C, W: Write> {
     notifier: Notifier,
     opening: Option<TextExport>,
     writing: PendingHandOut,
+    copied: Copied,
+    copying: PendingCopy,
     searching: RunningSearch,
     /// The search for the words of the list's filter.
     filtering: RunningSearch,
@@ -244,7 +249,9 @@ impl<C: Console, W: Write> Screens<C, W> {
         if let Some(size) = start.oversized {
             app.set_usual_oversized(size);
         }
-        let notifier = Notifier::new(&start.alerts, Route::of(&|name| start.env.get(name)))
+        let route = Route::of(&|name| start.env.get(name));
+        app.is_in_tmux = route == Route::Tmux;
+        let notifier = Notifier::new(&start.alerts, route)
             .context("could not start the threads of the alerts' command")?;
         app.set_alerts(start.alerts);
         if let Some(file) = &start.state_file {
@@ -284,6 +291,8 @@ impl<C: Console, W: Write> Screens<C, W> {
             notifier,
             opening: None,
             writing: PendingHandOut::default(),
+            copied: Copied::default(),
+            copying: PendingCopy::default(),
             searching: RunningSearch::default(),
             filtering: RunningSearch::default(),
         };
@@ -345,6 +354,10 @@ impl<C: Console, W: Write> Screens<C, W> {
                     }
                     HandOutResult::Copy(text) => self.perform(Effect::Copy(text))?,
                 },
+                made = self.copying.made() => {
+                    self.say_what_was_copied(Some(made));
+                    Next::Go
+                }
                 news = self.searching.news() => {
                     let next = self.handle_all(Msg::Search(news), |screens| {
                         screens.searching.next_news().map(Msg::Search)

@@ -1,5 +1,6 @@
 //! The screens as a user sees them, at four sizes.
 
+mod copy;
 mod hostile;
 mod list;
 mod needs;
@@ -389,7 +390,7 @@ fn notices_are_listed() {
         let path = PathBuf::from("/home/ada/.codex/sessions");
         let what = "permission denied; check the file's permissions".to_owned();
         app.update(Msg::Problem { path, what });
-        app.update(Msg::Done("copied 512 bytes".to_owned()));
+        app.update(Msg::Done("wrote report.html".to_owned()));
         app.prepare(now());
         type_keys(&mut app, "!");
         let shown = text(&app, Theme::default());

@@ -80,7 +80,7 @@ fn a_report_is_copied_with_the_window_that_was_set() {
     let mut monitor = Monitor::open(home.path(), &[], (120, 30));
     monitor.wait_for_text("2 sessions");
     monitor.press("/agent:claude⏎w777k⏎xy");
-    monitor.wait_for_text("copied");
+    monitor.wait_for_text("sent to the terminal's clipboard: # A session of `claude`");
     monitor.press("q");
     monitor.end().unwrap();
     let bytes = String::from_utf8(monitor.bytes()).unwrap();
