@@ -207,8 +207,10 @@ struct ScreenData {
     youngest: Option<i64>,
     /// The sessions that match the filter.
     matched: sessions::MatchedSessions,
-    /// The texts that name the rows on screen.
+    /// The texts that name the listed rows.
     names: HashMap<SessionKey, listed::RowNames>,
+    /// The width of the screen for which they were computed; `None`: the list has changed since.
+    named_at: Option<u16>,
     page: Option<Page>,
     /// The area that is dragged with the mouse, and its effect.
     dragged: Option<(Area, Hit)>,

@@ -1,43 +1,66 @@
 //! The texts that name the rows of the list of sessions: cut so that they differ, with ids where they still read alike.
+//! All listed rows count, not only those on screen, so that no name changes while the list is scrolled or sorted.
 
 use super::columns::{self, Column};
 use super::listed::RowNames;
 use super::{App, ListLine};
 use model::event::Conversation;
-use model::sessions::{Row, SessionKey};
+use model::sessions::SessionKey;
 use render::{NONE, text};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// The number of an id's characters that are shown: its last ones, since the ids of sessions that began together differ
 /// there.
 const ID_CHARS: usize = 6;
+/// The part of a text's columns that its beginning has where the part in which texts differ follows: a quarter.
+const HEAD_PART: usize = 4;
+/// The columns that a word has from where it begins to differ; otherwise only its last part is shown.
+const LEAST_DIFFERENCE: usize = 4;
+/// The times that texts which still read alike are cut again.
+const MOST_CUTS: usize = 4;
+
+/// The words of a row besides the texts that name it: its agent, depth and model.
+type OtherWords<'a> = (&'a str, u8, &'a str);
 
 impl App {
-    /// Computes the texts that name the rows on screen.
+    /// Computes the texts that name the listed rows, if the list or the width has changed.
     pub(super) fn name_rows(&mut self) {
-        let fitting = columns::fitting(self.ui.size.0);
+        let width = self.ui.size.0;
+        if self.shown.named_at != Some(width) {
+            self.shown.names = self.names_of_rows(width);
+            self.shown.named_at = Some(width);
+        }
+    }
+
+    fn names_of_rows(&self, width: u16) -> HashMap<SessionKey, RowNames> {
+        let fitting = columns::fitting(width);
         let columns = |name: &str| {
             let mut all = fitting.iter();
             let found = all.find(|(column, _)| column.name == name);
             found.map_or(0, |(_, width)| usize::from(*width))
         };
         let (project, title) = (columns("project"), columns("title"));
-        let rows: Vec<&Row> = self.visible_lines().filter_map(ListLine::session).collect();
-        let projects = rows.iter().map(|row| match title {
-            0 => self.sessions.name(row.key),
-            _ => self.place_of(row.key),
+        let rows = self.lines().iter().filter_map(ListLine::session);
+        let rows: Vec<(SessionKey, u8)> = rows.map(|row| (row.key, row.depth)).collect();
+        let projects = rows.iter().map(|(key, _)| match title {
+            0 => self.sessions.name(*key).into(),
+            _ => Cow::Borrowed(self.place_of(*key)),
         });
-        let titles = rows.iter().map(|row| self.shown_title(row.key));
-        let projects = told_apart(&projects.collect::<Vec<_>>(), project);
-        let titles = told_apart(&titles.collect::<Vec<_>>(), title);
+        let projects = told_apart(projects, project);
+        let titles = match title {
+            0 => vec![String::new(); rows.len()],
+            _ => told_apart(rows.iter().map(|(key, _)| self.shown_title(*key)), title),
+        };
         let names = projects.into_iter().zip(titles);
         let mut names: Vec<RowNames> = names
             .map(|(project, title)| RowNames { project, title })
             .collect();
-        for group in alike(&self.other_words(&rows), &names) {
+        for group in alike(&self.other_words(&rows, width), &names) {
             let ids: HashMap<usize, String> = group
                 .iter()
-                .filter_map(|at| Some((*at, self.distinguishing_id(rows[*at].key)?)))
+                .filter_map(|at| Some((*at, self.distinguishing_id(rows[*at].0)?)))
                 .collect();
             // Several sessions of one log may have one id, which says nothing.
             if ids.values().collect::<HashSet<_>>().len() < 2 {
@@ -52,36 +75,30 @@ impl App {
                 *text = with_id(text, &id, columns);
             }
         }
-        let keys: Vec<SessionKey> = rows.iter().map(|row| row.key).collect();
-        self.shown.names = keys.into_iter().zip(names).collect();
+        rows.into_iter().map(|(key, _)| key).zip(names).collect()
     }
 
-    /// Returns the texts that name a row on screen.
+    /// Returns the texts that name a listed row.
     pub(super) fn row_names(&self, key: SessionKey) -> RowNames {
         self.shown.names.get(&key).cloned().unwrap_or_default()
     }
 
-    /// Returns the words of each row besides the texts that name it.
-    fn other_words(&self, rows: &[&Row]) -> Vec<(String, u8, String)> {
-        let has_model = Column::named("model").is_some_and(|model| model.width(self.ui.size.0) > 0);
-        let words = rows.iter().map(|row| {
-            let facts = self.sessions.facts(row.key);
+    fn other_words(&self, rows: &[(SessionKey, u8)], width: u16) -> Vec<OtherWords<'_>> {
+        let has_model = Column::named("model").is_some_and(|model| model.width(width) > 0);
+        let words = rows.iter().map(|(key, depth)| {
+            let facts = self.sessions.facts(*key);
             let label = facts.map_or("", |facts| facts.label);
-            let model = self.sessions.gauge(row.key).and_then(|gauge| gauge.model());
-            let model = model.filter(|_| has_model);
-            (
-                label.to_owned(),
-                row.depth,
-                model.unwrap_or_default().to_owned(),
-            )
+            let model = self.sessions.gauge(*key).filter(|_| has_model);
+            let model = model.and_then(|gauge| gauge.model());
+            (label, *depth, model.unwrap_or_default())
         });
         words.collect()
     }
 
     /// Returns the type of a sub-agent or the project of a session, where the title has a column of its own.
-    fn place_of(&self, key: SessionKey) -> String {
+    fn place_of(&self, key: SessionKey) -> &str {
         let Some(gauge) = self.sessions.gauge(key) else {
-            return String::new();
+            return "";
         };
         let is_child = key.conversation != Conversation::Main || gauge.meta.parent.is_some();
         let kind = gauge.meta.title.as_deref().filter(|_| is_child);
@@ -90,18 +107,18 @@ impl App {
             .into_iter()
             .flatten()
             .filter(|text| !text.trim().is_empty());
-        shown.next().unwrap_or(NONE).to_owned()
+        shown.next().unwrap_or(NONE)
     }
 
     /// Returns the title of a session or, if it has none and no project either, whatever names it.
-    fn shown_title(&self, key: SessionKey) -> String {
+    fn shown_title(&self, key: SessionKey) -> Cow<'_, str> {
         let place = self.place_of(key);
         let title = self.sessions.title(key);
-        let title = title.filter(|title| **title != *place);
-        let title = title.map(|title| text::one_line(&title).into_owned());
-        match title {
-            None if place == NONE => self.sessions.name(key),
-            title => title.unwrap_or_default(),
+        match title.filter(|title| **title != *place) {
+            None if place == NONE => self.sessions.name(key).into(),
+            None => "".into(),
+            Some(Cow::Borrowed(title)) => text::one_line(title),
+            Some(Cow::Owned(title)) => text::one_line(&title).into_owned().into(),
         }
     }
 
@@ -118,42 +135,115 @@ impl App {
     }
 }
 
-/// Returns texts cut to so many columns: at their end, or in the middle if they would read alike, or are paths, of which
-/// the beginning and the end say which one it is.
-fn told_apart(texts: &[String], columns: usize) -> Vec<String> {
-    let mut by_cut: HashMap<String, HashSet<&str>> = HashMap::new();
-    for text in texts {
-        by_cut
-            .entry(text::cut(text, columns))
-            .or_default()
-            .insert(text);
-    }
-    let one = |text: &String| {
-        let cut = text::cut(text, columns);
-        let is_alike = by_cut.get(&cut).is_some_and(|texts| texts.len() > 1);
-        let is_path = text.contains(['/', '\\']) && !text.contains(' ');
-        if is_alike || is_path {
-            text::middle(text, columns)
-        } else {
-            cut
-        }
+/// Returns texts cut to so many columns: at their end, or so that those differ that would read alike. Paths are cut in
+/// the middle, since their beginning and their end say which one it is.
+fn told_apart<'t>(texts: impl Iterator<Item = Cow<'t, str>>, columns: usize) -> Vec<String> {
+    let texts: Vec<Cow<'t, str>> = texts.map(inert).collect();
+    let is_path = |text: &str| text.contains(['/', '\\']) && !text.contains(' ');
+    let mut shown: Vec<String> = texts
+        .iter()
+        .map(|text| match is_path(text) {
+            true => text::middle(text, columns),
+            false => text::cut(text, columns),
+        })
+        .collect();
+    let alike = |shown: &[String]| {
+        let mut groups = groups(shown.iter(), |at| &texts[at]);
+        groups.iter_mut().for_each(|group| {
+            group.retain(|at| !is_path(&texts[*at]));
+        });
+        groups
     };
-    texts.iter().map(one).collect()
+    for _ in 0..MOST_CUTS {
+        let groups = alike(&shown);
+        if groups.is_empty() {
+            return shown;
+        }
+        for group in groups {
+            let differs = common_start(group.iter().map(|at| &*texts[*at]));
+            for at in group {
+                shown[at] = from_difference(&texts[at], differs, columns);
+            }
+        }
+    }
+    for at in alike(&shown).into_iter().flatten() {
+        shown[at] = text::middle(&texts[at], columns);
+    }
+    shown
+}
+
+fn inert(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => text::inert(text),
+        Cow::Owned(text) => text::inert(&text).into_owned().into(),
+    }
+}
+
+/// Returns the places of equal values that stand for different things, in groups.
+fn groups<'v, V: Eq + Hash + 'v, T: PartialEq>(
+    values: impl Iterator<Item = V> + Clone,
+    of: impl Fn(usize) -> T,
+) -> Vec<Vec<usize>> {
+    let mut first: HashMap<V, (usize, bool)> = HashMap::new();
+    for (at, value) in values.clone().enumerate() {
+        let (first, differ) = first.entry(value).or_insert((at, false));
+        *differ = *differ || of(*first) != of(at);
+    }
+    first.retain(|_, (_, differ)| *differ);
+    let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
+    if !first.is_empty() {
+        for (at, value) in values.enumerate() {
+            if let Some((first, _)) = first.get(&value) {
+                groups.entry(*first).or_default().push(at);
+            }
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// Returns the length of the beginning that all texts have, in bytes.
+fn common_start<'t>(mut texts: impl Iterator<Item = &'t str>) -> usize {
+    let first = texts.next().unwrap_or_default();
+    texts.fold(first.len(), |common, text| {
+        let same = first[..common].char_indices().zip(text.chars());
+        let mut same = same.skip_while(|((_, a), b)| a == b);
+        match same.next() {
+            Some(((at, _), _)) => at,
+            None => common.min(text.len()),
+        }
+    })
+}
+
+/// Returns the beginning of a text, `…`, and the text from the word on in which it begins to differ from others, in so
+/// many columns. Where that word is too long, only its last part before the difference is shown.
+fn from_difference(text: &str, differs: usize, columns: usize) -> String {
+    let head = columns / HEAD_PART;
+    let room = columns.saturating_sub(head + 1);
+    let before = &text[..differs];
+    let after = |is_part: fn(char) -> bool| before.trim_end_matches(is_part).len();
+    let begins = [
+        after(|c| !c.is_whitespace()),
+        after(|c| c.is_alphanumeric() || matches!(c, '.' | ',')),
+        after(|c| c.is_ascii_digit() || matches!(c, '.' | ',')),
+    ];
+    let shows = |begin: &usize| text::width(&text[*begin..differs]) + LEAST_DIFFERENCE <= room;
+    let begin = begins.into_iter().find(shows).unwrap_or(begins[2]);
+    if text::width(&text[..begin]) <= head {
+        return text::cut(text, columns);
+    }
+    let head = text::cut(&text[..begin], head + 1);
+    let head = format!("{}…", head.trim_end_matches('…').trim_end());
+    let rest = text::cut(&text[begin..], columns.saturating_sub(text::width(&head)));
+    head + &rest
 }
 
 /// Returns the rows that read alike, in groups.
-fn alike(words: &[(String, u8, String)], names: &[RowNames]) -> Vec<Vec<usize>> {
-    let mut by_words: HashMap<_, Vec<usize>> = HashMap::new();
-    for (at, row) in words.iter().zip(names).enumerate() {
-        by_words
-            .entry((row.0, &row.1.project, &row.1.title))
-            .or_default()
-            .push(at);
-    }
-    by_words
-        .into_values()
-        .filter(|rows| rows.len() > 1)
-        .collect()
+fn alike(words: &[OtherWords<'_>], names: &[RowNames]) -> Vec<Vec<usize>> {
+    let rows = words.iter().zip(names);
+    groups(
+        rows.map(|(words, names)| (words, &names.project, &names.title)),
+        |at| at,
+    )
 }
 
 /// Returns the text with an id after it.
@@ -164,3 +254,6 @@ fn with_id(text: &str, id: &str, columns: usize) -> String {
         text => format!("{text} {id}"),
     }
 }
+
+#[cfg(test)]
+mod tests;
