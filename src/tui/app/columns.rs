@@ -6,7 +6,7 @@
 
 use super::layout::WidthClass;
 use super::listed::{GROWTH_BARS, RowNames, nearness, percent};
-use super::{App, Nearness};
+use super::{App, Nearness, Stage};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::SessionGauge;
@@ -155,7 +155,7 @@ macro_rules! columns {
 /// All columns, from left to right.
 pub static COLUMNS: &[Column] = columns! {
     // Which program to go to. Six columns tell all agents apart.
-    Left "agent" "AGENT" [0 => 6, 120 => 8], sort 8 Sort::Name(|_, gauge| gauge.agent),
+    Left "agent" "AGENT" [0 => 6, 120 => 8], sort 10 Sort::Name(|_, gauge| gauge.agent),
         "the agent that writes the log",
         |entry| {
             let facts = entry.app.sessions.facts(entry.row.key);
@@ -164,12 +164,12 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // Where it works. It is the first part of a name, so no screen is without it.
     Left "project" "PROJECT" [0 => 11, 70 => 13, 90 => 16] grow 2,
-        sort 9 Sort::Name(|sessions, gauge| sessions.project_of(gauge)),
+        sort 11 Sort::Name(|sessions, gauge| sessions.project_of(gauge)),
         "the project, by its folder, or the type of a sub-agent",
         |entry| piece(entry.names().project, entry.name_tone());
     // Which of the sessions of a project: without it they read alike, and an id helps nobody.
     Left "title" "TITLE" [56 => LEAST_TITLE],
-        sort 11 Sort::Name(|_, gauge| {
+        sort 13 Sort::Name(|_, gauge| {
             let (title, prompt) = (&gauge.meta.title, &gauge.meta.prompt);
             let title = title.as_deref().or(prompt.as_deref());
             title.unwrap_or(NO_NAME)
@@ -177,11 +177,11 @@ pub static COLUMNS: &[Column] = columns! {
         "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
         |entry| piece(entry.names().title, entry.name_tone());
     // Only who has several models at work asks for it.
-    Left "model" "MODEL" [140 => 14] grow 1, sort 10 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
+    Left "model" "MODEL" [140 => 14] grow 1, sort 12 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
         "the model of the last request",
         |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE)));
     // How full it is: what the program is for.
-    Gauge "context" "CONTEXT" [0 => PERCENT_COLUMNS], sort 3 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
+    Gauge "context" "CONTEXT" [0 => PERCENT_COLUMNS], sort 4 Sort::Highest(|gauge| some(gauge.context.used)),
         "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one; ≥: at least",
         |entry| {
             let sign = match entry.gauge.limits().trigger {
@@ -200,10 +200,10 @@ pub static COLUMNS: &[Column] = columns! {
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
         };
     // The gauge draws both. In numbers they are for who checks a session, which has a screen of its own.
-    Right "known" "KNOWN" [150 => 8], sort 5 Sort::Highest(|gauge| some(gauge.context.known)),
+    Right "known" "KNOWN" [150 => 8], sort 7 Sort::Highest(|gauge| some(gauge.context.known)),
         "tokens in the context that the provider reported",
         |entry| plain(number::tokens_or_none(entry.gauge.context.known));
-    Right "estimated" "EST" [150 => 7], sort 6 Sort::Highest(|gauge| some(gauge.context.estimated)),
+    Right "estimated" "EST" [150 => 7], sort 8 Sort::Highest(|gauge| some(gauge.context.estimated)),
         "estimated since the last usage report",
         |entry| {
             let context = &entry.gauge.context;
@@ -214,6 +214,22 @@ pub static COLUMNS: &[Column] = columns! {
                 (n, false) => (format!("~{}", number::short(n)), Tone::Quiet),
             };
             piece(tokens, tone)
+        };
+    // The line below the list names it, of one session at a time. As a column it says which session has the largest of
+    // all, which only who looks for waste asks.
+    Right "largest" "LARGEST" [156 => 8],
+        sort 5 Sort::Highest(|gauge| Some(gauge.largest.as_ref()?.tokens)),
+        "tokens of the largest item in the context",
+        |entry| {
+            let largest = entry.gauge.largest.as_ref();
+            let stage = Stage::settled_if(entry.gauge.is_settled());
+            match largest {
+                None => quiet(NONE),
+                Some(largest) => piece(
+                    stage.number(number::short(largest.tokens)),
+                    stage.tone(Tone::Plain),
+                ),
+            }
         };
     // The percentage and the requests say the same in a more useful unit.
     Right "headroom" "HEADROOM" [110 => 9], sort 2 Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
@@ -234,7 +250,7 @@ pub static COLUMNS: &[Column] = columns! {
             }
         };
     // An event of the past: the session's own screen has them.
-    Right "compactions" "COMP" [164 => 5], sort 12 Sort::Highest(|gauge| some(gauge.compactions as u64)),
+    Right "compactions" "COMP" [164 => 5], sort 14 Sort::Highest(|gauge| some(gauge.compactions as u64)),
         "compactions; +: and perhaps more, before the part of the log that was read",
         |entry| {
             let is_whole = entry.gauge.coverage == Coverage::Whole;
@@ -247,7 +263,7 @@ pub static COLUMNS: &[Column] = columns! {
     // How long it will last, the number that people ask for most. The median alone has room first, then `9 (6–14)`, then
     // `120 (78–186)`.
     Right "next" "NEXT" [64 => 6, 80 => 10, 100 => 13],
-        sort 4 Sort::Lowest(|gauge| {
+        sort 6 Sort::Lowest(|gauge| {
             let forecast = gauge.forecast_then().ok()?;
             Some((forecast.requests.p50 * 10.0) as u64)
         }),
@@ -268,7 +284,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // Its cost so far. The sum of the day is below the list on any screen.
     Right "cost" "COST" [100 => 8],
-        sort 14 Sort::Highest(|gauge| some((gauge.spending.as_ref()?.all.usd() * 1e6) as u64)),
+        sort 16 Sort::Highest(|gauge| some((gauge.spending.as_ref()?.all.usd() * 1e6) as u64)),
         "its cost so far by list prices; ≥: some responses have no price, or surcharges; —: not known, or not all was read yet",
         |entry| {
             let spending = entry.gauge.spending.as_ref();
@@ -277,7 +293,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // When to go on, so that the next request is cheap.
     Right "cache" "CACHE" [120 => 6],
-        sort 13 Sort::Highest(|gauge| {
+        sort 15 Sort::Highest(|gauge| {
             let cache = gauge.prompt_cache()?;
             let until = cache.sent.as_second() + i64::from(cache.life.seconds);
             Some(until.max(0).unsigned_abs())
@@ -296,7 +312,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // It is a picture of the past, and the line below the list shows it of the selected session.
     Right "growth" "GROWTH" [176 => GROWTH_BARS as u16 + 1],
-        sort 7 Sort::Highest(|gauge| some(gauge.growth().into_iter().fold(0, u64::saturating_add))),
+        sort 9 Sort::Highest(|gauge| some(gauge.growth().into_iter().fold(0, u64::saturating_add))),
         "tokens added by each of the last requests",
         |entry| {
             let window = entry.gauge.limits().window;
@@ -309,6 +325,10 @@ pub static COLUMNS: &[Column] = columns! {
             let age = entry.app.age(entry.row.key);
             quiet(render::or_none(age.map(number::age)))
         };
+    // An order alone: the percentages are beside the gauges.
+    Left "trigger" "" [], sort 3 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
+        "",
+        |_entry| plain("");
     // An order alone: the reasons are in the other columns and above the lines of the selected session.
     Left "needs you" "" [], sort 1 Sort::Needs,
         "",
@@ -481,8 +501,9 @@ mod tests {
                 "120 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST CACHE AGE",
                 "140 AGENT PROJECT TITLE MODEL CONTEXT HEADROOM NEXT COST CACHE AGE",
                 "150 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM NEXT COST CACHE AGE",
-                "164 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM COMP NEXT COST CACHE AGE",
-                "176 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM COMP NEXT COST CACHE GROWTH AGE",
+                "156 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM NEXT COST CACHE AGE",
+                "164 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE AGE",
+                "176 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE GROWTH AGE",
             ]
         );
     }

@@ -5,6 +5,7 @@ use crate::app::columns::Sort;
 use crate::app::{FoundItem, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
+use model::gauge::SessionGauge;
 use model::sessions::SessionKey;
 use std::collections::HashSet;
 
@@ -135,6 +136,32 @@ fn each_column_orders_the_sessions_and_the_other_way_round() {
         type_keys(&mut app, "Ss");
     }
     assert_eq!(app.ui.sort, Column::first());
+}
+
+#[test]
+fn sizes_are_sorted_by_their_tokens_and_shares_by_their_percent() {
+    let mut app = app(logs(), 80, 24);
+    let sorted = |app: &mut App, name: &str, value: fn(&SessionGauge) -> Option<u64>| {
+        app.ui.sort = Column::named(name).unwrap();
+        type_keys(app, "SS");
+        let rows = app.visible_lines().filter_map(ListLine::session);
+        // Sub-agents are below their parents.
+        let rows = rows.filter(|row| row.depth == 0);
+        let gauges = rows.filter_map(|row| app.sessions.gauge(row.key));
+        let values: Vec<_> = gauges.map(value).collect();
+        assert!(values.is_sorted_by(|a, b| a >= b), "{name}: {values:?}");
+        assert!(values[0] > values[1]);
+    };
+    sorted(&mut app, "context", |gauge| Some(gauge.context.used));
+    sorted(&mut app, "trigger", |gauge| {
+        Some(gauge.context.fill(gauge.limits()))
+    });
+    sorted(&mut app, "largest", |gauge| {
+        Some(gauge.largest.as_ref()?.tokens)
+    });
+    // The line below the list names it.
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("largest Grep"), "{shown}");
 }
 
 #[test]
