@@ -7,6 +7,13 @@ use std::fs;
 /// The totals of a fixture's agent, and the part of them that is sums.
 fn totals(fixture: &str) -> (Value, Value) {
     let agent = fixture.split('/').next().unwrap();
+    let list = list(fixture, &[]);
+    let sums = list["totals_lack"][agent]["only_as_sums"].clone();
+    (list["totals"][agent].clone(), sums)
+}
+
+/// What `ls --totals` lists for a fixture.
+fn list(fixture: &str, more: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let source = manifest_folder().join("tests/fixtures").join(fixture);
     let log = folder.path().join("logs/log.db");
@@ -24,11 +31,21 @@ fn totals(fixture: &str) -> (Value, Value) {
     }
     let output = ctxgauge(folder.path())
         .args(["ls", "--totals", "--json"])
+        .args(more)
         .arg(log.parent().unwrap())
         .output();
-    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let sums = list["totals_lack"][agent]["only_as_sums"].clone();
-    (list["totals"][agent].clone(), sums)
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_response_and_its_row_of_a_ledger_are_one_of_the_rows_day() {
+    let list = list("goose/compaction_by_the_ledger", &["--by", "day"]);
+    let days = list["groups"]["of"].as_array().unwrap();
+    assert_eq!(days.len(), 1, "{days:?}");
+    assert_eq!(
+        (&days[0]["name"], &days[0]["responses"]),
+        (&json!("2026-08-10"), &json!(6))
+    );
 }
 
 #[test]
