@@ -86,6 +86,17 @@ pub fn contains(text: &str, word: &str) -> bool {
     }
 }
 
+/// Returns a text of at most so many characters, with `…` where it was cut.
+pub fn at_most(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept = text.chars().take(chars.saturating_sub(1));
+            kept.chain(['…']).collect()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +107,12 @@ mod tests {
         let [read, bash, again] = ["Read", "Bash", "Read"].map(|name| names.share(name));
         assert!(Arc::ptr_eq(&read, &again));
         assert_eq!((&*read, &*bash), ("Read", "Bash"));
+    }
+
+    #[test]
+    fn a_cut_has_a_sign() {
+        assert_eq!(at_most("héllo", 5), "héllo");
+        assert_eq!(at_most("héllo!", 5), "héll…");
+        assert_eq!(at_most("", 0), "");
     }
 }

@@ -4,8 +4,8 @@ use ingest::demo;
 use ingest::log::LogFile;
 use ingest::search::{Line, Matcher};
 use model::sessions::{FileId, SessionKey};
-use render::NONE;
 use render::item::{label, request};
+use render::{NONE, text};
 use report::ReportContext;
 use report::search::{Hit, Search, Taker, in_logs, logs};
 use std::collections::{HashMap, HashSet};
@@ -137,7 +137,7 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
         kind: item.kind(),
         hash: item.hash(),
         role: item.role(),
-        label: label(item).chars().take(LABEL).collect(),
+        label: text::cut(&label(item), LABEL),
         tokens: hit.tokens,
         source: hit.source,
         // Without reports there is nothing to count.

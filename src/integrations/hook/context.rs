@@ -5,6 +5,7 @@
 
 use crate::client_record::RecordedCompaction;
 use crate::fields::{MOST_TOKENS, object, tokens, window, word};
+use model::names::at_most;
 use serde_json::{Map, Value};
 
 /// The event's name.
@@ -64,7 +65,7 @@ struct Category {
 fn category(value: &Value) -> Option<Category> {
     let fields = value.as_object()?;
     Some(Category {
-        name: word(fields, "name")?.chars().take(LONGEST_NAME).collect(),
+        name: at_most(&word(fields, "name")?, LONGEST_NAME),
         kind: word(fields, "kind")?,
         tokens: tokens(fields, "tokens").filter(|tokens| *tokens <= MOST_TOKENS)?,
     })

@@ -2,7 +2,7 @@
 
 use super::{SessionKey, Sessions};
 use crate::event::{Conversation, Meta};
-use crate::names::{is_chosen_id, random_part};
+use crate::names::{at_most, is_chosen_id, random_part};
 use crate::prompt::shows;
 use std::path::Path;
 
@@ -47,13 +47,13 @@ fn named<'m>(
     let facts = [project, Some(title), chosen].into_iter().flatten();
     let named = facts.chain(std::iter::once_with(first_text).flatten());
     if let Some(name) = named.into_iter().find(shows) {
-        return name.chars().take(LONGEST_NAME).collect();
+        return at_most(name, LONGEST_NAME);
     }
     if !id.is_empty() {
-        return id
-            .chars()
-            .take(if random.is_some() { 8 } else { LONGEST_NAME })
-            .collect();
+        return match random {
+            Some(random) => random.chars().take(8).collect(),
+            None => at_most(id, LONGEST_NAME),
+        };
     }
     let stem = path.and_then(Path::file_stem);
     stem.map_or_else(

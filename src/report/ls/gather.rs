@@ -1,4 +1,5 @@
-//! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache.
+//! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache. A log that
+//! the monitor has read whole is shown as the monitor showed it.
 
 use super::Sums;
 use super::responses::Responses;
@@ -34,6 +35,8 @@ pub(super) struct LogContent {
 struct EarlierResults {
     /// `None`: nothing is kept.
     index: Option<Index>,
+    /// What the monitor kept of logs that it read whole.
+    whole: IndexEntries,
     ends: IndexEntries,
     responses: IndexEntries,
 }
@@ -125,6 +128,7 @@ impl EarlierResults {
         };
         let index = Index::new(folder, &context.rules);
         EarlierResults {
+            whole: index.all(Part::Summaries),
             ends: index.all(Part::Ends),
             responses: match sums {
                 Sums::None => IndexEntries::default(),
@@ -146,12 +150,12 @@ impl EarlierResults {
             fresh.key = LogKey::now(log)?;
         }
         let key = fresh.key.as_ref();
-        let kept = || restore(&self.ends.take(key?)?, log.format.id);
-        let kept = kept().map(|summaries| {
+        let kept = |of: &IndexEntries| {
+            let summaries = restore(&of.take(key?)?, log.format.id)?;
             let overrides = how.settings_of(log, main_of(&summaries).map(|summary| &summary.meta));
-            (summaries, overrides)
-        });
-        let (summaries, overrides) = match kept.filter(|(kept, set)| are_by(kept, set)) {
+            are_by(&summaries, &overrides).then_some((summaries, overrides))
+        };
+        let (summaries, overrides) = match kept(&self.whole).or_else(|| kept(&self.ends)) {
             Some(kept) => kept,
             None => {
                 let mut sessions = gauges(log, how.rules, how.counter)?;

@@ -98,6 +98,11 @@ impl Legend {
             gauge.extend([Sign::Trigger, Sign::Beyond]);
         }
         self.signs(&gauge);
+        if context.estimated > 0 {
+            let means =
+                "meant to hold nine times out of ten; `ctxgauge audit` shows how often it did";
+            self.word("±", means);
+        }
         if !layout.chart.is_empty() || !app.ui.tab.has_list() {
             let mut chart = Vec::new();
             if limits.trigger.is_some() {

@@ -24,7 +24,7 @@ table! { (of: &'a SessionRows<'_>, reset: &'a PastReset, done: &Compaction) {
     kind: Text = reset.gone.name(), "`compaction`, `clear` or another way to drop items.";
     cause: Text = reset.cause.name(), "`auto` (by size), `beforehand`, `end of turn`, `idle`, `model change`, `background`, `manual`, or what the log says.";
     model: Text = reset.model.as_deref(), "The model at that time.";
-    next_request: Int = reset.request, "The first request after it.";
+    next_request: Int = reset.request, "The first request after it, from 0.";
     tokens_before: Int = reset.before, "The size of the context before, in tokens.";
     tokens_before_source: Text = reset.before_source.name(), "How that is known.";
     own_count: Int = reset.counted.map(|counted| counted.at), "What the agent compared with its trigger, where its rule is known.";
