@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 /// A home with a session of Claude Code.
 fn home() -> tempfile::TempDir {
@@ -210,4 +211,56 @@ fn hundreds_of_bad_pieces_of_configuration_do_not_keep_the_screens_from_opening(
     terminal.press(ESCAPE);
     terminal.write("q");
     assert!(terminal.wait_for_end().success());
+}
+
+/// The line of a response in a log of Claude Code.
+fn response(id: &str, parent: &str, prompt: u64) -> String {
+    format!(
+        r#"{{"type":"assistant","uuid":"{id}","parentUuid":"{parent}","sessionId":"5e55","timestamp":"2026-11-02T10:00:00Z","cwd":"/home/dev/shop","version":"2.1.330","requestId":"{id}","message":{{"role":"assistant","id":"{id}","model":"claude-opus-4-8","stop_reason":"end_turn","content":[{{"type":"text","text":"Yes."}}],"usage":{{"input_tokens":{prompt},"output_tokens":10}}}}}}"#
+    )
+}
+
+#[test]
+fn a_list_shows_what_the_monitor_has_read_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"c1","parentUuid":null,"sessionId":"5e55","timestamp":"2026-11-02T10:00:00Z","content":"Conversation compacted","compactMetadata":{"trigger":"auto","preTokens":167766}}"#;
+    let text = "a row of the table, ".repeat(30_000);
+    let said = |id: &str, parent: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":"{parent}","sessionId":"5e55","timestamp":"2026-11-02T10:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    // The compaction is so far back that a list does not read it.
+    let lines = [
+        response("a1", "u0", 160_000),
+        boundary.to_owned(),
+        response("a2", "c1", 20_000),
+        said("u1", "a2", &text),
+        response("a3", "u1", 110_000),
+        said("u2", "a3", "Go on."),
+        response("a4", "u2", 110_100),
+    ];
+    let log = folder.join("5e550000-0000-4000-8000-000000000001.jsonl");
+    fs::write(log, lines.join("\n") + "\n").unwrap();
+    let list = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ctxgauge"));
+        command.env_clear().env("HOME", home.path());
+        let output = command.args(["ls", "--json"]).output().unwrap();
+        let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let session = &list["sessions"][0];
+        (session["trigger"].as_u64(), session["final"] == true)
+    };
+    let (trigger, is_final) = list();
+    assert!(trigger != Some(167_766) && !is_final, "{trigger:?}");
+    let mut terminal = Terminal::open(home.path(), &[], (140, 40));
+    terminal.wait_for("the list", |screen| screen.contains("1 session"));
+    terminal.press("\r");
+    terminal.wait_for("the trigger of the whole log", |screen| {
+        screen.contains("of 168k trigger (past compactions)")
+    });
+    terminal.write("q");
+    terminal.wait_until_left();
+    assert_eq!(list(), (Some(167_766), true));
 }
