@@ -36,6 +36,20 @@ fn audit(arguments: &[&str], path: &Path) -> Value {
     serde_json::from_str(&run(&arguments, &[path])).unwrap()
 }
 
+#[test]
+fn an_audit_begins_with_its_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let fixture = manifest_folder().join("tests/fixtures/claude-code");
+    fs::copy(fixture.join("response_in_several_lines/log.jsonl"), &log).unwrap();
+    let text = run(&["audit"], &[&log]);
+    assert!(
+        text.starts_with("verdict: `calibrated` is at most "),
+        "{text}"
+    );
+    assert!(text.contains("\n1 request, 1 log\n"), "{text}");
+}
+
 /// A conversation of so many steps: the model says something and calls a tool, the tool gives back
 /// more or less. The provider counts a third more than the words, and frames each message.
 fn made_up(session: &str, steps: u64) -> String {

@@ -217,6 +217,13 @@ fn the_name_of_the_file_is_its_format_and_nothing_is_overwritten() {
         );
         assert_eq!(fs::read_to_string(&path).unwrap(), written);
     }
+    let output = run(dir.path(), &[&log, "-o", &file("a.pdf")]);
+    assert_eq!(output.status.code(), Some(2));
+    let why = text(&output.stderr);
+    assert!(
+        why.contains("no format ends in '.pdf'; the known ends are .txt"),
+        "{why}"
+    );
     let missing = file("no\nsuch/a.html");
     let output = run(dir.path(), &[&log, "-o", &missing]);
     assert_eq!(output.status.code(), Some(1));

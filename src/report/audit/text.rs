@@ -5,7 +5,7 @@ use super::{Audit, ChangedItem, Decisions, FirstErrors, Miss, Pair, Summary};
 use crate::text::page::Page;
 use model::estimators::Estimator;
 use model::forecast::{BacktestSummary, Fit};
-use render::number::tokens;
+use render::number::{grouped, tokens};
 use render::text::inert;
 use render::{NONE, or_none};
 use std::{io, iter};
@@ -30,7 +30,16 @@ pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
         );
     }
     write_verdict(out, audit)?;
-    writeln!(out, "{requests} requests, {logs} logs\n")?;
+    let of = |n: u64, noun| match n {
+        1 => format!("1 {noun}"),
+        n => format!("{} {noun}s", grouped(n)),
+    };
+    writeln!(
+        out,
+        "{}, {}\n",
+        of(requests as u64, "request"),
+        of(logs as u64, "log")
+    )?;
     writeln!(out, "{}", LEGEND)?;
     write_group(out, "all", &audit.all)?;
     if audit.main.requests != requests {
