@@ -96,7 +96,7 @@ impl History<'_> {
         let whole = self.window.max(largest);
         // A small context in a large window would be a flat line.
         let top = if largest < whole / 3 {
-            largest * 2
+            round_top(largest.saturating_add(largest / 8))
         } else {
             whole
         };
@@ -107,6 +107,15 @@ impl History<'_> {
             rows: usize::from(field.height),
         }
     }
+}
+
+/// Returns the least round number from `least` on. With it the bars stay where they are while the context grows a little.
+fn round_top(least: u64) -> u64 {
+    let digits = least.max(1).ilog10();
+    let unit = 10_u64.pow(digits);
+    let round = [1, 2, 3, 4, 5, 6, 8].map(|n| unit.saturating_mul(n));
+    let fitting = round.into_iter().find(|round| *round >= least);
+    fitting.unwrap_or(unit.saturating_mul(10))
 }
 
 impl Scale {
@@ -196,6 +205,15 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_top_is_a_round_number() {
+        let tops = [0, 1, 9, 10, 11, 65_000, 296_000, 810_000, u64::MAX].map(round_top);
+        assert_eq!(
+            tops,
+            [1, 1, 10, 10, 20, 80_000, 300_000, 1_000_000, u64::MAX]
+        );
+    }
 
     #[test]
     fn a_column_leads_to_its_request() {
