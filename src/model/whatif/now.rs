@@ -41,6 +41,8 @@ pub enum UserAction {
     WithoutSkill(String),
     /// The model has another window, of so many tokens.
     Window(u64),
+    /// The agent compacts at so many tokens, three quarters of its trigger.
+    Trigger(u64),
     /// The agent does not compact before the window is full.
     NoTrigger,
 }
@@ -249,7 +251,7 @@ impl Inputs<'_> {
             .collect()
     }
 
-    /// Returns the outlooks with the model's other windows, and without a compaction.
+    /// Returns the outlooks with the model's other windows, with an earlier compaction, and without one.
     fn other_limits(&self) -> Vec<Outlook> {
         let limits = &self.snapshot.limits;
         let context = self.snapshot.context;
@@ -273,6 +275,10 @@ impl Inputs<'_> {
             let share = u128::from(trigger) * u128::from(window) / u128::from(limits.window);
             let trigger = u64::try_from(share).unwrap_or(u64::MAX);
             all.push(with(UserAction::Window(window), trigger));
+        }
+        let earlier = limits.trigger.map(|trigger| trigger - trigger / 4);
+        if let Some(earlier) = earlier.filter(|earlier| *earlier > context.counted()) {
+            all.push(with(UserAction::Trigger(earlier), earlier));
         }
         if limits
             .trigger

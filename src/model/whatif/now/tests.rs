@@ -74,3 +74,13 @@ fn a_session_without_requests_has_nothing_to_clear() {
             .all(|outlook| outlook.action != UserAction::Compact)
     );
 }
+
+#[test]
+fn an_earlier_trigger_leaves_fewer_requests() {
+    let log = log();
+    let all = of(&log.session, &[], Cache::Warm);
+    let earlier = found(&all, |action| matches!(action, UserAction::Trigger(_)));
+    let requests = |outlook: &Outlook| outlook.forecast.unwrap().requests.p50;
+    assert!(requests(&earlier) < requests(&all[0]));
+    assert!(earlier.trigger < all[0].trigger && earlier.size == all[0].size);
+}

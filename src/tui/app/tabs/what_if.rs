@@ -151,7 +151,7 @@ impl NowRow {
                 let command = facts.and_then(|facts| facts.commands.compact);
                 format!("{} now", command.unwrap_or("compact"))
             }
-            UserAction::Clear => "clear now".to_owned(),
+            UserAction::Clear => "clear now: as it began".to_owned(),
             UserAction::WithoutMarked(items) => format!("without {items} marked"),
             UserAction::WithoutServer(name) => format!("without MCP server {name}"),
             UserAction::WithoutSkill(name) => format!("without skill {name}"),
@@ -159,6 +159,11 @@ impl NowRow {
                 let trigger = outlook.trigger.map(number::short);
                 let window = number::short(*window);
                 format!("window {window}: compacts at {}", render::or_none(trigger))
+            }
+            UserAction::Trigger(trigger) => {
+                let usual = view.page.state.limits.trigger.map(number::short);
+                let earlier = number::short(*trigger);
+                format!("trigger at {earlier}, not {}", render::or_none(usual))
             }
             UserAction::NoTrigger => {
                 let window = number::short(view.page.state.limits.window);
