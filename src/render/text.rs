@@ -108,6 +108,8 @@ pub fn cut(text: &str, columns: usize) -> String {
         let whole = kept.trim_end_matches(is_part).len();
         kept.truncate(whole);
     }
+    // What was cut before is cut once more, with one sign.
+    kept.truncate(kept.trim_end_matches('…').len());
     if columns > 0 {
         kept.push('…');
     }
@@ -298,6 +300,9 @@ mod tests {
     #[test]
     fn no_number_is_cut() {
         assert_eq!(cut("read 12,345 lines", 8), "read …");
+        // A text that was cut before has one sign.
+        assert_eq!(cut("cat go.mod | head -… 8.1k", 20), "cat go.mod | head -…");
+        assert_eq!(cut("cat go.mod | head -… 8.1k", 21), "cat go.mod | head -…");
         assert_eq!(cut("read 12,345 lines", 12), "read …");
         assert_eq!(cut("118, 301, 455", 8), "118, …");
         assert_eq!(cut("12345", 3), "…");

@@ -30,6 +30,7 @@ mod saved_screens;
 pub mod search;
 mod sessions;
 mod stage;
+mod sums;
 pub mod tabs;
 mod text;
 pub mod timeline;
@@ -50,8 +51,9 @@ pub use prompt::{Prompt, Purpose, Reach};
 pub use replay::{Position, Replay, Speed};
 pub use saved_screens::{LastSession, SavedItems, SavedScreens, SavedSessions, SavedWindow};
 pub use search::{FoundItem, Search, SearchRequest, SearchUpdate, Syntax};
-pub use sessions::{Group, LineId, ListLine, Totals};
+pub use sessions::{Group, LineId, ListLine};
 pub use stage::Stage;
+pub use sums::Totals;
 
 pub use tabs::Tab;
 pub use text::FRAME_ROWS;
@@ -198,6 +200,8 @@ struct ScreenData {
     /// The time at which the sums below the list were made.
     summed_at: Option<Timestamp>,
     totals: Totals,
+    /// A group, and its sums.
+    group_totals: Option<(u64, Totals)>,
     live: usize,
     /// The sessions that may be live, with their last activity.
     active: Vec<(SessionKey, Option<Timestamp>)>,

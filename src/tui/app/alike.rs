@@ -228,13 +228,17 @@ fn from_difference(text: &str, differs: usize, columns: usize) -> String {
     ];
     let shows = |begin: &usize| text::width(&text[*begin..differs]) + LEAST_DIFFERENCE <= room;
     let begin = begins.into_iter().find(shows).unwrap_or(begins[2]);
-    if text::width(&text[..begin]) <= head {
+    if columns == 0 || text::width(&text[..begin]) <= head {
         return text::cut(text, columns);
     }
-    let head = text::cut(&text[..begin], head + 1);
-    let head = format!("{}…", head.trim_end_matches('…').trim_end());
-    let rest = text::cut(&text[begin..], columns.saturating_sub(text::width(&head)));
-    head + &rest
+    let rest = text::cut(&text[begin..], room);
+    let head = text::cut(&text[..begin], columns.saturating_sub(text::width(&rest)));
+    let head = head.trim_end_matches('…').trim_end();
+    let rest = text::cut(
+        &text[begin..],
+        columns.saturating_sub(text::width(head) + 1),
+    );
+    format!("{head}…{rest}")
 }
 
 /// Returns the rows that read alike, in groups.

@@ -1,6 +1,6 @@
 //! Finds the keys that the footer names: those that have an effect on the present screen.
 
-use super::tabs::ITEMS;
+use super::tabs::{ITEMS, Target};
 use super::{App, Screen};
 use crate::keymap::{Action, Hint};
 use render::text;
@@ -41,7 +41,7 @@ impl App {
         match action {
             Action::Filter | Action::Sort | Action::Mark | Action::NextOversized => tab == ITEMS,
             Action::Moment => matches!(tab.action, Action::Items | Action::Compactions),
-            Action::Open => tab.action != Action::Timeline,
+            Action::Open => self.selected_target() != Target::Nothing,
             Action::Play | Action::Find | Action::Growth => replays,
             Action::NextTurn | Action::PreviousTurn => replays,
             Action::NextRecord | Action::PreviousRecord => replays,

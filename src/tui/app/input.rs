@@ -222,22 +222,18 @@ impl App {
                 Some(ListLine::Group(group)) => self.fold(group.id),
                 None => {}
             },
-            Screen::Session(key) => {
-                let row = self.ui.cursor().index();
-                let target = self.list().map(|(list, _)| list.target(row));
-                match target.unwrap_or(Target::Nothing) {
-                    Target::Nothing => {}
-                    Target::Text(ix) => return self.open_text(key, ix),
-                    Target::Tool(tool) => self.filter_items("tool:", &tool),
-                    Target::Reset(reset) => self.open_reset(key, reset),
-                    Target::Jump(rank) => self.go_to_jump(rank),
-                    Target::Policies => self.fold_policies(),
-                    Target::Session(child) => {
-                        self.ui.came_from = Some(key);
-                        return self.open_session_page(child);
-                    }
+            Screen::Session(key) => match self.selected_target() {
+                Target::Nothing => {}
+                Target::Text(ix) => return self.open_text(key, ix),
+                Target::Tool(tool) => self.filter_items("tool:", &tool),
+                Target::Reset(reset) => self.open_reset(key, reset),
+                Target::Jump(rank) => self.go_to_jump(rank),
+                Target::Policies => self.fold_policies(),
+                Target::Session(child) => {
+                    self.ui.came_from = Some(key);
+                    return self.open_session_page(child);
                 }
-            }
+            },
             Screen::Text(key) => {
                 self.leave_text();
                 self.ui.screen = Screen::Session(key);
@@ -245,6 +241,13 @@ impl App {
             Screen::Results => return self.open_found(),
         }
         Effect::None
+    }
+
+    /// Returns the target that Enter opens in the list of the active tab.
+    pub(super) fn selected_target(&self) -> Target {
+        let row = self.ui.cursor().index();
+        let target = self.list().map(|(list, _)| list.target(row));
+        target.unwrap_or(Target::Nothing)
     }
 
     pub(super) fn open_session_page(&mut self, key: SessionKey) -> Effect {
@@ -325,6 +328,10 @@ impl App {
     }
 
     pub(super) fn step(&mut self, by: isize) -> Effect {
+        if !matches!(self.ui.screen, Screen::Text(_)) {
+            // The result of the last action is about the row that was selected.
+            self.notices.remove_info();
+        }
         match self.ui.screen {
             Screen::Overview => self.ui.sessions.step(&self.shown.line_ids, by),
             Screen::Session(_) => {

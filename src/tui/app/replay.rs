@@ -126,8 +126,9 @@ impl App {
         self.stale();
     }
 
-    /// Goes to a moment, and pauses the replay there.
+    /// Goes to a moment, and pauses the replay there. The result of the last action is about another moment.
     pub(super) fn jump_to(&mut self, moment: usize) {
+        self.notices.remove_info();
         self.ui.replay.playing = None;
         self.go_to(moment);
     }

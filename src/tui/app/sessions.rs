@@ -13,23 +13,19 @@ use model::Role;
 use model::event::Conversation;
 use model::gauge::SessionGauge;
 use model::project::is_named;
-use model::session::Coverage;
 use model::sessions::{Candidate, Families, Row, SessionKey, contains};
-use model::spending::SpendingSince;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use line::{Group, LineId, ListLine, Totals};
+pub use line::{Group, LineId, ListLine};
 
 /// A list of at most this many sessions is made again for every frame: that takes less than a millisecond.
 const SMALL_LIST: usize = 1_000;
 /// The least time between two lists that are made for updates only. While ten thousand logs are found and read, every
 /// frame has updates, and making the list and its sums takes longer than everything else that a key waits for.
 const LIST_INTERVAL: SignedDuration = SignedDuration::from_millis(200);
-/// The least time between two sums that are made for updates only.
-const SUM_INTERVAL: SignedDuration = SignedDuration::from_millis(100);
 
 /// The time after which what depends on the time is computed again, if something is drawn.
 const TIME_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
@@ -140,12 +136,12 @@ impl App {
     }
 
     /// Returns true if something that depends on the time was computed too long ago.
-    fn is_old(&self, then: Option<Timestamp>) -> bool {
+    pub(super) fn is_old(&self, then: Option<Timestamp>) -> bool {
         then.is_some_and(|then| self.now.duration_since(then) >= TIME_INTERVAL)
     }
 
     /// Returns true if it is too early to compute something for all sessions that was last computed at `then`.
-    fn waits(&self, then: Option<Timestamp>, pause: SignedDuration) -> bool {
+    pub(super) fn waits(&self, then: Option<Timestamp>, pause: SignedDuration) -> bool {
         let age = then.map(|then| self.now.duration_since(then));
         // A clock that was set back must not stop the list.
         let is_new = age.is_some_and(|age| age >= SignedDuration::ZERO && age < pause);
@@ -374,6 +370,7 @@ impl App {
             if let Some((group, rows)) = groups.get_mut(at) {
                 group.sessions += 1;
                 group.live += usize::from(self.is_live(row.key));
+                group.keys.push(row.key);
                 rows.push(row);
             }
         }
@@ -421,56 +418,6 @@ impl App {
             }
             _ => ("", "no project"),
         }
-    }
-
-    /// Sums up the listed sessions.
-    pub(super) fn add_up(&mut self) {
-        self.stale.totals |= self.is_old(self.shown.summed_at);
-        if !self.stale.totals || self.waits(self.shown.summed_at, SUM_INTERVAL) {
-            return;
-        }
-        self.stale.totals = false;
-        self.shown.summed_at = Some(self.now);
-        let all_match = self.shown.matching == self.shown.listed_of;
-        let listed: HashSet<SessionKey> = if all_match || self.ui.grouping != Grouping::None {
-            HashSet::new()
-        } else {
-            self.sessions_listed().map(|row| row.key).collect()
-        };
-        let mut totals = Totals::default();
-        let midnight = self.midnight();
-        let mut today = SpendingSince::new(midnight);
-        for (key, gauge) in self.sessions.gauges() {
-            // Sessions in folded groups count too.
-            let counts = all_match || self.ui.grouping != Grouping::None || listed.contains(&key);
-            if gauge.coverage == Coverage::Unread || !counts {
-                continue;
-            }
-            let context = &gauge.context;
-            totals.known = totals.known.saturating_add(context.known);
-            totals.estimated = totals.estimated.saturating_add(context.estimated);
-            totals.near += usize::from(nearness(gauge) != Nearness::Calm);
-            let active = self.sessions.activity_of(key);
-            totals.needs += usize::from(self.need_of(key, gauge, active).is_some());
-            match &gauge.spending {
-                Some(spending) => today.add(spending),
-                None => totals.is_today_whole &= active < Some(midnight),
-            }
-        }
-        totals.today = today.sum;
-        self.shown.totals = totals;
-    }
-
-    /// Returns the beginning of the user's day.
-    fn midnight(&self) -> Timestamp {
-        let now = self.now.to_zoned(self.zone.clone());
-        now.start_of_day()
-            .map_or(self.now, |midnight| midnight.timestamp())
-    }
-
-    /// Returns the listed sessions, from the top.
-    fn sessions_listed(&self) -> impl Iterator<Item = &Row> {
-        self.shown.lines.iter().filter_map(ListLine::session)
     }
 
     /// Selects the session that was last active.
@@ -530,11 +477,6 @@ impl App {
     /// Returns the number of sessions that there were when the list was made.
     pub fn listed_of(&self) -> usize {
         self.shown.listed_of
-    }
-
-    /// Returns the sums of the listed sessions.
-    pub fn totals(&self) -> Totals {
-        self.shown.totals
     }
 }
 

@@ -194,6 +194,8 @@ pub trait TabList: Debug {
     fn empty(&self, view: &View<'_>) -> Vec<String>;
     /// Returns a short description of the list's content and its order.
     fn caption(&self, view: &View<'_>) -> String;
+    /// Returns a shorter description, for narrow screens.
+    fn brief_caption(&self, view: &View<'_>) -> String;
     /// Returns the headings and words on screen, and what they mean.
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)>;
     /// Returns the signs before its rows.
@@ -226,6 +228,13 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// Returns a short description of the list's content and its order.
     fn caption(rows: &[Self], _view: &View<'_>) -> String {
         counted(rows.len(), "")
+    }
+
+    /// Returns a shorter description, for narrow screens.
+    fn brief_caption(rows: &[Self], view: &View<'_>) -> String {
+        let caption = Self::caption(rows, view);
+        let number = caption.split(',').next();
+        number.unwrap_or_default().to_owned()
     }
 
     /// Returns the signs before the rows.
@@ -358,6 +367,10 @@ impl<T: Row> TabList for Table<T> {
 
     fn caption(&self, view: &View<'_>) -> String {
         T::caption(&self.rows, view)
+    }
+
+    fn brief_caption(&self, view: &View<'_>) -> String {
+        T::brief_caption(&self.rows, view)
     }
 
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)> {

@@ -1,8 +1,9 @@
 //! The lines below the list of sessions: facts of the selected session for which the columns have no room.
 
 use super::groups;
+use crate::app::layout::WidthClass;
 use crate::app::listed::{just_compacted, nearness, size_stage, sizes};
-use crate::app::{App, Stage, columns, seconds_since};
+use crate::app::{App, ListLine, Stage, columns, seconds_since};
 use crate::paint::{
     Area, Piece, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width,
 };
@@ -16,7 +17,7 @@ use render::{item, number, sparkline, spending, text, triggers as words};
 
 pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(key) = app.current() else {
-        return;
+        return group(app, area, canvas);
     };
     let Some(gauge) = app.sessions.gauge(key) else {
         return;
@@ -35,6 +36,37 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         lines.insert(0, size(app, gauge, columns));
     }
     canvas.write_rows(area.inset(1, 0), lines);
+}
+
+/// Draws the sums of the selected group, its largest context, and when it was last active.
+fn group(app: &App, area: Area, canvas: &mut Canvas<'_>) {
+    let (Some(ListLine::Group(group)), Some(totals)) = (app.selected_line(), app.group_totals())
+    else {
+        return;
+    };
+    let columns = usize::from(area.width.saturating_sub(2));
+    let sessions = number::counted(group.keys.len() as u64, "session");
+    let narrow = WidthClass::of(area.width) == WidthClass::Narrow;
+    let mut facts = Vec::new();
+    let largest = totals.largest.and_then(|key| {
+        let gauge = app.sessions.gauge(key)?;
+        let title = app.sessions.title(key).unwrap_or_default();
+        let title = text::cut(&text::one_line(&title), columns / 2);
+        let size = size_stage(gauge).number(number::short(gauge.context.used));
+        Some(vec![
+            quiet("largest context "),
+            strong(size),
+            plain(format!(" {title}")),
+        ])
+    });
+    facts.extend(largest);
+    let age = totals.active.map(|at| seconds_since(at, app.now));
+    facts.extend(age.map(|age| vec![quiet(format!("{} ago", number::age(age)))]));
+    let lines = [groups::sums(&sessions, &totals, narrow), facts];
+    canvas.write_rows(
+        area.inset(1, 0),
+        lines.map(|groups| joined(groups, columns)),
+    );
 }
 
 /// Returns a session's name and title, and its state as far as that comes and goes: elsewhere it would move the words after it.

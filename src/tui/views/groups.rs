@@ -1,7 +1,7 @@
 //! Groups of words that several parts of the screens show in the same way: the window, the trigger, the next
-//! compaction, the roles, the agent's own number, its notice.
+//! compaction, the roles, the agent's own number, its notice, sums of sessions.
 
-use crate::app::{Nearness, Page, Stage};
+use crate::app::{Nearness, Page, Stage, Totals};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong, width};
 use model::agent_estimate::AgentEstimate;
 use model::context::Context;
@@ -10,7 +10,7 @@ use model::session::Session;
 use model::window::Limits;
 use model::{Role, Source};
 use render::item::{self, sign};
-use render::{number, text};
+use render::{number, spending, text};
 
 /// Returns the window and its source.
 pub(super) fn window(limits: &Limits) -> Pieces {
@@ -139,4 +139,32 @@ pub(super) fn notice(session: &Session, page: &Page, columns: usize) -> Option<P
         _ => notice.preview(),
     };
     Some(vec![piece(text, Tone::Warn)])
+}
+
+/// Returns the sums of some sessions, which `sessions` names, and what was spent on them today.
+pub(super) fn sums(sessions: &str, totals: &Totals, narrow: bool) -> Vec<Pieces> {
+    let tokens = if narrow {
+        number::short
+    } else {
+        number::tokens
+    };
+    let sizes = match (totals.known, totals.estimated) {
+        (known, 0) => format!("{} known", tokens(known)),
+        (0, estimated) => format!("~{} est", tokens(estimated)),
+        (known, estimated) => format!("{} known + {} est", tokens(known), tokens(estimated)),
+    };
+    let mut groups = vec![vec![quiet(format!("{sessions}: {sizes}"))]];
+    if totals.near > 0 {
+        let near = if narrow { "near" } else { "near the trigger" };
+        groups.push(vec![piece(format!("{} {near}", totals.near), Tone::Near)]);
+    }
+    let cost = spending::cost(&totals.today);
+    let stage = Stage::settled_if(totals.is_today_whole);
+    groups.push(vec![
+        quiet("today "),
+        piece(stage.number(cost), stage.tone(Tone::Plain)),
+    ]);
+    let left_out = spending::left_out(&totals.today).filter(|_| !totals.today.is_unpriced());
+    groups.extend(left_out.map(|what| vec![quiet(what)]));
+    groups
 }

@@ -12,17 +12,18 @@
 //!  ⏎ open  / filter  f search  s sort  ? help  q quit
 //! ```
 
+use super::groups;
 use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
 use crate::app::filter::SESSIONS;
 use crate::app::layout::WidthClass;
 use crate::app::listed::{just_compacted, sizes};
-use crate::app::{App, Column, Group, Grouping, Idle, ListLine, Notice, Purpose, Severity, Stage};
+use crate::app::{App, Column, Group, Grouping, Idle, ListLine, Notice, Purpose, Severity};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
 use model::sessions::Row;
-use render::{number, spending, text};
+use render::{number, text};
 
 /// The columns of a filter beside the sort that are enough for a longer one.
 const LEAST_FILTER: usize = 12;
@@ -273,10 +274,11 @@ fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     });
     let end = area.right().saturating_sub(place.unwrap_or(0) + 4);
     let room = usize::from(end.saturating_sub(6));
-    let Some(key) = app.current() else {
-        return;
+    let title = match (app.current(), app.selected_line()) {
+        (Some(key), _) => super::detail::title(app, key, room),
+        (None, Some(ListLine::Group(group))) => vec![strong(text::cut(&group.name, room))],
+        _ => return,
     };
-    let title = super::detail::title(app, key, room);
     let mut pieces = vec![plain(" ")];
     pieces.extend(title);
     pieces.push(plain(" "));
@@ -285,35 +287,12 @@ fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Draws the sums of the listed sessions, and what was spent today.
 fn sums(app: &App, area: Area, canvas: &mut Canvas<'_>) {
-    let totals = app.totals();
-    let narrow = WidthClass::of(area.width) == WidthClass::Narrow;
-    let tokens = if narrow {
-        number::short
-    } else {
-        number::tokens
-    };
     let sessions = match (app.listed_of(), app.matching()) {
         (all, matching) if matching < all => format!("{matching} of {all}"),
         (all, _) => format!("all {all}"),
     };
-    let sizes = match (totals.known, totals.estimated) {
-        (known, 0) => format!("{} known", tokens(known)),
-        (0, estimated) => format!("~{} est", tokens(estimated)),
-        (known, estimated) => format!("{} known + {} est", tokens(known), tokens(estimated)),
-    };
-    let mut groups = vec![vec![quiet(format!("{sessions}: {sizes}"))]];
-    if totals.near > 0 {
-        let near = if narrow { "near" } else { "near the trigger" };
-        groups.push(vec![piece(format!("{} {near}", totals.near), Tone::Near)]);
-    }
-    let cost = spending::cost(&totals.today);
-    let stage = Stage::settled_if(totals.is_today_whole);
-    groups.push(vec![
-        quiet("today "),
-        piece(stage.number(cost), stage.tone(Tone::Plain)),
-    ]);
-    let left_out = spending::left_out(&totals.today).filter(|_| !totals.today.is_unpriced());
-    groups.extend(left_out.map(|what| vec![quiet(what)]));
     let columns = usize::from(area.width.saturating_sub(2));
+    let narrow = WidthClass::of(area.width) == WidthClass::Narrow;
+    let groups = groups::sums(&sessions, &app.totals(), narrow);
     canvas.write_rows(area.inset(1, 0), [joined(groups, columns)]);
 }

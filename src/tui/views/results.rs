@@ -98,7 +98,7 @@ fn header(search: &Search, area: Area, canvas: &mut Canvas<'_>) {
             piece("searching", Tone::Live),
             plain(format!(" {searched} ")),
         ],
-        SearchState::Left | SearchState::Full => vec![quiet(format!("ended after {searched} "))],
+        SearchState::Left | SearchState::Full => vec![quiet("stopped ")],
         SearchState::Done => vec![quiet(format!("searched {searched} "))],
     };
     let found = match search.found.len() {
@@ -201,12 +201,17 @@ fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
     };
     let room = usize::from(area.width).saturating_sub(text::width(&at) + 8);
     let (unread, why) = &search.unread;
-    let problem = if search.state == SearchState::Full {
-        Some(format!("the first {MOST_FOUND} items only"))
-    } else if *unread > 0 {
-        Some(format!("{unread} not searched: {}", text::one_line(why)))
-    } else {
-        None
+    // Items were found in sessions that were not searched to their end.
+    let left = format!(
+        "{} of {} not wholly searched",
+        search.all().saturating_sub(search.searched),
+        number::counted(search.all() as u64, "session")
+    );
+    let problem = match search.state {
+        SearchState::Full => Some(format!("stopped at {MOST_FOUND} items: {left}")),
+        SearchState::Left => Some(left),
+        _ if *unread > 0 => Some(format!("{unread} not searched: {}", text::one_line(why))),
+        _ => None,
     };
     let problem = problem.map(|problem| vec![piece(text::cut(&problem, room), Tone::Near)]);
     let taken = problem.as_ref().map_or(0, |problem| width(problem) + 3);

@@ -4,6 +4,7 @@
 //!  1 items  2 tools  3 compactions  4 what if  5 agents  6 timeline   12 in context · tokens ▾ · tool:Read
 //! ```
 
+use crate::app::layout::WidthClass;
 use crate::app::tabs::{ITEMS, TABS, Tab, TabList};
 use crate::app::{App, Page, Purpose};
 use crate::keymap::Scope;
@@ -32,8 +33,8 @@ impl Names {
             let tabs = TABS
                 .iter()
                 .map(|tab| (names.of)(tab).len() + 2 + usize::from(names.gap));
-            // The active one has a margin.
-            3 + tabs.sum::<usize>() <= columns
+            // The active one has a margin, and none is after the last.
+            3 + tabs.sum::<usize>() - usize::from(names.gap) <= columns
         })
     }
 }
@@ -43,17 +44,35 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         .list()
         .map(|(list, view)| list.caption(&view))
         .unwrap_or_default();
+    let brief = app
+        .list()
+        .map(|(list, view)| list.brief_caption(&view))
+        .unwrap_or_default();
     let filter = &app.ui.item_filter;
     let typing = app.is_typing(Purpose::ItemFilter).is_some();
     let has_filter = typing || (app.ui.tab == ITEMS && !filter.is_empty());
-    let beside = if has_filter {
-        FILTER_COLUMNS
+    // The names of the tabs are needed more than all of the caption. Narrow screens have no room for them in any case.
+    let is_narrow = WidthClass::of(area.width) == WidthClass::Narrow;
+    let captions = [caption, brief, String::new()];
+    let forms = if is_narrow {
+        &captions[..1]
     } else {
-        text::width(&caption) + 2
+        &captions[..]
     };
-    let room = usize::from(area.width).saturating_sub(beside);
-    let names = Names::fitting(room);
-    let mut x = 1;
+    let beside = |caption: &String| match (has_filter, caption.is_empty()) {
+        (true, _) => FILTER_COLUMNS,
+        (false, true) => 0,
+        (false, false) => text::width(caption) + 2,
+    };
+    let room = |caption| usize::from(area.width).saturating_sub(beside(caption));
+    let mut fitting = forms
+        .iter()
+        .filter_map(|caption| Some((Names::fitting(room(caption))?, caption)));
+    let (names, caption) = match fitting.next() {
+        Some((names, caption)) => (Some(names), caption),
+        None => (None, &captions[0]),
+    };
+    let (mut x, mut end) = (1, 1);
     for tab in TABS {
         let active = tab == app.ui.tab;
         let key = app.keymap.key_text(Scope::Session, tab.action);
@@ -69,14 +88,14 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         } else {
             (label.trim().to_owned(), Tone::Tab)
         };
-        let end = canvas.write((x, area.y), area.right(), &[piece(label, tone)]);
+        end = canvas.write((x, area.y), area.right(), &[piece(label, tone)]);
         canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Tab(tab.name));
         x = end + names.map_or(1, |names| names.gap);
     }
     let right = if has_filter {
         let found = page.list.as_deref().map(found).unwrap_or_default();
         let room =
-            usize::from(area.width.saturating_sub(x + 4)).saturating_sub(text::width(&found));
+            usize::from(area.width.saturating_sub(end + 5)).saturating_sub(text::width(&found));
         vec![
             piece("/", Tone::Key),
             strong(text::both_ends(filter, room)),
@@ -86,7 +105,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     } else {
         vec![quiet(format!("{caption} "))]
     };
-    canvas.write_right((x + 1, area.y), area.right(), &right);
+    canvas.write_right((end + 1, area.y), area.right(), &right);
 }
 
 /// Returns the number of listed items, and their tokens: `234 items, 21k`.

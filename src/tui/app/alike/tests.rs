@@ -40,7 +40,11 @@ fn texts_that_differ_late_are_cut_late() {
     ];
     assert_eq!(
         cut_apart(&texts, 20),
-        ["Revie…one", "Revie…two", "Revie…lexer"]
+        [
+            "Review the chang…one",
+            "Review the chang…two",
+            "Review the cha…lexer"
+        ]
     );
 }
 

@@ -99,6 +99,9 @@ fn only_so_many_items_are_kept() {
         (search.state, search.found.len(), search.searched),
         (SearchState::Full, MOST_FOUND, 0)
     );
+    let shown = text(&app, Theme::default());
+    let left = "stopped at 1000 items: 7 of 7 sessions not wholly searched";
+    assert!(shown.contains(left) && !shown.contains("ended"), "{shown}");
 }
 
 #[test]

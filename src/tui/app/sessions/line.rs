@@ -1,9 +1,8 @@
-//! The lines of the list and the sums below it.
+//! The lines of the list.
 
 use crate::app::Grouping;
 use crate::app::tabs::row_id;
 use model::sessions::{Row, SessionKey};
-use model::spending::Spending;
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +24,8 @@ pub struct Group {
     pub sessions: usize,
     /// The number of them that are live.
     pub live: usize,
+    /// The sessions.
+    pub keys: Vec<SessionKey>,
 }
 
 /// A line's identity, across changes of the order.
@@ -34,36 +35,6 @@ pub enum LineId {
     Group(u64),
     /// A session.
     Session(SessionKey),
-}
-
-/// The sums of the listed sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Totals {
-    /// Tokens in their contexts that were reported.
-    pub known: u64,
-    /// Tokens in them that are estimated.
-    pub estimated: u64,
-    /// The number of sessions that are near their trigger.
-    pub near: usize,
-    /// The number of sessions that need the user.
-    pub needs: usize,
-    /// The cost since the user's day began.
-    pub today: Spending,
-    /// True if all that was written today was read.
-    pub is_today_whole: bool,
-}
-
-impl Default for Totals {
-    fn default() -> Totals {
-        Totals {
-            known: 0,
-            estimated: 0,
-            near: 0,
-            needs: 0,
-            today: Spending::default(),
-            is_today_whole: true,
-        }
-    }
 }
 
 impl ListLine {
@@ -90,6 +61,7 @@ impl Group {
             name: name.to_owned(),
             sessions: 0,
             live: 0,
+            keys: Vec::new(),
         }
     }
 }

@@ -203,6 +203,10 @@ impl Row for ListedItem {
         )
     }
 
+    fn brief_caption(rows: &[ListedItem], view: &View<'_>) -> String {
+        format!("{} {}", rows.len(), view.app.ui.item_direction.arrow())
+    }
+
     fn signs(rows: &[ListedItem], view: &View<'_>) -> Vec<Sign> {
         let mut signs = vec![Sign::Marked, Sign::Oversized, Sign::Repeated];
         signs.retain(|sign| rows.iter().any(|row| row.mark(view) == Some(*sign)));

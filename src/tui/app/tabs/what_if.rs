@@ -216,6 +216,13 @@ impl Row for NowRow {
         }
     }
 
+    fn brief_caption(_: &[NowRow], view: &View<'_>) -> String {
+        match view.page.cache {
+            Cache::Warm => "warm cache".to_owned(),
+            Cache::Cold => "cold cache".to_owned(),
+        }
+    }
+
     fn target(&self) -> Target {
         match self {
             NowRow::Policies => Target::Policies,

@@ -53,6 +53,29 @@ fn the_selection_stays_on_its_session_under_filters() {
 }
 
 #[test]
+fn the_lines_below_the_list_have_the_sums_of_a_group() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "p/shop⏎k");
+    let shown = text(&app, Theme::default());
+    let below = shown.lines().skip_while(|line| !line.contains("── shop"));
+    let below: Vec<&str> = below.collect();
+    assert!(below[1].starts_with(" 2 sessions: 162.0k known"), "{shown}");
+    assert!(
+        below[2].starts_with(" largest context 129k the cart"),
+        "{shown}"
+    );
+    // All that is listed, in one group, has the sums of the list; those that a filter leaves out are in none.
+    assert!(below[3].starts_with(" 2 of 7: 162.0k known"), "{shown}");
+    // Folded, it has the same.
+    type_keys(&mut app, "⏎");
+    let folded = text(&app, Theme::default());
+    assert!(
+        folded.contains(below[1]) && folded.contains(below[2]),
+        "{folded}"
+    );
+}
+
+#[test]
 fn the_header_shows_a_filter_and_the_sort_where_both_fit() {
     let mut app = app(logs(), 77, 24);
     type_keys(&mut app, "/>1%⏎");

@@ -1,9 +1,9 @@
 //! A session's screen: its panels, its replay, the text of its items.
 
 use super::{OPEN_SHOP, at_each_size};
-use crate::app::tabs::{ITEMS, TABS};
+use crate::app::tabs::{ITEMS, TABS, Tab, Target};
 use crate::app::{App, Effect, Msg, Screen};
-use crate::keymap::KeyPress;
+use crate::keymap::{Action, KeyPress};
 use crate::paint::Hit;
 use crate::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::theme::{Theme, Themes};
@@ -64,6 +64,56 @@ fn jumps_are_listed_the_largest_first_and_lead_to_their_moments() {
     }
     type_keys(&mut app, "l7j⏎");
     assert_eq!(app.moment(), moment(&app, 1));
+    // What was said of a jump goes with the next move.
+    for pressed in [KeyPress::Down, KeyPress::Left] {
+        type_keys(&mut app, "lL");
+        assert!(text(&app, Theme::default()).contains("jump 1 of "));
+        press(&mut app, pressed);
+        app.prepare(now());
+        assert!(
+            !text(&app, Theme::default()).contains("jump 1 of "),
+            "{pressed}"
+        );
+    }
+}
+
+#[test]
+fn the_footer_offers_to_open_what_can_be_opened() {
+    let mut app = shop(80, 24);
+    for tab in ["1", "2", "3", "4", "5", "6", "7"] {
+        type_keys(&mut app, tab);
+        let rows = app.list().map_or(1, |(list, _)| list.ids().len().max(1));
+        for row in 0..rows {
+            let target = app.list().map(|(list, _)| list.target(row));
+            let opens = target.is_some_and(|target| target != Target::Nothing);
+            let hints = app.hints();
+            let is_offered = hints.iter().any(|hint| hint.action == Some(Action::Open));
+            assert_eq!(is_offered, opens, "tab {tab}, row {row}");
+            type_keys(&mut app, "j");
+        }
+    }
+}
+
+#[test]
+fn all_tabs_are_named_from_80_columns_on() {
+    for columns in [80, 100, 120] {
+        let mut app = shop(columns, 24);
+        for tab in TABS {
+            app.ui.tab = tab;
+            type_keys(&mut app, "a");
+            app.ui.tab = tab;
+            app.prepare(now());
+            let shown = text(&app, Theme::default());
+            let named = |other: &&Tab| shown.contains(other.short_name());
+            let names = TABS.iter().filter(|tab| named(&&**tab));
+            assert_eq!(
+                names.count(),
+                TABS.len(),
+                "{columns}, {}: {shown}",
+                tab.name
+            );
+        }
+    }
 }
 
 #[test]

@@ -91,6 +91,10 @@ impl Row for WhatIf {
         "policies, over the whole session; Enter goes back".to_owned()
     }
 
+    fn brief_caption(_: &[WhatIf], _: &View<'_>) -> String {
+        "Enter goes back".to_owned()
+    }
+
     fn target(&self) -> Target {
         Target::Policies
     }
