@@ -32,7 +32,32 @@ fn main() {
     changes("a session of 60 requests", "⏎", 60, 60);
     changes("a session of 1,000 requests", "⏎", 3, 1_000);
     changes("the same, newest item first", "⏎s", 3, 1_000);
+    orders(10_000);
     scrub(5_000);
+}
+
+/// The list is made again for each key: in another order, or with another filter. All titles begin alike.
+fn orders(sessions: u64) {
+    let mut screen = Screen::new(sessions, 1);
+    for log in &mut screen.logs {
+        let title = format!("Work on bead spotter-{}. Run bd show to see it", log.file.0);
+        let meta = Event::Meta(Box::new(Meta {
+            title: Some(title.into()),
+            ..Meta::default()
+        }));
+        screen.app.update(Msg::Update(log.entry(vec![meta])));
+    }
+    screen.frame();
+    let mut frames = Vec::new();
+    for key in "sSsSsSsSsSsSsS/spotter-1234".chars() {
+        let begun = Instant::now();
+        screen.app.update(Msg::Key(KeyPress::Char(key)));
+        let handled = begun.elapsed().as_secs_f64() * 1e3;
+        let mut frame = screen.frame();
+        frame.ms += handled;
+        frames.push(frame);
+    }
+    report(&format!("a list of {sessions} sessions, made again"), frames);
 }
 
 /// One session grows by a result or a report at a time.

@@ -2,7 +2,7 @@
 
 use crate::item::{label, words};
 use crate::number::{error, tokens};
-use crate::text::{inert, shortened};
+use crate::text::{inert, shortened, width};
 use model::calls::{Calls, preview};
 use model::jumps::{Jump, JumpPart};
 use model::session::{ItemIx, ItemRef, Session};
@@ -10,6 +10,8 @@ use model::{Kind, Role};
 
 /// The most parts that are named.
 const NAMED_PARTS: usize = 3;
+/// The fewest columns of a name that is cut shorter.
+const LEAST_NAME: usize = 8;
 /// The most columns of the name of a part in reports.
 pub const NAME_COLUMNS: usize = 48;
 
@@ -46,7 +48,36 @@ pub fn items(jumps: &[Jump]) -> impl Iterator<Item = ItemIx> + '_ {
 /// Returns what came with a jump, safe to print: its largest parts with names of at most so many columns, the number of
 /// the others, what no item explains, and what left.
 pub fn parts(session: &Session, calls: &Calls, jump: &Jump, columns: usize) -> String {
-    let (named, others) = jump.parts.split_at(jump.parts.len().min(NAMED_PARTS));
+    named_parts(session, calls, jump, (NAMED_PARTS, columns))
+}
+
+/// Returns [`parts`] on a line with room for so many columns: fewer parts are named where the line has no room for all,
+/// so that no name is cut twice, and a single name is cut shorter.
+pub fn parts_in(
+    session: &Session,
+    calls: &Calls,
+    jump: &Jump,
+    columns: usize,
+    room: usize,
+) -> String {
+    let words = |named, columns| named_parts(session, calls, jump, (named, columns));
+    let fewer = (2..=NAMED_PARTS).rev().map(|named| words(named, columns));
+    let shorter = (LEAST_NAME..=columns)
+        .rev()
+        .map(|columns| words(1, columns));
+    let mut all = fewer.chain(shorter);
+    all.find(|words| width(words) <= room)
+        .unwrap_or_else(|| words(1, LEAST_NAME))
+}
+
+/// Names so many parts at most, each in so many columns.
+fn named_parts(
+    session: &Session,
+    calls: &Calls,
+    jump: &Jump,
+    (named, columns): (usize, usize),
+) -> String {
+    let (named, others) = jump.parts.split_at(jump.parts.len().min(named));
     let named = named.iter().map(|part| {
         let item = session.items().get(part.item);
         let name = item.map(|item| item_name(session, calls, &item, columns));

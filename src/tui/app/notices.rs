@@ -165,6 +165,11 @@ impl App {
         });
     }
 
+    /// Returns the columns of the newest notice's line, without its sign and margins.
+    pub fn notice_columns(&self) -> usize {
+        usize::from(self.ui.size.0).saturating_sub(4)
+    }
+
     /// Keeps the selected notice on screen, if the box with them is open.
     pub(super) fn prepare_notices(&mut self) {
         if self.ui.overlay == Some(Overlay::Notices) {

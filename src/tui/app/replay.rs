@@ -6,7 +6,7 @@ use model::event::Place;
 use model::jumps::Jump;
 use model::replay::{ChangeKind, Step, Timeline};
 use model::sessions::contains;
-use render::jump;
+use render::{jump, text};
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.
@@ -197,12 +197,11 @@ impl App {
         let found = self.shown.page.as_ref().and_then(|page| {
             let session = self.sessions.get(page.key)?;
             let jump = page.jumps.get(rank)?;
-            let (growth, parts) = (
-                jump::growth(jump),
-                jump::parts(session, &page.calls, jump, self.name_columns()),
-            );
             let all = page.jumps.len();
-            let line = format!("jump {} of {all}: {growth}: {parts}", rank + 1);
+            let line = format!("jump {} of {all}: {}: ", rank + 1, jump::growth(jump));
+            let room = self.notice_columns().saturating_sub(text::width(&line));
+            let names = self.name_columns();
+            let line = line + &jump::parts_in(session, &page.calls, jump, names, room);
             Some((jump.moment(&page.timeline)?, line))
         });
         match found {

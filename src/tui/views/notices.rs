@@ -34,7 +34,7 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         "" => Vec::new(),
         key => vec![piece(format!("  {key}"), Tone::Key), quiet(" all notices ")],
     };
-    let columns = usize::from(area.width).saturating_sub(4);
+    let columns = app.notice_columns();
     let mut pieces = vec![
         sign(notice.severity),
         piece(text::cut(&line, columns), tone),

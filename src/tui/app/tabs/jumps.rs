@@ -63,11 +63,14 @@ impl Row for RankedJump {
     )];
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let parts = jump::parts(
+        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
+        let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
+        let parts = jump::parts_in(
             view.session,
             &view.page.calls,
             &self.jump,
             view.app.name_columns(),
+            room,
         );
         if self.is_later {
             vec![quiet(parts)]

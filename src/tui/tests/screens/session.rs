@@ -78,6 +78,26 @@ fn jumps_are_listed_the_largest_first_and_lead_to_their_moments() {
 }
 
 #[test]
+fn no_name_of_a_jump_is_cut_twice() {
+    for columns in (40..=200).step_by(8) {
+        let mut app = shop(columns, 40);
+        type_keys(&mut app, "7L");
+        let shown = text(&app, Theme::default());
+        let of_jumps = |line: &&str| line.contains(" +") && line.contains(" result ");
+        for line in shown.lines().filter(|line| of_jumps(line)) {
+            let parts = line.rsplit("  ").next().unwrap_or_default();
+            for part in parts.split(", ") {
+                assert!(part.matches('…').count() <= 1, "{columns}: {line}");
+                // Its size is shown where there is room.
+                let size = part.split(' ').next_back().unwrap_or_default();
+                let is_size = size.starts_with(|c: char| c.is_ascii_digit());
+                assert!(is_size || columns < 80, "{columns}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_footer_offers_to_open_what_can_be_opened() {
     let mut app = shop(80, 24);
     for tab in ["1", "2", "3", "4", "5", "6", "7"] {
