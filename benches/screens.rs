@@ -57,7 +57,10 @@ fn orders(sessions: u64) {
         frame.ms += handled;
         frames.push(frame);
     }
-    report(&format!("a list of {sessions} sessions, made again"), frames);
+    report(
+        &format!("a list of {sessions} sessions, made again"),
+        frames,
+    );
 }
 
 /// One session grows by a result or a report at a time.

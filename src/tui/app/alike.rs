@@ -142,9 +142,12 @@ fn told_apart<'t>(texts: impl Iterator<Item = Cow<'t, str>>, columns: usize) -> 
     let is_path = |text: &str| text.contains(['/', '\\']) && !text.contains(' ');
     let mut shown: Vec<String> = texts
         .iter()
-        .map(|text| match is_path(text) {
-            true => text::middle(text, columns),
-            false => text::cut(text, columns),
+        .map(|text| {
+            if is_path(text) {
+                text::middle(text, columns)
+            } else {
+                text::cut(text, columns)
+            }
         })
         .collect();
     let alike = |shown: &[String]| {

@@ -12,9 +12,11 @@ use tokio::time::timeout;
 /// The time in which tmux must have taken the text. It needs some milliseconds.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
+type Copying = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+
 /// The copy that is being made.
 #[derive(Default)]
-pub(super) struct PendingCopy(Option<Pin<Box<dyn Future<Output = Result<(), String>>>>>);
+pub(super) struct PendingCopy(Option<Copying>);
 
 impl PendingCopy {
     /// Begins to copy a text. An earlier copy that tmux has not taken is given up.
