@@ -9,6 +9,7 @@ mod search;
 mod session;
 mod session_lines;
 mod settling;
+mod tabs;
 mod unreported;
 mod widths;
 
