@@ -39,8 +39,6 @@ pub enum Sign {
     Error,
     /// The mark of the trigger in a gauge.
     Trigger,
-    /// The shade after it.
-    Beyond,
     /// The line of the trigger in the timeline.
     TriggerLine,
     /// The shade of the forecast in the timeline.
@@ -74,7 +72,6 @@ impl Sign {
             Sign::Estimated => (piece("╱╱╱", Role::Tool), "estimated"),
             Sign::Error => (plain("┄┄"), "error margin"),
             Sign::Trigger => (piece("┃", Tone::Trigger), "compacts here"),
-            Sign::Beyond => (quiet("░░"), "beyond that"),
             Sign::TriggerLine => (piece("──", Tone::Trigger), "compacts here"),
             Sign::Median => (piece("▒▒", Tone::Forecast), "forecast"),
             Sign::Band => (piece("░░", Tone::Forecast), "its 80% band"),

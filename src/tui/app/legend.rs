@@ -50,13 +50,7 @@ impl Legend {
         let provisional = "may still change: not all of the log was read or counted yet";
         self.word("~46k", provisional);
         self.signs(&[Sign::Works, Sign::Waits, Sign::Written]);
-        self.signs(&[
-            Sign::Known,
-            Sign::Estimated,
-            Sign::Error,
-            Sign::Trigger,
-            Sign::Beyond,
-        ]);
+        self.signs(&[Sign::Known, Sign::Estimated, Sign::Error, Sign::Trigger]);
         self.signs(&Role::ALL.map(Sign::Role));
     }
 
@@ -95,7 +89,7 @@ impl Legend {
             gauge.extend([Sign::Estimated, Sign::Error]);
         }
         if limits.trigger.is_some() {
-            gauge.extend([Sign::Trigger, Sign::Beyond]);
+            gauge.push(Sign::Trigger);
         }
         self.signs(&gauge);
         if context.estimated > 0 {

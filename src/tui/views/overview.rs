@@ -3,8 +3,8 @@
 //! ```text
 //!  ctxgauge  14 sessions, 3 live, 1 needs you                       sort recent ▾
 //!    AGENT  PROJECT       TITLE                CONTEXT                NEXT  AGE
-//! ▌● codex  api-gateway   why does the retry…  ▇▇▇▇▇▇▇╱┃░  94%   1 (1–2)   8s
-//!  ● claude shop          the cart loses its…  ▇▇▇▇▇╱╱ ┃░  64%  9 (6–14)   2s
+//! ▌● codex  api-gateway   why does the retry…  ▇▇▇▇▇▇▇╱┃   94%   1 (1–2)   8s
+//!  ● claude shop          the cart loses its…  ▇▇▇▇▇╱╱ ┃   64%  9 (6–14)   2s
 //!  ── api-gateway · compacts soon ──────────────────────────────────────────────
 //!  94% of 250k trigger · next 1 (1–2) · gpt-5.4 · compacts at 250k (policy)
 //!  S 27.5k  C 3.2k  U 0.5k  A 5.2k  T 33.9k  · largest Read src/db.rs 18.4k (9%)

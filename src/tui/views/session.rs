@@ -4,7 +4,7 @@
 //!  shop  claude  claude-opus-4-6  2.1.39                                                  ● 2s
 //!  window 200k (log) · compacts at 167k (policy)
 //!   S   C A      T                                        ~~  ±      ▾167k                200k
-//!  ██▓██████████████████████████████████████████████████╱╱╱╱┄┄      ┃░░░░░░░░░░░░░░░░░░░░░░░░▕
+//!  ██▓██████████████████████████████████████████████████╱╱╱╱┄┄      ┃                        ▕
 //!  124.1k known + 3.9k ±0.4k est · 77% of 167k trigger (policy) · headroom 39k
 //!  compacts in about 9 requests (6–14), 2 turns (1–4), 6 min (4–11) of work
 //!

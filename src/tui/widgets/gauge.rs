@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!  S▏C▏A  ▏T                        ~  ±        ▾167k        200k
-//!  ██▓████████████████████████████╱╱╱╱╱┄┄       ┃░░░░░░░░░░░░░░░▕
+//!  ██▓████████████████████████████╱╱╱╱╱┄┄       ┃               ▕
 //!  └── known, by role ───────────┘└est.┘└ error ┘trigger        window
 //! ```
 //!
 //! Known is solid, estimated hatched, both in the colours of the roles; the error is a thin line past
-//! its end; the room behind the trigger is dim: it will not be reached.
+//! its end; the room behind the trigger is empty: it will not be reached.
 
 use super::canvas::Canvas;
 use crate::paint::{Area, Tone, piece, quiet};
@@ -151,7 +151,7 @@ impl Gauge<'_> {
                 cell('╱', part.map_or(Tone::Plain, |(role, _)| Tone::from(*role)))
             }
             x if x < marks.high => cell('┄', Tone::Plain),
-            x if marks.trigger.is_some_and(|t| x > t) => cell('░', Tone::Frame),
+            x if marks.trigger.is_some_and(|t| x > t) => cell(' ', Tone::Frame),
             _ => cell('·', Tone::Frame),
         });
         let mut cells: Vec<Cell> = cells.collect();
@@ -394,7 +394,7 @@ mod tests {
         }
         let row = drawn(theme, Place::Row, 24);
         let symbols: String = (0..24).map(|x| row[(x, 1)].symbol()).collect();
-        assert_eq!(symbols, "▇▇▇▇▇▇▇▇▇▇▇▇╱╱┄·····┃░░░");
+        assert_eq!(symbols, "▇▇▇▇▇▇▇▇▇▇▇▇╱╱┄·····┃   ");
     }
 
     #[test]
