@@ -31,6 +31,7 @@ pub mod clearing;
 pub mod compaction;
 mod content;
 pub mod context;
+pub mod counts;
 pub mod earlier;
 pub mod estimators;
 pub mod event;

@@ -269,6 +269,11 @@ impl Sessions {
         self.sessions.len()
     }
 
+    /// Returns the number of files that were found.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
     /// Returns true if there is no session.
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()

@@ -12,6 +12,7 @@ use super::session::{Coverage, Session, SizedItem};
 use super::window::TriggerKind;
 use super::{Kind, LeaveReason, Role};
 use crate::context::Context;
+use crate::counts::SessionCounts;
 use crate::event::Cause;
 use crate::names::is_chosen_id;
 use crate::project::{last_part, trimmed};
@@ -91,6 +92,8 @@ pub struct Summary {
     pub output: u64,
     /// Its cost so far; `None`: not all of its log was read.
     pub spending: Option<SessionSpending>,
+    /// The counts of what it has done; `None`: not all of its log was read.
+    pub counts: Option<SessionCounts>,
     /// The last text of the model.
     pub answer: Option<Answer>,
     /// [The part](crate::window::Overrides::summary_hash) of the settings that it depends on.
@@ -217,6 +220,7 @@ impl Session {
             prompted,
             output,
             spending: self.spending(),
+            counts: self.counts(),
             answer: self.last_answer(),
             settings: self.overrides().summary_hash(),
             model: self.model_shared().cloned(),

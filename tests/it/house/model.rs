@@ -71,6 +71,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "carried",
             "clearing",
             "compaction",
+            "counts",
             "estimators",
             "forecast",
             "gauge",
