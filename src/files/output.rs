@@ -4,7 +4,7 @@
 use super::{own, platform};
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -200,7 +200,10 @@ impl Guard {
             return Err(error);
         }
         outputs.unfinished.remove(&self.path);
-        outputs.complete.push(to.to_owned());
+        // One that is kept fresh is complete many times.
+        if outputs.complete.last().is_none_or(|last| last != to) {
+            outputs.complete.push(to.to_owned());
+        }
         self.is_finished = true;
         if let Some(old) = old {
             outputs.unfinished.insert(old.clone());
@@ -271,6 +274,32 @@ impl NewFile {
         self.guard.finish(&self.path, self.existing)
     }
 }
+
+/// Replaces a file that programs of other users read, whole. A new one is readable for all. What is there is replaced
+/// only if `is_ours` finds that its beginning is that of such a file.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::AlreadyExists`] if something else is there, and if its folder cannot be written to.
+pub fn publish(path: &Path, bytes: &[u8], is_ours: impl Fn(&[u8]) -> bool) -> io::Result<()> {
+    check(path, Existing::Replace)?;
+    if let Ok(old) = super::open(path) {
+        let mut begin = Vec::new();
+        old.take(BEGIN).read_to_end(&mut begin)?;
+        if !begin.is_empty() && !is_ours(&begin) {
+            let why = "it is another kind of file, which is not replaced";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
+    }
+    let new = NewFile::create(path, Existing::Replace)?;
+    let mut file = new.file()?;
+    file.write_all(bytes)?;
+    platform::open_to_all(&file)?;
+    new.finish()
+}
+
+/// The bytes of a file by which its kind is recognised.
+const BEGIN: u64 = 64;
 
 /// A folder around what is written. If it was made for that, and nothing is in it at the end, it is removed.
 pub struct ParentFolder {
@@ -384,7 +413,6 @@ fn may_replace(path: &Path, existing: Existing, is_ours: fn(&str) -> bool) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     fn names(folder: &Path) -> Vec<String> {
         let names = fs::read_dir(folder).unwrap().flatten();
@@ -453,6 +481,29 @@ mod tests {
         new.file(Path::new("date=1/0.csv")).unwrap();
         new.finish().unwrap();
         assert_eq!(mode(&folder.join("date=1/0.csv")), 0o600);
+    }
+
+    #[test]
+    fn a_published_file_is_for_all_and_replaces_only_its_like() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.prom");
+        let is_ours = |begin: &[u8]| begin.starts_with(b"# HELP");
+        let write = |text: &str| publish(&path, text.as_bytes(), is_ours);
+        for text in ["# HELP a", "# HELP b"] {
+            write(text).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = path.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o644);
+        }
+        assert_eq!(names(dir.path()), ["x.prom"]);
+        fs::write(&path, "my notes").unwrap();
+        let refused = write("# HELP c").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "my notes");
     }
 
     /// What somebody else put there after all checks.

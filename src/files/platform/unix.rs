@@ -11,9 +11,9 @@ use rustix::process::{
     Pid, Signal as Kill, WaitId, WaitIdOptions, geteuid, kill_process_group, waitid,
 };
 use rustix::time::{ClockId, clock_gettime};
-use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -52,6 +52,28 @@ pub(crate) fn private_folder() -> DirBuilder {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
     builder
+}
+
+/// Lets all users read a file, and its owner write to it.
+pub(crate) fn open_to_all(file: &File) -> io::Result<()> {
+    file.set_permissions(Permissions::from_mode(0o644))
+}
+
+/// Returns the memory that this program takes, in bytes; `None`: the system has no such file.
+pub fn memory_in_use() -> Option<u64> {
+    own_number("/proc/self/status", "VmRSS:")?.checked_mul(1_024)
+}
+
+/// Returns the bytes that this program has read; `None`: the system has no such file.
+pub fn bytes_read() -> Option<u64> {
+    own_number("/proc/self/io", "rchar:")
+}
+
+/// Returns the number after a name in a file of the system about this program.
+fn own_number(path: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    value.split_whitespace().next()?.parse().ok()
 }
 
 /// Returns for how long processors have worked on this program.
