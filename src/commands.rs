@@ -22,6 +22,7 @@ pub mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod metrics;
 pub mod mistakes;
 mod models;
 mod monitor;
@@ -29,6 +30,7 @@ mod options;
 pub mod program;
 mod report;
 mod search;
+mod serve;
 mod setup;
 mod since;
 mod status;
@@ -97,6 +99,12 @@ enum Command {
     /// Print a line of JSON for each change of any session, until it is ended: for programs, here or on another machine.
     #[command(after_help = examples::of("follow"))]
     Follow(follow::Follow),
+    /// Write the numbers of all sessions for Prometheus: once, or into a file that node_exporter reads.
+    #[command(after_help = examples::of("metrics"))]
+    Metrics(metrics::Metrics),
+    /// Serve the numbers of all sessions to Prometheus, without screens, until it is ended.
+    #[command(after_help = examples::of("serve"))]
+    Serve(serve::Serve),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline", after_help = examples::of("statusline"))]
     StatusLine(statusline::StatusLine),
@@ -144,6 +152,8 @@ impl Command {
             Command::Diff(command) => command,
             Command::Export(command) => command,
             Command::Follow(command) => command,
+            Command::Metrics(command) => command,
+            Command::Serve(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
             Command::Hook(command) => command,

@@ -71,6 +71,7 @@
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `tokens`, `files`, `integrations`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `formats`, `tokens`, `files`, `ingest`, `render`, `report` |
+//! | [`metrics`] | the numbers of sessions for Prometheus: a file, or a server on a loopback address | `model`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `assets`, `model`, `render`; the runtime also `ingest`, `files` |
 //! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
@@ -111,6 +112,7 @@
 //! | changes as a stream for other programs, or in words for people | [`report::follow`] |
 //! | the signs of numbers that may differ once more of a log is read | [`render::sure`] |
 //! | the line of a status line or of tmux | [`report::line`]; its input from an agent, [`integrations::line`] |
+//! | metrics of sessions: names, units, values | [`metrics::catalogue`] |
 //! | hooks | [`report::hook`], [`integrations::hook_notes`] |
 //! | changes to an agent's settings | [`integrations::settings`] |
 //! | the pitfalls of each log format | `tests/fixtures/<agent>/<case>/`: a log, the numbers that it is about, its report |
@@ -131,7 +133,7 @@
 //! Design constraints:
 //!
 //! - Texts of conversations are not held in memory: only a preview and the place to read the rest.
-//! - ctxgauge does not write to logs and does not use the network.
+//! - ctxgauge does not write to logs. It does not use the network, but for [`metrics::server`], which the user starts.
 //! - Files are accessed in `ingest`, `config` and `integrations`; besides, the runtime writes a text to a temporary file for
 //!   the pager or editor, and keeps the state of the screens.
 //! - The clock is read in `ingest`, the runtime, `follow` and commands that have a deadline, and for the progress of long
@@ -154,7 +156,8 @@ mod nearest;
 #[cfg(feature = "mcp")]
 pub use mcp;
 pub use {
-    agents, decode, files, formats, ingest, integrations, model, render, report, tokens, tui,
+    agents, decode, files, formats, ingest, integrations, metrics, model, render, report, tokens,
+    tui,
 };
 
 #[doc = include_str!("trust.md")]

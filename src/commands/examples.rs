@@ -110,6 +110,26 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "metrics",
+        &[
+            ("ctxgauge metrics", "what there is, on standard output"),
+            (
+                "ctxgauge metrics --every 15s -o /var/lib/node_exporter/ctxgauge.prom",
+                "for node_exporter's collector of text files",
+            ),
+        ],
+    ),
+    (
+        "serve",
+        &[
+            ("ctxgauge serve", "for a Prometheus on this machine"),
+            (
+                "ctxgauge serve --listen 10.0.0.7:9799 --labels project",
+                "for one on another machine, by project",
+            ),
+        ],
+    ),
+    (
         "statusline",
         &[
             (

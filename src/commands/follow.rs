@@ -131,7 +131,7 @@ fn write(call: &mut Call<'_>, context: ReportContext, stream: Stream) -> Result<
 }
 
 /// Reads a time: `500ms`, `1s`, `1m`.
-fn time(text: &str) -> Result<Duration, &'static str> {
+pub(super) fn time(text: &str) -> Result<Duration, &'static str> {
     let time: Option<SignedDuration> = text.parse().ok();
     let time = time.and_then(|time| Duration::try_from(time).ok());
     time.filter(|time| *time <= LONGEST)

@@ -36,6 +36,7 @@ mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod meant;
+mod metrics;
 mod monitor;
 mod named;
 mod paths;

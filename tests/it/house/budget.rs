@@ -14,7 +14,7 @@ const STARTS: [&str; 5] = [
 ];
 
 /// The files whose tests start a process, and what only a process has.
-const PROCESSES: [(&str, &str); 22] = [
+const PROCESSES: [(&str, &str); 24] = [
     ("tests/it/bad_input.rs", "a limit of the size of files"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
@@ -34,6 +34,11 @@ const PROCESSES: [(&str, &str); 22] = [
         "a closed or full standard output",
     ),
     ("tests/it/mcp.rs", "standard input, a working directory"),
+    ("tests/it/metrics.rs", "it does not end, sockets, signals"),
+    (
+        "tests/it/metrics/requests.rs",
+        "it does not end, sockets, signals",
+    ),
     (
         "tests/it/paths.rs",
         "the folders of its environment, a working directory",

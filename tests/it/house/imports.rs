@@ -183,6 +183,11 @@ const MAY: &[(Parts, Parts)] = &[
             "model", "render", "formats", "ingest", "tokens", "files", "report",
         ],
     ),
+    // What follows logs for other programs, by HTTP or as a file.
+    (
+        &["metrics"],
+        &["model", "render", "ingest", "tokens", "files", "report"],
+    ),
     // The names by which the program opens them.
     (&["tui"], &["tui::runtime"]),
     (&["nearest"], &[]),
@@ -202,7 +207,7 @@ const MAY: &[(Parts, Parts)] = &[
 
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "agents",
     "assets",
     "integrations",
@@ -211,6 +216,7 @@ const CRATES: [&str; 13] = [
     "ingest",
     "decode",
     "mcp",
+    "metrics",
     "model",
     "render",
     "report",

@@ -1,0 +1,150 @@
+//! `ctxgauge metrics`, and what it shares with `ctxgauge serve`.
+
+use super::follow::time;
+use super::options::{Logs, MonitorOptions, check_paths, file_of, one_of, with_help};
+use super::{Call, Run};
+use ::metrics::salt::Salt;
+use ::metrics::{ExtraLabel, Followed, Format, Naming, file};
+use anyhow::{Context, Result};
+use clap::Args;
+use clap::builder::PossibleValue;
+use report::ReportContext;
+use std::path::PathBuf;
+use std::process;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+use strum::IntoEnumIterator;
+
+/// The longest wait for what is being written or answered when a signal ends the program.
+const LAST_WAIT: Duration = Duration::from_millis(500);
+/// The file of the salt of session names, in the folder of the program's state.
+const SALT: &str = "metrics-salt";
+
+/// `ctxgauge metrics`.
+#[derive(Debug, Args)]
+pub struct Metrics {
+    /// Write to this file, whole each time, and readable for all users. Its name ends in .prom for node_exporter.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Go on, and write the file again after each such time, such as 15s or 1m.
+    #[arg(long, value_name = "TIME", requires = "output", value_parser = pause)]
+    pub every: Option<Duration>,
+    /// The format.
+    #[arg(long, value_name = "FORMAT", default_value = "prometheus", value_parser = one_of(Format::iter(), with_help))]
+    pub format: Format,
+    /// The sessions and their names.
+    #[command(flatten)]
+    pub sessions: Named,
+}
+
+/// The sessions that have metrics, and their names.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// Show the ids of sessions as they are. Without this they are hashed, with a random number of this machine.
+    #[arg(long)]
+    pub session_ids: bool,
+    /// Labels that tell what somebody works on, besides the agent, the model and the session.
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = one_of(ExtraLabel::iter(), label))]
+    pub labels: Vec<ExtraLabel>,
+    /// Files or folders; default: all logs of this machine.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+}
+
+fn label(label: ExtraLabel) -> PossibleValue {
+    with_help(label)
+}
+
+/// Sessions that are going to be followed.
+pub(super) struct Begun {
+    context: ReportContext,
+    pub(super) followed: Arc<Followed>,
+    ended: Arc<OnceLock<tui::EndedBy>>,
+}
+
+impl Named {
+    pub(super) fn add(&mut self, before: &mut MonitorOptions) {
+        self.logs.add(&mut before.logs);
+    }
+
+    /// Prepares to follow the sessions. From now on a signal ends the program in order.
+    pub(super) fn begin(&self, call: &mut Call<'_>) -> Result<Begun> {
+        check_paths(&self.paths)?;
+        let setup = call.setup()?;
+        let context = setup.context_of(&self.paths, &self.logs)?;
+        context.rules.earlier.count_at_once();
+        let salt = match (self.session_ids, setup.user.folders.state_folder()) {
+            (true, _) => None,
+            (false, Some(folder)) => Some(Salt::of_machine(&folder.join(SALT))?),
+            // Nothing can be kept.
+            (false, None) => Some(Salt::random()),
+        };
+        let mut extra = Vec::new();
+        for label in &self.labels {
+            if !extra.contains(label) {
+                extra.push(*label);
+            }
+        }
+        let naming = Naming { salt, extra };
+        let rules = Arc::clone(&context.rules);
+        let followed = Arc::new(Followed::new(rules, naming, context.now));
+        let ended = Arc::<OnceLock<tui::EndedBy>>::default();
+        let (by, ends) = (Arc::clone(&ended), Arc::clone(&followed));
+        tui::when_ended(move |signal| {
+            let _ = by.set(signal);
+            ends.end();
+            thread::sleep(LAST_WAIT);
+            files::output::remove_unfinished();
+            process::exit(signal.exit_code().into());
+        })
+        .context("could not listen for signals")?;
+        Ok(Begun {
+            context,
+            followed,
+            ended,
+        })
+    }
+}
+
+impl Begun {
+    /// Follows the sessions while something is done with them.
+    pub(super) fn run(self, work: impl FnOnce(&Arc<Followed>) -> Result<()>) -> Result<()> {
+        let handle = self.followed.start(self.context)?;
+        let done = work(&self.followed);
+        self.followed.end();
+        drop(handle);
+        match self.ended.get() {
+            Some(signal) => Err((*signal).into()),
+            None => done,
+        }
+    }
+}
+
+impl Run for Metrics {
+    fn add_options(&mut self, before: &mut MonitorOptions) {
+        self.sessions.add(before);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let begun = self.sessions.begin(call)?;
+        let (out, err) = (&mut *call.out, &mut *call.err);
+        begun.run(|followed| match file_of(self.output.as_deref()) {
+            Some(path) => file::keep(followed, self.format, path, self.every, err),
+            None => file::write(followed, self.format, out, err),
+        })
+    }
+}
+
+/// Reads a time between two writes.
+fn pause(text: &str) -> Result<Duration, &'static str> {
+    match time(text) {
+        Ok(time) if time < SHORTEST_PAUSE => Err("at least 1s"),
+        time => time,
+    }
+}
+
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);

@@ -1,0 +1,282 @@
+//! Lists the metrics of a session.
+
+use crate::snapshot::SessionNumbers;
+use Kind::{Counter, Gauge};
+use Unit::{None, Seconds, Tokens};
+use model::Role;
+
+/// The kind of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A value that rises and falls.
+    Gauge,
+    /// A count that only grows.
+    Counter,
+}
+
+/// The unit of a metric, which is a part of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// It counts what its name says.
+    None,
+    /// Tokens.
+    Tokens,
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+}
+
+/// A number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A whole one.
+    Whole(u64),
+    /// Any.
+    Real(f64),
+}
+
+/// The samples of a session: each with the value of the [label](Family::by) that divides them; empty: there is none.
+type Samples = Vec<(&'static str, Number)>;
+
+/// A metric of sessions.
+pub struct Family {
+    /// The name, without the program's name before it and the unit after it.
+    pub name: &'static str,
+    /// The unit.
+    pub unit: Unit,
+    /// The kind.
+    pub kind: Kind,
+    /// The label that divides its samples; empty: each session has one sample.
+    pub by: &'static str,
+    /// The meaning, for people: no backslash and no newline, which the formats would escape.
+    pub help: &'static str,
+    /// Returns the samples of a session. A number that is not known has none.
+    pub samples: fn(&SessionNumbers) -> Samples,
+}
+
+impl Unit {
+    /// Returns the end of names with this unit.
+    pub fn name(self) -> &'static str {
+        match self {
+            None => "",
+            Tokens => "tokens",
+            Seconds => "seconds",
+            Unit::Bytes => "bytes",
+        }
+    }
+}
+
+impl Family {
+    /// Returns the whole name, as queries have it.
+    pub fn whole_name(&self) -> String {
+        let total = match self.kind {
+            Gauge => "",
+            Counter => "total",
+        };
+        let parts = ["ctxgauge", self.name, self.unit.name(), total];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("_")
+    }
+}
+
+fn one(value: u64) -> Samples {
+    vec![("", Number::Whole(value))]
+}
+
+fn known(value: Option<u64>) -> Samples {
+    value.map(one).unwrap_or_default()
+}
+
+/// All metrics of a session.
+pub const FAMILIES: &[Family] = &[
+    Family {
+        name: "context",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "Tokens in the context.",
+        samples: |of| one(of.context.used),
+    },
+    Family {
+        name: "context_known",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "The part of the context that the provider has reported.",
+        samples: |of| one(of.context.known),
+    },
+    Family {
+        name: "context_estimated",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "The part of the context that is estimated: what has come since the newest usage report.",
+        samples: |of| one(of.context.estimated),
+    },
+    Family {
+        name: "context_low",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "The lower end of the 90 % interval of the context's size.",
+        samples: |of| one(of.context.low),
+    },
+    Family {
+        name: "context_high",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "The upper end of the 90 % interval of the context's size.",
+        samples: |of| one(of.context.high),
+    },
+    Family {
+        name: "trigger",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "The size of the agent's own count at which it compacts. Absent where none is known.",
+        samples: |of| known(of.trigger),
+    },
+    Family {
+        name: "window",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "The size of the model's context window.",
+        samples: |of| one(of.window),
+    },
+    Family {
+        name: "headroom",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "Tokens left before the trigger. Absent where no trigger is known.",
+        samples: |of| known(of.trigger.map(|trigger| of.context.headroom(trigger))),
+    },
+    Family {
+        name: "own_count",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "The number that the agent compares with its trigger. Absent where its rule is not known.",
+        samples: |of| known(of.context.own.map(|own| own.tokens)),
+    },
+    Family {
+        name: "role",
+        unit: Tokens,
+        kind: Gauge,
+        by: "role",
+        help: "The part of the context that each role has. The roles sum to the context.",
+        samples: |of| {
+            let roles = Role::ALL.into_iter();
+            roles
+                .map(|role| (role.name(), Number::Whole(of.context.role(role).tokens)))
+                .collect()
+        },
+    },
+    Family {
+        name: "context_items",
+        unit: None,
+        kind: Gauge,
+        by: "",
+        help: "Items in the context: messages, tool calls, results.",
+        samples: |of| {
+            let items = of.context.roles.iter().map(|share| share.items);
+            one(items.sum::<usize>() as u64)
+        },
+    },
+    Family {
+        name: "requests_left",
+        unit: None,
+        kind: Gauge,
+        by: "percentile",
+        help: "Requests that are still sent before the next compaction, as forecast: the median and the 80 % band. Absent \
+               where nothing can be forecast.",
+        samples: |of| {
+            let Some(left) = of.requests_left else {
+                return Vec::new();
+            };
+            let band = [("10", left.p10), ("50", left.p50), ("90", left.p90)];
+            let band = band.into_iter();
+            band.map(|(percentile, value)| (percentile, Number::Real(value)))
+                .collect()
+        },
+    },
+    Family {
+        name: "record_age",
+        unit: Seconds,
+        kind: Gauge,
+        by: "",
+        help: "The time since the session's newest record.",
+        samples: |of| vec![("", Number::Real(of.age.as_secs_f64()))],
+    },
+    Family {
+        name: "requests",
+        unit: None,
+        kind: Counter,
+        by: "",
+        help: "Requests to the model. Absent, as all counts of a session, until its log was read whole.",
+        samples: |of| known(of.counts.map(|_| of.requests)),
+    },
+    Family {
+        name: "compactions",
+        unit: None,
+        kind: Counter,
+        by: "cause",
+        help: "Compactions, by their cause.",
+        samples: |of| {
+            let counts = of.counts.iter().flat_map(|counts| counts.compactions());
+            counts
+                .map(|(cause, n)| (cause, Number::Whole(n.into())))
+                .collect()
+        },
+    },
+    Family {
+        name: "dropped",
+        unit: Tokens,
+        kind: Counter,
+        by: "",
+        help: "Tokens that left the context by compactions.",
+        samples: |of| known(of.counts.map(|counts| counts.dropped)),
+    },
+    Family {
+        name: "usage",
+        unit: Tokens,
+        kind: Counter,
+        by: "kind",
+        help: "Tokens that the provider has counted, in kinds that do not overlap: input that no cache had, read from a \
+               cache, written to a cache, output with reasoning.",
+        samples: |of| {
+            let Some(used) = of.usage else {
+                return Vec::new();
+            };
+            let kinds = [
+                ("input", used.input),
+                ("cache_read", used.cache_read),
+                ("cache_write", used.cache_write),
+                ("output", used.output),
+            ];
+            let kinds = kinds.into_iter();
+            kinds
+                .map(|(kind, tokens)| (kind, Number::Whole(tokens)))
+                .collect()
+        },
+    },
+    Family {
+        name: "unreadable_records",
+        unit: None,
+        kind: Counter,
+        by: "",
+        help: "Records of the log that could not be read.",
+        samples: |of| known(of.counts.map(|_| of.unreadable)),
+    },
+    Family {
+        name: "lost_fields",
+        unit: None,
+        kind: Counter,
+        by: "",
+        help: "Fields of records with a type or a number that they cannot have.",
+        samples: |of| known(of.counts.map(|counts| counts.lost_fields)),
+    },
+];
