@@ -87,7 +87,7 @@ pub struct Page {
 }
 
 /// All pages of the documentation, in the order in which they are listed.
-pub const PAGES: [Page; 17] = [
+pub const PAGES: [Page; 18] = [
     Page {
         name: "screens",
         about: "what the screens show, with pictures in the README",
@@ -147,6 +147,11 @@ pub const PAGES: [Page; 17] = [
         name: "export",
         about: "tables for DuckDB, Polars or a spreadsheet; redaction",
         text: include_str!("docs/export.md"),
+    },
+    Page {
+        name: "metrics",
+        about: "metrics for Prometheus: a server, a file, rules and a dashboard",
+        text: include_str!("docs/metrics.md"),
     },
     Page {
         name: "mcp",

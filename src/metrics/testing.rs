@@ -7,7 +7,7 @@ use ingest::IngestEvent;
 use jiff::Timestamp;
 use model::event::{Conversation, Meta};
 use model::session::Session;
-use model::sessions::{FileFacts, FileId, Update};
+use model::sessions::{Commands, FileFacts, FileId, Update};
 use model::testing::{Log, time_of};
 use model::window::Rules;
 use model::{Kind, Role};
@@ -61,7 +61,7 @@ pub fn add(followed: &Followed, n: u64, session: Session) {
             file,
             agent: "counter",
             label: "counter",
-            resume: None,
+            commands: Commands::NONE,
             path: Arc::new(PathBuf::from(format!("/logs/{n}.jsonl"))),
             id: None,
             parent: None,

@@ -1,6 +1,7 @@
 //! `ctxgauge metrics` and `ctxgauge serve` through the whole program, and what somebody could send to the server.
 #![cfg(unix)]
 
+mod documents;
 mod requests;
 
 use crate::support::{ctxgauge, manifest_folder, process};
