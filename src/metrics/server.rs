@@ -67,7 +67,7 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener> {
     Ok(listener)
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Server {
     followed: Arc<Followed>,
     /// True if only this machine can ask.

@@ -37,7 +37,7 @@ pub struct SessionNumbers {
     pub requests: u64,
     /// Records that could not be read.
     pub unreadable: u64,
-    /// What it has done; `None`: not all of its log was read, and these and other counts would be too small.
+    /// The counts of what it has done; `None`: not all of its log was read, and these and other counts would be too small.
     pub counts: Option<SessionCounts>,
     /// The usage that its provider has counted; `None`: as there.
     pub usage: Option<TokenUsage>,

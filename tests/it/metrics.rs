@@ -1,4 +1,4 @@
-//! `ctxgauge metrics` and `ctxgauge serve` through the whole program, and what somebody could send to the server.
+//! `ctxgauge metrics` and `ctxgauge serve` through the whole program, from logs to the numbers that a store gets.
 #![cfg(unix)]
 
 mod documents;

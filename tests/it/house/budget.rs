@@ -14,7 +14,7 @@ const STARTS: [&str; 5] = [
 ];
 
 /// The files whose tests start a process, and what only a process has.
-const PROCESSES: [(&str, &str); 24] = [
+const PROCESSES: [(&str, &str); 25] = [
     ("tests/it/bad_input.rs", "a limit of the size of files"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
@@ -49,6 +49,7 @@ const PROCESSES: [(&str, &str); 24] = [
     ("tests/it/support/claude.rs", "the helpers"),
     ("tests/it/support/program.rs", "the helpers"),
     ("tests/pty/confined.rs", "a terminal"),
+    ("tests/pty/life.rs", "a terminal"),
     ("tests/pty/signals.rs", "a terminal"),
     ("tests/pty/terminal.rs", "a terminal"),
 ];

@@ -1,4 +1,4 @@
-//! What somebody could ask of the server, and how.
+//! Requests that somebody could send to the server, and ways to send them.
 
 use super::{Server, home};
 use crate::support::process;
