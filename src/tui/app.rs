@@ -213,8 +213,10 @@ struct ScreenData {
     matched: sessions::MatchedSessions,
     /// The texts that name the listed rows.
     names: HashMap<SessionKey, listed::RowNames>,
-    /// The width of the screen for which they were computed; `None`: the list has changed since.
-    named_at: Option<u16>,
+    /// The width of the screen for which they were computed.
+    named_at: u16,
+    /// The texts of which they were made, as one number.
+    named_texts: u64,
     page: Option<Page>,
     /// The area that is dragged with the mouse, and its effect.
     dragged: Option<(Area, Hit)>,
@@ -229,6 +231,8 @@ struct StaleData {
     active: bool,
     /// The sums below the list.
     totals: bool,
+    /// The texts that name its rows.
+    names: bool,
 }
 
 impl StaleData {
@@ -237,6 +241,7 @@ impl StaleData {
         page: true,
         active: true,
         totals: true,
+        names: true,
     };
 }
 

@@ -180,7 +180,7 @@ impl App {
         self.shown.listed_of = self.sessions.len();
         self.shown.lines = self.grouped(rows);
         self.shown.line_ids = self.shown.lines.iter().map(ListLine::id).collect();
-        self.shown.named_at = None;
+        self.stale.names = true;
     }
 
     /// Returns the families in the opposite order. Those without a value stay the last: nobody sorts to see them.
