@@ -249,6 +249,19 @@ mod tests {
         insta::assert_debug_snapshot!(drawn(&replayed, (60, 8)));
     }
 
+    #[test]
+    fn the_largest_growth_has_its_label_among_others() {
+        let sizes = [20_000, 50_000, 60_000, 70_000, 80_000, 90_000];
+        let (roles, times) = (stacked(&sizes), times());
+        let mut live = chart(&sizes, &roles, &times);
+        let jumps = [(1, 30_000), (2, 10_000), (3, 11_000)];
+        let jumps = jumps.map(|(step, tokens)| JumpMark { step, tokens });
+        (live.history.resets, live.history.jumps) = (&[], &jumps);
+        let buffer = drawn(&live, (40, 8));
+        let top: String = (0..40).map(|x| buffer[(x, 0)].symbol()).collect();
+        assert!(top.contains("↑+30k") && !top.contains("+10k"), "{top}");
+    }
+
     /// A trigger is named in the agent's own count, as the gauge and the status line do, wherever the context reaches it.
     #[test]
     fn a_trigger_has_one_name() {

@@ -2,10 +2,11 @@
 
 use super::Chart;
 use crate::app::Pace;
-use crate::app::timeline::Scale;
+use crate::app::timeline::{JumpMark, Scale};
 use crate::paint::{Area, Tone, piece};
 use crate::widgets::canvas::Canvas;
 use render::{number, text};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// The least columns between two labels of the scale.
@@ -20,26 +21,37 @@ impl Chart<'_> {
         for step in cold.filter(|step| *step < scale.requests) {
             canvas.put((column(step), field.y), '∘', Tone::Warn);
         }
-        let mut labels = Vec::new();
-        let jumps = history.jumps.iter();
-        for jump in jumps.filter(|jump| jump.step < scale.requests) {
-            let x = column(jump.step);
-            canvas.put((x, field.y), '↑', Tone::Chart);
-            labels.push((x, format!("+{}", number::short(jump.tokens)), Tone::Chart));
+        let mut jumps: Vec<_> = history.jumps.iter().collect();
+        jumps.retain(|jump| jump.step < scale.requests);
+        jumps.sort_by_key(|jump| Reverse(jump.tokens));
+        for jump in &jumps {
+            canvas.put((column(jump.step), field.y), '↑', Tone::Chart);
         }
         let resets = history.resets.iter();
-        for reset in resets.filter(|reset| reset.step < scale.requests) {
-            let x = column(reset.step);
-            canvas.put((x, field.y), '▾', Tone::Compaction);
+        let resets = resets.filter(|reset| reset.step < scale.requests);
+        for reset in resets.clone() {
+            canvas.put((column(reset.step), field.y), '▾', Tone::Compaction);
+        }
+        let label_jump = |jump: &JumpMark, hides: &str, canvas: &mut Canvas<'_>| {
+            let label = format!("+{}", number::short(jump.tokens));
+            let x = column(jump.step);
+            write_label((field, x), (&label, Tone::Chart), hides, canvas);
+        };
+        // The largest has its label even if that hides the mark of another: without it, the label of a smaller one would be
+        // read as the largest.
+        if let Some(largest) = jumps.first() {
+            label_jump(largest, "↑", canvas);
+        }
+        for reset in resets.rev() {
             let after = reset
                 .after
                 .map(|after| format!("→{}", number::short(after)));
             let label = number::short(reset.before) + &after.unwrap_or_default();
-            labels.push((x, label, Tone::Compaction));
+            let x = column(reset.step);
+            write_label((field, x), (&label, Tone::Compaction), "", canvas);
         }
-        // Compactions first, since they are the larger changes.
-        for (x, label, tone) in labels.into_iter().rev() {
-            write_label(field, x, &label, tone, canvas);
+        for jump in jumps.into_iter().skip(1) {
+            label_jump(jump, "", canvas);
         }
     }
 
@@ -86,23 +98,28 @@ impl Chart<'_> {
     }
 }
 
-/// Writes a label beside its mark, on the right or on the left, where nothing else is drawn.
-fn write_label(field: Area, mark: u16, label: &str, tone: Tone, canvas: &mut Canvas<'_>) {
+/// Writes a label beside its mark, on the right or on the left, where it hides no other symbol than `hides`.
+fn write_label(
+    (field, mark): (Area, u16),
+    (label, tone): (&str, Tone),
+    hides: &str,
+    canvas: &mut Canvas<'_>,
+) {
     let columns = text::width(label) as u16;
     let spans = [
         Some(mark + 1..mark + 1 + columns),
         mark.checked_sub(columns).map(|from| from..mark),
     ];
-    for span in spans.into_iter().flatten() {
+    let mut spans = spans.into_iter().flatten();
+    let span = spans.find(|span| {
         let is_inside = span.start >= field.x && span.end <= field.right();
-        let is_free = is_inside
+        is_inside
             && span.clone().all(|x| {
                 let symbol = canvas.cell((x, field.y)).symbol();
-                symbol == " " || symbol == "─"
-            });
-        if is_free {
-            canvas.write((span.start, field.y), span.end, &[piece(label, tone)]);
-            return;
-        }
+                matches!(symbol, " " | "─") || symbol == hides
+            })
+    });
+    if let Some(span) = span {
+        canvas.write((span.start, field.y), span.end, &[piece(label, tone)]);
     }
 }
