@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod documents;
+mod prometheus;
 mod requests;
 
 use crate::support::{ctxgauge, manifest_folder, process};
@@ -87,20 +88,12 @@ impl Server {
     }
 
     fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(DEADLINE)).unwrap();
-        stream.set_write_timeout(Some(DEADLINE)).unwrap();
-        stream
+        connect(self.address)
     }
 
     /// Sends a request and returns the head and the body of the answer.
     fn ask(&self, request: &str) -> (String, String) {
-        let mut stream = self.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").expect(&answer);
-        (head.to_owned(), body.to_owned())
+        ask(self.address, request)
     }
 
     fn get(&self, path: &str, accept: &str) -> (String, String) {
@@ -129,6 +122,23 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream.set_write_timeout(Some(DEADLINE)).unwrap();
+    stream
+}
+
+/// Sends a request to a server and returns the head and the body of the answer.
+fn ask(address: SocketAddr, request: &str) -> (String, String) {
+    let mut stream = connect(address);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").expect(&answer);
+    (head.to_owned(), body.to_owned())
 }
 
 /// The samples of a text by name and labels, as they are written.
