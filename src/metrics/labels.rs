@@ -116,6 +116,10 @@ fn parts_of(parts: &[String; 4]) -> [&str; 4] {
 
 /// Returns a text as the value of a label.
 pub fn value(text: &str) -> String {
+    // Most are names of agents and models, and are made with each answer.
+    if text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return text.to_owned();
+    }
     let line = one_line(text);
     let shown = inert(&line);
     match shown.char_indices().nth(LONGEST) {
