@@ -180,8 +180,9 @@ impl Legend {
             TriggerSource::Past => "where this session has compacted before",
             TriggerSource::Policy => "the agent's documented rule",
             TriggerSource::Refused => {
-                let means = "nothing fires at a size: the agent compacts when the provider refuses a prompt as too long";
-                return self.word("when a prompt is refused", means);
+                let means =
+                    "when the provider refuses a prompt as too long: nothing fires at a size";
+                return self.word("compacts", means);
             }
             TriggerSource::None => return,
         };
@@ -224,7 +225,7 @@ impl Legend {
         if !names.is_empty() {
             let names = names.join(", ");
             self.word(
-                "",
+                "skipped",
                 &format!("{records} hold nothing of the context: {names}"),
             );
         }
