@@ -87,7 +87,7 @@ pub struct Page {
 }
 
 /// All pages of the documentation, in the order in which they are listed.
-pub const PAGES: [Page; 18] = [
+pub const PAGES: [Page; 19] = [
     Page {
         name: "screens",
         about: "what the screens show, with pictures in the README",
@@ -137,6 +137,11 @@ pub const PAGES: [Page; 18] = [
         name: "scripts",
         about: "checks for scripts, hooks and CI",
         text: include_str!("docs/scripts.md"),
+    },
+    Page {
+        name: "hosts",
+        about: "the sessions of other machines in the list, by ssh",
+        text: include_str!("docs/hosts.md"),
     },
     Page {
         name: "reports",

@@ -240,6 +240,7 @@ impl Log {
             parent: None,
             len: 0,
             modified: Some(self.now),
+            host: None,
         };
         let meta = Event::Meta(Box::new(Meta {
             cwd: Some(format!("/home/ada/code/project-{}", self.file.0 % 7).into()),

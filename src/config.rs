@@ -43,6 +43,8 @@ use tui::theme::Fills;
 pub struct Config {
     /// Folders to search besides the agents' own.
     pub roots: Vec<PathBuf>,
+    /// Other machines whose sessions the list shows.
+    pub hosts: Vec<String>,
     /// The user's models table, relative to this file's folder. `None`: `models.toml` next to this file, if
     /// it exists.
     pub models: Option<PathBuf>,
@@ -76,6 +78,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             roots: Vec::new(),
+            hosts: Vec::new(),
             models: None,
             window: Vec::new(),
             policy: Vec::new(),

@@ -69,7 +69,8 @@
 //! | [`integrations`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
 //! | [`ingest`] | finds, reads and follows logs. Its modules, each using those before it: bytes, lines, databases, logs, stores, finding, the worker | `assets`, `model`, `decode`, `formats`, `tokens`, `files`, `integrations` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
-//! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `tokens`, `files`, `integrations`, `ingest`, `render` |
+//! | [`hosts`] | the sessions of other machines, read through the user's own `ssh` | `model`, `formats`, `render` |
+//! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `hosts`, `tokens`, `files`, `integrations`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `formats`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`metrics`] | the numbers of sessions for Prometheus: a file, or a server on a loopback address | `model`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `assets`, `model`, `render`; the runtime also `ingest`, `files` |
@@ -156,8 +157,8 @@ mod nearest;
 #[cfg(feature = "mcp")]
 pub use mcp;
 pub use {
-    agents, decode, files, formats, ingest, integrations, metrics, model, render, report, tokens,
-    tui,
+    agents, decode, files, formats, hosts, ingest, integrations, metrics, model, render, report,
+    tokens, tui,
 };
 
 #[doc = include_str!("trust.md")]

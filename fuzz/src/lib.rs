@@ -14,6 +14,7 @@ pub mod damage;
 pub mod database;
 pub mod decoders;
 pub mod folder;
+pub mod hosts;
 pub mod json;
 pub mod lines;
 pub mod mappings;
@@ -27,11 +28,12 @@ pub mod tail;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("configuration", configuration::check),
     ("database", database::check),
     ("decoders", decoders::check),
     ("folder", folder::check),
+    ("hosts", hosts::check),
     ("json", json::check),
     ("lines", lines::check),
     ("mappings", mappings::check),

@@ -2,13 +2,21 @@
 
 use super::cases;
 use super::mappings::THEN;
+use super::sessions::RULES;
 use ctxgauge::agents;
 use ctxgauge::formats::database::{DatabaseSpec, MAGIC};
 use ctxgauge::formats::{Format, StoreKind};
+use ctxgauge::hosts::wire;
+use ctxgauge::ingest::discover::Scanner;
+use ctxgauge::ingest::discover::roots::SearchRoot;
+use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::model::event::ByLength;
+use ctxgauge::model::sessions::{Sessions, Update};
 use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An input, and a name that is its own.
 pub type Seed = (String, Vec<u8>);
@@ -25,6 +33,7 @@ pub fn of(target: &str) -> Vec<Seed> {
         "database" => databases(),
         "decoders" => logs().map(|(_, seed)| seed).collect(),
         "folder" => folders(),
+        "hosts" => rows_of_hosts(),
         "json" | "lines" => contents(),
         "summaries" => summaries(),
         "mappings" => mappings(),
@@ -35,6 +44,36 @@ pub fn of(target: &str) -> Vec<Seed> {
         "tail" => followed(),
         _ => Vec::new(),
     }
+}
+
+/// The rows of the hand-written logs that are one file, as another machine would send them.
+fn rows_of_hosts() -> Vec<Seed> {
+    let mut seeds = vec![(
+        "start".to_owned(),
+        (super::hosts::start() + "\n").into_bytes(),
+    )];
+    for format in agents::ALL.iter().copied() {
+        let root = SearchRoot::Given(project().join("tests/fixtures").join(format.id));
+        let found = Scanner::new(vec![root], vec![format], |_| None).look();
+        for log in found.files.into_iter().take(8) {
+            let Ok(read) = read_whole(&log, &ByLength, &RULES) else {
+                continue;
+            };
+            let mut sessions = Sessions::new(Arc::clone(&RULES));
+            let (name, file) = (log.facts.path.display().to_string(), log.facts.file);
+            sessions.apply(Update::Found(Box::new(log.facts)));
+            sessions.apply(Update::Rebuilt {
+                file,
+                sessions: read,
+            });
+            for (at, key) in sessions.keys().enumerate() {
+                let row = wire::row(&sessions, key).and_then(|row| wire::bytes(&row));
+                let input = row.map(|row| [super::hosts::ROW.as_bytes(), &row].concat());
+                seeds.extend(input.map(|input| (format!("{name}-{at}"), input)));
+            }
+        }
+    }
+    seeds
 }
 
 /// The project's folder, of which this may be a crate or a test.

@@ -83,6 +83,7 @@ pub(super) fn log_file(format: &'static Format, path: &Path) -> LogFile {
             parent: None,
             len: 0,
             modified: None,
+            host: None,
         },
         system: Arc::new(Local),
         format,

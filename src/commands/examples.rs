@@ -10,6 +10,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("ctxgauge", "watch all sessions of this machine"),
             ("ctxgauge ~/.claude/projects", "watch the logs of a folder"),
             (
+                "ctxgauge ssh://build-1",
+                "add the sessions of another machine",
+            ),
+            (
                 "ctxgauge --demo",
                 "see it on logs that are part of the program",
             ),

@@ -35,6 +35,9 @@ pub struct Follow {
     /// that PATH is, and short ones that are written to.
     #[arg(long, requires = "texts")]
     pub reports: bool,
+    /// Instead of numbers, rows for the list of another machine, which reads them by ssh: see hosts.md.
+    #[arg(long, conflicts_with_all = ["texts", "redact"])]
+    pub summaries: bool,
     /// The only session that is read.
     #[command(flatten)]
     pub session: SessionOption,
@@ -62,6 +65,8 @@ impl Run for Follow {
         context.rules.earlier.count_at_once();
         let texts = if self.reports {
             Texts::Reports { alone: false }
+        } else if self.summaries {
+            Texts::Summaries
         } else if self.texts {
             Texts::All
         } else if self.redact.redact {

@@ -8,8 +8,10 @@ use super::options::{MonitorOptions, check_paths};
 use super::setup::{RejectedMapping, Setup};
 use super::{Call, locale};
 use crate::config::{self, UserThemes};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use hosts::Host;
+use hosts::host::SCHEME;
 use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, FollowedLogs};
 use model::threshold::OVERSIZED;
@@ -28,7 +30,7 @@ const WAITING_UPDATES: usize = 256;
 /// Options of the monitor.
 #[derive(Debug, Default, PartialEq, Args)]
 pub struct Monitor {
-    /// Log files or folders to watch; `-` reads standard input.
+    /// Log files or folders to watch; `-` reads standard input; `ssh://HOST` adds the sessions of another machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The options that commands have as well.
@@ -94,6 +96,8 @@ pub(super) struct Plan<'s> {
     options: Monitor,
     /// The named pipe, or standard input, that is read.
     pipe: Option<PathBuf>,
+    /// The other machines.
+    hosts: Vec<Host>,
     context: ReportContext,
     keymap: Keymap,
     themes: Themes,
@@ -103,7 +107,8 @@ pub(super) struct Plan<'s> {
 
 impl Plan<'_> {
     /// Reads what is saved, and checks options and configuration.
-    pub(super) fn new(setup: &Setup, options: Monitor) -> Result<Plan<'_>> {
+    pub(super) fn new(setup: &Setup, mut options: Monitor) -> Result<Plan<'_>> {
+        let hosts = hosts(setup, &mut options)?;
         let is_piped = |path: &PathBuf| path == Path::new(STDIN) || files::is_pipe(path);
         let (mut pipes, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             options.paths.iter().cloned().partition(is_piped);
@@ -144,6 +149,7 @@ impl Plan<'_> {
         Ok(Plan {
             setup,
             pipe: pipes.pop(),
+            hosts,
             options,
             context,
             keymap,
@@ -175,8 +181,8 @@ impl Plan<'_> {
                     .with_context(|| format!("cannot read '{}'", path.display()))?,
                 None => None,
             };
-            let or_demo = self.options.paths.is_empty();
-            let followed = FollowedLogs::start(self.context, piped, demo, or_demo)?;
+            let or_demo = self.options.paths.is_empty() && self.hosts.is_empty();
+            let followed = FollowedLogs::start(self.context, piped, demo, or_demo, self.hosts)?;
             (String::new(), Box::new(followed))
         };
         Ok(Start {
@@ -197,6 +203,27 @@ impl Plan<'_> {
             logs,
         })
     }
+}
+
+/// Takes the machines out of the paths. Without paths, those of the configuration are there too; paths are all that the
+/// user wants to see.
+fn hosts(setup: &Setup, options: &mut Monitor) -> Result<Vec<Host>> {
+    let is_host = |path: &PathBuf| path.to_str().is_some_and(|path| path.starts_with(SCHEME));
+    let paths = std::mem::take(&mut options.paths);
+    let (named, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.into_iter().partition(is_host);
+    options.paths = paths;
+    let configured = setup.config.hosts.iter().map(String::as_str);
+    let configured = configured.filter(|_| options.paths.is_empty() && !options.demo);
+    let named = named.iter().filter_map(|path| path.to_str());
+    let mut hosts = Vec::new();
+    for name in named.chain(configured) {
+        let host = Host::read(name);
+        let host = host.map_err(|why| anyhow!("'{name}' is no other machine: {why}"))?;
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    Ok(hosts)
 }
 
 /// Returns the log whose session opens at once: the path that the user named, if it is one file.

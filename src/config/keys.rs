@@ -151,6 +151,8 @@ use Unset::{Default, Means, Required};
 /// All keys, in the order in which they are listed.
 pub const ALL: &[Key] = keys! {
     roots: Texts, Default("[]"), "Folders to search besides the agents' own.", like r#"["/srv/agents/logs"]"#;
+    hosts: Texts, Default("[]"), "Other machines whose sessions the list shows, as your ssh knows them.",
+        like r#"["build-1", "build-2"]"#;
     models: Text, Means("models.toml beside the configuration, if there is one"),
         "Your own models table; its rows come before the built-in ones.", like r#""models.toml""#;
     theme: Text, Default(r#""terminal""#),

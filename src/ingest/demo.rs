@@ -183,6 +183,7 @@ fn found(number: usize, log: &Log, len: u64) -> Update {
         parent: None,
         len,
         modified: Some(Timestamp::now()),
+        host: None,
     }))
 }
 

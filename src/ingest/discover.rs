@@ -518,6 +518,7 @@ impl<'s> Walk<'s> {
                 parent: claim.parent,
                 len: stamp.bytes(),
                 modified: stamp.modified(),
+                host: None,
             },
             system: at.system,
             format,

@@ -67,6 +67,7 @@ pub fn add(followed: &Followed, n: u64, session: Session) {
             parent: None,
             len: 0,
             modified: session.updated_at,
+            host: None,
         })),
     );
     let sessions = vec![(Conversation::Main, session)];

@@ -90,6 +90,7 @@ mod tests {
             parent: None,
             len: 0,
             modified: None,
+            host: None,
         })));
         let sessions = vec![(Conversation::Main, log.session)];
         all.apply(Update::Rebuilt { file, sessions });

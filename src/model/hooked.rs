@@ -2,6 +2,7 @@
 
 use super::event::Cause;
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// The largest difference between the clocks of a log and of its hooks: both are this machine's, but one time is of the
 /// beginning of a write and the other of the end.
@@ -10,7 +11,7 @@ const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 const LONGEST: SignedDuration = SignedDuration::from_mins(15);
 
 /// A compaction that hooks were run for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HookedCompaction {
     /// The time at which the hook before it ran.
     pub at: Timestamp,

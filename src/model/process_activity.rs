@@ -1,8 +1,10 @@
 //! The activity of a running session, as the agent itself reports it.
 
+use serde::{Deserialize, Serialize};
+
 /// The activity of the process of a session, by the agent's own registry of running sessions. Of several processes of
 /// one session, the greatest counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ProcessActivity {
     /// The registry does not say what it does.
     Unspecified,

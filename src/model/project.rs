@@ -1,6 +1,7 @@
 //! Computes the names of projects. A project is a folder; two folders of the same name are two projects.
 
 use crate::names::contains;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// The separators of the parts of a path, whatever the system that the log is from.
@@ -8,7 +9,7 @@ const SEPARATORS: [char; 2] = ['/', '\\'];
 
 /// The project of a working directory that is not the project's folder itself: a worktree, or a folder that the agent
 /// changed to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     /// The working directory that this is about.
     pub cwd: Box<str>,
@@ -69,8 +70,25 @@ pub(crate) fn trimmed(folder: &str) -> &str {
     folder.trim_end_matches(SEPARATORS)
 }
 
+/// Returns what stands in the place of the folder of a project of another machine: its name there, after the machine. It
+/// has no ends, so that it is its own name among the projects of this machine.
+pub fn of_host(host: &str, project: &str) -> String {
+    format!("{host}:{project}")
+}
+
+/// Returns true for what [`of_host`] returns. The drive of a path is one letter, or a path follows.
+fn is_of_host(folder: &str) -> bool {
+    let parts = folder.split_once(':');
+    parts.is_some_and(|(host, project)| {
+        host.len() > 1 && !host.contains(SEPARATORS) && !project.starts_with(SEPARATORS)
+    })
+}
+
 /// Returns the last part of a folder's path.
 pub fn last_part(folder: &str) -> &str {
+    if is_of_host(folder) {
+        return folder;
+    }
     folder.rsplit(SEPARATORS).next().unwrap_or_default()
 }
 
@@ -87,7 +105,8 @@ pub fn is_named(folder: &str, by: &str) -> bool {
 
 /// Returns the ends of a path, from its last part to the whole.
 fn ends(folder: &str) -> impl Iterator<Item = &str> {
-    let after = folder.rmatch_indices(SEPARATORS);
+    let inner = if is_of_host(folder) { "" } else { folder };
+    let after = inner.rmatch_indices(SEPARATORS);
     let after = after.map(|(at, separator)| &folder[at + separator.len()..]);
     after.chain(Some(folder)).filter(|end| !end.is_empty())
 }
@@ -100,6 +119,18 @@ mod tests {
         let mut projects = Projects::default();
         folders.iter().for_each(|folder| projects.add(folder));
         projects
+    }
+
+    #[test]
+    fn a_project_of_another_machine_is_called_as_there_after_the_machine() {
+        let there = of_host("build-1", "one/web");
+        let all = projects(&["/home/ada/web", &there]);
+        assert_eq!(all.name(&there), "build-1:one/web");
+        assert_eq!(all.name("/home/ada/web"), "web");
+        assert_eq!(last_part(&there), there);
+        for path in [r"C:\two\blog", "/a:b/c", "ssh://build-1/x", "c:web"] {
+            assert!(!is_of_host(path), "{path}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod activity;
 mod entry;
+mod hosts;
 mod name;
 mod projects;
 mod rows;
@@ -21,6 +22,7 @@ use super::window::{Overrides, Rules};
 use crate::Role;
 pub use activity::{Activity, LIVE_SECONDS};
 use entry::{EntryContent, SessionEntry};
+pub use hosts::Away;
 use jiff::Timestamp;
 pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
@@ -60,6 +62,8 @@ pub struct FileFacts {
     pub len: u64,
     /// The time at which it was last written.
     pub modified: Option<Timestamp>,
+    /// The machine that it is on, as the user names it; `None`: this one.
+    pub host: Option<Arc<str>>,
 }
 
 /// The commands by which the user goes on with a session in its agent; `None`: none is certain.
@@ -136,6 +140,13 @@ pub enum Update {
     },
     /// A file is gone.
     Vanished(FileId),
+    /// Another machine answers, or does not.
+    Host {
+        /// The machine, as the user names it.
+        host: Arc<str>,
+        /// Since when it does not answer; `None`: it does.
+        away: Option<Away>,
+    },
     /// Every file was read once, at least its end: all gauges have numbers.
     InitialScanDone,
     /// Everything has been read through.
@@ -153,6 +164,8 @@ pub struct Sessions {
     projects: Projects,
     /// The summary of a session of each agent of which nothing was read.
     unread: BTreeMap<&'static str, Summary>,
+    /// The machines that do not answer.
+    away: BTreeMap<Arc<str>, Away>,
     /// True if every file was read once, at least its end.
     pub initial_scan_done: bool,
     /// True if everything has been read through.
@@ -376,6 +389,10 @@ impl Sessions {
                 self.files.remove(&file);
                 self.take_out(file);
             }
+            Update::Host { host, away } => match away {
+                Some(away) => drop(self.away.insert(host, away)),
+                None => drop(self.away.remove(&host)),
+            },
             Update::InitialScanDone => self.initial_scan_done = true,
             Update::CaughtUp => self.caught_up = true,
         }
@@ -507,6 +524,8 @@ impl Sessions {
         known.newest = newest.or(known.newest);
         let (newest, written) = (known.newest, known.facts.modified);
         let last = match (newest, written) {
+            // Its own machine has said when it was active, and the clock there may be another.
+            (newest, written) if known.facts.host.is_some() => written.or(newest),
             (Some(newest), Some(written)) if known.is_written => Some(newest.max(written)),
             // Nothing is newer than its file: the clock of the one or the other is wrong.
             (Some(newest), Some(written)) => Some(newest.min(written)),
@@ -624,6 +643,7 @@ mod tests {
             parent: None,
             len: 0,
             modified: Some(at(500)),
+            host: None,
         })));
         sessions
     }
@@ -759,6 +779,7 @@ mod tests {
                 parent: Some(parent.to_owned()),
                 len: 0,
                 modified: None,
+                host: None,
             })));
         }
         assert_eq!(sessions.recent().len(), 3);
@@ -778,6 +799,7 @@ mod tests {
                 parent: parent.map(str::to_owned),
                 len: 0,
                 modified: None,
+                host: None,
             })));
         }
         let rank = |found: &Candidate<'_>| sessions[found.key.file.0 as usize].2;
@@ -825,6 +847,7 @@ mod tests {
                 parent: None,
                 len: 0,
                 modified: None,
+                host: None,
             })));
             let mut session = Session::new("gemini-cli", Arc::default());
             session.meta.id = Some(id.into());

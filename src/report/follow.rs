@@ -42,6 +42,8 @@ pub enum Texts {
     All,
     /// Neither, but paths, ids and names.
     Names,
+    /// Rows for the list of another machine, in the place of everything else: see [`hosts::wire`].
+    Summaries,
     /// Pseudonyms.
     Redacted(Arc<Redactor>),
 }
@@ -136,6 +138,8 @@ part! { Start(stream: &Stream) {
     heartbeat_ms: u64 = ms(stream.pace.heartbeat),
     // True if titles and prompts are in the lines.
     texts: bool = stream.texts.has_titles(),
+    // True if sessions are rows for the list of another machine.
+    summaries?: bool = matches!(stream.texts, Texts::Summaries).then_some(true),
     // True if names are pseudonyms.
     redacted: bool = matches!(stream.texts, Texts::Redacted(_)),
 }}

@@ -10,6 +10,7 @@ pub mod filter;
 mod hand_out;
 mod help;
 mod hints;
+mod hosts;
 mod input;
 mod items;
 mod jump_text;
@@ -41,6 +42,7 @@ pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
 pub use hand_out::{HandOut, HandOutRequest, HandOutResult};
 pub use help::{HelpLine, Sign, wrapped};
+pub use hosts::AWAY_SIGN;
 pub use items::{ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
 pub use needs::Need;
@@ -130,6 +132,8 @@ pub enum Effect {
     OpenPath(Arc<PathBuf>),
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
+    /// Show the log of another machine on the screens of that machine, which take over the terminal.
+    OpenThere(Arc<str>, Arc<PathBuf>),
     /// Write a file in the working directory, and say its name in a [`Msg::Done`]; or copy to the clipboard.
     HandOn(HandOutRequest),
     /// Go on to the next theme.
@@ -482,7 +486,10 @@ impl App {
             | Update::Appended { file, .. }
             | Update::Settings { file, .. }
             | Update::Vanished(file) => *file,
-            Update::Running { .. } | Update::InitialScanDone | Update::CaughtUp => return,
+            Update::Running { .. }
+            | Update::Host { .. }
+            | Update::InitialScanDone
+            | Update::CaughtUp => return,
         };
         self.watch.note(file);
         for key in self.sessions.of_file(file) {

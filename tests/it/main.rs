@@ -29,6 +29,7 @@ mod fuzzed;
 mod handout;
 mod hook;
 mod hostile;
+mod hosts;
 mod house;
 mod json;
 mod limits;

@@ -9,6 +9,7 @@ mod bytes;
 mod confined;
 mod copy;
 mod hostile;
+mod hosts;
 mod life;
 // Only tests on Linux start a process without a terminal.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]

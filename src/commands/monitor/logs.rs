@@ -2,6 +2,8 @@
 
 use super::hand_out::Writer;
 use super::search;
+use hosts::host::SCHEME;
+use hosts::{Host, Links};
 use ingest::search::Matcher;
 use ingest::store::pipe::PipeInput;
 use ingest::{self, Handle, IngestEvent, TextJob, demo};
@@ -9,8 +11,10 @@ use model::sessions::{FileId, Update};
 use model::window::Rules;
 use report::ReportContext;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -92,6 +96,10 @@ impl Logs for Demo {
         drop(thread::Builder::new().name("search".into()).spawn(say));
     }
 
+    fn there(&self, _: &str, _: &Path) -> Option<Vec<OsString>> {
+        None
+    }
+
     fn is_invented(&self, file: FileId) -> bool {
         demo::holds(file)
     }
@@ -103,6 +111,8 @@ pub(super) struct FollowedLogs {
     context: Arc<ReportContext>,
     /// The demo, which is shown if there are no logs.
     demo: Demo,
+    /// The other machines, which are followed until the screens end.
+    _links: Links,
 }
 
 impl FollowedLogs {
@@ -112,7 +122,18 @@ impl FollowedLogs {
         piped: Option<PipeInput>,
         demo: Demo,
         or_demo: bool,
+        others: Vec<Host>,
     ) -> io::Result<FollowedLogs> {
+        let to_list = to_screens(demo.sender.clone());
+        let links = hosts::start(others, &hosts::Options::new(agents::by_id), move |event| {
+            to_list(match event {
+                hosts::Event::Update(update) => update.into(),
+                hosts::Event::Said(host, what) => IngestEvent::Problem {
+                    path: format!("{SCHEME}{host}").into(),
+                    what,
+                },
+            })
+        })?;
         let beside = Arc::new(context.beside());
         let options = ingest::Options {
             formats: context.formats,
@@ -142,6 +163,7 @@ impl FollowedLogs {
             handle,
             context: beside,
             demo,
+            _links: links,
         })
     }
 }
@@ -165,6 +187,10 @@ impl Logs for FollowedLogs {
 
     fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder) {
         search::start(self.context.beside(), request, matcher, finder);
+    }
+
+    fn there(&self, host: &str, log: &Path) -> Option<Vec<OsString>> {
+        Host::read(host).ok()?.open(log)
     }
 
     fn is_invented(&self, file: FileId) -> bool {

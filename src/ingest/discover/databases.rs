@@ -91,6 +91,7 @@ impl Walk<'_> {
                     parent: session.parent.as_deref().map(ToOwned::to_owned),
                     len: 0,
                     modified: session.stamp.modified().or(of_all),
+                    host: None,
                 },
                 system: Arc::new(Local),
                 format,

@@ -107,6 +107,7 @@ pub fn recognise(
             parent: None,
             len: 0,
             modified: Some(Timestamp::now()),
+            host: None,
         },
         system: Arc::new(Local),
         format,

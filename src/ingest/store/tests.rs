@@ -48,6 +48,7 @@ impl Memory {
                 parent: Claim::LINES.parent,
                 len: 0,
                 modified: None,
+                host: None,
             },
             system: Arc::new(Local),
             format: &TOY,

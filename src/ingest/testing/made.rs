@@ -194,6 +194,7 @@ impl MadeLog {
                 parent: Claim::LINES.parent,
                 len,
                 modified: None,
+                host: None,
             },
             system: Arc::new(Local),
             format: &TOY,

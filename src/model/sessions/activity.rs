@@ -34,6 +34,10 @@ impl Sessions {
         active: Option<Timestamp>,
         now: Timestamp,
     ) -> Option<Activity> {
+        // Nobody knows what it does now.
+        if self.away(key).is_some() {
+            return None;
+        }
         match self.running(key) {
             Some(running) if running.is_quiet() => return Some(Activity::Waiting),
             Some(_) => return Some(Activity::Working),

@@ -73,6 +73,7 @@ mod tests {
             parent: None,
             len: 0,
             modified: None,
+            host: None,
         })));
         rebuild(&mut sessions, session);
         sessions

@@ -1,9 +1,10 @@
 //! Holds the statements of an agent's client about a session, which no log of that agent has.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The window of a session as its agent's client says it, and more where it does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientStatus {
     /// The window, in tokens.
     pub window: u64,
@@ -20,7 +21,7 @@ pub struct ClientStatus {
 }
 
 /// The size at which a client compacts by itself, in its own word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ClientCompaction {
     /// It does not say.
     #[default]
@@ -44,7 +45,7 @@ impl ClientCompaction {
 }
 
 /// The breakdown of a context, as the client estimates it. Its names are not safe to print.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breakdown {
     /// When.
     pub at: Timestamp,

@@ -82,13 +82,14 @@ pub struct OtherTrigger {
 }
 
 /// The settings of an agent about compactions for other reasons than the size. `None`: as usual.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct OtherSettings {
     /// True if it compacts while nobody types.
     pub idle: Option<bool>,
     /// The smallest context for that, in tokens.
     pub idle_size: Option<u64>,
     /// The file or variable that it is from, to be shown.
+    #[serde(skip)]
     pub idle_from: &'static str,
     /// True if it makes summaries beforehand.
     pub background: Option<bool>,
@@ -103,11 +104,12 @@ pub struct OtherSettings {
     /// The hashes that it compares, by model.
     pub hashes: Vec<(String, String)>,
     /// The file that all others are from, to be shown; empty: the usual settings, or none.
+    #[serde(skip)]
     pub from: &'static str,
 }
 
 /// A summary that was made beforehand, and waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadySummary {
     /// The time at which it was made; `None`: not known.
     pub at: Option<Timestamp>,

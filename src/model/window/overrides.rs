@@ -6,13 +6,14 @@ use super::other::OtherSettings;
 use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
 use crate::project::{Project, trimmed};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
 /// numbers are tokens.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Overrides {
     /// The window, where the log has none.
     pub window: Option<u64>,
@@ -49,8 +50,10 @@ pub struct Overrides {
     /// Windows of single models; the first that matches holds. What is set for all models outranks them.
     pub models: Vec<ModelWindow>,
     /// The file or variable that `window` and `unknown_window` are from, to be shown; empty: the usual settings.
+    #[serde(skip)]
     pub window_from: &'static str,
     /// The file or variable that `compact_window` and `limit` are from, to be shown; empty: the usual settings.
+    #[serde(skip)]
     pub trigger_from: &'static str,
     /// The statement of the agent's client about the session.
     pub said: Option<ClientStatus>,
@@ -95,7 +98,7 @@ impl Overrides {
 }
 
 /// The window of a model in an agent's settings.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ModelWindow {
     /// The model's id; `*` matches any text.
     pub id: String,
@@ -110,11 +113,12 @@ pub struct ModelWindow {
     /// The treatment of pictures.
     pub pictures: Media<Pictures>,
     /// The file or variable that they are from.
+    #[serde(skip)]
     pub from: &'static str,
 }
 
 /// The setting for compactions that an agent makes by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Compaction {
     /// According to its policy.
     #[default]

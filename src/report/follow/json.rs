@@ -23,6 +23,14 @@ pub(super) struct Line<B> {
     pub(super) body: B,
 }
 
+/// A session as a row for the list of another machine.
+#[derive(Serialize)]
+pub(super) struct Row {
+    /// As in all other lines.
+    pub(super) session: String,
+    pub(super) row: String,
+}
+
 /// The number of sessions that the reader has.
 #[derive(Serialize)]
 pub(super) struct Count {

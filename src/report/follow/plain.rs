@@ -301,6 +301,7 @@ mod tests {
             parent: None,
             len: 0,
             modified: None,
+            host: None,
         })));
         sessions.apply(Update::Rebuilt {
             file,

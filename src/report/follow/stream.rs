@@ -1,7 +1,7 @@
 //! Holds the state that the threads that read logs share with the one that writes lines.
 
 use super::changes::{Changes, SentLine};
-use super::json::{Count, SessionGone, State as Body};
+use super::json::{Count, Row, SessionGone, State as Body};
 use super::plain::PlainLines;
 use super::{Lines, Pace, Texts};
 use crate::OnlySession;
@@ -190,7 +190,8 @@ impl State {
                 self.sessions.apply(update);
                 return false;
             }
-            Update::CaughtUp => return false,
+            // This machine's own sessions are written.
+            Update::CaughtUp | Update::Host { .. } => return false,
         };
         let mut is_new = matches!(update, Update::Vanished(_));
         if let Some(conversations) = conversations {
@@ -298,6 +299,22 @@ impl State {
             self.changes.note(key, sent);
             return Ok(());
         }
+        if matches!(texts, Texts::Summaries) {
+            let Some(row) = hosts::wire::row(&self.sessions, key) else {
+                return Ok(());
+            };
+            let session = joined_by(facts.agent, facts, key.conversation);
+            let sent = SentLine {
+                at: now,
+                hash: hash(row.as_bytes()),
+                is_live: self.sessions.live(key, at).is_some(),
+            };
+            if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
+                lines.add(to, "session", Row { session, row })?;
+                self.changes.note(key, sent);
+            }
+            return Ok(());
+        }
         let Some(mut names) = texts.names(&self.sessions, key) else {
             return Ok(());
         };
@@ -316,11 +333,9 @@ impl State {
         let body = Body::new(name, title, part, report.as_ref());
         let mut said = Vec::new();
         line(&mut said, &body)?;
-        let mut hash = DefaultHasher::new();
-        hash.write(&said);
         let sent = SentLine {
             at: now,
-            hash: hash.finish(),
+            hash: hash(&said),
             is_live: self.sessions.live(key, at).is_some(),
         };
         if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
@@ -332,6 +347,13 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// Returns a hash of what a line says.
+fn hash(said: &[u8]) -> u64 {
+    let mut hash = DefaultHasher::new();
+    hash.write(said);
+    hash.finish()
 }
 
 fn conversations_of<T>(all: &[(Conversation, T)]) -> Vec<Conversation> {
@@ -353,7 +375,7 @@ impl Texts {
     fn names<'f>(&self, sessions: &'f Sessions, key: SessionKey) -> Option<Names<'f>> {
         match self {
             Texts::Reports { .. } | Texts::All => Names::with_texts(sessions, key),
-            Texts::Names => Names::without_texts(sessions, key),
+            Texts::Names | Texts::Summaries => Names::without_texts(sessions, key),
             Texts::Redacted(redactor) => Names::redacted(sessions, key, redactor),
         }
     }

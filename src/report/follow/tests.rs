@@ -45,6 +45,7 @@ fn write_state(stream: &Stream, file: u64, records: u64) {
             parent: None,
             len: records,
             modified: Some(Timestamp::UNIX_EPOCH),
+            host: None,
         })),
     );
     let mut session = Session::new("codex", Arc::default());

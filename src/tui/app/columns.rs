@@ -4,6 +4,7 @@
 //! The narrower the screen, the fewer columns it shows. First come those that say which session it is and how full it is,
 //! then how long it will last, then the rest. Each entry says from which width on it is shown, and why from there on.
 
+use super::hosts::AWAY_SIGN;
 use super::layout::WidthClass;
 use super::listed::{GROWTH_BARS, RowNames, nearness, percent};
 use super::{App, Nearness, Stage};
@@ -323,7 +324,11 @@ pub static COLUMNS: &[Column] = columns! {
         "time since the last record",
         |entry| {
             let age = entry.app.age(entry.row.key);
-            quiet(render::or_none(age.map(number::age)))
+            let age = render::or_none(age.map(number::age));
+            match entry.app.sessions.away(entry.row.key) {
+                Some(_) => piece(format!("{AWAY_SIGN}{age}"), Tone::Near),
+                None => quiet(age),
+            }
         };
     // An order alone: the percentages are beside the gauges.
     Left "trigger" "" [], sort 3 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),

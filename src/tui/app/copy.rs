@@ -39,9 +39,10 @@ impl App {
         let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
         // The agent cannot resume a sub-agent by itself.
         let is_main = gauge.meta.parent.is_none() && facts.parent.is_none();
-        let folder = gauge.meta.cwd.as_deref();
+        // Of another machine only its project is known.
+        let folder = gauge.meta.cwd.as_deref().filter(|_| facts.host.is_none());
         let resume = id
-            .filter(|_| is_main)
+            .filter(|_| is_main && facts.host.is_none())
             .and_then(|id| resume_command(facts.commands.resume?, id, folder));
         let text = |key, about, text: String| Copyable {
             key,

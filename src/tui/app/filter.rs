@@ -13,6 +13,8 @@ pub enum Name {
     Model,
     /// The project.
     Project,
+    /// The machine that the log is on, where that is another one.
+    Host,
     /// The session's title.
     Title,
     /// The item's role.
@@ -91,6 +93,7 @@ pub static SESSIONS: Vocabulary = Vocabulary {
         ("agent:", Name::Agent),
         ("model:", Name::Model),
         ("project:", Name::Project),
+        ("host:", Name::Host),
         ("title:", Name::Title),
     ],
     facts: &[

@@ -83,6 +83,9 @@ impl App {
     }
 
     pub(super) fn act(&mut self, action: Action) -> Effect {
+        if self.is_refused_there(action) {
+            return Effect::None;
+        }
         if let Some(rows) = rows(action, self.page_rows()) {
             return self.step(rows);
         }
@@ -251,6 +254,9 @@ impl App {
     }
 
     pub(super) fn open_session_page(&mut self, key: SessionKey) -> Effect {
+        if let Some(effect) = self.open_there(key) {
+            return effect;
+        }
         if matches!(self.ui.screen, Screen::Overview | Screen::Results) {
             self.ui.home = self.ui.screen;
         }

@@ -110,7 +110,7 @@ fn is_named(name: Name, value: &str, item: &ItemRef<'_>, facts: &Facts<'_>) -> b
         Name::Source => facts.source.name().starts_with(value),
         Name::Kind => contains(item.kind().name(), value),
         Name::In => facts.in_context || value != "context",
-        Name::Agent | Name::Model | Name::Project | Name::Title => true,
+        Name::Agent | Name::Model | Name::Project | Name::Host | Name::Title => true,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::columns::fitting;
 use super::help::{HelpLine, Sign};
+use super::hosts::AWAY_SIGN;
 use super::{App, Page, Screen};
 use crate::keymap::{Action, Scope};
 use model::session::Session;
@@ -50,6 +51,10 @@ impl Legend {
         let provisional = "may still change: not all of the log was read or counted yet";
         self.word("~46k", provisional);
         self.signs(&[Sign::Works, Sign::Waits, Sign::Written]);
+        if app.sessions.hosts_away() > 0 {
+            let means = "its machine does not answer: as it was when that was last heard of";
+            self.word(AWAY_SIGN, means);
+        }
         self.signs(&[Sign::Known, Sign::Estimated, Sign::Error, Sign::Trigger]);
         self.signs(&Role::ALL.map(Sign::Role));
     }

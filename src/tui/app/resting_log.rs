@@ -29,7 +29,9 @@ impl RestingLog {
 impl App {
     /// Notes which log is the current one.
     pub(super) fn note_current(&mut self) {
-        let current = self.current().map(|key| key.file);
+        // A log on another machine is not read.
+        let here = |key: &SessionKey| self.sessions.host(*key).is_none();
+        let current = self.current().filter(here).map(|key| key.file);
         if self.rest.on.map(|(file, _)| file) != current {
             self.rest.on = current.map(|file| (file, self.now));
         }

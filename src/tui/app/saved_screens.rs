@@ -213,7 +213,9 @@ impl App {
     fn find_awaited(&self, awaited: &LastSession) -> Option<SessionKey> {
         let is_in_log = |key: &SessionKey| {
             let facts = self.sessions.facts(*key);
-            facts.is_some_and(|facts| facts.path.to_str() == Some(&awaited.path))
+            facts.is_some_and(|facts| {
+                facts.host.is_none() && facts.path.to_str() == Some(&awaited.path)
+            })
         };
         let found = self.sessions.gauges().filter(|(key, _)| is_in_log(key));
         if !awaited.id.is_empty() {

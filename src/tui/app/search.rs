@@ -194,12 +194,13 @@ impl App {
             return Effect::None;
         }
         let (sessions, filter) = self.searchable();
-        Effect::Search(SearchRequest {
+        let request = SearchRequest {
             pattern: pattern.to_owned(),
             syntax,
             sessions: Arc::clone(sessions),
             filter,
-        })
+        };
+        Effect::Search(self.search_here(request))
     }
 
     /// Takes what a search says.

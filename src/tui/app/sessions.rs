@@ -221,7 +221,7 @@ impl App {
         let others = matched.sessions.iter().filter(|(_, matches)| !**matches);
         let others = others.map(|(key, _)| *key);
         let sessions: HashSet<SessionKey> = others
-            .filter(|key| self.sessions.get(*key).is_none())
+            .filter(|key| self.sessions.get(*key).is_none() && self.sessions.host(*key).is_none())
             .collect();
         Some(SearchRequest {
             pattern: matched.searched()?.clone(),
@@ -280,6 +280,10 @@ impl App {
             }
             Name::Model => gauge.model().is_some_and(|model| contains(model, value)),
             Name::Project => is_named(gauge.folder(), value),
+            Name::Host => {
+                let host = self.sessions.host(key);
+                host.is_some_and(|host| contains(host, value))
+            }
             Name::Title => {
                 let title = self.sessions.title(key);
                 title.is_some_and(|title| contains(&title, value))
@@ -297,6 +301,7 @@ impl App {
                 Name::Agent => self.sessions.facts(key).map(|facts| facts.label.to_owned()),
                 Name::Model => gauge.model().map(str::to_owned),
                 Name::Project => Some(self.sessions.project_of(gauge).to_owned()),
+                Name::Host => self.sessions.host(key).map(|host| host.as_ref().to_owned()),
                 _ => None,
             })
             .collect();

@@ -55,6 +55,13 @@ impl<C: Console, W: Write> Screens<C, W> {
                     self.app.update(Msg::Done(why));
                 }
             }
+            Effect::OpenThere(host, log) => match self.logs.there(&host, &log) {
+                Some(command) => self.opening = Some(TextExport::there(command)),
+                None => {
+                    let why = format!("the path of the log on {host} cannot be passed to ssh");
+                    self.app.update(Msg::Done(why));
+                }
+            },
             Effect::Open(request, program) => match self.write_out(request, program) {
                 Ok(opening) => self.opening = Some(opening),
                 Err(e) => {
@@ -105,7 +112,10 @@ impl<C: Console, W: Write> Screens<C, W> {
 
     /// Leaves the terminal to a program until it ends. Its failure is reported.
     pub(super) async fn run_program(&mut self, opening: TextExport) -> anyhow::Result<Next> {
-        let words = program::words(opening.program, &|name| self.env.get(name));
+        let words = match &opening.file {
+            OpenedFile::There(command) => command.clone(),
+            _ => program::words(opening.program, &|name| self.env.get(name)),
+        };
         self.console.leave().await;
         let started = program::start(&words, opening.file.path());
         let id = started.as_ref().map_or(0, program::RunningProgram::id);

@@ -5,6 +5,8 @@ use crate::app::{HandOutRequest, HandOutResult, Msg, SearchRequest};
 use ingest::search::Matcher;
 use ingest::{IngestEvent, TextJob};
 use model::sessions::FileId;
+use std::ffi::OsString;
+use std::path::Path;
 
 /// Reads logs for the screens. No request waits: what it leads to comes as updates.
 pub trait Logs: Send {
@@ -21,6 +23,9 @@ pub trait Logs: Send {
     /// Searches the texts of sessions, and tells the finder what it finds until that is not wanted any more. The search ends
     /// when the finder is dropped.
     fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder);
+
+    /// Returns the program and its arguments that show this log of another machine on its own screens; `None`: none can.
+    fn there(&self, host: &str, log: &Path) -> Option<Vec<OsString>>;
 
     /// Returns true if a file was invented, so that its alerts stay on the screen.
     fn is_invented(&self, file: FileId) -> bool;

@@ -47,6 +47,7 @@ use running_search::RunningSearch;
 use signals::Signals;
 pub use signals::{EndedBy, Signal, when_ended};
 use state::{State, StateFile};
+use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -180,13 +181,16 @@ enum OpenedFile {
     Temporary(NamedTempFile),
     /// A log or a folder.
     Existing(Arc<PathBuf>),
+    /// None: a command shows what is on another machine.
+    There(Vec<OsString>),
 }
 
 impl OpenedFile {
-    fn path(&self) -> &Path {
+    fn path(&self) -> Option<&Path> {
         match self {
-            OpenedFile::Temporary(file) => file.path(),
-            OpenedFile::Existing(path) => path,
+            OpenedFile::Temporary(file) => Some(file.path()),
+            OpenedFile::Existing(path) => Some(path),
+            OpenedFile::There(_) => None,
         }
     }
 }
@@ -201,11 +205,20 @@ struct TextExport {
 impl TextExport {
     /// Returns a file that is there already, for the editor.
     fn of_path(path: Arc<PathBuf>) -> TextExport {
+        TextExport::ready(OpenedFile::Existing(path))
+    }
+
+    /// Returns a command that needs no file.
+    fn there(command: Vec<OsString>) -> TextExport {
+        TextExport::ready(OpenedFile::There(command))
+    }
+
+    fn ready(file: OpenedFile) -> TextExport {
         let (sender, written) = oneshot::channel();
         // Its receiver is held.
         let _ = sender.send(Ok(0));
         TextExport {
-            file: OpenedFile::Existing(path),
+            file,
             program: Program::Editor,
             written,
         }

@@ -50,17 +50,18 @@ pub(super) struct RunningProgram {
     child: Child,
 }
 
-/// Starts it on a file.
+/// Starts it, on a file if there is one.
 ///
 /// # Errors
 ///
 /// Returns the problem, and what to do about it, if the program cannot be run.
-pub(super) fn start(words: &[OsString], file: &Path) -> Result<RunningProgram, String> {
+pub(super) fn start(words: &[OsString], file: Option<&Path>) -> Result<RunningProgram, String> {
     let (name, arguments) = words.split_first().ok_or("no program is named")?;
-    let child = Command::new(name).args(arguments).arg(file).spawn();
+    let child = Command::new(name).args(arguments).args(file).spawn();
     let name = name.to_string_lossy().into_owned();
     match child {
         Ok(child) => Ok(RunningProgram { name, child }),
+        Err(e) if file.is_none() => Err(format!("could not run {name}: {e}")),
         Err(e) => Err(format!(
             "could not run {name}: {e}; set PAGER, or VISUAL or EDITOR, to an installed program"
         )),
@@ -102,7 +103,7 @@ mod tests {
 
     #[cfg(unix)]
     fn run(words: &[OsString], file: &Path) -> Result<(), String> {
-        start(words, file)?.wait()
+        start(words, Some(file))?.wait()
     }
 
     #[test]

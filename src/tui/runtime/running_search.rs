@@ -120,6 +120,10 @@ mod tests {
             self.0.lock().unwrap().push(finder);
         }
 
+        fn there(&self, _: &str, _: &std::path::Path) -> Option<Vec<std::ffi::OsString>> {
+            None
+        }
+
         fn is_invented(&self, _: FileId) -> bool {
             false
         }

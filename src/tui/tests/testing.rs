@@ -115,6 +115,7 @@ impl Log {
             parent: None,
             len: 0,
             modified: Some(at),
+            host: None,
         };
         Log {
             file: FileId(n),
@@ -123,6 +124,16 @@ impl Log {
             at,
             updates: vec![Update::Found(Box::new(facts))],
         }
+    }
+
+    /// This log on another machine.
+    pub(crate) fn on_host(mut self, host: &str) -> Log {
+        for update in &mut self.updates {
+            if let Update::Found(facts) = update {
+                facts.host = Some(host.into());
+            }
+        }
+        self
     }
 
     /// This log as another file.

@@ -76,6 +76,9 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
     };
     let mut state = Pieces::new();
     let mut say = |piece: Piece| state.extend([quiet(" · "), piece]);
+    if let Some(away) = app.away_words(key) {
+        say(piece(away, Tone::Near));
+    }
     if let Some(need) = app.need(key) {
         say(piece(need.words(), Tone::Near));
     }

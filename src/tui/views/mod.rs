@@ -18,7 +18,7 @@ mod tabs;
 mod text;
 mod transport;
 
-use crate::app::{App, Overlay, Purpose, Screen, layout, wrapped};
+use crate::app::{AWAY_SIGN, App, Overlay, Purpose, Screen, layout, wrapped};
 use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
@@ -185,6 +185,9 @@ fn empty_context(gauge: &SessionGauge) -> &'static str {
 /// Returns the mark of a live session and the space after it. It shows what the agent reports about itself or, if it
 /// reports nothing, that its log was written lately.
 fn live(app: &App, key: SessionKey) -> Piece {
+    if app.sessions.away(key).is_some() {
+        return piece(format!("{AWAY_SIGN} "), Tone::Near);
+    }
     let live = app.sessions.live(key, app.now);
     let tone = match live {
         Some(Activity::Waiting) => Tone::Quiet,

@@ -79,6 +79,12 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if needs > 0 && text::width(&words) <= room {
         left.push(piece(words, Tone::Near));
     }
+    let away = app.sessions.hosts_away();
+    let words = format!(", {} away", number::counted(away as u64, "host"));
+    let room = usize::from(area.width).saturating_sub(width(&left) + 1);
+    if away > 0 && text::width(&words) <= room {
+        left.push(piece(words, Tone::Near));
+    }
     if !app.sessions.initial_scan_done {
         left.push(quiet("  reading"));
     }

@@ -14,7 +14,7 @@ const STARTS: [&str; 5] = [
 ];
 
 /// The files whose tests start a process, and what only a process has.
-const PROCESSES: [(&str, &str); 25] = [
+const PROCESSES: [(&str, &str); 27] = [
     ("tests/it/bad_input.rs", "a limit of the size of files"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
@@ -33,6 +33,7 @@ const PROCESSES: [(&str, &str); 25] = [
         "tests/it/hostile/pipes.rs",
         "a closed or full standard output",
     ),
+    ("tests/it/hosts.rs", "it does not end, ssh"),
     ("tests/it/mcp.rs", "standard input, a working directory"),
     ("tests/it/metrics.rs", "it does not end, sockets, signals"),
     (
@@ -49,6 +50,7 @@ const PROCESSES: [(&str, &str); 25] = [
     ("tests/it/support/claude.rs", "the helpers"),
     ("tests/it/support/program.rs", "the helpers"),
     ("tests/pty/confined.rs", "a terminal"),
+    ("tests/pty/hosts.rs", "a terminal"),
     ("tests/pty/life.rs", "a terminal"),
     ("tests/pty/signals.rs", "a terminal"),
     ("tests/pty/terminal.rs", "a terminal"),

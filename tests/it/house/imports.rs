@@ -123,6 +123,8 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (&["render"], &["model"]),
     (&["integrations"], &["assets", "model", "files"]),
+    // The rows of other machines, which their reports write.
+    (&["hosts"], &["model", "formats", "render"]),
     // The rooms of `tui`, each of which uses those above it.
     (&["tui::keymap"], &[]),
     (&["tui::paint"], &["model", "render", "tui::keymap"]),
@@ -173,6 +175,7 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest",
             "tokens",
             "files",
+            "hosts",
             "integrations",
         ],
     ),
@@ -207,12 +210,13 @@ const MAY: &[(Parts, Parts)] = &[
 
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "agents",
     "assets",
     "integrations",
     "files",
     "formats",
+    "hosts",
     "ingest",
     "decode",
     "mcp",

@@ -57,6 +57,7 @@ fn kind(update: &Update) -> &'static str {
         Update::Vanished(_) => "vanished",
         Update::InitialScanDone => "gauges",
         Update::PutAway(_) => "put away",
+        Update::Host { .. } => "host",
         Update::CaughtUp => "caught up",
     }
 }

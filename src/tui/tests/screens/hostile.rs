@@ -94,6 +94,7 @@ proptest! {
                 parent: parents.get(n).map(|parent| format!("{id}{parent}")),
                 len: 0,
                 modified: Some(now()),
+                host: None,
             }))));
             let entries = events.into_iter().map(|event| Entry {
                 conversation: Conversation::Main,

@@ -1,0 +1,175 @@
+//! The names of other machines, and the commands that are run for them. No shell of this machine reads any of it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The sign before a machine on the command line.
+pub const SCHEME: &str = "ssh://";
+/// The longest name, in bytes.
+const LONGEST: usize = 255;
+/// Signs with a meaning for a shell. The user's configuration of `ssh` may pass the name to one, in `ProxyCommand`.
+const OF_SHELLS: &str = "'\"`$\\;&<>|(){}*?!#~";
+
+/// Another machine, as the user's `ssh` knows it: an alias of its configuration, a name, or `user@name:port`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Host(Arc<str>);
+
+impl Host {
+    /// Reads a name, with or without `ssh://` before it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason, in words, if it could be anything but a name.
+    pub fn read(text: &str) -> Result<Host, &'static str> {
+        let name = text.strip_prefix(SCHEME).unwrap_or(text);
+        let name = name.strip_suffix('/').unwrap_or(name);
+        if name.is_empty() {
+            return Err("it names no machine");
+        }
+        if name.len() > LONGEST {
+            return Err("it is too long for the name of a machine");
+        }
+        if name.starts_with('-') {
+            return Err("ssh would take it for an option, since it begins with '-'");
+        }
+        let is_unsafe = |c: char| c.is_control() || c.is_whitespace() || OF_SHELLS.contains(c);
+        if name.contains(is_unsafe) || render::text::inert(name) != name {
+            return Err("it has signs that no name of a machine has");
+        }
+        Ok(Host(name.into()))
+    }
+
+    /// Returns the name, as rows show it.
+    pub fn name(&self) -> &Arc<str> {
+        &self.0
+    }
+
+    /// Returns the name as `ssh` takes it. It reads a port only in an address.
+    pub fn destination(&self) -> String {
+        let port = self.0.split_once(':').map(|(_, port)| port);
+        let has_port =
+            port.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()));
+        if has_port {
+            format!("{SCHEME}{}", self.0)
+        } else {
+            self.0.as_ref().to_owned()
+        }
+    }
+
+    /// Returns the arguments of `ssh` that follow the sessions of the machine. A machine that is gone is noticed within
+    /// 45 s; nothing is asked, since nobody could answer.
+    pub fn follow(&self) -> Vec<String> {
+        let options = [
+            "-T",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "ConnectTimeout=10",
+            "-o",
+            "ServerAliveInterval=15",
+            "-o",
+            "ServerAliveCountMax=3",
+            "--",
+        ];
+        let command = [
+            "ctxgauge",
+            "follow",
+            "--summaries",
+            "--every",
+            "2s",
+            "--heartbeat",
+            "10s",
+        ];
+        let options = options.into_iter().map(str::to_owned);
+        let command = command.into_iter().map(str::to_owned);
+        options.chain([self.destination()]).chain(command).collect()
+    }
+
+    /// Returns the program and its arguments that show a log of the machine on its own screens; `None`: the path has
+    /// signs that a terminal acts on. The path came from there, and a shell there reads it.
+    pub fn open(&self, log: &Path) -> Option<Vec<OsString>> {
+        let log = log.to_str()?;
+        if log.is_empty() || log.starts_with(SCHEME) || log.contains(char::is_control) {
+            return None;
+        }
+        let log = quoted(log);
+        let words = ["ssh", "-t", "--", &self.destination(), "ctxgauge", &log].map(OsString::from);
+        Some(words.into())
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Returns a word as any shell of POSIX reads it back, and no option.
+fn quoted(word: &str) -> String {
+    let start = if word.starts_with('-') { "./" } else { "" };
+    format!("'{start}{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_be_more_than_a_name_is_refused() {
+        for name in [
+            "build-1",
+            "ssh://build-1",
+            "ssh://ada@build.example:22/",
+            "::1",
+            "a_b",
+        ] {
+            assert!(Host::read(name).is_ok(), "{name}");
+        }
+        let long = "a".repeat(256);
+        for name in [
+            "",
+            "ssh://",
+            "-oProxyCommand=x",
+            "ssh://-x",
+            "a b",
+            "a\nb",
+            "a\u{1b}[2J",
+            "a;b",
+            "$(x)",
+            "`x`",
+            "a\u{202e}b",
+            &long,
+        ] {
+            assert!(Host::read(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_is_one_argument_after_the_options() {
+        let arguments = Host::read("ada@build-1").unwrap().follow();
+        let at = arguments.iter().position(|it| it == "--").unwrap();
+        assert_eq!(
+            arguments[at + 1..at + 4],
+            ["ada@build-1", "ctxgauge", "follow"]
+        );
+        let with_port = Host::read("ssh://build-1:2222/").unwrap();
+        assert_eq!(with_port.destination(), "ssh://build-1:2222");
+        assert_eq!(Host::read("fe80::1").unwrap().destination(), "fe80::1");
+    }
+
+    #[test]
+    fn a_path_from_there_is_one_word_there() {
+        let host = Host::read("build-1").unwrap();
+        let open = |path: &str| {
+            let words = host.open(Path::new(path))?;
+            Some(words.last()?.to_string_lossy().into_owned())
+        };
+        assert_eq!(open("/a b/c.jsonl").unwrap(), "'/a b/c.jsonl'");
+        assert_eq!(open("/a'; touch x; '").unwrap(), r"'/a'\''; touch x; '\'''");
+        assert_eq!(open("--demo").unwrap(), "'./--demo'");
+        assert_eq!(open("/a\nb"), None);
+        assert_eq!((open(""), open("ssh://other")), (None, None));
+    }
+}
