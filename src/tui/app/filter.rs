@@ -172,11 +172,17 @@ impl Vocabulary {
         Some(format!("no word '{name}'; there are {}", words.join(" ")))
     }
 
-    /// Returns all words, for the eye.
+    /// Returns all words, for the eye: those that most users need come first.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
-        let names = self.names.iter().map(|(name, _)| *name);
+        let is_rare = |(_, name): &&(&str, Name)| *name == Name::Host;
+        let names = self.names.iter().filter(move |name| !is_rare(name));
+        let rare = self.names.iter().filter(is_rare);
         let facts = self.facts.iter().map(|(name, _)| *name);
-        names.chain(self.sizes.iter().copied()).chain(facts)
+        names
+            .map(|(name, _)| *name)
+            .chain(self.sizes.iter().copied())
+            .chain(facts)
+            .chain(rare.map(|(name, _)| *name))
     }
 
     /// Returns the name that the last word of what was typed has, and its value as far as it is typed.
