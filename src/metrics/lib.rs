@@ -13,7 +13,7 @@
 //! | [`text`] | a snapshot in the format of OpenMetrics, or in the one before it |
 //! | [`own`] | the numbers of the program itself |
 //! | [`followed`] | the sessions that the reading threads change and a scrape reads |
-//! | [`file`] | a file that is written once, or kept fresh |
+//! | [`mod@file`] | a file that is written once, or kept fresh |
 //! | [`server`] | a small server that answers scrapes |
 //!
 //! A new metric is an entry of [`catalogue::FAMILIES`]; `assets/docs/metrics.md` lists all, and a test prints its table.
