@@ -76,11 +76,13 @@ pub fn of_host(host: &str, project: &str) -> String {
     format!("{host}:{project}")
 }
 
-/// Returns true for what [`of_host`] returns. The drive of a path is one letter, or a path follows.
+/// Returns true for what [`of_host`] returns. The drive of a path is one letter, or a path follows. Other folders that
+/// have a colon have no name of a machine before it.
 fn is_of_host(folder: &str) -> bool {
+    let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '@');
     let parts = folder.split_once(':');
     parts.is_some_and(|(host, project)| {
-        host.len() > 1 && !host.contains(SEPARATORS) && !project.starts_with(SEPARATORS)
+        host.len() > 1 && host.chars().all(is_of_a_name) && !project.starts_with(SEPARATORS)
     })
 }
 
@@ -128,7 +130,13 @@ mod tests {
         assert_eq!(all.name(&there), "build-1:one/web");
         assert_eq!(all.name("/home/ada/web"), "web");
         assert_eq!(last_part(&there), there);
-        for path in [r"C:\two\blog", "/a:b/c", "ssh://build-1/x", "c:web"] {
+        for path in [
+            r"C:\two\blog",
+            "/a:b/c",
+            "ssh://build-1/x",
+            "c:web",
+            r"a b:c\d",
+        ] {
             assert!(!is_of_host(path), "{path}");
         }
     }
