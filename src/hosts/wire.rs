@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use model::event::{Conversation, Meta};
+use model::names::at_most;
 use model::process_activity::ProcessActivity;
 use model::sessions::{SessionKey, Sessions};
 use model::summary::Summary;
@@ -116,8 +117,7 @@ impl Row {
 }
 
 fn cut(text: &str) -> Box<str> {
-    let end = text.char_indices().nth(LONGEST_TITLE);
-    text[..end.map_or(text.len(), |(at, _)| at)].into()
+    at_most(text, LONGEST_TITLE).into()
 }
 
 fn is_bounded(key: &str, value: &Value) -> bool {
