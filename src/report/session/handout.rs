@@ -128,7 +128,7 @@ fn fill(report: &Report<'_>, context: &Context, limits: &Limits) -> Section {
     };
     let sentences = [
         Some(words::limits(context, limits)),
-        own_count(report.facts.label, context, limits.trigger),
+        own_count(report.facts.label, context, limits.trigger).map(|own| own.to_string()),
         words::agents_number(session),
         words::forecast(report),
     ];

@@ -60,15 +60,13 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     let taken = |group: &Pieces| width(group) + 3;
     let kept = headroom.as_ref().map_or(0, taken);
     if let Some(own) = own {
-        let counted = own.split(" of ").next().unwrap_or_default();
-        let beside = piece(format!(", {counted}"), Tone::Warn);
+        let beside = piece(format!(", {}", own.counted), Tone::Warn);
         let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
         if width(&share) + text::width(&beside.text) <= room {
             share.push(beside);
         } else {
-            let all = own.split(": ").next().unwrap_or_default();
             share.truncate(1);
-            share.push(piece(format!(": {all}"), Tone::Warn));
+            share.push(piece(format!(": {}", own.of_trigger()), Tone::Warn));
         }
     }
     groups.push(share);

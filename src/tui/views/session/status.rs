@@ -123,18 +123,18 @@ fn transient(
     taken: usize,
 ) -> Vec<Pieces> {
     let mut groups = Vec::new();
-    if let Some(words) = own_count(shown.label, shown.context, shown.limits.trigger) {
+    if let Some(own) = own_count(shown.label, shown.context, shown.limits.trigger) {
         // A narrow screen has room for the count alone: the trigger is before it. On others the count is among the
         // numbers, and its reason is here.
-        let room = columns.saturating_sub(taken + 3);
-        let fits = text::width(&words) <= room;
-        let short = words.split(" of ").next().unwrap_or_default();
-        if columns < NARROW_COLUMNS {
-            let words = if fits { &*words } else { short };
-            groups.push(vec![piece(words, Tone::Warn)]);
-        } else if fits && words.contains(": ") {
-            groups.push(vec![piece(words, Tone::Warn)]);
-        }
+        let words = own.to_string();
+        let is_narrow = columns < NARROW_COLUMNS;
+        let fits = text::width(&words) <= columns.saturating_sub(taken + 3);
+        let shown = if fits {
+            Some(words).filter(|_| is_narrow || own.has_reason())
+        } else {
+            Some(own.counted).filter(|_| is_narrow)
+        };
+        groups.extend(shown.map(|words| vec![piece(words, Tone::Warn)]));
     }
     if session.coverage != Coverage::Whole {
         groups.push(vec![quiet("reading")]);
