@@ -5,7 +5,7 @@ use crate::own::{OwnNumbers, latencies, observe};
 use crate::snapshot::{MOST_SESSIONS, Snapshot, listed, numbers};
 use anyhow::Result;
 use ingest::sync::lock;
-use ingest::{Handle, IngestEvent, Options};
+use ingest::{Handle, IngestEvent};
 use jiff::Timestamp;
 use model::event::Conversation;
 use model::session::Coverage;
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use tokens::Counter;
+
 use tokio::sync::Notify;
 
 /// The number of sessions of which numbers are taken at once. Between them, the reading threads go on.
@@ -66,18 +66,8 @@ impl Followed {
     ///
     /// If a thread cannot be started.
     pub fn start(self: &Arc<Followed>, context: ReportContext) -> Result<Handle> {
-        let options = Options {
-            formats: context.formats,
-            roots: context.roots,
-            user: context.user,
-            counter: Arc::new(Counter::new()),
-            rules: context.rules,
-            cache: context.cache,
-        };
         let followed = Arc::clone(self);
-        Ok(ingest::start(options, None, move |event| {
-            followed.take(event)
-        })?)
+        Ok(context.follow(move |event| followed.take(event))?)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -303,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn hashed_names_tell_nothing_and_stay_the_same() {
+    fn hashed_names_show_nothing_and_stay_the_same() {
         let salt = Salt::random();
         let naming = || Naming {
             salt: Some(salt.clone()),

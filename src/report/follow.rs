@@ -15,7 +15,7 @@ use super::json::part::part;
 use super::redact::Redactor;
 use super::{ReportContext, print_problems};
 use anyhow::Result;
-use ingest::Options;
+
 use jiff::Timestamp;
 use json::{Count, Line, SCHEMA};
 pub use plain::PlainLines;
@@ -25,7 +25,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stream::Step;
 pub use stream::Stream;
-use tokens::Counter;
 
 /// The longest time without a look at whether the reader is still there.
 const READER_CHECK: Duration = Duration::from_millis(250);
@@ -74,18 +73,8 @@ pub fn run(
         (Texts::Reports { .. }, [_]) => context.find().files.into_iter().next(),
         _ => None,
     };
-    let options = Options {
-        formats: context.formats,
-        roots: context.roots,
-        user: context.user,
-        counter: Arc::new(Counter::new()),
-        rules: context.rules,
-        cache: context.cache,
-    };
     let shared = Arc::clone(stream);
-    let handle = ingest::start(options, None, move |event| {
-        shared.take(event, Instant::now())
-    })?;
+    let handle = context.follow(move |event| shared.take(event, Instant::now()))?;
     if let Some(log) = only {
         handle.look_at(log.facts.file);
     }

@@ -39,6 +39,7 @@ use files::paths::User;
 use formats::Format;
 use ingest::discover::roots::SearchRoot;
 use ingest::discover::{ScanResult, Scanner};
+use ingest::{Handle, IngestEvent, Options};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::window::Rules;
@@ -51,8 +52,10 @@ use render::clock::Clock;
 use render::text::inert;
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokens::Counter;
 
 /// The output of a command, in each format that the command has.
 pub trait Output {
@@ -206,6 +209,26 @@ impl ReportContext {
             now: (self.now)(),
             zone: self.zone.clone(),
         }
+    }
+
+    /// Starts the threads that find, read and follow the logs, and pass what they read to `take`.
+    ///
+    /// # Errors
+    ///
+    /// If a thread cannot be started.
+    pub fn follow(
+        self,
+        take: impl Fn(IngestEvent) -> ControlFlow<()> + Clone + Send + 'static,
+    ) -> io::Result<Handle> {
+        let options = Options {
+            formats: self.formats,
+            roots: self.roots,
+            user: self.user,
+            counter: Arc::new(Counter::new()),
+            rules: self.rules,
+            cache: self.cache,
+        };
+        ingest::start(options, None, take)
     }
 
     /// Returns a context for the same logs, for a task beside this one. It uses no cache, and leaves no texts out.
