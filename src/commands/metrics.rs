@@ -44,7 +44,7 @@ pub struct Named {
     /// Show the ids of sessions as they are. Without this they are hashed, with a random number of this machine.
     #[arg(long)]
     pub session_ids: bool,
-    /// Labels that tell what somebody works on, besides the agent, the model and the session.
+    /// Labels that show what somebody works on, besides the agent, the model and the session.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = one_of(ExtraLabel::iter(), label))]
     pub labels: Vec<ExtraLabel>,
     /// Files or folders; default: all logs of this machine.

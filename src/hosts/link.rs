@@ -41,7 +41,7 @@ pub enum Event {
     Said(Host, String),
 }
 
-/// How machines are followed.
+/// The options for following machines.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The program that reaches them.
@@ -76,7 +76,7 @@ impl Drop for Links {
     }
 }
 
-/// Tells a machine's thread to end.
+/// Ends a machine's thread.
 #[derive(Debug, Default)]
 struct Stop {
     state: Mutex<StopState>,
@@ -174,9 +174,9 @@ pub fn start(
             options: options.clone(),
             sink: sink.clone(),
             stop,
-            heard: None,
+            last_line: None,
             away: None,
-            told: None,
+            last_message: None,
         };
         let follow = move || {
             // It ends when nobody wants more.
@@ -195,11 +195,11 @@ struct Link<S> {
     incoming: Incoming,
     backoff: Backoff,
     /// The time at which the machine has last sent a line while its rows were current.
-    heard: Option<Timestamp>,
+    last_line: Option<Timestamp>,
     /// The reason for which it does not answer, as the screens have it; `None`: it does.
     away: Option<String>,
     /// The message that was shown last.
-    told: Option<String>,
+    last_message: Option<String>,
 }
 
 impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
@@ -207,9 +207,9 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
         loop {
             let end = self.connect()?;
             match end {
-                End::Lost(why) => self.tell_away(why, true)?,
+                End::Lost(why) => self.send_away(why, true)?,
                 End::Refused(why) => {
-                    self.tell_away(why, true)?;
+                    self.send_away(why, true)?;
                     self.backoff.rest();
                 }
             }
@@ -282,7 +282,7 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     let seconds = self.options.silence.as_secs();
-                    self.tell_away(format!("nothing has come for {seconds} s"), false)?;
+                    self.send_away(format!("nothing has come for {seconds} s"), false)?;
                     continue;
                 }
             };
@@ -328,34 +328,34 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
             (self.sink)(Event::Said(self.host.clone(), said))?;
         }
         if is_current {
-            self.heard = Some(now);
+            self.last_line = Some(now);
             self.backoff.reset();
-            self.tell_back()?;
+            self.send_back()?;
         }
         ControlFlow::Continue(Ok(()))
     }
 
-    /// Tells the screens that the machine does not answer; in a message too, unless that was the last one.
-    fn tell_away(&mut self, why: String, in_message: bool) -> ControlFlow<()> {
+    /// Sends that the machine does not answer; in a message too, unless that was the last one.
+    fn send_away(&mut self, why: String, in_message: bool) -> ControlFlow<()> {
         if self.away.as_ref() != Some(&why) {
             let host = Arc::clone(self.host.name());
             let away = Away {
-                since: self.heard,
+                since: self.last_line,
                 why: why.as_str().into(),
             };
             let away = Some(away);
             (self.sink)(Event::Update(Update::Host { host, away }))?;
             self.away = Some(why.clone());
         }
-        if in_message && self.told.as_ref() != Some(&why) {
+        if in_message && self.last_message.as_ref() != Some(&why) {
             (self.sink)(Event::Said(self.host.clone(), why.clone()))?;
-            self.told = Some(why);
+            self.last_message = Some(why);
         }
         ControlFlow::Continue(())
     }
 
-    fn tell_back(&mut self) -> ControlFlow<()> {
-        self.told = None;
+    fn send_back(&mut self) -> ControlFlow<()> {
+        self.last_message = None;
         if self.away.take().is_some() {
             let host = Arc::clone(self.host.name());
             (self.sink)(Event::Update(Update::Host { host, away: None }))?;

@@ -13,7 +13,7 @@ use strum::{EnumIter, EnumMessage, IntoStaticStr};
 /// The most characters of a label's value.
 pub const LONGEST: usize = 120;
 
-/// A label that sessions have only where the user asks for it: it tells what somebody works on.
+/// A label that sessions have only where the user asks for it: it shows what somebody works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumMessage, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum ExtraLabel {
@@ -96,7 +96,7 @@ impl Naming {
     }
 }
 
-/// Returns what tells a session from all others of this machine, and stays the same from run to run.
+/// Returns what distinguishes a session from all others of this machine, and stays the same from run to run.
 fn parts(facts: &FileFacts, conversation: Conversation) -> [String; 4] {
     let conversation = match conversation {
         Conversation::Main => String::new(),

@@ -123,7 +123,7 @@ fn what_ssh_says_is_shown_and_its_rows_are_old_until_it_is_back() {
 }
 
 #[test]
-fn a_machine_without_the_program_is_told_the_command_that_copies_it() {
+fn for_a_machine_without_the_program_the_command_that_copies_it_is_shown() {
     let seen = Seen::run("echo 'sh: ctxgauge: not found' >&2; exit 127", long());
     seen.wait_until_said("not installed there; to copy this one: scp /");
     seen.wait_until_said(" build-1:/usr/local/bin/ctxgauge");

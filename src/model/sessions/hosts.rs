@@ -1,4 +1,4 @@
-//! Knows which sessions are on other machines, and which of these machines do not answer.
+//! Finds the machines of sessions, and those machines that do not answer.
 
 use super::{SessionKey, Sessions};
 use crate::window::Overrides;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A machine that does not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Away {
-    /// The time at which it was last heard of; `None`: it has not answered yet.
+    /// The time of its last line; `None`: it has not answered yet.
     pub since: Option<Timestamp>,
     /// The reason, in a few words. It may be text of the other machine: make it inert before showing it.
     pub why: Box<str>,
