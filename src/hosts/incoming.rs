@@ -6,8 +6,7 @@ use crate::wire::{self, Row, VERSION};
 use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{Conversation, Key};
-use model::project::of_host;
-use model::sessions::{FileFacts, FileId, Update};
+use model::sessions::{FileFacts, FileId, OtherHost, Update};
 use render::text::{cut, inert, one_line};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -252,7 +251,7 @@ impl Incoming {
         let meta = &mut summary.meta;
         let project = meta.cwd.take().filter(|project| !project.is_empty());
         let project = project.as_deref().unwrap_or(render::NONE);
-        meta.cwd = Some(of_host(host, project).into());
+        let on = OtherHost::new(host, project, row.limits);
         if row.conversation != Conversation::Main {
             meta.parent.get_or_insert_default();
         }
@@ -266,7 +265,7 @@ impl Incoming {
             parent: row.parent.map(Into::into),
             len: row.len,
             modified: active,
-            host: Some(Arc::clone(host)),
+            host: Some(Arc::new(on)),
         };
         let running = Update::Running {
             file,

@@ -12,7 +12,7 @@ use model::names::at_most;
 use model::process_activity::ProcessActivity;
 use model::sessions::{SessionKey, Sessions};
 use model::summary::Summary;
-use model::window::Overrides;
+use model::window::{Limits, Overrides};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -51,6 +51,8 @@ pub struct Row {
     pub conversation: Conversation,
     /// The settings of its agent there.
     pub settings: Overrides,
+    /// The window and the trigger, as the list there shows them.
+    pub limits: Limits,
     /// The data that lists show. In the place of the folder is the name of the project there.
     pub summary: Summary,
 }
@@ -86,6 +88,7 @@ pub fn row(sessions: &Sessions, key: SessionKey) -> Option<String> {
         running: sessions.running(key),
         conversation: key.conversation,
         settings,
+        limits: gauge.limits().clone(),
         summary,
     };
     Some(text(&postcard::to_stdvec(&row).ok()?))

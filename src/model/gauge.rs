@@ -5,8 +5,10 @@
 use super::event::Meta;
 use super::forecast::{Forecast, NoForecast, is_idle};
 use super::limits::{LimitTerms, Sizes, facts_after_switch};
+use super::names::contains;
+use super::other_host::OtherHost;
 use super::past::ModelFacts;
-use super::project::last_part;
+use super::project::{is_named, last_part};
 use super::session::Session;
 use super::summary::Summary;
 use super::version;
@@ -23,6 +25,8 @@ pub struct SessionGauge {
     summary: Summary,
     rules: Arc<Rules>,
     overrides: Arc<Overrides>,
+    /// The machine of its log; `None`: this one.
+    host: Option<Arc<OtherHost>>,
     /// The window that the user has set, in tokens.
     window: Option<u64>,
     limits: OnceCell<Limits>,
@@ -48,6 +52,7 @@ impl SessionGauge {
             summary,
             rules,
             overrides,
+            host: None,
             window: None,
             limits: OnceCell::new(),
             forecast: OnceCell::new(),
@@ -63,6 +68,17 @@ impl SessionGauge {
     pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
         self.overrides = overrides;
         (self.limits, self.forecast) = Default::default();
+    }
+
+    /// Sets the machine of its log; `None`: this one.
+    pub fn set_host(&mut self, host: Option<Arc<OtherHost>>) {
+        self.host = host;
+        (self.limits, self.forecast) = Default::default();
+    }
+
+    /// Returns the machine of its log; `None`: this one.
+    pub fn host(&self) -> Option<&OtherHost> {
+        self.host.as_deref()
     }
 
     /// Sets the window that the user has set; `None`: none.
@@ -102,18 +118,32 @@ impl SessionGauge {
     }
 
     /// Returns the folder of its project: the working directory, or the one that this [belongs to](Overrides::project).
-    /// Empty: not known.
+    /// Empty: not known, or on another machine.
     pub fn folder(&self) -> &str {
         self.overrides.folder(self.meta.cwd.as_deref())
     }
 
     /// Returns the name of its project by its folder alone; empty: it is not known.
     pub fn project(&self) -> &str {
-        last_part(self.folder())
+        match &self.host {
+            Some(host) => &host.project,
+            None => last_part(self.folder()),
+        }
+    }
+
+    /// Returns true if its project is one that the user named: see [`is_named`].
+    pub fn is_in_project(&self, by: &str) -> bool {
+        match &self.host {
+            Some(host) => contains(&host.project, &by.to_lowercase()),
+            None => is_named(self.folder(), by),
+        }
     }
 
     /// Returns the window and the trigger, and how both are known.
     pub fn limits(&self) -> &Limits {
+        if let Some(host) = &self.host {
+            return &host.limits;
+        }
         self.limits.get_or_init(|| {
             let left_out = self.left_out;
             let changed = facts_after_switch(self.said(), self.model(), self.answered_at, left_out);

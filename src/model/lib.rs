@@ -51,6 +51,7 @@ mod like_earlier;
 mod limits;
 pub mod names;
 mod notice;
+mod other_host;
 pub mod own_count;
 mod past;
 pub mod pictures;

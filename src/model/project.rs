@@ -70,27 +70,8 @@ pub(crate) fn trimmed(folder: &str) -> &str {
     folder.trim_end_matches(SEPARATORS)
 }
 
-/// Returns what stands in the place of the folder of a project of another machine: its name there, after the machine. It
-/// has no ends, so that it is its own name among the projects of this machine.
-pub fn of_host(host: &str, project: &str) -> String {
-    format!("{host}:{project}")
-}
-
-/// Returns true for what [`of_host`] returns. The drive of a path is one letter, or a path follows. Other folders that
-/// have a colon have no name of a machine before it.
-fn is_of_host(folder: &str) -> bool {
-    let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '@');
-    let parts = folder.split_once(':');
-    parts.is_some_and(|(host, project)| {
-        host.len() > 1 && host.chars().all(is_of_a_name) && !project.starts_with(SEPARATORS)
-    })
-}
-
 /// Returns the last part of a folder's path.
 pub fn last_part(folder: &str) -> &str {
-    if is_of_host(folder) {
-        return folder;
-    }
     folder.rsplit(SEPARATORS).next().unwrap_or_default()
 }
 
@@ -107,8 +88,7 @@ pub fn is_named(folder: &str, by: &str) -> bool {
 
 /// Returns the ends of a path, from its last part to the whole.
 fn ends(folder: &str) -> impl Iterator<Item = &str> {
-    let inner = if is_of_host(folder) { "" } else { folder };
-    let after = inner.rmatch_indices(SEPARATORS);
+    let after = folder.rmatch_indices(SEPARATORS);
     let after = after.map(|(at, separator)| &folder[at + separator.len()..]);
     after.chain(Some(folder)).filter(|end| !end.is_empty())
 }
@@ -121,24 +101,6 @@ mod tests {
         let mut projects = Projects::default();
         folders.iter().for_each(|folder| projects.add(folder));
         projects
-    }
-
-    #[test]
-    fn a_project_of_another_machine_is_called_as_there_after_the_machine() {
-        let there = of_host("build-1", "one/web");
-        let all = projects(&["/home/ada/web", &there]);
-        assert_eq!(all.name(&there), "build-1:one/web");
-        assert_eq!(all.name("/home/ada/web"), "web");
-        assert_eq!(last_part(&there), there);
-        for path in [
-            r"C:\two\blog",
-            "/a:b/c",
-            "ssh://build-1/x",
-            "c:web",
-            r"a b:c\d",
-        ] {
-            assert!(!is_of_host(path), "{path}");
-        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::event::{self, Conversation, Key, Meta};
 pub use super::file_id::FileId;
 use super::gauge::SessionGauge;
 pub use super::names::contains;
+pub use super::other_host::OtherHost;
 use super::process_activity::ProcessActivity;
 use super::project::Projects;
 use super::session::Session;
@@ -62,8 +63,8 @@ pub struct FileFacts {
     pub len: u64,
     /// The time at which it was last written.
     pub modified: Option<Timestamp>,
-    /// The machine that it is on, as the user names it; `None`: this one.
-    pub host: Option<Arc<str>>,
+    /// The machine that it is on; `None`: this one.
+    pub host: Option<Arc<OtherHost>>,
 }
 
 /// The commands by which the user goes on with a session in its agent; `None`: none is certain.
@@ -140,7 +141,7 @@ pub enum Update {
     },
     /// A file is gone.
     Vanished(FileId),
-    /// Another machine answers, or does not.
+    /// Another machine has sent all its sessions and answers, or it does not.
     Host {
         /// The machine, as the user names it.
         host: Arc<str>,
@@ -323,6 +324,7 @@ impl Sessions {
                     let key = SessionKey { file, conversation };
                     let rules = Arc::clone(&self.rules);
                     let mut gauge = SessionGauge::new(summary, rules, self.settings_of(file));
+                    gauge.set_host(self.host_of(file));
                     if let Some(former) = former.get(&key) {
                         gauge.inherit_names(former.meta());
                     }
@@ -428,7 +430,9 @@ impl Sessions {
             meta: facts.names(),
             ..unread.clone()
         };
-        SessionGauge::new(summary, rules, self.settings_of(facts.file))
+        let mut gauge = SessionGauge::new(summary, rules, self.settings_of(facts.file));
+        gauge.set_host(facts.host.clone());
+        gauge
     }
 
     /// Returns a session of which only what is known of its file is known.
@@ -460,6 +464,10 @@ impl Sessions {
             self.sessions.insert(key, listed);
         }
         self.get_mut(key)
+    }
+
+    fn host_of(&self, file: FileId) -> Option<Arc<OtherHost>> {
+        self.files.get(&file)?.facts.host.clone()
     }
 
     fn settings_of(&self, file: FileId) -> Arc<Overrides> {

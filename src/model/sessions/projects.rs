@@ -17,7 +17,10 @@ impl Sessions {
 
     /// Returns the name of the project of this session among those of all sessions; empty: it is not known.
     pub fn project_of<'s>(&self, gauge: &'s SessionGauge) -> &'s str {
-        self.projects.name(gauge.folder())
+        match gauge.host() {
+            Some(host) => &host.project,
+            None => self.projects.name(gauge.folder()),
+        }
     }
 
     /// Notes the folders of a file's sessions, after it has changed.

@@ -49,6 +49,10 @@ impl Sessions {
         let Some(known) = self.files.get(&file) else {
             return;
         };
+        // The user sets windows of this machine's sessions. A log of another machine may have the path of one here.
+        if known.facts.host.is_some() {
+            return;
+        }
         let path = known.facts.path.to_string_lossy();
         for (_, listed) in self.sessions.range_mut(conversations(file)) {
             let id = listed.meta().id.as_deref().unwrap_or_default();

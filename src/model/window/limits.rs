@@ -1,10 +1,11 @@
 //! The limits of a session, and the ways in which they are known.
 
 use super::NOT_KNOWN;
+use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 /// The way in which the window's size is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "lowercase")]
 pub enum WindowSource {
     /// It is in the log.
@@ -29,7 +30,7 @@ pub enum WindowSource {
 }
 
 /// The way in which the trigger is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "lowercase")]
 pub enum TriggerSource {
     /// It is in the log.
@@ -67,13 +68,14 @@ impl TriggerSource {
 }
 
 /// The size of the window, the size at which the agent compacts, and the way in which both are known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// The window, in tokens.
     pub window: u64,
     /// The way in which the window is known.
     pub window_source: WindowSource,
     /// The file or variable of the settings that the window is from; empty: none, or the usual one.
+    #[serde(skip)]
     pub window_setting: &'static str,
     /// The size at which the agent compacts; `None`: it is not known to compact before the window is
     /// full, or does so only when a prompt is refused.
@@ -83,6 +85,7 @@ pub struct Limits {
     /// The way in which the trigger is known.
     pub trigger_source: TriggerSource,
     /// The file or variable of the settings that the trigger is from; empty: none, or the usual one.
+    #[serde(skip)]
     pub trigger_setting: &'static str,
     /// The policy's name.
     pub policy: String,

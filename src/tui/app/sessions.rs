@@ -12,7 +12,6 @@ use jiff::{SignedDuration, Timestamp};
 use model::Role;
 use model::event::Conversation;
 use model::gauge::SessionGauge;
-use model::project::is_named;
 use model::sessions::{Candidate, Families, Row, SessionKey, contains};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -279,7 +278,7 @@ impl App {
                 contains(gauge.agent, value) || contains(label, value)
             }
             Name::Model => gauge.model().is_some_and(|model| contains(model, value)),
-            Name::Project => is_named(gauge.folder(), value),
+            Name::Project => gauge.is_in_project(value),
             Name::Host => {
                 let host = self.sessions.host(key);
                 host.is_some_and(|host| contains(host, value))
@@ -418,8 +417,11 @@ impl App {
                 let agent = facts.map_or("", |facts| facts.agent);
                 (agent, agent)
             }
-            (_, Some(gauge)) if !gauge.folder().is_empty() => {
-                (gauge.folder(), self.sessions.project_of(gauge))
+            (_, Some(gauge)) if !gauge.project().is_empty() => {
+                let project = self.sessions.project_of(gauge);
+                // A project of another machine is no folder here.
+                let is_here = gauge.host().is_none();
+                (if is_here { gauge.folder() } else { project }, project)
             }
             _ => ("", "no project"),
         }

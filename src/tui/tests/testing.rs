@@ -11,8 +11,8 @@ use model::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
     RetainedItems, Size, Usage, count,
 };
-use model::session::Coverage;
-use model::sessions::{Commands, FileFacts, FileId, SessionKey, Sessions, Update};
+use model::session::{Coverage, Session};
+use model::sessions::{Commands, FileFacts, FileId, OtherHost, SessionKey, Sessions, Update};
 use model::window::Rules;
 use model::{Kind, LeaveReason, Role, Source};
 use ratatui::buffer::Buffer;
@@ -128,9 +128,21 @@ impl Log {
 
     /// This log on another machine.
     pub(crate) fn on_host(mut self, host: &str) -> Log {
+        let limits = Session::new("codex", rules()).limits();
+        let host = Arc::new(OtherHost::new(&host.into(), "shop", limits.clone()));
         for update in &mut self.updates {
             if let Update::Found(facts) = update {
-                facts.host = Some(host.into());
+                facts.host = Some(Arc::clone(&host));
+            }
+        }
+        self
+    }
+
+    /// This log at another path.
+    pub(crate) fn at_path(mut self, path: &str) -> Log {
+        for update in &mut self.updates {
+            if let Update::Found(facts) = update {
+                facts.path = Arc::new(PathBuf::from(path));
             }
         }
         self

@@ -18,6 +18,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "key_index",
             "lean_vec",
             "names",
+            "other_host",
             "pictures",
             "project",
             "prompt",
