@@ -242,7 +242,7 @@ fn run(command: Option<Command>, mut options: Monitor, mut call: Call<'_>) -> Re
         files::check_room(FILES_FOR_SCREENS)?;
         if options.plain {
             let setup = call.setup()?;
-            return monitor::in_words(&setup, &options, &mut call);
+            return monitor::in_words(&setup, options, &mut call);
         }
         return monitor::run(&Setup::load(call.config, call.user)?, options);
     };

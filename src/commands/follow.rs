@@ -4,6 +4,7 @@ use super::options::{Logs, MonitorOptions, Redact, SessionOption, check_paths};
 use super::{Call, Run};
 use anyhow::{Context, Result};
 use clap::Args;
+use hosts::Host;
 use jiff::SignedDuration;
 use report::ReportContext;
 use report::follow::{self, Pace, PlainLines, Stream, Texts};
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest wait for a reader that takes nothing when a signal ends the program.
 const LAST_WAIT: Duration = Duration::from_millis(500);
@@ -99,6 +100,7 @@ pub(super) fn in_words(
     call: &mut Call<'_>,
     context: ReportContext,
     lines: PlainLines,
+    hosts: Vec<Host>,
 ) -> Result<()> {
     context.rules.earlier.count_at_once();
     let pace = Pace {
@@ -106,7 +108,7 @@ pub(super) fn in_words(
         heartbeat: LONGEST,
     };
     let stream = Stream::new(Arc::clone(&context.rules), pace, Texts::All);
-    write(call, context, stream.in_words(lines))
+    write(call, context, stream.in_words(lines), hosts)
 }
 
 /// The least time between two looks at a session whose changes are put in words.
@@ -114,10 +116,15 @@ const PLAIN_EVERY: Duration = Duration::from_secs(1);
 
 fn stream(call: &mut Call<'_>, context: ReportContext, pace: Pace, texts: Texts) -> Result<()> {
     let stream = Stream::new(Arc::clone(&context.rules), pace, texts);
-    write(call, context, stream)
+    write(call, context, stream, Vec::new())
 }
 
-fn write(call: &mut Call<'_>, context: ReportContext, stream: Stream) -> Result<()> {
+fn write(
+    call: &mut Call<'_>,
+    context: ReportContext,
+    stream: Stream,
+    hosts: Vec<Host>,
+) -> Result<()> {
     let stream = Arc::new(stream.of(context.only.clone()));
     let ended = Arc::<OnceLock<tui::EndedBy>>::default();
     let (by, ends) = (Arc::clone(&ended), Arc::clone(&stream));
@@ -128,6 +135,11 @@ fn write(call: &mut Call<'_>, context: ReportContext, stream: Stream) -> Result<
         process::exit(signal.exit_code().into());
     })
     .context("could not listen for signals")?;
+    let taken = Arc::clone(&stream);
+    // They are followed until the stream ends.
+    let _links = hosts::start(hosts, &hosts::Options::new(agents::by_id), move |event| {
+        taken.take_host(event, Instant::now())
+    })?;
     follow::run(context, &stream, call.out, call.err)?;
     match ended.get() {
         Some(signal) => Err((*signal).into()),

@@ -16,13 +16,14 @@ use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, FollowedLogs};
 use model::threshold::OVERSIZED;
 use report::follow::PlainLines;
+use report::session::place_of;
 use report::{Charset, ReportContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tui::keymap::Keymap;
 use tui::runtime::state::StateFile;
 use tui::theme::{ColourDepth, Themes};
-use tui::{self, Logs, Start};
+use tui::{self, Logs, OpenedFirst, Start};
 
 /// The most updates that wait for the screens. With more, the reading of logs waits.
 const WAITING_UPDATES: usize = 256;
@@ -33,6 +34,9 @@ pub struct Monitor {
     /// Log files or folders to watch; `-` reads standard input; `ssh://HOST` adds the sessions of another machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// Open this session, by its id, the beginning of it, its name or a part of its title; `ctxgauge ls` lists them.
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["demo", "plain"])]
+    pub session: Option<String>,
     /// The options that commands have as well.
     #[command(flatten)]
     pub shared: MonitorOptions,
@@ -59,6 +63,7 @@ impl Monitor {
             ("--agent", self.shared.logs.only.agent.is_some()),
             ("--ascii", self.shared.ascii),
             ("--theme", self.theme.is_some()),
+            ("--session", self.session.is_some()),
             ("--fresh", self.shared.fresh),
             ("--demo", self.demo),
             ("--plain", self.plain),
@@ -77,7 +82,8 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
 }
 
 /// Prints the changes of all sessions as lines for people.
-pub(super) fn in_words(setup: &Setup, options: &Monitor, call: &mut Call<'_>) -> Result<()> {
+pub(super) fn in_words(setup: &Setup, mut options: Monitor, call: &mut Call<'_>) -> Result<()> {
+    let hosts = hosts(setup, &mut options)?;
     check_paths(&options.paths)?;
     let context = setup.context_of(&options.paths, &options.shared.logs)?;
     let config = &setup.config;
@@ -87,7 +93,7 @@ pub(super) fn in_words(setup: &Setup, options: &Monitor, call: &mut Call<'_>) ->
         Charset::ascii_if(is_ascii),
         config.oversized.unwrap_or(OVERSIZED),
     );
-    super::follow::in_words(call, context, lines)
+    super::follow::in_words(call, context, lines, hosts)
 }
 
 /// The settings of the screens. Nothing runs yet.
@@ -99,6 +105,8 @@ pub(super) struct Plan<'s> {
     /// The other machines.
     hosts: Vec<Host>,
     context: ReportContext,
+    /// The session that opens at once.
+    open: Option<OpenedFirst>,
     keymap: Keymap,
     themes: Themes,
     state_file: Option<StateFile>,
@@ -132,6 +140,13 @@ impl Plan<'_> {
         if !pipes.is_empty() && paths.is_empty() {
             context.roots.clear();
         }
+        let open = match &options.session {
+            Some(wanted) => {
+                let (log, id) = place_of(&context, wanted)?;
+                Some(OpenedFirst { log, id })
+            }
+            None => named_log(&options.paths).map(|log| OpenedFirst { log, id: None }),
+        };
         let mut problems = Vec::new();
         if let (Some(file), Some(what)) = (&state_file, broken.flatten()) {
             problems.push((file.path().to_owned(), what));
@@ -152,6 +167,7 @@ impl Plan<'_> {
             hosts,
             options,
             context,
+            open,
             keymap,
             themes,
             state_file,
@@ -192,7 +208,7 @@ impl Plan<'_> {
             oversized: setup.config.oversized,
             alerts: setup.config.alerts.clone(),
             state_file: self.state_file,
-            open: named_log(&self.options.paths),
+            open: self.open,
             looked_in,
             banner,
             env: setup.user.env.clone(),

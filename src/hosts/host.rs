@@ -48,14 +48,30 @@ impl Host {
 
     /// Returns the name as `ssh` takes it. It reads a port only in an address.
     pub fn destination(&self) -> String {
-        let port = self.0.split_once(':').map(|(_, port)| port);
-        let has_port =
-            port.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()));
-        if has_port {
+        if self.has_port() {
             format!("{SCHEME}{}", self.0)
         } else {
             self.0.as_ref().to_owned()
         }
+    }
+
+    /// Returns a file of the machine as `scp` takes it.
+    pub fn copy_to(&self, path: &str) -> String {
+        if self.has_port() {
+            format!("scp://{}/{path}", self.0)
+        } else if self.0.contains(':') {
+            // An address, which would end at its first colon.
+            let (user, name) = self.0.rsplit_once('@').unwrap_or(("", &self.0));
+            let at = if user.is_empty() { "" } else { "@" };
+            format!("{user}{at}[{name}]:{path}")
+        } else {
+            format!("{}:{path}", self.0)
+        }
+    }
+
+    fn has_port(&self) -> bool {
+        let port = self.0.split_once(':').map(|(_, port)| port);
+        port.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
     }
 
     /// Returns the arguments of `ssh` that follow the sessions of the machine. A machine that is gone is noticed within
@@ -87,16 +103,26 @@ impl Host {
         options.chain([self.destination()]).chain(command).collect()
     }
 
-    /// Returns the program and its arguments that show a log of the machine on its own screens; `None`: the path has
-    /// signs that a terminal acts on. The path came from there, and a shell there reads it.
-    pub fn open(&self, log: &Path) -> Option<Vec<OsString>> {
+    /// Returns the program and its arguments that show a log of the machine on its own screens, or of several sessions in
+    /// it the one with this id; `None`: the path or the id has signs that a terminal acts on. Both came from there, and a
+    /// shell there reads them.
+    pub fn open(&self, log: &Path, id: Option<&str>) -> Option<Vec<OsString>> {
         let log = log.to_str()?;
-        if log.is_empty() || log.starts_with(SCHEME) || log.contains(char::is_control) {
+        let is_acted_on = |text: &str| text.contains(char::is_control);
+        if log.is_empty() || log.starts_with(SCHEME) || is_acted_on(log) {
             return None;
         }
-        let log = quoted(log);
-        let words = ["ssh", "-t", "--", &self.destination(), "ctxgauge", &log].map(OsString::from);
-        Some(words.into())
+        if id.is_some_and(is_acted_on) {
+            return None;
+        }
+        // No option begins as a path does.
+        let start = if log.starts_with('-') { "./" } else { "" };
+        let log = format!("{start}{log}");
+        let session = id.map(|id| format!("--session={id}"));
+        let there = [Some(log), session].into_iter().flatten();
+        let there = there.map(|word| shell_words::quote(&word).into_owned());
+        let words = ["ssh", "-t", "--", &self.destination(), "ctxgauge"].map(str::to_owned);
+        Some(words.into_iter().chain(there).map(Into::into).collect())
     }
 }
 
@@ -104,12 +130,6 @@ impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// Returns a word as any shell of POSIX reads it back, and no option.
-fn quoted(word: &str) -> String {
-    let start = if word.starts_with('-') { "./" } else { "" };
-    format!("'{start}{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -157,19 +177,30 @@ mod tests {
         let with_port = Host::read("ssh://build-1:2222/").unwrap();
         assert_eq!(with_port.destination(), "ssh://build-1:2222");
         assert_eq!(Host::read("fe80::1").unwrap().destination(), "fe80::1");
+        for (name, there) in [
+            ("build-1", "build-1:/bin/x"),
+            ("ada@lab:2222", "scp://ada@lab:2222//bin/x"),
+            ("ada@fe80::1", "ada@[fe80::1]:/bin/x"),
+        ] {
+            assert_eq!(Host::read(name).unwrap().copy_to("/bin/x"), there);
+        }
     }
 
     #[test]
     fn a_path_from_there_is_one_word_there() {
         let host = Host::read("build-1").unwrap();
         let open = |path: &str| {
-            let words = host.open(Path::new(path))?;
+            let words = host.open(Path::new(path), None)?;
             Some(words.last()?.to_string_lossy().into_owned())
         };
         assert_eq!(open("/a b/c.jsonl").unwrap(), "'/a b/c.jsonl'");
         assert_eq!(open("/a'; touch x; '").unwrap(), r"'/a'\''; touch x; '\'''");
-        assert_eq!(open("--demo").unwrap(), "'./--demo'");
+        assert_eq!(open("--demo").unwrap(), "./--demo");
         assert_eq!(open("/a\nb"), None);
         assert_eq!((open(""), open("ssh://other")), (None, None));
+        let of = |id| host.open(Path::new("/a.db"), Some(id));
+        let words = of("-x; '").unwrap();
+        assert_eq!(words[4..], ["ctxgauge", "/a.db", r"'--session=-x; '\'''"]);
+        assert_eq!(of("a\u{1b}"), None);
     }
 }

@@ -27,6 +27,8 @@ const END_TIME: Duration = Duration::from_secs(2);
 const END_CHECK: Duration = Duration::from_millis(10);
 /// The most bytes of a line of standard error that are kept.
 const LONGEST_ERROR: usize = 4_096;
+/// The place of the program on another machine.
+const THERE: &str = "/usr/local/bin/ctxgauge";
 /// The exit code of `ssh` for failures of its own.
 const SSH_FAILED: i32 = 255;
 /// The exit code of a shell that does not find a program.
@@ -177,6 +179,7 @@ pub fn start(
             last_line: None,
             away: None,
             last_message: None,
+            has_answered: false,
         };
         let follow = move || {
             // It ends when nobody wants more.
@@ -200,6 +203,8 @@ struct Link<S> {
     away: Option<String>,
     /// The message that was shown last.
     last_message: Option<String>,
+    /// True if the machine has sent all its sessions once.
+    has_answered: bool,
 }
 
 impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
@@ -356,7 +361,8 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
 
     fn send_back(&mut self) -> ControlFlow<()> {
         self.last_message = None;
-        if self.away.take().is_some() {
+        let is_first = !std::mem::replace(&mut self.has_answered, true);
+        if self.away.take().is_some() || is_first {
             let host = Arc::clone(self.host.name());
             (self.sink)(Event::Update(Update::Host { host, away: None }))?;
         }
@@ -386,7 +392,11 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
 fn copy_command(host: &Host) -> String {
     let program = std::env::current_exe();
     let program = program.map_or("ctxgauge".into(), |path| path.display().to_string());
-    format!("scp {program} {host}:/usr/local/bin/ctxgauge")
+    format!(
+        "scp {} {}",
+        shell_words::quote(&program),
+        host.copy_to(THERE)
+    )
 }
 
 /// The end of a connection.

@@ -15,7 +15,7 @@ use super::sessions_builder::SessionsBuilder;
 use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT, audit};
 use anyhow::{Context, Result, bail};
 pub(crate) use find::find_one;
-pub use find::{SessionRequest, id_of};
+pub use find::{SessionRequest, id_of, place_of};
 use find::{find, find_in_log, find_session};
 use handout::AuditResult;
 use ingest::index::earlier;

@@ -133,7 +133,14 @@ pub enum Effect {
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
     /// Show the log of another machine on the screens of that machine, which take over the terminal.
-    OpenThere(Arc<str>, Arc<PathBuf>),
+    OpenThere {
+        /// The machine.
+        host: Arc<str>,
+        /// The log there.
+        log: Arc<PathBuf>,
+        /// The session's id, if the log has several.
+        id: Option<String>,
+    },
     /// Write a file in the working directory, and say its name in a [`Msg::Done`]; or copy to the clipboard.
     HandOn(HandOutRequest),
     /// Go on to the next theme.
@@ -312,6 +319,11 @@ impl App {
             }),
             Msg::Update(update) => {
                 self.forget(&update);
+                if let Update::Host { host, .. } = &update
+                    && let Some(away) = self.sessions.host_away(host)
+                {
+                    self.notices.remove_away(host, &away.why);
+                }
                 let all_found = matches!(update, Update::InitialScanDone | Update::CaughtUp);
                 let sessions = self.sessions.len();
                 self.sessions.apply(update);

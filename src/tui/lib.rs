@@ -25,6 +25,6 @@ pub mod views;
 pub mod widgets;
 
 pub use runtime::{
-    Console, ConsoleEvent, EndedBy, Finder, Logs, Signal, Start, check_output, pager,
+    Console, ConsoleEvent, EndedBy, Finder, Logs, OpenedFirst, Signal, Start, check_output, pager,
     prepare_for_signals, run, run_on, when_ended,
 };

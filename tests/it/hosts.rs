@@ -2,6 +2,8 @@
 //! read it, through a script in the place of `ssh` and, where it is installed, through a real `sshd` on loopback.
 #![cfg(unix)]
 
+mod sshd;
+
 use crate::fuzzed::targets::sessions::RULES;
 use crate::fuzzed::targets::{hosts, seeds};
 use crate::support::{ctxgauge, manifest_folder, process, schema};
@@ -9,16 +11,19 @@ use ctxgauge::agents;
 use ctxgauge::files::waiting::wait_for;
 use ctxgauge::hosts::{Event, Host, Links, Options, start};
 use ctxgauge::model::sessions::Sessions;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::thread;
 use tempfile::TempDir;
 
 /// The logs of the other machine.
@@ -140,34 +145,33 @@ fn wait_for_rows(seen: &Seen, home: &Path, host: &str) {
     });
 }
 
-#[test]
-fn rows_of_another_machine_are_those_of_its_own_list() {
-    let (one, two) = (home_there(), home_there());
-    program_there(one.path());
-    program_there(two.path());
+/// A script in the place of `ssh` that reaches two homes as `one` and `two`, unless there is a file `down` in it. It writes
+/// the id of its process to `id`.
+fn ssh_to(one: &TempDir, two: &TempDir) -> PathBuf {
     let ssh = one.path().join("bin/ssh");
-    // The arguments after `--` are the machine, which is the name of a folder here, and the command.
-    let names = format!(
-        "one='{}'; two='{}'",
-        one.path().display(),
-        two.path().display()
-    );
+    let (one, two) = (one.path().display(), two.path().display());
+    // The arguments after `--` are the machine, which is the name of a variable here, and the command.
     script(
         &ssh,
         &format!(
-            "{names}\nwhile test \"$1\" != --; do shift; done\neval home=\\$$2\nshift 2\nPATH=$home/bin:$PATH exec \"$@\""
+            "one='{one}'; two='{two}'
+while test \"$1\" != --; do shift; done
+eval home=\\$$2
+shift 2
+test -e $home/down && {{ echo no route >&2; exit 255; }}
+echo $$ > $home/id
+PATH=$home/bin:$PATH exec \"$@\""
         ),
     );
-    let (links, seen) = follow(&ssh, &["one", "two"]);
-    wait_for_rows(&seen, one.path(), "one");
-    wait_for_rows(&seen, two.path(), "two");
-    // A log grows there.
-    let log = two
-        .path()
+    ssh
+}
+
+/// Appends a response to a log, with a prompt of 50,000 tokens.
+fn grow(home: &Path) {
+    let log = home
         .join(".claude/projects/-there")
         .join(format!("{}.jsonl", LOGS[0]));
     let text = fs::read_to_string(&log).unwrap();
-    let before = listed_there(two.path());
     let mut file = OpenOptions::new().append(true).open(&log).unwrap();
     let last = text
         .lines()
@@ -177,8 +181,84 @@ fn rows_of_another_machine_are_those_of_its_own_list() {
     grown["uuid"] = "grown".into();
     grown["message"]["id"] = "grown".into();
     grown["requestId"] = "grown".into();
+    grown["timestamp"] = jiff::Timestamp::now().to_string().into();
     grown["message"]["usage"]["input_tokens"] = 50_000.into();
     writeln!(file, "{grown}").unwrap();
+}
+
+#[test]
+fn windows_of_a_configuration_are_those_of_the_machine_of_a_session() {
+    let (one, two) = (home_there(), home_there());
+    program_there(one.path());
+    program_there(two.path());
+    let path = one.path().join(".config/ctxgauge/config.toml");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, "[[window]]\nmodel = \"*\"\ntokens = 77_000\n").unwrap();
+    let (_links, seen) = follow(&ssh_to(&one, &two), &["one", "two"]);
+    wait_for_rows(&seen, one.path(), "one");
+    wait_for_rows(&seen, two.path(), "two");
+    let seen = seen.lock().unwrap();
+    let windows = |host| {
+        let rows = listed_here(&seen.0, host).into_iter();
+        rows.map(|(.., window)| window).collect::<Vec<_>>()
+    };
+    assert_eq!(windows("one"), [77_000; LOGS.len()]);
+    assert!(windows("two").iter().all(|window| *window != 77_000));
+}
+
+#[test]
+fn lines_for_people_have_the_sessions_of_other_machines_and_say_which_does_not_answer() {
+    let (here, one) = (tempfile::tempdir().unwrap(), home_there());
+    program_there(one.path());
+    ssh_to(&one, &one);
+    let mut command = process(here.path());
+    let bin = one.path().join("bin");
+    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    command.args(["--plain", "--ascii", "ssh://one"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        let lines = out.lines().map_while(Result::ok);
+        lines.map_while(|line| sender.send(line).ok()).count();
+    });
+    let mut seen = Vec::new();
+    let mut next = |text: &str| {
+        wait_for(text, || {
+            while let Ok(line) = lines.try_recv() {
+                seen.push(line);
+                if seen.last().is_some_and(|line| line.contains(text)) {
+                    return Ok(());
+                }
+            }
+            Err(seen.join("\n"))
+        });
+    };
+    next(" one: 3 sessions, 0 at work");
+    grow(one.path());
+    next(" claude one:");
+    fs::write(one.path().join("down"), "").unwrap();
+    let id = fs::read_to_string(one.path().join("id")).unwrap();
+    kill(Pid::from_raw(id.trim().parse().unwrap()), Signal::SIGKILL).unwrap();
+    next(" one does not answer: ");
+    fs::remove_file(one.path().join("down")).unwrap();
+    next(" one answers again");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!seen.iter().any(|line| line.contains("begins")), "{seen:?}");
+}
+
+#[test]
+fn rows_of_another_machine_are_those_of_its_own_list() {
+    let (one, two) = (home_there(), home_there());
+    program_there(one.path());
+    program_there(two.path());
+    let ssh = ssh_to(&one, &two);
+    let (links, seen) = follow(&ssh, &["one", "two"]);
+    wait_for_rows(&seen, one.path(), "one");
+    wait_for_rows(&seen, two.path(), "two");
+    let before = listed_there(two.path());
+    grow(two.path());
     assert_ne!(listed_there(two.path()), before);
     wait_for_rows(&seen, two.path(), "two");
     drop(links);
@@ -224,122 +304,4 @@ proptest! {
         }
         hosts::check(&input);
     }
-}
-
-/// A real `sshd` as the user of the tests.
-struct Sshd {
-    child: Child,
-    folder: PathBuf,
-    port: u16,
-}
-
-impl Sshd {
-    /// Starts one that runs commands in this home; `None`: it is not installed.
-    fn start(folder: &Path, home: &Path, port: u16) -> Option<Sshd> {
-        let sshd = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"].map(Path::new);
-        let sshd = sshd.into_iter().find(|path| path.exists())?;
-        let keygen = |name: &str| {
-            let key = folder.join(name);
-            if key.exists() {
-                return Some(());
-            }
-            let run = Command::new("ssh-keygen")
-                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-                .arg(key)
-                .status();
-            run.is_ok_and(|status| status.success()).then_some(())
-        };
-        keygen("host")?;
-        keygen("user")?;
-        fs::copy(folder.join("user.pub"), folder.join("authorized")).unwrap();
-        let command = folder.join("command");
-        script(
-            &command,
-            &format!(
-                "PATH='{}/bin':$PATH exec sh -c \"$SSH_ORIGINAL_COMMAND\"",
-                home.display()
-            ),
-        );
-        let d = folder.display();
-        let settings = format!(
-            "ListenAddress 127.0.0.1\nPort {port}\nHostKey {d}/host\nPidFile none\nUsePAM no\nStrictModes no\n\
-             AuthorizedKeysFile {d}/authorized\nPasswordAuthentication no\nPermitRootLogin yes\nForceCommand {}\n",
-            command.display()
-        );
-        fs::write(folder.join("conf"), settings).unwrap();
-        // As root it wants its folder.
-        let _ = fs::create_dir("/run/sshd");
-        let child = Command::new(sshd)
-            .args(["-D", "-e", "-f"])
-            .arg(folder.join("conf"))
-            .stderr(fs::File::create(folder.join("log")).unwrap())
-            .spawn()
-            .ok()?;
-        Some(Sshd {
-            child,
-            folder: folder.to_owned(),
-            port,
-        })
-    }
-
-    /// The script that is run as `ssh`: the real one, with the key of this machine and no configuration.
-    fn client(&self) -> PathBuf {
-        let path = self.folder.join("ssh");
-        let d = self.folder.display();
-        script(
-            &path,
-            &format!(
-                "exec ssh -F none -i {d}/user -o UserKnownHostsFile={d}/known -o StrictHostKeyChecking=accept-new -p {} \"$@\"",
-                self.port
-            ),
-        );
-        path
-    }
-
-    /// Ends the server and the connections that it has.
-    fn stop(&mut self) {
-        let id = self.child.id().to_string();
-        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
-        for child in children.unwrap_or_default().split_whitespace() {
-            let child = nix::unistd::Pid::from_raw(child.parse().unwrap());
-            let _ = nix::sys::signal::kill(child, nix::sys::signal::Signal::SIGKILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Drop for Sshd {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-#[test]
-fn a_real_sshd_that_is_killed_and_started_again_is_away_and_back() {
-    let (home, folder) = (home_there(), tempfile::tempdir().unwrap());
-    program_there(home.path());
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let Some(mut sshd) = Sshd::start(folder.path(), home.path(), port) else {
-        println!("no sshd here: rows were not read through a real one");
-        return;
-    };
-    let user = Command::new("id").arg("-un").output().unwrap().stdout;
-    let user = String::from_utf8(user).unwrap().trim().to_owned();
-    let name = format!("{user}@127.0.0.1");
-    let (_links, seen) = follow(&sshd.client(), &[&name]);
-    wait_for_rows(&seen, home.path(), &name);
-    sshd.stop();
-    wait_for("old rows", || {
-        let seen = seen.lock().unwrap();
-        let is_it = seen.0.hosts_away() == 1 && seen.0.len() == LOGS.len();
-        is_it.then_some(()).ok_or_else(|| format!("{:?}", seen.1))
-    });
-    let again = Sshd::start(folder.path(), home.path(), port);
-    assert!(again.is_some());
-    wait_for_rows(&seen, home.path(), &name);
 }

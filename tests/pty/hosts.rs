@@ -73,7 +73,7 @@ fn rows_of_another_machine_open_there_and_are_old_when_it_is_away() {
     terminal.write("\r");
     let shown = terminal.wait_for_text("screens there: -t -- build-1 ctxgauge");
     assert!(
-        shown.contains("6f0cbb1e-7a3d-4c55-9a0e-2f7d1c64b9aa.jsonl'"),
+        shown.contains("6f0cbb1e-7a3d-4c55-9a0e-2f7d1c64b9aa.jsonl"),
         "{shown}"
     );
     terminal.write("\r");

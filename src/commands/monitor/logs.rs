@@ -96,7 +96,7 @@ impl Logs for Demo {
         drop(thread::Builder::new().name("search".into()).spawn(say));
     }
 
-    fn there(&self, _: &str, _: &Path) -> Option<Vec<OsString>> {
+    fn there(&self, _: &str, _: &Path, _: Option<&str>) -> Option<Vec<OsString>> {
         None
     }
 
@@ -189,8 +189,8 @@ impl Logs for FollowedLogs {
         search::start(self.context.beside(), request, matcher, finder);
     }
 
-    fn there(&self, host: &str, log: &Path) -> Option<Vec<OsString>> {
-        Host::read(host).ok()?.open(log)
+    fn there(&self, host: &str, log: &Path, id: Option<&str>) -> Option<Vec<OsString>> {
+        Host::read(host).ok()?.open(log, id)
     }
 
     fn is_invented(&self, file: FileId) -> bool {

@@ -144,6 +144,29 @@ fn a_machine_that_goes_silent_is_away_and_comes_back_with_its_next_line() {
 }
 
 #[test]
+fn a_machine_that_is_stopped_is_away_until_it_continues() {
+    let script = format!(
+        "echo $$ > $D/new; mv $D/new $D/id\n{}while :; do echo '{{\"type\":\"heartbeat\"}}'; sleep 0.01; done",
+        lines()
+    );
+    let seen = Seen::run(&script, Duration::from_secs(1));
+    let id = wait_for("a process", || fs::read_to_string(seen.path("id")));
+    let signal = |name: &str| {
+        let kill = Command::new("kill").args([name, id.trim()]).status();
+        assert!(kill.unwrap().success());
+    };
+    seen.wait("a session", |sessions, _| {
+        sessions.len() == 1 && sessions.hosts_away() == 0
+    });
+    signal("-STOP");
+    seen.wait("silence", |sessions, _| {
+        sessions.hosts_away() == 1 && sessions.len() == 1
+    });
+    signal("-CONT");
+    seen.wait("a line", |sessions, _| sessions.hosts_away() == 0);
+}
+
+#[test]
 fn a_program_that_is_missing_is_said() {
     let mut options = Options::new(agents::by_id);
     options.ssh = "/nonexistent/ssh".into();

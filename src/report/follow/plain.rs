@@ -14,9 +14,10 @@ use render::item::label;
 use render::number::{counted, percent, short, tokens};
 use render::sure::{Signs, of_item};
 use render::text::{cut, inert, one_line, shortened};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// A line is written for each so many percent of the trigger, or of the window where no trigger is known.
 const STEP: u64 = 5;
@@ -35,6 +36,8 @@ pub struct PlainLines {
     said: HashMap<SessionKey, Said>,
     /// True once all logs were found: what a session was before is not said.
     is_begun: bool,
+    /// The other machines that have sent all their sessions.
+    begun_hosts: BTreeSet<Arc<str>>,
 }
 
 /// The facts that were said of a session.
@@ -44,6 +47,9 @@ struct Said {
     step: u64,
     /// The newest compaction or clear, by its place.
     reset: Option<u64>,
+    /// The time of the newest record when the session was first looked at. Compactions before it are no news, also if the
+    /// size that they left is read later.
+    found: Option<Timestamp>,
     /// The number of items that were looked at; `None`: the session was not held in memory.
     items: Option<usize>,
     activity: Option<Activity>,
@@ -60,24 +66,36 @@ impl PlainLines {
             oversized,
             said: HashMap::new(),
             is_begun: false,
+            begun_hosts: BTreeSet::new(),
         }
     }
 
-    /// Writes how many sessions there are, and a line for each that is live.
+    /// Writes how many sessions there are on this machine or another one, and a line for each that is live. From now on
+    /// their changes are written.
     pub(super) fn begin(
         &mut self,
         sessions: &Sessions,
+        host: Option<&Arc<str>>,
         now: Timestamp,
         to: &mut dyn Write,
     ) -> io::Result<()> {
-        self.is_begun = true;
-        let rows = sessions.recent();
+        let before = match host {
+            Some(host) if !self.begun_hosts.insert(Arc::clone(host)) => {
+                return self.line(now, &format!("{host} answers again"), to);
+            }
+            Some(host) => format!("{host}: "),
+            None => String::new(),
+        };
+        self.is_begun |= host.is_none();
+        let mut rows = sessions.recent();
+        rows.retain(|row| sessions.host(row.key) == host);
         let live = rows
             .iter()
             .filter(|row| sessions.live(row.key, now).is_some());
         let live: Vec<SessionKey> = live.map(|row| row.key).collect();
         let all = counted(rows.len() as u64, "session");
-        self.line(now, &format!("{all}, {} at work", live.len()), to)?;
+        let text = format!("{before}{all}, {} at work", live.len());
+        self.line(now, &text, to)?;
         for key in live {
             let Some(gauge) = sessions.gauge(key) else {
                 continue;
@@ -88,6 +106,21 @@ impl PlainLines {
             self.of_session(sessions, key, now, &text, to)?;
         }
         Ok(())
+    }
+
+    /// Writes that another machine does not answer. Nothing is said of its sessions until it does.
+    pub(super) fn away(
+        &self,
+        host: &str,
+        why: &str,
+        now: Timestamp,
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.line(
+            now,
+            &format!("{host} does not answer: {}", one_line(why)),
+            to,
+        )
     }
 
     /// Writes a line for each change of a session that is worth one.
@@ -107,6 +140,9 @@ impl PlainLines {
         let before = std::mem::replace(&mut said.newest, gauge.updated_at);
         let has_news = is_new || gauge.updated_at > before;
         let mut lines: Vec<String> = Vec::new();
+        if is_new {
+            said.found = gauge.updated_at;
+        }
         if let Some(session) = sessions.get(key) {
             lines.extend(said.large(session, gauge, self.oversized));
         }
@@ -132,7 +168,11 @@ impl PlainLines {
             lines.push(format!("waits for you at {}", size(gauge)));
         }
         said.activity = activity;
-        if self.is_begun {
+        let is_begun = match sessions.host(key) {
+            Some(host) => self.begun_hosts.contains(host),
+            None => self.is_begun,
+        };
+        if is_begun {
             for line in lines {
                 self.of_session(sessions, key, now, &line, to)?;
             }
@@ -207,7 +247,8 @@ impl Said {
     fn compaction(&mut self, gauge: &SessionGauge) -> Option<String> {
         let reset = gauge.newest_reset?;
         let after = reset.after?;
-        if self.reset.replace(reset.id) == Some(reset.id) {
+        let is_said = self.reset.replace(reset.id) == Some(reset.id);
+        if is_said || (reset.at.is_some() && reset.at < self.found) {
             return None;
         }
         let verb = if reset.is_compaction {
@@ -268,98 +309,4 @@ fn size(gauge: &SessionGauge) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use model::Kind;
-    use model::event::Conversation;
-    use model::session::Coverage;
-    use model::sessions::{FileFacts, FileId, Update};
-    use model::testing::Log;
-    use std::path::PathBuf;
-    use std::sync::Arc;
-
-    fn key() -> SessionKey {
-        SessionKey {
-            file: FileId(1),
-            conversation: Conversation::Main,
-        }
-    }
-
-    /// Returns what is said after this state of the session.
-    fn said(lines: &mut PlainLines, sessions: &mut Sessions, log: Log) -> Vec<String> {
-        let mut session = log.session;
-        session.coverage = Coverage::Whole;
-        session.set_window(Some(100_000));
-        let file = FileId(1);
-        sessions.apply(Update::Found(Box::new(FileFacts {
-            file,
-            agent: "codex",
-            label: "codex",
-            commands: model::sessions::Commands::NONE,
-            path: Arc::new(PathBuf::from("a.jsonl")),
-            id: None,
-            parent: None,
-            len: 0,
-            modified: None,
-            host: None,
-        })));
-        sessions.apply(Update::Rebuilt {
-            file,
-            sessions: vec![(Conversation::Main, session)],
-        });
-        let mut out = Vec::new();
-        let now = "2026-11-28T16:31:05Z".parse().unwrap();
-        lines.session(sessions, key(), now, &mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        text.lines().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn only_what_is_worth_a_word_is_said_and_only_once() {
-        let mut lines = PlainLines::new(TimeZone::UTC, Charset::Ascii, Threshold::Tokens(8_000));
-        lines.is_begun = true;
-        let mut sessions = Sessions::new(Arc::default());
-        let log = || {
-            Log::new()
-                .timed()
-                .item("1", Role::User, Kind::Text, 20_000)
-                .report(20_000)
-        };
-        let mut said = |log: Log| said(&mut lines, &mut sessions, log);
-        let first = said(log());
-        assert_eq!(first.len(), 1, "{first:?}");
-        assert!(first[0].starts_with("16:31:05 codex "), "{first:?}");
-        assert!(
-            first[0].contains("begins: ") && first[0].contains("40%"),
-            "{first:?}"
-        );
-        // Nothing new, and less than a step.
-        assert!(said(log()).is_empty());
-        let small = || {
-            log()
-                .item("2", Role::Tool, Kind::ToolResult, 1_000)
-                .report(21_000)
-        };
-        assert!(said(small()).is_empty());
-        let large = || {
-            small()
-                .item("3", Role::Tool, Kind::ToolResult, 9_000)
-                .report(30_000)
-        };
-        let lines = said(large());
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        assert!(
-            lines[0].contains("a large result: ") && lines[1].contains("60%"),
-            "{lines:?}"
-        );
-        assert!(lines.iter().all(|line| line.is_ascii()), "{lines:?}");
-        let compacted = || large().compact(30_000).report(6_000);
-        let lines = said(compacted());
-        assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(
-            lines[0].contains("compacted: 30.0k before, 6.0k after"),
-            "{lines:?}"
-        );
-        assert!(said(compacted()).is_empty());
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! Holds the state that the threads that read logs share with the one that writes lines.
 
+mod other_hosts;
+
 use super::changes::{Changes, SentLine};
 use super::json::{Count, Row, SessionGone, State as Body};
 use super::plain::PlainLines;
@@ -46,6 +48,8 @@ struct State {
     changes: Changes,
     /// Lines for people; `None`: lines are JSON.
     plain: Option<PlainLines>,
+    /// The other machines of which it is to be written whether they answer.
+    hosts: BTreeSet<Arc<str>>,
     /// Sessions in which nothing was said, until all logs were read: another log may have them.
     held: BTreeSet<SessionKey>,
     /// The newest problem with each path.
@@ -75,6 +79,7 @@ impl Stream {
                 sessions: Sessions::new(rules),
                 changes: Changes::new(pace.every),
                 plain: None,
+                hosts: BTreeSet::new(),
                 held: BTreeSet::new(),
                 problems: BTreeMap::new(),
                 is_announced: false,
@@ -153,7 +158,10 @@ impl Stream {
                 state.changes.mark_live(now);
             }
             let next = state.changes.next(now).unwrap_or(until).min(until);
-            let is_ready = next <= now || !state.problems.is_empty() || state.is_to_announce(now);
+            let is_ready = next <= now
+                || !state.problems.is_empty()
+                || !state.hosts.is_empty()
+                || state.is_to_announce(now);
             if is_ready {
                 break;
             }
@@ -190,8 +198,12 @@ impl State {
                 self.sessions.apply(update);
                 return false;
             }
-            // This machine's own sessions are written.
-            Update::CaughtUp | Update::Host { .. } => return false,
+            Update::Host { host, .. } => {
+                self.hosts.insert(Arc::clone(host));
+                self.sessions.apply(update);
+                return true;
+            }
+            Update::CaughtUp => return false,
         };
         let mut is_new = matches!(update, Update::Vanished(_));
         if let Some(conversations) = conversations {
@@ -257,12 +269,15 @@ impl State {
             self.session(key, now, texts, lines, to)?;
             made += 1;
         }
+        if made < BATCH {
+            self.write_hosts((lines.now)(), to)?;
+        }
         if self.is_to_announce(now) {
             self.is_announced = true;
             let sessions = self.changes.len();
             lines.add(to, "scanned", Count { sessions })?;
             if let Some(plain) = &mut self.plain {
-                plain.begin(&self.sessions, (lines.now)(), to)?;
+                plain.begin(&self.sessions, None, (lines.now)(), to)?;
             }
         }
         Ok(())

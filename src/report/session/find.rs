@@ -77,6 +77,21 @@ pub fn id_of(context: &ReportContext, wanted: &str) -> Result<Option<String>> {
     Ok(id.map(str::to_owned))
 }
 
+/// Returns the log of the session with this id, name or title; and its id, if its log has several sessions.
+///
+/// # Errors
+///
+/// If there is no such session, or more than one.
+pub fn place_of(context: &ReportContext, wanted: &str) -> Result<(PathBuf, Option<String>)> {
+    let asked = SessionRequest {
+        session: Some(wanted),
+        ..SessionRequest::default()
+    };
+    let (log, id) = find(context, &asked)?;
+    let own = || log.facts.id.clone().filter(|_| log.is_one_of_several());
+    Ok((log.facts.path.to_path_buf(), id.or_else(own)))
+}
+
 /// Finds a session among all of a place.
 fn find_among(
     context: &ReportContext,

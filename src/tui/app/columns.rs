@@ -304,6 +304,10 @@ pub static COLUMNS: &[Column] = columns! {
             let Some(cache) = entry.gauge.prompt_cache() else {
                 return quiet(NONE);
             };
+            // Its machine may have used the cache meanwhile.
+            if entry.app.sessions.away(entry.row.key).is_some() {
+                return quiet(AWAY_SIGN);
+            }
             let state = cache.state(entry.app.now);
             let cell = triggers::cache_cell(state, &entry.app.clock());
             match state {

@@ -15,16 +15,29 @@ impl App {
     /// Opens a session whose log is on another machine there; `None`: it is on this one.
     pub(super) fn open_there(&mut self, key: SessionKey) -> Option<Effect> {
         let facts = self.sessions.facts(key)?;
-        let (host, log) = (facts.host.clone()?, Arc::clone(&facts.path));
+        let host = Arc::clone(self.sessions.host(key)?);
+        let log = Arc::clone(&facts.path);
+        // The log of several sessions does not say which one is meant.
+        let is_in_log = |other: &SessionKey| {
+            let facts = self.sessions.facts(*other);
+            facts.is_some_and(|facts| facts.path == log)
+                && self.sessions.host(*other) == Some(&host)
+        };
+        let are_several = self.sessions.keys().filter(is_in_log).nth(1).is_some();
+        let names = self.sessions.gauge(key).map(|gauge| &gauge.meta);
+        let id = names
+            .and_then(|names| names.id.as_deref())
+            .filter(|_| are_several);
+        let id = id.map(str::to_owned);
         self.notify(format!("opened on {host}"));
-        Some(Effect::OpenThere(host, log))
+        Some(Effect::OpenThere { host, log, id })
     }
 
     /// Returns true if an action needs a log that is on another machine, and says where it is.
     pub(super) fn is_refused_there(&mut self, action: Action) -> bool {
         let needs_log = matches!(
             action,
-            Action::HandOn | Action::Replay | Action::Editor | Action::Folder
+            Action::HandOn | Action::Replay | Action::Editor | Action::Folder | Action::Window
         );
         let host = self.current().filter(|_| needs_log);
         let Some(host) = host.and_then(|key| self.sessions.host(key)).cloned() else {
@@ -62,10 +75,11 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{Msg, Screen, Syntax};
+    use crate::app::{Msg, Screen, Severity, Syntax};
     use crate::keymap::KeyPress;
     use crate::tests::testing::{Log, app, now, type_keys};
-    use model::sessions::{Away, Update};
+    use model::event::Conversation;
+    use model::sessions::{Away, FileId, Update};
 
     fn two() -> App {
         let log = |n, id: &str| {
@@ -94,12 +108,12 @@ mod tests {
     fn a_session_of_another_machine_is_opened_there() {
         let mut app = two();
         let effect = app.update(Msg::Key(KeyPress::Enter));
-        let Effect::OpenThere(host, log) = effect else {
+        let Effect::OpenThere { host, log, id } = effect else {
             panic!("{effect:?}");
         };
         assert_eq!(
-            (&*host, log.to_str()),
-            ("build-1", Some("/logs/codex/there.jsonl"))
+            (&*host, log.to_str(), id),
+            ("build-1", Some("/logs/codex/there.jsonl"), None)
         );
         assert_eq!(app.ui.screen, Screen::Overview);
         assert_eq!(app.take_rested(), None, "nothing is read here");
@@ -108,6 +122,7 @@ mod tests {
             Action::Replay,
             Action::Editor,
             Action::Folder,
+            Action::Window,
         ] {
             assert!(app.is_refused_there(action), "{action:?}");
         }
@@ -123,17 +138,52 @@ mod tests {
     }
 
     #[test]
+    fn of_a_log_with_several_sessions_the_selected_one_is_opened() {
+        let log = |n, id: &str, host| {
+            let log = Log::found(n, "opencode", id, 8).on_host(host);
+            log.at_path("/home/ada/opencode.db")
+        };
+        let mut app = app(
+            vec![
+                log(1, "one", "build-1"),
+                log(2, "two", "build-1"),
+                log(3, "three", "lab"),
+            ],
+            120,
+            30,
+        );
+        let ids = [1, 2, 3].map(|file| {
+            let (file, conversation) = (FileId(file), Conversation::Main);
+            match app.open_there(SessionKey { file, conversation }) {
+                Some(Effect::OpenThere { id, .. }) => id,
+                effect => panic!("{effect:?}"),
+            }
+        });
+        assert_eq!(ids, [Some("one".to_owned()), Some("two".to_owned()), None]);
+    }
+
+    #[test]
     fn a_session_of_a_machine_that_is_away_is_never_live() {
         let mut app = two();
         let key = app.current().unwrap();
         assert!(app.is_live(key));
         let since = Some(now() - jiff::SignedDuration::from_mins(3));
         let why = "no route".into();
+        let problem = |what: &str| Msg::Problem {
+            path: "ssh://build-1".into(),
+            what: what.to_owned(),
+        };
+        app.update(problem("left out: a line"));
         away(&mut app, Some(Away { since, why }));
+        app.update(problem("no route"));
+        assert_eq!(app.notices.unseen_of(Severity::Problem), 2);
         assert!(!app.is_live(key));
         assert_eq!(app.need(key), None);
         assert_eq!(app.away_words(key).as_deref(), Some("3m old, no route"));
+        // That it was away is no problem any more.
         away(&mut app, None);
         assert!(app.is_live(key));
+        let left: Vec<&str> = app.notices.all().iter().map(|it| &*it.text).collect();
+        assert_eq!(left, ["left out: a line"]);
     }
 }

@@ -51,6 +51,10 @@ impl App {
         gauge: &SessionGauge,
         active: Option<Timestamp>,
     ) -> Option<Need> {
+        // Nobody knows what it does now, nor whether its cache was used meanwhile.
+        if self.sessions.away(key).is_some() {
+            return None;
+        }
         let activity = self.sessions.live_since(key, active, self.now);
         if activity == Some(Activity::Waiting) {
             return Some(Need::Waits);

@@ -107,6 +107,17 @@ impl Notices {
         }
     }
 
+    /// Removes the problem with another machine that was this: it is over, or another one has come.
+    pub(super) fn remove_away(&mut self, host: &str, why: &str) {
+        let is_it = |notice: &Notice| {
+            let is_of_host = notice.about.strip_suffix(host) == Some("ssh://");
+            notice.severity == Severity::Problem && is_of_host && notice.text == why
+        };
+        if let Some(at) = self.all.iter().position(is_it) {
+            self.remove(at);
+        }
+    }
+
     fn remove(&mut self, at: usize) {
         self.all.remove(at);
         self.numbers.remove(at);

@@ -187,15 +187,16 @@ impl App {
         }
     }
 
-    /// Opens the session of a log as soon as it is found, unless the user does something before. If the log was on
-    /// screen last, its session that was is meant.
-    pub fn open_once_found(&mut self, log: &Path) {
+    /// Opens the session of a log as soon as it is found, unless the user does something before: the one with this id.
+    /// Without an id, if the log was on screen last, its session that was is meant.
+    pub fn open_once_found(&mut self, log: &Path, id: Option<&str>) {
         let Some(path) = log.to_str() else { return };
         let last = self.awaited.take();
         let panel = self.ui.tab.name.to_owned();
-        self.awaited = last.filter(|last| last.path == path).or(Some(LastSession {
+        let last = last.filter(|last| last.path == path && id.is_none());
+        self.awaited = last.or(Some(LastSession {
             path: path.to_owned(),
-            id: String::new(),
+            id: id.unwrap_or_default().to_owned(),
             panel,
         }));
     }
@@ -320,13 +321,28 @@ mod tests {
         assert_eq!(after.open_session(), before.open_session());
 
         let mut named = app();
-        named.open_once_found(Path::new(&remembered.last.path));
+        named.open_once_found(Path::new(&remembered.last.path), None);
         assert!(matches!(found(&mut named), Effect::LookAt(_)));
         assert_eq!(named.open_session(), before.open_session());
 
+        for id in ["one", "two"] {
+            let mut several = app();
+            several.open_once_found(Path::new("/a.db"), Some(id));
+            for (n, id) in [(1, "one"), (2, "two")] {
+                let log = Log::found(n, "opencode", id, 10).at_path("/a.db");
+                for update in log.into_updates() {
+                    several.update(Msg::Update(update));
+                }
+            }
+            several.update(Msg::Update(Update::InitialScanDone));
+            let key = several.open_session().unwrap();
+            let gauge = several.sessions.gauge(key).unwrap();
+            assert_eq!(gauge.meta.id.as_deref(), Some(id));
+        }
+
         let mut other = app();
         other.recall(&remembered);
-        other.open_once_found(Path::new("other.jsonl"));
+        other.open_once_found(Path::new("other.jsonl"), None);
         assert_eq!(found(&mut other), Effect::None);
 
         let mut busy = app();

@@ -55,13 +55,15 @@ impl<C: Console, W: Write> Screens<C, W> {
                     self.app.update(Msg::Done(why));
                 }
             }
-            Effect::OpenThere(host, log) => match self.logs.there(&host, &log) {
-                Some(command) => self.opening = Some(TextExport::there(command)),
-                None => {
-                    let why = format!("the path of the log on {host} cannot be passed to ssh");
-                    self.app.update(Msg::Done(why));
+            Effect::OpenThere { host, log, id } => {
+                match self.logs.there(&host, &log, id.as_deref()) {
+                    Some(command) => self.opening = Some(TextExport::there(command)),
+                    None => {
+                        let why = format!("the path of the log on {host} cannot be passed to ssh");
+                        self.app.update(Msg::Done(why));
+                    }
                 }
-            },
+            }
             Effect::Open(request, program) => match self.write_out(request, program) {
                 Ok(opening) => self.opening = Some(opening),
                 Err(e) => {

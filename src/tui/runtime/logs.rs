@@ -25,7 +25,7 @@ pub trait Logs: Send {
     fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder);
 
     /// Returns the program and its arguments that show this log of another machine on its own screens; `None`: none can.
-    fn there(&self, host: &str, log: &Path) -> Option<Vec<OsString>>;
+    fn there(&self, host: &str, log: &Path, id: Option<&str>) -> Option<Vec<OsString>>;
 
     /// Returns true if a file was invented, so that its alerts stay on the screen.
     fn is_invented(&self, file: FileId) -> bool;

@@ -66,6 +66,15 @@ const SYNC_VARIABLE: &str = "CTXGAUGE_SYNC";
 /// The time for which queued updates are handled before keys are checked.
 const UPDATE_TIME: Duration = Duration::from_millis(4);
 
+/// The session that is shown first.
+#[derive(Debug)]
+pub struct OpenedFirst {
+    /// Its log.
+    pub log: PathBuf,
+    /// Its id, if its log has several sessions; `None`: it is the only one, or the main one.
+    pub id: Option<String>,
+}
+
 /// Everything that the screens are started with.
 pub struct Start {
     /// The models table.
@@ -80,8 +89,8 @@ pub struct Start {
     pub alerts: Alerts,
     /// The saved state; none: nothing is loaded or saved.
     pub state_file: Option<StateFile>,
-    /// The log whose session is shown as soon as it is found; none: the list of sessions.
-    pub open: Option<PathBuf>,
+    /// The session that is shown as soon as it is found; none: the list of sessions.
+    pub open: Option<OpenedFirst>,
     /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
     /// A line above everything, for a demo; may be empty.
@@ -271,8 +280,8 @@ impl<C: Console, W: Write> Screens<C, W> {
             app.recall(&file.loaded().screens);
             app.is_first_start = file.is_new();
         }
-        if let Some(log) = start.open {
-            app.open_once_found(&log);
+        if let Some(OpenedFirst { log, id }) = start.open {
+            app.open_once_found(&log, id.as_deref());
         }
         for (path, what) in start.problems {
             app.update(Msg::Problem { path, what });

@@ -120,7 +120,12 @@ mod tests {
             self.0.lock().unwrap().push(finder);
         }
 
-        fn there(&self, _: &str, _: &std::path::Path) -> Option<Vec<std::ffi::OsString>> {
+        fn there(
+            &self,
+            _: &str,
+            _: &std::path::Path,
+            _: Option<&str>,
+        ) -> Option<Vec<std::ffi::OsString>> {
             None
         }
 

@@ -80,7 +80,9 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         left.push(piece(words, Tone::Near));
     }
     let away = app.sessions.hosts_away();
-    let words = format!(", {} away", number::counted(away as u64, "host"));
+    // Without sessions, nothing stands before it.
+    let comma = if app.listed_of() > 0 { ", " } else { "" };
+    let words = format!("{comma}{} away", number::counted(away as u64, "host"));
     let room = usize::from(area.width).saturating_sub(width(&left) + 1);
     if away > 0 && text::width(&words) <= room {
         left.push(piece(words, Tone::Near));

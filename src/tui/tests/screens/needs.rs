@@ -5,7 +5,7 @@ use crate::app::{ListLine, Need};
 use crate::tests::testing::Log;
 use jiff::SignedDuration;
 use model::event::Conversation;
-use model::sessions::SessionKey;
+use model::sessions::{Away, SessionKey};
 
 fn key_of(file: u64) -> SessionKey {
     SessionKey {
@@ -143,4 +143,31 @@ fn no_sum_over_the_list_is_above_the_selected_session() {
         assert!(name.is_some() && name < sum, "{shown}");
         assert_eq!(sum, Some(lines.len() - 2), "{shown}");
     }
+}
+
+#[test]
+fn a_session_of_a_machine_that_is_away_needs_nobody_and_its_cache_is_not_known() {
+    let log = calm(1, 3_000).on_host("build-1");
+    let mut app = app(vec![log], 200, 30);
+    assert_eq!(app.need(key_of(1)), Some(Need::Cools));
+    let away = |app: &mut App| {
+        app.update(Msg::Update(Update::Host {
+            host: "build-1".into(),
+            away: Some(Away {
+                since: Some(now()),
+                why: "no route".into(),
+            }),
+        }));
+        app.prepare(now());
+        text(app, Theme::default())
+    };
+    let shown = away(&mut app);
+    assert_eq!(app.need(key_of(1)), None);
+    assert!(shown.contains("1 session, 1 host away"), "{shown}");
+    let row = shown.lines().find(|line| line.contains("far off"));
+    let row = row.unwrap_or(&shown);
+    assert!(row.contains(" ? ") && row.contains(" ?50m"), "{row}");
+    let mut empty = super::app(Vec::new(), 80, 24);
+    let shown = away(&mut empty);
+    assert!(shown.starts_with(" ctxgauge  1 host away"), "{shown}");
 }
