@@ -325,3 +325,17 @@ fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
     assert_eq!(after, before);
     assert_eq!(left(&switched(4 * THINKING)), [None; 5]);
 }
+
+#[test]
+fn after_a_compaction_more_may_come_back_than_was_there() {
+    let log = Log::new().model("m");
+    let log = log.item("question", Role::User, Kind::Text, 500);
+    let log = log.report(20_500).compact(20_500);
+    let log = log.item("summary", Role::Container, Kind::Summary, 1_000);
+    let context = log.session.context();
+    assert!(context.known == 0 && context.used.abs_diff(21_000) < 300);
+    let (below, above) = (context.used - context.low, context.high - context.used);
+    // Files that Claude Code attaches again were up to half as large as all that was not logged before.
+    assert!(above > 20_000 / 2, "{context:?}");
+    assert!(below < 20_000 / 3, "{context:?}");
+}
