@@ -20,9 +20,9 @@
 //! | [`backoff`] | the pauses between two attempts. Pure |
 //! | [`link`] | one machine: the process, its ends, and what they mean |
 //!
-//! Another machine is as hostile as a log. Lines, texts, numbers and sessions are bounded, nothing of it
-//! becomes part of a command but the path of a log, quoted, for the machine that sent it. A machine that does not answer
-//! is waited for by its own thread alone.
+//! Another machine is as hostile as a log. Lines, texts, numbers and sessions are bounded, nothing of it becomes part of a
+//! command but the path of a log and the id of a session, quoted, for the machine that sent them. A machine that does not
+//! answer is waited for by its own thread alone.
 
 pub mod backoff;
 pub mod host;
