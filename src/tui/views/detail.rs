@@ -76,8 +76,12 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
     };
     let mut state = Pieces::new();
     let mut say = |piece: Piece| state.extend([quiet(" · "), piece]);
+    let name = &*app.sessions.name(key);
     if let Some(away) = app.away_words(key) {
-        say(piece(away, Tone::Near));
+        // The reason may be a long sentence of ssh.
+        let of_name = text::width(name).min(LEAST_NAME);
+        let room = columns.saturating_sub(of_name + 3);
+        say(piece(text::cut(&away, room), Tone::Near));
     }
     if let Some(need) = app.need(key) {
         say(piece(need.words(), Tone::Near));
@@ -93,7 +97,6 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
     if app.is_counting(key) {
         say(quiet("counting"));
     }
-    let name = &*app.sessions.name(key);
     let room = columns.saturating_sub(width(&state));
     let mut pieces = vec![strong(text::cut(name, room))];
     let title = app.sessions.title(key).unwrap_or_default();
@@ -106,6 +109,8 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
     pieces
 }
 
+/// The columns that the reason leaves for the name where a machine does not answer.
+const LEAST_NAME: usize = 20;
 /// The fewest columns in which a title says something.
 const LEAST_TITLE: usize = 8;
 

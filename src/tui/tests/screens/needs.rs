@@ -155,7 +155,7 @@ fn a_session_of_a_machine_that_is_away_needs_nobody_and_its_cache_is_not_known()
             host: "build-1".into(),
             away: Some(Away {
                 since: Some(now()),
-                why: "no route".into(),
+                why: format!("ssh: connect to host {}: refused", "10.77.0.2 ".repeat(9)).into(),
             }),
         }));
         app.prepare(now());
@@ -167,6 +167,13 @@ fn a_session_of_a_machine_that_is_away_needs_nobody_and_its_cache_is_not_known()
     let row = shown.lines().find(|line| line.contains("far off"));
     let row = row.unwrap_or(&shown);
     assert!(row.contains(" ? ") && row.contains(" ?50m"), "{row}");
+    app.update(Msg::Resize(80, 24));
+    app.prepare(now());
+    let shown = text(&app, Theme::default());
+    let line = shown
+        .lines()
+        .find(|line| line.contains("── calm · 0s old, ssh: "));
+    assert!(line.is_some_and(|line| line.contains("… ─")), "{shown}");
     let mut empty = super::app(Vec::new(), 80, 24);
     let shown = away(&mut empty);
     assert!(shown.starts_with(" ctxgauge  1 host away"), "{shown}");
