@@ -1,10 +1,10 @@
-//! The statements of another machine about a session that is there.
+//! The facts of another machine about its sessions.
 
 use super::window::Limits;
 use std::sync::Arc;
 
-/// The other machine that a log is on, and what that machine says of its session. The configuration of this machine is not
-/// about it.
+/// The other machine that a log is on, and what that machine says of its session. The configuration of this machine does
+/// not apply to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherHost {
     /// The machine, as the user names it.
