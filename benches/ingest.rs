@@ -258,6 +258,7 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<IngestEvent> {
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
+        poll: false,
     };
     let sink = move |update| match sender.send(update) {
         Ok(()) => ControlFlow::Continue(()),

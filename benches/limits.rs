@@ -323,6 +323,7 @@ fn background(args: &[OsString]) {
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
+        poll: false,
     };
     let handle = start(options, None, move |delivery| {
         if matches!(delivery, IngestEvent::Update(Update::CaughtUp)) {

@@ -302,6 +302,7 @@ impl Followed {
             rules: Arc::clone(&rules),
             counter: Arc::default(),
             cache: None,
+            poll: false,
         };
         let sessions = Arc::new(Mutex::new((Sessions::new(rules), Instant::now(), false)));
         let applied = Arc::clone(&sessions);

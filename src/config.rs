@@ -70,6 +70,8 @@ pub struct Config {
     pub ascii: bool,
     /// Keep what was read of logs in the user's cache folder, so that unchanged logs are not read again.
     pub cache: bool,
+    /// Look at all logs every few seconds, though the system may give notice of what is written.
+    pub poll: bool,
     /// Use no colours. `NO_COLOR` in the environment does the same.
     pub no_color: bool,
 }
@@ -91,6 +93,7 @@ impl Default for Config {
             hooks: Hooks::default(),
             ascii: false,
             cache: true,
+            poll: false,
             no_color: false,
         }
     }

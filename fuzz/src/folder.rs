@@ -190,6 +190,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         rules: Arc::clone(&RULES),
         user: User::default(),
         cache: cache.map(Path::to_owned),
+        poll: false,
         now: Default::default,
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),

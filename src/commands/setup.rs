@@ -9,7 +9,7 @@ use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
 use files::paths::User;
 use formats::Format;
-use ingest::discover::roots::{SearchRoot, usual};
+use ingest::discover::roots::{given, usual};
 use ingest::index::earlier;
 use model::window::Rules;
 use report::ReportContext;
@@ -179,6 +179,7 @@ impl Setup {
             rules: Arc::new(rules),
             user: self.user.clone(),
             cache,
+            poll: self.config.poll,
             now: jiff::Timestamp::now,
             zone: locale::zone(&self.user.env),
             patience: Patience::default(),
@@ -195,8 +196,10 @@ impl Setup {
         if paths.is_empty() {
             context.roots = usual(&context.formats, &self.user);
             let more = self.config.roots.iter().chain(&logs.root);
-            let given = more.map(|path| SearchRoot::Given(self.user.whole(path.clone())));
-            context.roots.extend(given);
+            for path in more {
+                let path = self.user.whole(path.clone());
+                context.roots.extend(given(&context.formats, path));
+            }
         } else {
             let given = paths.iter().map(|path| context.given(path.clone()));
             context.roots = given.collect();

@@ -164,6 +164,8 @@ pub const ALL: &[Key] = keys! {
     ascii: Flag, Default("false"), "Use ASCII characters only.";
     no_color: Flag, Default("false"), "Use no colours. NO_COLOR in the environment does the same.";
     cache: Flag, Default("true"), "Keep what was read of logs, so that unchanged ones are not read again.";
+    poll: Flag, Default("false"),
+        "Look at all logs every few seconds, as where the system does not tell what is written.";
     window: Rows(WINDOW), Default("[]"), "The window of matching sessions; the first row that matches applies.",
         like r#"[{ model = "claude-opus-4-6*", tokens = "1M" }]"#;
     policy: Rows(POLICY), Default("[]"),

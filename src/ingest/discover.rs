@@ -4,6 +4,8 @@ mod copies;
 mod databases;
 mod kinds;
 mod links;
+mod notes;
+pub(crate) mod origin;
 pub mod processes;
 mod reach;
 pub mod registry;
@@ -45,6 +47,8 @@ pub struct ScanResult {
     pub problems: Vec<(PathBuf, String)>,
     /// Files in given folders that look like logs but have no known format.
     pub unrecognised: u64,
+    /// The folders that were looked into below the roots that are polled.
+    pub folders: Vec<PathBuf>,
     /// Databases that were not looked at, since they are locked or were looked at a moment before, and when to look
     /// again.
     pub locked: Vec<(Arc<PathBuf>, Instant)>,
@@ -70,6 +74,8 @@ pub struct Scanner {
     owners: Arc<Owners>,
     /// Sidecar files, by agent and folder.
     sidecars: HashMap<(&'static str, Option<PathBuf>), Arc<SidecarStore>>,
+    /// The roots of which the system gives no notice.
+    pub(super) polled: Vec<PathBuf>,
     /// Gets each root before it is looked below.
     pub(super) announce: Box<dyn Fn(&Path) + Send>,
 }
@@ -116,6 +122,7 @@ impl Scanner {
             folders: HashMap::new(),
             owners: Arc::default(),
             sidecars: HashMap::new(),
+            polled: Vec::new(),
             announce: Box::new(|_| ()),
         }
     }
@@ -327,6 +334,14 @@ impl<'s> Walk<'s> {
             return why.map_or((), |why| self.problem(path, why));
         }
         self.folders.insert(real.clone());
+        if self
+            .scanner
+            .polled
+            .iter()
+            .any(|polled| polled == root.path())
+        {
+            self.found.folders.push(path.to_path_buf());
+        }
         match self.scanner.folder(root, &self.at(path)) {
             Ok(None) => {}
             Ok(Some(log)) => return self.add_folder(path, id_of_real(&real), log),

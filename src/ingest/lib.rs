@@ -69,6 +69,7 @@ pub use event::IngestEvent;
 pub use worker::handle::{Handle, start};
 pub use worker::inbox::Options;
 pub use worker::job::{OnWritten, TextJob};
+pub use worker::poll::{POLL_INTERVAL, ROUND_INTERVAL};
 
 /// The largest log without usage reports of which all text is counted, in bytes: nothing else of it is known.
 /// This many bytes take about a fifth of a second.

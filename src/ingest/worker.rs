@@ -5,6 +5,7 @@ pub mod handle;
 pub mod inbox;
 pub mod job;
 mod pending;
+pub mod poll;
 mod pool;
 mod reading;
 mod reporter;
@@ -29,12 +30,14 @@ use crate::worker::inbox::{PendingRequests, Wake};
 use crate::worker::job::OpenedText;
 use crate::worker::pool::Pool;
 use crate::worker::reporter::Reporter;
+use files::paths::User;
 use inbox::Options;
 use jiff::Timestamp;
 use model::session::Coverage;
 use model::sessions::{FileId, Update};
 use model::window::Rules;
 use pending::{MissedLog, PendingCheck, QueuedFile, Retry};
+use poll::Poller;
 use state::State;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -80,6 +83,7 @@ struct InProgress {
 
 pub(super) struct Worker {
     scanner: Scanner,
+    user: User,
     settings: SettingsReader,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
@@ -110,6 +114,7 @@ pub(super) struct Worker {
     /// The time at which everything was last looked at.
     walked: Instant,
     next_look: Instant,
+    poller: Poller,
     /// Read texts of items.
     readers: Vec<TextReader>,
     /// The text that was read last.
@@ -128,7 +133,8 @@ impl Worker {
         let announced = reporter.clone();
         scanner.announce = Box::new(move |root| announced.enter(root));
         Worker {
-            settings: SettingsReader::new(options.user),
+            settings: SettingsReader::new(options.user.clone()),
+            user: options.user,
             scanner,
             wanted,
             inbox,
@@ -153,6 +159,7 @@ impl Worker {
             next_walk: now,
             walked: now,
             next_look: now,
+            poller: Poller::new(options.poll, now),
             readers: Vec::new(),
             opened: Arc::default(),
         }
@@ -210,8 +217,14 @@ impl Worker {
                 for (path, e) in failed.into_iter().flatten() {
                     self.no_hints(&path, &e)?;
                 }
+                self.scanner.polled =
+                    self.poller
+                        .cover(self.scanner.roots(), watch.as_ref(), &|root| {
+                            self.reporter.enter(root)
+                        });
                 self.walk()?;
             }
+            self.poll(now)?;
             if self.next_look <= now {
                 self.look_at_live()?;
             }
@@ -233,7 +246,8 @@ impl Worker {
             next = next.min(self.next_look);
         }
         let again = self.retries.iter().map(|again| again.at).min();
-        let soonest = again.into_iter().chain(self.next_reader()).min();
+        let others = self.next_reader().into_iter().chain(self.poller.next());
+        let soonest = again.into_iter().chain(others).min();
         let next = soonest.map_or(next, |at| next.min(at));
         next.saturating_duration_since(Instant::now())
     }
@@ -353,8 +367,9 @@ impl Worker {
     /// Looks at everything.
     fn walk(&mut self) -> ControlFlow<()> {
         let begun = Instant::now();
-        let found = self.scanner.look();
+        let mut found = self.scanner.look();
         let mut took = begun.elapsed();
+        self.poller.note(std::mem::take(&mut found.folders));
         self.take_in_all(found)?;
         let begun = Instant::now();
         self.send_running(self.tracked.keys().copied().collect())?;
@@ -516,7 +531,7 @@ impl Worker {
 
     /// Sends what the processes of these files' sessions do, where that has changed.
     fn send_running(&mut self, files: Vec<FileId>) -> ControlFlow<()> {
-        let mut registries = Registries::default();
+        let mut registries = Registries::new(&self.user);
         for file in files {
             let Some(known) = self.tracked.get_mut(&file) else {
                 continue;

@@ -10,6 +10,7 @@ use anyhow::Result;
 use formats::facts::{moved_by, places};
 use formats::{Facts, Format};
 use ingest::discover::ScanResult;
+use ingest::discover::roots::SearchRoot;
 use ingest::log::LogFile;
 use jiff::Timestamp;
 pub use rule::trigger_rule;
@@ -61,15 +62,29 @@ pub struct Root {
     pub sessions: usize,
 }
 
+/// A place that is polled when its logs are followed.
+#[derive(Serialize)]
+pub struct PolledPlace {
+    /// Its path.
+    pub path: String,
+    /// The path with `~` for the home folder.
+    #[serde(skip)]
+    pub short: String,
+    /// The reason: the name of its file system, or the user's configuration.
+    pub because: &'static str,
+}
+
 /// All agents.
 #[derive(Serialize)]
 struct Agents {
     agents: Vec<Agent>,
+    polled: Vec<PolledPlace>,
 }
 
 impl Output for Agents {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        text::write(page, &self.agents)
+        text::write(page, &self.agents)?;
+        text::write_polled(page, &self.polled)
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
@@ -96,7 +111,29 @@ pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result
         let is_absent = (agent.sessions == 0, !agent.is_installed());
         (is_absent, Reverse(agent.newest), agent.id)
     });
-    style.print(&Agents { agents }, out)
+    let polled = polled(context);
+    style.print(&Agents { agents, polled }, out)
+}
+
+/// Returns the places that are there and of which the system gives no notice, each once.
+fn polled(context: &ReportContext) -> Vec<PolledPlace> {
+    let mut places: Vec<PolledPlace> = Vec::new();
+    let roots = context.roots.iter().filter(|root| root.system().is_here());
+    for path in roots.map(SearchRoot::path).filter(|path| path.exists()) {
+        let by_user = context.poll.then_some("the configuration");
+        let Some(because) = files::remote_file_system(path).or(by_user) else {
+            continue;
+        };
+        let path_text = path.display().to_string();
+        if places.iter().all(|known| known.path != path_text) {
+            places.push(PolledPlace {
+                path: path_text,
+                short: context.user.folders.display(path),
+                because,
+            });
+        }
+    }
+    places
 }
 
 impl Agent {

@@ -188,6 +188,8 @@ pub struct ReportContext {
     pub user: User,
     /// The folder for caches; `None`: nothing is kept.
     pub cache: Option<PathBuf>,
+    /// True if all logs that are followed are polled too.
+    pub poll: bool,
     /// The clock, to find out which sessions are idle.
     pub now: fn() -> Timestamp,
     /// The zone of the user's clock.
@@ -227,6 +229,7 @@ impl ReportContext {
             counter: Arc::new(Counter::new()),
             rules: self.rules,
             cache: self.cache,
+            poll: self.poll,
         };
         ingest::start(options, None, take)
     }

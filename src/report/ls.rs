@@ -94,7 +94,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &ListOptions) -> ReadResult 
     let found = context.find();
     let mut problems = found.problems;
     let mut sessions = Sessions::new(Arc::clone(&context.rules));
-    let mut registries = Registries::default();
+    let mut registries = Registries::new(&context.user);
     let now = (context.now)();
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
     let unwritten = gather(context, wanted.sums, &found.files, &mut |ix, gathered| {

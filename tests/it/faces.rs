@@ -50,6 +50,7 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         rules: Arc::clone(&rules),
         counter: Arc::new(Counter::new()),
         cache: None,
+        poll: false,
     };
     let handle = ingest::start(options, None, move |update| match sender.send(update) {
         Ok(()) => ControlFlow::Continue(()),

@@ -47,6 +47,7 @@ mod readme;
 mod redact;
 mod replay;
 mod requests;
+mod roots;
 mod runs;
 mod screens;
 mod search;

@@ -258,6 +258,7 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
             ..User::default()
         },
         cache: None,
+        poll: false,
         now: jiff::Timestamp::now,
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),

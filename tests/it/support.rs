@@ -33,6 +33,7 @@ pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
         rules: Arc::clone(&RULES),
         user: User::default(),
         cache: None,
+        poll: false,
         now,
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),

@@ -142,6 +142,7 @@ impl FollowedLogs {
             rules: context.rules,
             counter: Arc::clone(&demo.counter),
             cache: context.cache,
+            poll: context.poll,
         };
         let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
         let mut instead = or_demo.then(|| demo.clone());

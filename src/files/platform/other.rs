@@ -87,6 +87,17 @@ pub fn parent_process() -> Option<u32> {
     None
 }
 
+/// Returns a name if a file or folder is on a share of another machine, or of WSL: nobody who watches it learns what is
+/// written there.
+pub fn remote_file_system(path: &Path) -> Option<&'static str> {
+    let path = path.to_str()?;
+    let is_share = match path.strip_prefix(r"\\?\") {
+        Some(long) => long.starts_with("UNC"),
+        None => path.starts_with(r"\\"),
+    };
+    is_share.then_some("a network share")
+}
+
 /// Returns false: pipes are not found by paths here.
 pub fn is_pipe(_: &Path) -> bool {
     false

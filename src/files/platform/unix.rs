@@ -1,8 +1,18 @@
 //! Linux, macOS and other kinds of Unix.
 
 mod pipe;
+#[cfg_attr(
+    any(target_os = "linux", target_os = "android"),
+    path = "unix/remote_linux.rs"
+)]
+#[cfg_attr(
+    any(target_os = "macos", target_os = "freebsd"),
+    path = "unix/remote_bsd.rs"
+)]
+mod remote;
 
 pub use pipe::{check_reader, is_pipe, open_pipe};
+pub use remote::remote_file_system;
 
 use nix::sys::signal::{SigSet, Signal};
 use rustix::fs::OFlags;

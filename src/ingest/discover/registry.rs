@@ -2,8 +2,9 @@
 //! sent: processes are looked up. Where they cannot be, an entry counts for as long as a log would after it was last
 //! written.
 
-use super::settings::agent_folder;
+use super::origin::{Origins, agent_folder};
 use crate::log::LogFile;
+use files::paths::User;
 use files::{Process, Processes};
 use formats::{Registry, RegistryEntry};
 use model::process_activity::ProcessActivity;
@@ -22,19 +23,32 @@ const MOST_ENTRIES: usize = 256;
 const FRESH_AGE: Duration = Duration::from_secs(600);
 
 /// The running sessions by registry folder and id, each folder read once.
-#[derive(Default)]
-pub struct Registries(HashMap<PathBuf, HashMap<String, ProcessActivity>>);
+pub struct Registries<'u> {
+    user: &'u User,
+    origins: Origins,
+    known: HashMap<PathBuf, HashMap<String, ProcessActivity>>,
+}
 
-impl Registries {
+impl Registries<'_> {
+    /// Returns the registries that this user can read, none of which was read yet.
+    pub fn new(user: &User) -> Registries<'_> {
+        Registries {
+            user,
+            origins: Origins::default(),
+            known: HashMap::new(),
+        }
+    }
+
     /// Returns the activity of the session of a log; `None`: no running process has it.
     pub fn of(&mut self, log: &LogFile) -> Option<ProcessActivity> {
         let registry = log.format.registry?;
         let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
-        let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
+        let agent = agent_folder(log.format, &log.facts.path)?;
+        let origin = self.origins.of(log.format, Some(&agent), self.user);
         let sessions = self
-            .0
-            .entry(folder)
-            .or_insert_with_key(|folder| read(registry, folder));
+            .known
+            .entry(agent.join(registry.folder))
+            .or_insert_with_key(|folder| read(registry, folder, &origin.processes()));
         sessions.get(id).copied()
     }
 }
@@ -46,7 +60,11 @@ pub fn session_beside(log: &LogFile, pid: u32) -> Option<String> {
     session_of(registry, &folder, pid)
 }
 
-fn read(registry: &Registry, folder: &Path) -> HashMap<String, ProcessActivity> {
+fn read(
+    registry: &Registry,
+    folder: &Path,
+    processes: &Processes,
+) -> HashMap<String, ProcessActivity> {
     let mut sessions = HashMap::new();
     let files = fs::read_dir(folder)
         .into_iter()
@@ -54,7 +72,7 @@ fn read(registry: &Registry, folder: &Path) -> HashMap<String, ProcessActivity> 
         .take(MOST_FILES)
         .flatten();
     let entries = files.filter_map(|file| {
-        let process = Processes::default().look_up(pid(&file)?)?;
+        let process = processes.look_up(pid(&file)?)?;
         Some((file, process))
     });
     for (file, process) in entries.take(MOST_ENTRIES) {

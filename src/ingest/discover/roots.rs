@@ -1,12 +1,17 @@
 //! Defines the places in which logs are searched.
 
 use crate::source::file_system::{FileSystem, Local};
-use files::paths::{Folders, User};
+use files::paths::{Env, Folders, User};
 use formats::{Base, Format, Root};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+/// A file of every Unix system, below the folder in which the system is seen.
+const SYSTEM_MARK: &str = "etc/passwd";
+
+/// The most homes of another system that are searched.
+const MOST_HOMES: usize = 64;
 /// The largest list of folders that an agent keeps, in bytes.
 const LARGEST_LIST: u64 = 16 << 20;
 
@@ -102,6 +107,63 @@ pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
         }
     }
     found
+}
+
+/// Returns the places below a folder that the user wants to be searched. If it is a home, agents keep their logs there as
+/// in the user's own. If another system is seen in it, these are the homes of that system and nothing else: it has tens of
+/// thousands of folders without logs.
+pub fn given(formats: &[&'static Format], folder: PathBuf) -> Vec<SearchRoot> {
+    if system_around(&folder).as_ref() == Some(&folder) {
+        let homes = homes_in(&folder).into_iter();
+        return homes.flat_map(|home| usual_in(formats, home)).collect();
+    }
+    // Other logs in a home count too, since the user named it.
+    let mut roots = usual_in(formats, folder.clone());
+    roots.retain(|root| root.path().exists() && root.path() != folder);
+    roots.push(SearchRoot::Given(folder));
+    roots
+}
+
+/// Returns the places in which agents keep their logs in a home whose environment is not known.
+fn usual_in(formats: &[&'static Format], home: PathBuf) -> Vec<SearchRoot> {
+    let user = User {
+        folders: Folders {
+            xdg_config: Some(home.join(".config")),
+            xdg_data: Some(home.join(".local/share")),
+            home: Some(home.clone()),
+            ..Folders::default()
+        },
+        env: Env::default(),
+    };
+    let mut roots = usual(formats, &user);
+    roots.retain(|root| root.path().starts_with(&home));
+    roots
+}
+
+/// Returns the root of the system that a folder belongs to, if that is seen in a folder of this one.
+pub(super) fn system_around(folder: &Path) -> Option<PathBuf> {
+    let mut above = folder.ancestors();
+    let is_root = |path: &&Path| {
+        path.is_absolute() && *path != Path::new("/") && path.join(SYSTEM_MARK).is_file()
+    };
+    above.find(is_root).map(Path::to_path_buf)
+}
+
+/// Returns the homes of a system that is seen in a folder.
+fn homes_in(system: &Path) -> Vec<PathBuf> {
+    let homes = std::fs::read_dir(system.join("home"));
+    let mut homes: Vec<PathBuf> = homes
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(MOST_HOMES)
+        .map(|home| home.path())
+        .collect();
+    homes.push(system.join("root"));
+    homes.sort_unstable();
+    // A link may lead to a folder of this system.
+    homes.retain(|home| files::below(system, home).is_ok() && home.is_dir());
+    homes
 }
 
 /// Returns the folders of logs in an agent's folder, or that a file there names.

@@ -1,27 +1,23 @@
 //! Reads the settings files that the agent of a log would have read.
 //!
 //! Settings of the agent and of the machine apply to logs in the agent's folder, settings of a project if
-//! its folder is on this machine. A log that was copied elsewhere, or is on another machine, has none.
+//! its folder is on this machine. All of them are looked for in the home and the system that the log
+//! [comes from](super::origin). A log that was copied elsewhere, or is on another machine, has none.
 
-use super::repositories::{Repositories, started_in, with_hyphens, worktree_below};
+use super::notes::Notes;
+use super::origin::{Origin, Origins, agent_folder, own_folders};
+use super::repositories::{Repositories, started_in, worktree_below};
 use super::roots;
 use crate::log::LogFile;
 use crate::source::Stamp;
 use files::paths::{Env, User};
+use formats::Settings;
 use formats::settings::SettingsFile;
-use formats::{Base, Format, Settings};
-use integrations::client_record::{self, ClientRecord, RecordedCompaction};
-use integrations::hook_notes::{self, HookCompaction, HookNotes};
-use integrations::store;
-use model::event::{Cause, Meta};
-use model::hooked::HookedCompaction;
+use model::event::Meta;
 use model::project::Project;
-use model::window::{
-    Breakdown, ClientCompaction, ClientStatus, OtherSettings, Overrides, ReadySummary,
-};
+use model::window::{OtherSettings, Overrides, ReadySummary};
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest file of settings, in bytes.
@@ -32,10 +28,8 @@ pub struct SettingsReader {
     user: User,
     files: HashMap<PathBuf, StampedFile>,
     known: HashMap<SettingsKey, CachedSettings>,
-    /// The statements of the agents' clients.
-    kept: store::Reader<ClientRecord>,
-    /// The notes of the agents' hooks.
-    noted: store::Reader<HookNotes>,
+    notes: Notes,
+    origins: Origins,
     repositories: Repositories,
     /// Files are looked at once a round.
     round: u64,
@@ -98,11 +92,9 @@ struct StampedFile {
 impl SettingsReader {
     /// Returns a reader that has read nothing yet.
     pub fn new(user: User) -> SettingsReader {
-        let state = user.folders.state_folder();
-        let folder = |of: fn(&Path) -> PathBuf| state.as_deref().map(of);
         SettingsReader {
-            kept: store::Reader::new(folder(client_record::folder)),
-            noted: store::Reader::new(folder(hook_notes::folder)),
+            notes: Notes::new(&user.folders),
+            origins: Origins::default(),
             user,
             files: HashMap::new(),
             known: HashMap::new(),
@@ -114,16 +106,8 @@ impl SettingsReader {
     /// Makes every file be looked at again.
     pub fn look_again(&mut self) {
         self.round += 1;
-        self.kept.look_again();
-        self.noted.look_again();
-    }
-
-    /// Returns the folders of this user's own agent.
-    fn own(&self, format: &Format) -> Vec<PathBuf> {
-        let roots = format.roots.iter();
-        roots
-            .flat_map(|root| roots::agent_folders(root, &self.user))
-            .collect()
+        self.notes.look_again();
+        self.origins.look_again();
     }
 
     /// Returns the folder of this user's own agent, for a log that a variable or a setting has moved out of it.
@@ -133,30 +117,21 @@ impl SettingsReader {
         roots
             .iter()
             .any(is_moved)
-            .then(|| self.own(log.format))?
-            .into_iter()
-            .next()
-    }
-
-    /// Returns true if a session worked in the folder that its log names, so that its settings may be looked for there:
-    /// the folder is below the user's home, or the folder of the log is named after it. A hostile log could otherwise
-    /// have any folder of the machine looked at.
-    fn is_believed(&self, cwd: &Path, log: &Path) -> bool {
-        if cwd.components().any(|part| part == Component::ParentDir) {
-            return false;
-        }
-        let home = self.user.folders.home.as_ref();
-        home.is_some_and(|home| cwd.starts_with(home)) || is_named_after(log, cwd)
+            .then(|| own_folders(log.format, &self.user).next())?
     }
 
     /// Returns the settings for the session of a log, with what the agent's client said of it and what its hooks noted.
     pub fn of(&mut self, log: &LogFile, whose: &SettingsOwner) -> Arc<Overrides> {
-        let set = self.of_files(log, whose.cwd.as_deref());
-        let project = self.project(log, whose.cwd.as_deref());
+        let folder = agent_folder(log.format, &log.facts.path);
+        let origin = self.origins.of(log.format, folder.as_deref(), &self.user);
+        let cwd = whose.cwd.as_deref();
+        let set = self.of_files(log, folder, &origin, cwd);
+        let project = self.project(log, &origin, cwd);
         let id = whose.id.as_deref().or(log.facts.id.as_deref());
         let id = id.filter(|_| log.system.is_here());
         let (agent, id) = (log.format.id, id.unwrap_or_default());
-        let (said, hooked) = (self.said(agent, id), self.hooked(agent, id));
+        let said = self.notes.said(&origin, agent, id);
+        let hooked = self.notes.hooked(&origin, agent, id);
         let ready = self.ready(log, &set);
         if said.is_none() && hooked.is_empty() && project.is_none() && ready.is_none() {
             return set;
@@ -175,42 +150,21 @@ impl SettingsReader {
     }
 
     /// Returns the project of a session that works in this folder, where that is another folder.
-    fn project(&mut self, log: &LogFile, cwd: Option<&str>) -> Option<Project> {
+    fn project(&mut self, log: &LogFile, origin: &Origin, cwd: Option<&str>) -> Option<Project> {
         let cwd = cwd?;
-        let log_path = &log.facts.path;
-        let home = self.user.folders.home.as_deref();
-        let is_believed = |path: &Path| {
-            log.system.is_here() && is_local(path) && self.is_believed(path, log_path)
-        };
-        let started = started_in(log_path, cwd);
-        let repository = if is_believed(Path::new(started)) {
-            self.repositories.of(Path::new(started))
-        } else {
-            None
-        };
+        let started = started_in(&log.facts.path, cwd);
+        // A worktree names its repository by a path of its own system.
+        let is_here = log.system.is_here() && origin.is_here();
+        let folder = is_here.then(|| origin.folder(started, &log.facts.path));
+        let repository = folder
+            .flatten()
+            .and_then(|folder| self.repositories.of(&folder.path));
         let folder = repository
-            .or_else(|| worktree_below(started, home))
+            .or_else(|| worktree_below(started, origin.home.as_deref()))
             .unwrap_or_else(|| started.to_owned());
         (folder != cwd).then(|| Project {
             cwd: cwd.into(),
             folder: folder.into(),
-        })
-    }
-
-    /// Returns the window that the agent's client said.
-    fn said(&mut self, agent: &str, id: &str) -> Option<ClientStatus> {
-        let kept = self.kept.of(agent, id)?;
-        let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
-            at: it.at,
-            tokens: it.tokens,
-            parts: it.parts.clone(),
-        });
-        Some(ClientStatus {
-            compaction: kept.compaction.map_or(ClientCompaction::Unsaid, of_client),
-            breakdown,
-            since: kept.since,
-            cache_until: kept.cache_until,
-            ..ClientStatus::window(kept.window?, kept.model.clone())
         })
     }
 
@@ -225,20 +179,18 @@ impl SettingsReader {
         (ready.read)(&look(&mut self.files, self.round, root, path)?)
     }
 
-    /// Returns the compactions that the agent's hooks noted.
-    fn hooked(&mut self, agent: &str, id: &str) -> Vec<HookedCompaction> {
-        let noted = self.noted.of(agent, id);
-        let compactions = noted.iter().flat_map(|noted| &noted.compactions);
-        compactions.map(of_hook).collect()
-    }
-
-    fn of_files(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
+    fn of_files(
+        &mut self,
+        log: &LogFile,
+        folder: Option<PathBuf>,
+        origin: &Origin,
+        cwd: Option<&str>,
+    ) -> Arc<Overrides> {
         let Some(settings) = log.format.settings.filter(|_| log.system.is_here()) else {
             return Overrides::none();
         };
-        let home = agent_folder(log.format, &log.facts.path).or_else(|| self.mover(log));
-        let is_believed = |cwd: &&Path| is_local(cwd) && self.is_believed(cwd, &log.facts.path);
-        let project = cwd.map(Path::new).filter(is_believed);
+        let home = folder.or_else(|| self.mover(log));
+        let project = cwd.and_then(|cwd| origin.folder(cwd, &log.facts.path));
         let is_near = |file: &SettingsFile| matches!(file, SettingsFile::NearLog(_));
         let near = log.facts.path.parent().and_then(Path::parent);
         let near = near.filter(|_| home.is_some() && settings.files.iter().any(is_near));
@@ -246,7 +198,7 @@ impl SettingsReader {
             agent: log.format.id,
             home,
             near: near.map(Path::to_path_buf),
-            project: project.map(Path::to_path_buf),
+            project: project.as_ref().map(|project| project.path.clone()),
         };
         if let Some(known) = self.known.get(&asker)
             && known.round == self.round
@@ -255,11 +207,13 @@ impl SettingsReader {
         }
         let (home, near) = (&asker.home, &asker.near);
         // Many users keep their agent's settings elsewhere, and link them.
-        let is_own = home
-            .as_ref()
-            .is_some_and(|home| self.own(log.format).contains(home));
+        let is_own = origin.is_own_folder
+            || home
+                .as_ref()
+                .is_some_and(|home| own_folders(log.format, &self.user).any(|own| own == *home));
         let of = |folder: &'_ Path, name: &str| {
-            let root = Some(folder.to_path_buf()).filter(|_| !is_own);
+            let root = origin.outermost().unwrap_or(folder);
+            let root = Some(root.to_path_buf()).filter(|_| !is_own);
             Some((root, folder.join(name)))
         };
         let paths = settings.files.iter().filter_map(|file| match *file {
@@ -267,21 +221,25 @@ impl SettingsReader {
             SettingsFile::Beside(name) => of(home.as_ref()?.parent()?, name),
             SettingsFile::NearLog(below) => of(near.as_deref()?, below),
             SettingsFile::Project(below) => {
-                Some((Some(project?.to_path_buf()), project?.join(below)))
+                let project = project.as_ref()?;
+                Some((Some(project.within.clone()), project.path.join(below)))
             }
             SettingsFile::Machine {
                 unix,
                 macos,
                 windows,
             } => {
-                let path = files::of_system(unix, macos, windows);
-                home.as_ref().map(|_| (None, path.into()))
+                home.as_ref()?;
+                let here = files::of_system(unix, macos, windows);
+                let path = origin.machine_file(here, unix)?;
+                let root = origin.outermost().filter(|_| !origin.is_here());
+                Some((root.map(Path::to_path_buf), path))
             }
         });
         let mut contents: Vec<Arc<[u8]>> = paths
             .filter_map(|(root, path)| look(&mut self.files, self.round, root, path))
             .collect();
-        if home.is_some() {
+        if home.is_some() && origin.is_own() {
             contents.extend(environment(settings, &self.user.env));
         }
         let round = self.round;
@@ -314,39 +272,6 @@ fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
     Some(file.into())
 }
 
-/// Returns the folder of the agent that a log lies in: what its nearest folder for logs is in.
-pub(crate) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
-    log.ancestors().skip(1).find_map(|folder| {
-        let mut roots = format
-            .roots
-            .iter()
-            .filter(|root| root.base != Base::Nowhere);
-        let root = roots.find(|root| folder.ends_with(root.logs))?;
-        let depth = Path::new(root.logs).components().count();
-        folder.ancestors().nth(depth).map(Path::to_path_buf)
-    })
-}
-
-/// Returns true if one of the folders of a log has the name of another folder's path, as Claude Code, pi and Qwen Code
-/// name the folders of their projects: all but letters and digits are hyphens.
-fn is_named_after(log: &Path, cwd: &Path) -> bool {
-    let Some(cwd) = cwd.to_str() else {
-        return false;
-    };
-    let name = with_hyphens(cwd);
-    let name = name.trim_matches('-');
-    let folders = log.ancestors().skip(1).filter_map(Path::file_name);
-    let mut folders = folders.filter_map(OsStr::to_str);
-    !name.is_empty() && folders.any(|folder| folder.trim_matches('-') == name)
-}
-
-/// Returns true if a path that a log names may be looked at. A share of another machine may not: it would be looked up
-/// over the network.
-fn is_local(path: &Path) -> bool {
-    let share = |text: &str| text.starts_with(r"\\") || text.starts_with("//");
-    path.is_absolute() && !path.to_str().is_none_or(share)
-}
-
 /// Returns a file's bytes, if there is such a file. No link leads out of `root`.
 fn look(
     held: &mut HashMap<PathBuf, StampedFile>,
@@ -374,27 +299,6 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 fn read(path: &Path) -> Option<Arc<[u8]>> {
     Some(files::read(path, LARGEST_SETTINGS).ok()?.into())
-}
-
-/// Returns a client's compaction as the model has it.
-fn of_client(kept: RecordedCompaction) -> ClientCompaction {
-    match kept {
-        RecordedCompaction::At(at) => ClientCompaction::At(at),
-        RecordedCompaction::WhenRefused => ClientCompaction::Refused,
-        RecordedCompaction::Off => ClientCompaction::Off,
-    }
-}
-
-/// Returns a compaction as the model has it.
-fn of_hook(noted: &HookCompaction) -> HookedCompaction {
-    let of_agent = noted.before.filter(|size| size.is_agents);
-    HookedCompaction {
-        at: noted.at,
-        ended: noted.ended,
-        cause: Cause::named(&noted.cause),
-        before: of_agent.map(|size| size.used),
-        after: noted.after.map(|size| size.used),
-    }
 }
 
 #[cfg(test)]
@@ -577,36 +481,6 @@ mod tests {
         // A copy was perhaps written on another machine.
         let copy = self::log(&dir.path().join("copies/3f2a.jsonl"));
         assert!(reader.of(&copy, &works_in(None)).is_empty());
-    }
-
-    #[test]
-    fn the_folder_of_each_agent() {
-        let of = |id, path| agent_folder(agents::by_id(id).unwrap(), Path::new(path));
-        let some = |path: &str| Some(PathBuf::from(path));
-        assert_eq!(
-            of(
-                "claude-code",
-                "/h/.claude/projects/-a/s/subagents/agent-1.jsonl"
-            ),
-            some("/h/.claude")
-        );
-        assert_eq!(
-            of("codex", "/h/.codex/sessions/2026/05/01/rollout-1.jsonl"),
-            some("/h/.codex")
-        );
-        assert_eq!(
-            of("codex", "/h/.codex/archived_sessions/rollout-1.jsonl"),
-            some("/h/.codex")
-        );
-        assert_eq!(
-            of("gemini-cli", "/h/.gemini/tmp/a/chats/session-1.json"),
-            some("/h")
-        );
-        assert_eq!(
-            of("pi", "/h/.pi/agent/sessions/--a--/1_2.jsonl"),
-            some("/h/.pi/agent")
-        );
-        assert_eq!(of("pi", "/h/downloads/1_2.jsonl"), None);
     }
 
     #[cfg(unix)]

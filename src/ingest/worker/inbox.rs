@@ -33,6 +33,8 @@ pub struct Options {
     pub counter: Arc<Counter>,
     /// The folder for caches; `None`: nothing is kept.
     pub cache: Option<PathBuf>,
+    /// True if all roots are polled, though the system may give notice of what is written there.
+    pub poll: bool,
 }
 
 /// A message that wakes the worker.

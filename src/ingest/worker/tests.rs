@@ -21,6 +21,7 @@ use std::time::SystemTime;
 
 #[cfg(unix)]
 mod linked;
+mod polled;
 
 struct Driven {
     worker: Worker,
@@ -60,6 +61,7 @@ impl Driven {
             rules: Arc::default(),
             counter: Arc::default(),
             cache: None,
+            poll: false,
         };
         let (inbox, wakes) = sync_channel(INBOX_CAPACITY);
         let mut worker = Worker::new(

@@ -83,6 +83,12 @@ impl FileWatcher {
         failed
     }
 
+    /// Returns true if the system refused to watch what is at a path.
+    pub fn is_refused(&self, path: &Path) -> bool {
+        let of = |path: &Path| self.watched.get(path).is_some_and(Option::is_some);
+        of(path) || path.parent().is_some_and(of)
+    }
+
     /// Notes whether a place is watched now. Returns why it cannot be.
     fn note(
         &mut self,

@@ -1,8 +1,9 @@
 //! The agents for people, in lines of 80 columns at most.
 
-use super::{Agent, Root};
+use super::{Agent, PolledPlace, Root};
 use crate::text::page::Page;
 use crate::text::widest;
+use ingest::{POLL_INTERVAL, ROUND_INTERVAL};
 use render::text::{inert, left};
 use std::io;
 use textwrap::{Options, WordSplitter};
@@ -31,6 +32,26 @@ pub(super) fn write(out: &mut Page<'_>, agents: &[Agent]) -> io::Result<()> {
         out,
         "`ctxgauge agents NAME` shows all that is known of one."
     )
+}
+
+/// Writes the places that are polled, each on a line.
+pub(super) fn write_polled(out: &mut Page<'_>, places: &[PolledPlace]) -> io::Result<()> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let (newest, others) = (POLL_INTERVAL.as_secs(), ROUND_INTERVAL.as_secs());
+    writeln!(
+        out,
+        "\npolled: the newest logs every {newest} s, the others every {others} s or longer:"
+    )?;
+    for place in places {
+        out.row(format_args!(
+            "  {} (because of {})",
+            inert(&place.short),
+            place.because
+        ))?;
+    }
+    Ok(())
 }
 
 /// Writes the agents of which nothing was found, each on a line.

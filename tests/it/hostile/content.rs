@@ -35,6 +35,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         rules: Arc::clone(rules),
         user: User::default(),
         cache: None,
+        poll: false,
         now: Timestamp::now,
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),

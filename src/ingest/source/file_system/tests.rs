@@ -213,6 +213,7 @@ fn a_log_in_another_file_system_is_followed() {
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
+        poll: false,
     };
     let handle = start(options, None, move |event| match sender.send(event) {
         Ok(()) => ControlFlow::Continue(()),

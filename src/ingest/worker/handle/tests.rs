@@ -43,6 +43,7 @@ fn options(roots: Vec<SearchRoot>) -> Options {
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
+        poll: false,
     }
 }
 

@@ -1,0 +1,127 @@
+//! Reads what this program has noted about sessions when agents called it: in its status line, and in hooks. It is in
+//! the home of the user whose agent that was.
+
+use super::origin::Origin;
+use files::paths::Folders;
+use integrations::client_record::{self, ClientRecord, RecordedCompaction};
+use integrations::hook_notes::{self, HookCompaction, HookNotes};
+use integrations::store;
+use model::event::Cause;
+use model::hooked::HookedCompaction;
+use model::window::{Breakdown, ClientCompaction, ClientStatus};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// The folders in which the program keeps its state in a home, where the environment there is not known: on Linux and
+/// macOS, and on Windows.
+const STATE_FOLDERS: [&str; 2] = [".local/state", "AppData/Local"];
+
+/// The notes about sessions, each file read again only when it has changed.
+pub(super) struct Notes {
+    own: NotedFolder,
+    /// Those in other homes.
+    others: HashMap<PathBuf, NotedFolder>,
+}
+
+/// The notes in one home.
+struct NotedFolder {
+    /// The statements of the agents' clients.
+    clients: store::Reader<ClientRecord>,
+    /// The notes of the agents' hooks.
+    hooks: store::Reader<HookNotes>,
+}
+
+impl NotedFolder {
+    /// Returns the notes in a folder for state; `None`: there are none.
+    fn new(state: Option<PathBuf>) -> NotedFolder {
+        NotedFolder {
+            clients: store::Reader::new(state.as_deref().map(client_record::folder)),
+            hooks: store::Reader::new(state.as_deref().map(hook_notes::folder)),
+        }
+    }
+
+    fn look_again(&mut self) {
+        self.clients.look_again();
+        self.hooks.look_again();
+    }
+}
+
+impl Notes {
+    /// Returns the notes of the user with these folders, of which nothing was read yet.
+    pub(super) fn new(folders: &Folders) -> Notes {
+        Notes {
+            own: NotedFolder::new(folders.state_folder()),
+            others: HashMap::new(),
+        }
+    }
+
+    /// Makes every file be looked at again.
+    pub(super) fn look_again(&mut self) {
+        self.own.look_again();
+        // A home may have got its first note.
+        self.others.clear();
+    }
+
+    fn of(&mut self, origin: &Origin) -> Option<&mut NotedFolder> {
+        if origin.is_own() {
+            return Some(&mut self.own);
+        }
+        let home = origin.home.as_ref()?;
+        let others = &mut self.others;
+        let noted = others.entry(home.clone()).or_insert_with_key(|home| {
+            let folders = STATE_FOLDERS.iter().map(|state| Folders {
+                state: Some(home.join(state)),
+                ..Folders::default()
+            });
+            let mut folders = folders.filter_map(|folders| folders.state_folder());
+            // A link may lead to the notes of this user.
+            NotedFolder::new(folders.find(|folder| files::below(home, folder).is_ok()))
+        });
+        Some(noted)
+    }
+
+    /// Returns what the agent's client said of a session.
+    pub(super) fn said(&mut self, from: &Origin, agent: &str, id: &str) -> Option<ClientStatus> {
+        let kept = self.of(from)?.clients.of(agent, id)?;
+        let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
+            at: it.at,
+            tokens: it.tokens,
+            parts: it.parts.clone(),
+        });
+        Some(ClientStatus {
+            compaction: kept.compaction.map_or(ClientCompaction::Unsaid, of_client),
+            breakdown,
+            since: kept.since,
+            cache_until: kept.cache_until,
+            ..ClientStatus::window(kept.window?, kept.model.clone())
+        })
+    }
+
+    /// Returns the compactions of a session that the agent's hooks noted.
+    pub(super) fn hooked(&mut self, from: &Origin, agent: &str, id: &str) -> Vec<HookedCompaction> {
+        let noted = self.of(from).and_then(|noted| noted.hooks.of(agent, id));
+        let compactions = noted.iter().flat_map(|noted| &noted.compactions);
+        compactions.map(of_hook).collect()
+    }
+}
+
+/// Returns a client's compaction as the model has it.
+fn of_client(kept: RecordedCompaction) -> ClientCompaction {
+    match kept {
+        RecordedCompaction::At(at) => ClientCompaction::At(at),
+        RecordedCompaction::WhenRefused => ClientCompaction::Refused,
+        RecordedCompaction::Off => ClientCompaction::Off,
+    }
+}
+
+/// Returns a compaction as the model has it.
+fn of_hook(noted: &HookCompaction) -> HookedCompaction {
+    let of_agent = noted.before.filter(|size| size.is_agents);
+    HookedCompaction {
+        at: noted.at,
+        ended: noted.ended,
+        cause: Cause::named(&noted.cause),
+        before: of_agent.map(|size| size.used),
+        after: noted.after.map(|size| size.used),
+    }
+}
