@@ -23,6 +23,7 @@ mod exported;
 mod faces;
 mod faults;
 mod fixtures;
+mod fleets;
 mod follow;
 mod forecast;
 mod fuzzed;
