@@ -8,6 +8,7 @@ use ::metrics::{ExtraLabel, Followed, Format, Naming, file};
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::PossibleValue;
+use files::paths::User;
 use report::ReportContext;
 use std::path::PathBuf;
 use std::process;
@@ -55,6 +56,15 @@ pub struct Named {
     pub logs: Logs,
 }
 
+/// Returns the salt of this machine.
+pub(super) fn salt(user: &User) -> Result<Salt> {
+    match user.folders.state_folder() {
+        Some(folder) => Salt::of_machine(&folder.join(SALT)),
+        // Nothing can be kept.
+        None => Ok(Salt::random()),
+    }
+}
+
 fn label(label: ExtraLabel) -> PossibleValue {
     with_help(label)
 }
@@ -77,11 +87,10 @@ impl Named {
         let setup = call.setup()?;
         let context = setup.context_of(&self.paths, &self.logs)?;
         context.rules.earlier.count_at_once();
-        let salt = match (self.session_ids, setup.user.folders.state_folder()) {
-            (true, _) => None,
-            (false, Some(folder)) => Some(Salt::of_machine(&folder.join(SALT))?),
-            // Nothing can be kept.
-            (false, None) => Some(Salt::random()),
+        let salt = if self.session_ids {
+            None
+        } else {
+            Some(salt(&setup.user)?)
         };
         let mut extra = Vec::new();
         for label in &self.labels {

@@ -1,8 +1,9 @@
 //! Lists the metrics of a session.
 
 use crate::snapshot::SessionNumbers;
+use crate::unit::Unit::{self, None, Seconds, Tokens};
+use crate::unit::whole_name;
 use Kind::{Counter, Gauge};
-use Unit::{None, Seconds, Tokens};
 use model::Role;
 
 /// The kind of a metric.
@@ -12,19 +13,6 @@ pub enum Kind {
     Gauge,
     /// A count that only grows.
     Counter,
-}
-
-/// The unit of a metric, which is a part of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// It counts what its name says.
-    None,
-    /// Tokens.
-    Tokens,
-    /// Seconds.
-    Seconds,
-    /// Bytes.
-    Bytes,
 }
 
 /// A number.
@@ -55,28 +43,14 @@ pub struct Family {
     pub samples: fn(&SessionNumbers) -> Samples,
 }
 
-impl Unit {
-    /// Returns the end of names with this unit.
-    pub fn name(self) -> &'static str {
-        match self {
-            None => "",
-            Tokens => "tokens",
-            Seconds => "seconds",
-            Unit::Bytes => "bytes",
-        }
-    }
-}
-
 impl Family {
     /// Returns the whole name, as queries have it.
     pub fn whole_name(&self) -> String {
-        let total = match self.kind {
+        let end = match self.kind {
             Gauge => "",
             Counter => "total",
         };
-        let parts = ["ctxgauge", self.name, self.unit.name(), total];
-        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        parts.join("_")
+        whole_name(self.name, self.unit, end)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sessions, which the threads that read logs change, and of which others take a snapshot.
 
 use crate::labels::Naming;
-use crate::own::{OwnNumbers, latencies, observe};
+use crate::own::{Latencies, OwnNumbers, PushCounts};
 use crate::snapshot::{MOST_SESSIONS, Snapshot, listed, numbers};
 use anyhow::Result;
 use ingest::sync::lock;
@@ -9,14 +9,13 @@ use ingest::{Handle, IngestEvent};
 use jiff::Timestamp;
 use model::event::Conversation;
 use model::session::Coverage;
-use model::sessions::{SessionKey, Sessions, Update};
+use model::sessions::{FileId, SessionKey, Sessions, Update};
 use model::window::Rules;
-use prometheus_client::metrics::histogram::Histogram;
 use report::ReportContext;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,21 +24,42 @@ use tokio::sync::Notify;
 /// The number of sessions of which numbers are taken at once. Between them, the reading threads go on.
 const BATCH: usize = 32;
 
+/// A change that somebody is told who pushes numbers.
+pub enum Change<'s> {
+    /// The sessions of a file have changed.
+    File(&'s Sessions, FileId),
+    /// All logs were read once, at least their ends.
+    Scanned,
+    /// The program is to end.
+    Ended,
+}
+
+/// Somebody who pushes numbers.
+pub struct Pusher {
+    /// Counts of what is pushed.
+    pub counts: Arc<PushCounts>,
+    /// Is told each change, by the thread that makes it: the sessions are locked meanwhile.
+    pub told: Box<dyn Fn(Change<'_>) + Send + Sync>,
+}
+
 /// All sessions, as they are followed.
 pub struct Followed {
     naming: Naming,
     now: fn() -> Timestamp,
     state: Mutex<State>,
-    latency: Histogram,
+    latency: Latencies,
     changed: Condvar,
-    /// Wakes the server when there is a problem to print, or the end.
+    /// Wakes the server when there is something to print, or the end.
     noted: Notify,
+    pusher: OnceLock<Pusher>,
 }
 
 struct State {
     sessions: Sessions,
     /// Problems that were not printed yet.
     problems: BTreeMap<PathBuf, String>,
+    /// Other lines that were not printed yet.
+    notes: Vec<String>,
     is_ended: bool,
 }
 
@@ -52,11 +72,34 @@ impl Followed {
             state: Mutex::new(State {
                 sessions: Sessions::new(rules),
                 problems: BTreeMap::new(),
+                notes: Vec::new(),
                 is_ended: false,
             }),
-            latency: latencies(),
+            latency: Latencies::default(),
             changed: Condvar::new(),
             noted: Notify::new(),
+            pusher: OnceLock::new(),
+        }
+    }
+
+    /// Returns the clock by which the numbers are taken.
+    pub fn clock(&self) -> fn() -> Timestamp {
+        self.now
+    }
+
+    /// Returns the way in which sessions are named.
+    pub fn naming(&self) -> &Naming {
+        &self.naming
+    }
+
+    /// Has somebody told each change who pushes numbers; the first who asks for it.
+    pub fn attach(&self, pusher: Pusher) {
+        let _ = self.pusher.set(pusher);
+    }
+
+    fn tell(&self, change: Change<'_>) {
+        if let Some(pusher) = self.pusher.get() {
+            (pusher.told)(change);
         }
     }
 
@@ -79,6 +122,7 @@ impl Followed {
         self.lock().is_ended = true;
         self.changed.notify_all();
         self.noted.notify_one();
+        self.tell(Change::Ended);
     }
 
     /// Returns true if the program is to end.
@@ -98,14 +142,26 @@ impl Followed {
                     Update::Appended { file, .. } => Some(*file),
                     _ => None,
                 };
+                let (changed, is_scanned) = match &update {
+                    Update::Appended { file, .. }
+                    | Update::Rebuilt { file, .. }
+                    | Update::Summaries { file, .. } => (Some(*file), false),
+                    Update::InitialScanDone => (None, true),
+                    _ => (None, false),
+                };
                 state.sessions.apply(update);
+                if let Some(file) = changed {
+                    self.tell(Change::File(&state.sessions, file));
+                } else if is_scanned {
+                    self.tell(Change::Scanned);
+                }
                 let written = appended.and_then(|file| {
                     let conversation = Conversation::Main;
                     let facts = state.sessions.facts(SessionKey { file, conversation })?;
                     facts.modified
                 });
                 if let Some(written) = written {
-                    observe(&self.latency, written, (self.now)());
+                    self.latency.observe(written, (self.now)());
                 }
                 self.changed.notify_all();
             }
@@ -118,7 +174,18 @@ impl Followed {
         ControlFlow::Continue(())
     }
 
-    /// Waits for a problem to print, or for the end.
+    /// Has the server print a line.
+    pub fn note(&self, line: String) {
+        self.lock().notes.push(line);
+        self.noted.notify_one();
+    }
+
+    /// Takes the lines that were not printed yet.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock().notes)
+    }
+
+    /// Waits for something to print, or for the end.
     pub(crate) async fn noted(&self) {
         self.noted.notified().await;
     }
@@ -173,10 +240,10 @@ impl Followed {
     /// Returns the numbers of this moment, of at most so many sessions.
     pub(crate) fn snapshot_of(&self, most: usize) -> Snapshot {
         let now = (self.now)();
-        let (keys, omitted, own) = {
+        let (keys, own) = {
             let State { sessions, .. } = &*self.lock();
             let (keys, omitted) = listed(sessions, now, most);
-            (keys, omitted, self.own(sessions))
+            (keys, self.own(sessions, omitted))
         };
         let mut taken = HashSet::new();
         let mut all = Vec::with_capacity(keys.len());
@@ -192,192 +259,26 @@ impl Followed {
             thread::yield_now();
         }
         Snapshot {
+            at: now,
             sessions: all,
-            omitted,
             own,
         }
     }
 
-    fn own(&self, sessions: &Sessions) -> OwnNumbers {
+    fn own(&self, sessions: &Sessions, omitted: usize) -> OwnNumbers {
         OwnNumbers {
             version: env!("CARGO_PKG_VERSION"),
             sessions: sessions.len(),
+            omitted,
             files: sessions.files(),
             is_scanned: sessions.initial_scan_done,
             read: files::bytes_read(),
             memory: files::memory_in_use(),
             latency: self.latency.clone(),
+            pushed: self.pusher.get().map(|pusher| Arc::clone(&pusher.counts)),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::labels::value;
-    use crate::salt::Salt;
-    use crate::testing::{IDS, add, followed, now, samples, session, take};
-    use crate::text::{Format, text};
-    use model::sessions::FileId;
-    use std::collections::BTreeMap;
-
-    fn names(snapshot: &Snapshot) -> Vec<String> {
-        let written = text_of(snapshot);
-        let of = samples(&written).into_iter();
-        let of = of.filter(|sample| sample.name == "ctxgauge_context_tokens");
-        of.map(|sample| sample.labels["session"].clone()).collect()
-    }
-
-    fn text_of(snapshot: &Snapshot) -> String {
-        let again = Snapshot {
-            sessions: snapshot.sessions.clone(),
-            omitted: snapshot.omitted,
-            own: crate::testing::own(),
-        };
-        text(again, Format::Prometheus).unwrap()
-    }
-
-    /// The session, as if this many seconds had passed since its records.
-    fn aged(id: &str, seconds: i64) -> model::session::Session {
-        let mut session = session(id, "m");
-        session.updated_at = Some(now() - jiff::SignedDuration::from_secs(seconds));
-        session
-    }
-
-    #[test]
-    fn a_sessions_series_leave_ten_minutes_after_its_last_record() {
-        let of = vec![
-            aged("old", 601),
-            aged("last", 600),
-            aged("new", 1),
-            aged("early", -3_600),
-        ];
-        let snapshot = followed(of, IDS).snapshot();
-        assert_eq!(names(&snapshot), ["early", "new", "last"]);
-        assert_eq!(snapshot.omitted, 0);
-        let ages: Vec<u64> = snapshot
-            .sessions
-            .iter()
-            .map(|of| of.age.as_secs())
-            .collect();
-        assert_eq!(ages, [0, 1, 600]);
-    }
-
-    #[test]
-    fn the_newest_have_series_and_the_others_are_counted() {
-        let of = (0..5).map(|n| aged(&n.to_string(), 10 - n)).collect();
-        let snapshot = followed(of, IDS).snapshot_of(2);
-        assert_eq!(names(&snapshot), ["4", "3"]);
-        assert_eq!((snapshot.omitted, snapshot.own.sessions), (3, 5));
-    }
-
-    #[test]
-    fn no_two_sessions_have_the_same_name() {
-        let long = "x".repeat(1_000);
-        for naming in [
-            IDS,
-            Naming {
-                salt: Some(Salt::random()),
-                ..IDS
-            },
-        ] {
-            let of = ["a", "a", "", "", "a\u{7}", &long, &long]
-                .map(|id| aged(id, 1))
-                .into();
-            let mut all = names(&followed(of, naming).snapshot());
-            all.sort();
-            let count = all.len();
-            all.dedup();
-            assert_eq!((all.len(), count), (7, 7), "{all:?}");
-        }
-    }
-
-    #[test]
-    fn hashed_names_show_nothing_and_stay_the_same() {
-        let salt = Salt::random();
-        let naming = || Naming {
-            salt: Some(salt.clone()),
-            ..IDS
-        };
-        let of = |naming| followed(vec![session("5e55", "m")], naming).snapshot();
-        let (one, again) = (of(naming()), of(naming()));
-        assert_eq!(names(&one), names(&again));
-        let text = text_of(&one);
-        for secret in ["5e55", "mend", "shop", "/logs"] {
-            assert!(!text.contains(secret), "{secret}: {text}");
-        }
-        assert_ne!(
-            names(&of(Naming {
-                salt: Some(Salt::random()),
-                ..IDS
-            })),
-            names(&one)
-        );
-    }
-
-    #[test]
-    fn counts_are_there_once_the_log_was_read_whole() {
-        let mut tail = session("5e55", "m");
-        tail.coverage = Coverage::Tail;
-        let followed = followed(vec![tail], IDS);
-        let has = |name: &str| {
-            let text = text_of(&followed.snapshot());
-            samples(&text).iter().any(|sample| sample.name == name)
-        };
-        let counts = [
-            "ctxgauge_requests_total",
-            "ctxgauge_compactions_total",
-            "ctxgauge_dropped_tokens_total",
-            "ctxgauge_usage_tokens_total",
-            "ctxgauge_unreadable_records_total",
-            "ctxgauge_lost_fields_total",
-        ];
-        assert!(has("ctxgauge_context_tokens"));
-        assert!(counts.iter().all(|name| !has(name)));
-        add(&followed, 0, session("5e55", "m"));
-        assert!(counts.iter().all(|name| has(name)));
-    }
-
-    #[test]
-    fn roles_sum_to_the_context_and_causes_to_the_compactions() {
-        let text = text_of(&followed(vec![session("5e55", "m")], IDS).snapshot());
-        let mut sums = BTreeMap::<String, f64>::new();
-        for sample in samples(&text) {
-            *sums.entry(sample.name).or_default() += sample.value;
-        }
-        let of = |name: &str| sums[&format!("ctxgauge_{name}")];
-        assert_eq!(of("role_tokens"), of("context_tokens"));
-        assert_eq!(
-            of("context_known_tokens") + of("context_estimated_tokens"),
-            of("context_tokens")
-        );
-        assert_eq!(
-            of("headroom_tokens"),
-            of("trigger_tokens") - of("own_count_tokens")
-        );
-        assert_eq!(of("compactions_total"), 1.0);
-        assert_eq!(of("requests_total"), 3.0);
-    }
-
-    #[test]
-    fn what_waits_is_woken_by_the_end() {
-        let followed = Arc::new(followed(Vec::new(), IDS));
-        let waits = Arc::clone(&followed);
-        let waiting = thread::spawn(move || {
-            waits.wait_until_read(Duration::from_secs(600));
-            waits.wait(Duration::from_secs(600));
-        });
-        followed.end();
-        waiting.join().unwrap();
-        let update = IngestEvent::Update(Update::CaughtUp);
-        assert!(followed.take(update).is_break());
-    }
-
-    #[test]
-    fn a_log_that_is_gone_has_no_series() {
-        let followed = followed(vec![session("5e55", "m")], IDS);
-        take(&followed, Update::Vanished(FileId(0)));
-        assert_eq!(names(&followed.snapshot()), [""; 0]);
-        assert_eq!(value(""), "");
-    }
-}
+mod tests;

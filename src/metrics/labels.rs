@@ -45,14 +45,27 @@ pub(crate) struct SampleLabels<'a> {
 
 impl EncodeLabelSet for SampleLabels<'_> {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
-        let Labels(session) = self.session;
-        for (name, value) in session {
-            (*name, value.as_str()).encode(encoder.encode_label())?;
+        for label in self.session.iter() {
+            label.encode(encoder.encode_label())?;
         }
         if let Some(by) = self.by {
             by.encode(encoder.encode_label())?;
         }
         Ok(())
+    }
+}
+
+impl Labels {
+    /// Returns each label with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Labels(all) = self;
+        all.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// Returns the name of the session, which no other has.
+    pub fn session(&self) -> &str {
+        let session = self.iter().find(|(name, _)| *name == "session");
+        session.map_or("", |(_, name)| name)
     }
 }
 

@@ -7,6 +7,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`catalogue`] | the table of all metrics of a session: name, unit, meaning, value |
+//! | [`mod@unit`] | units, which are parts of names |
 //! | [`labels`] | the labels of a session, which are text of a log |
 //! | [`salt`] | the random number of this machine, with which ids are hashed |
 //! | [`snapshot`] | the sessions of one moment, as many as fit |
@@ -15,6 +16,7 @@
 //! | [`followed`] | the sessions that the reading threads change and a scrape reads |
 //! | [`mod@file`] | a file that is written once, or kept fresh |
 //! | [`server`] | a small server that answers scrapes |
+//! | `otlp` | with the feature of that name: pushes the numbers, and each compaction, to a receiver of OpenTelemetry |
 //!
 //! A new metric is an entry of [`catalogue::FAMILIES`]; `assets/docs/metrics.md` lists all, and a test prints its table.
 
@@ -22,6 +24,8 @@ pub mod catalogue;
 pub mod file;
 pub mod followed;
 pub mod labels;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 pub mod own;
 pub mod salt;
 pub mod server;
@@ -29,6 +33,7 @@ pub mod snapshot;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod unit;
 
 pub use followed::Followed;
 pub use labels::{ExtraLabel, Naming};

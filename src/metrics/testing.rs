@@ -2,7 +2,7 @@
 
 use crate::followed::Followed;
 use crate::labels::Naming;
-use crate::own::{OwnNumbers, latencies};
+use crate::own::{Latencies, OwnNumbers, PushCounts};
 use ingest::IngestEvent;
 use jiff::Timestamp;
 use model::event::{Conversation, Meta};
@@ -54,24 +54,28 @@ pub fn followed(sessions: Vec<Session>, naming: Naming) -> Followed {
 
 /// Adds a session in a log of its own.
 pub fn add(followed: &Followed, n: u64, session: Session) {
+    for update in read(n, session) {
+        take(followed, update);
+    }
+}
+
+/// Returns what is read of a session in a log of its own.
+pub fn read(n: u64, session: Session) -> [Update; 2] {
     let file = FileId(n);
-    take(
-        followed,
-        Update::Found(Box::new(FileFacts {
-            file,
-            agent: "counter",
-            label: "counter",
-            commands: Commands::NONE,
-            path: Arc::new(PathBuf::from(format!("/logs/{n}.jsonl"))),
-            id: None,
-            parent: None,
-            len: 0,
-            modified: session.updated_at,
-            host: None,
-        })),
-    );
+    let found = Update::Found(Box::new(FileFacts {
+        file,
+        agent: "counter",
+        label: "counter",
+        commands: Commands::NONE,
+        path: Arc::new(PathBuf::from(format!("/logs/{n}.jsonl"))),
+        id: None,
+        parent: None,
+        len: 0,
+        modified: session.updated_at,
+        host: None,
+    }));
     let sessions = vec![(Conversation::Main, session)];
-    take(followed, Update::Rebuilt { file, sessions });
+    [found, Update::Rebuilt { file, sessions }]
 }
 
 /// Has the sessions take in what was read.
@@ -81,18 +85,22 @@ pub fn take(followed: &Followed, update: Update) {
 
 /// Numbers of the program that are the same in each run.
 pub fn own() -> OwnNumbers {
-    let latency = latencies();
+    let latency = Latencies::default();
     for millis in [3, 4, 30, 60_000] {
-        latency.observe(Duration::from_millis(millis).as_secs_f64());
+        latency.observe(now(), now() + Duration::from_millis(millis));
     }
+    let pushed = PushCounts::default();
+    PushCounts::add(&pushed.sent, 2);
     OwnNumbers {
         version: "0.0.0",
         sessions: 3,
+        omitted: 7,
         files: 2,
         is_scanned: true,
         read: Some(2 << 20),
         memory: Some(1 << 20),
         latency,
+        pushed: Some(Arc::new(pushed)),
     }
 }
 

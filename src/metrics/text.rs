@@ -1,8 +1,10 @@
 //! Writes numbers in the format of OpenMetrics, or in the text format that Prometheus had before it.
 
-use crate::catalogue::{FAMILIES, Family, Kind, Number, Unit};
+use crate::catalogue::{FAMILIES, Family, Kind, Number};
 use crate::labels::SampleLabels;
+use crate::own::{OWN, OwnKind, OwnMetric, OwnValue};
 use crate::snapshot::Snapshot;
+use crate::unit::Unit;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder};
@@ -82,62 +84,33 @@ impl Collector for Snapshot {
         for family in FAMILIES {
             self.family(&mut encoder, family)?;
         }
-        let own = &self.own;
-        let mut write = |name, unit, help, metric: &dyn EncodeMetric| {
-            let kind = metric.metric_type();
-            described(&mut encoder, (name, unit, help), kind, |encoder| {
-                metric.encode(encoder)
-            })
-        };
-        let gauge = |value: usize| ConstGauge::new(value as u64);
-        write("sessions", Unit::None, SESSIONS, &gauge(own.sessions))?;
-        write(
-            "sessions_omitted",
-            Unit::None,
-            OMITTED,
-            &gauge(self.omitted),
-        )?;
-        write("files", Unit::None, FILES, &gauge(own.files))?;
-        write(
-            "scanned",
-            Unit::None,
-            SCANNED,
-            &gauge(own.is_scanned.into()),
-        )?;
-        if let Some(memory) = own.memory {
-            let memory = ConstGauge::new(memory);
-            write("resident_memory", Unit::Bytes, MEMORY, &memory)?;
+        for metric in OWN {
+            if let Some(value) = (metric.value)(&self.own) {
+                own(&mut encoder, metric, &value)?;
+            }
         }
-        if let Some(read) = own.read {
-            write("read", Unit::Bytes, READ, &ConstCounter::new(read))?;
-        }
-        write("read_latency", Unit::Seconds, LATENCY, &own.latency)?;
-        let build = Info::new([("version", own.version)]);
-        write("build", Unit::None, BUILD, &build)
+        Ok(())
     }
 }
 
-/// The meanings of the program's own metrics.
-const SESSIONS: &str = "Sessions in all logs, resting ones too.";
-const OMITTED: &str = "Sessions that have no series since there are too many; the newest have.";
-const FILES: &str = "Logs that are followed.";
-const SCANNED: &str = "1 once all logs were read, at least their ends.";
-const MEMORY: &str = "Memory that ctxgauge takes.";
-const READ: &str = "Bytes that ctxgauge has read.";
-const LATENCY: &str = "Time from the write of a record until it was taken in.";
-const BUILD: &str = "The version of ctxgauge.";
-
-/// The metrics of the program: name, kind, meaning.
-pub const OWN: &[(&str, &str, &str)] = &[
-    ("ctxgauge_sessions", "gauge", SESSIONS),
-    ("ctxgauge_sessions_omitted", "gauge", OMITTED),
-    ("ctxgauge_files", "gauge", FILES),
-    ("ctxgauge_scanned", "gauge", SCANNED),
-    ("ctxgauge_resident_memory_bytes", "gauge", MEMORY),
-    ("ctxgauge_read_bytes_total", "counter", READ),
-    ("ctxgauge_read_latency_seconds", "histogram", LATENCY),
-    ("ctxgauge_build_info", "info", BUILD),
-];
+fn own(
+    encoder: &mut DescriptorEncoder<'_>,
+    metric: &OwnMetric,
+    value: &OwnValue<'_>,
+) -> fmt::Result {
+    let mut write = |value: &dyn EncodeMetric| {
+        let what = (metric.name, metric.unit, metric.help);
+        described(encoder, what, value.metric_type(), |encoder| {
+            value.encode(encoder)
+        })
+    };
+    match (metric.kind, value) {
+        (OwnKind::Counter, OwnValue::Number(value)) => write(&ConstCounter::new(*value)),
+        (_, OwnValue::Number(value)) => write(&ConstGauge::new(*value)),
+        (_, OwnValue::Latencies(latencies)) => write(&latencies.histogram),
+        (_, OwnValue::Info(label, text)) => write(&Info::new([(*label, *text)])),
+    }
+}
 
 impl Snapshot {
     fn family(&self, encoder: &mut DescriptorEncoder<'_>, family: &Family) -> fmt::Result {
@@ -230,7 +203,6 @@ mod tests {
         let followed = followed(vec![session("5e55", "some-model")], IDS);
         Snapshot {
             own: own(),
-            omitted: 7,
             ..followed.snapshot()
         }
     }
@@ -271,7 +243,7 @@ mod tests {
     fn names_are_as_prometheus_wants_them() {
         let mut seen = HashSet::new();
         let names = FAMILIES.iter().map(Family::whole_name);
-        for name in names.chain(OWN.iter().map(|(name, ..)| (*name).to_owned())) {
+        for name in names.chain(OWN.iter().map(OwnMetric::whole_name)) {
             assert!(name.starts_with("ctxgauge_"), "{name}");
             assert!(
                 name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_'),
@@ -285,7 +257,8 @@ mod tests {
             .filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split(' ').next()?.to_owned()))
             .collect();
         assert_eq!(found, seen);
-        for help in FAMILIES.iter().map(|family| family.help) {
+        let own = OWN.iter().map(|metric| metric.help);
+        for help in FAMILIES.iter().map(|family| family.help).chain(own) {
             assert!(
                 help.ends_with('.') && !help.contains(['\n', '\\', '"']),
                 "{help}"

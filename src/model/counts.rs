@@ -1,6 +1,7 @@
 //! Counts what a session has done so far: numbers that only grow, for programs that compare them over time.
 
 use super::LeaveReason;
+use super::event::Cause;
 use super::history::Coverage;
 use super::session::Session;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,13 @@ impl SessionCounts {
     }
 }
 
+/// Returns the name of a cause among [`CAUSES`].
+pub fn cause_name(cause: &Cause) -> &'static str {
+    let name = cause.name();
+    let known = CAUSES.into_iter().find(|known| *known == name);
+    known.unwrap_or(CAUSES[CAUSES.len() - 1])
+}
+
 impl Session {
     /// Returns its counts; `None`: not all of its log was read.
     pub fn counts(&self) -> Option<SessionCounts> {
@@ -49,7 +57,8 @@ impl Session {
         };
         let resets = self.resets().iter();
         for reset in resets.filter(|reset| reset.gone == LeaveReason::Compaction) {
-            let known = CAUSES.iter().position(|cause| *cause == reset.cause.name());
+            let name = cause_name(&reset.cause);
+            let known = CAUSES.iter().position(|cause| *cause == name);
             let at = known.unwrap_or(CAUSES.len() - 1);
             counts.compactions[at] = counts.compactions[at].saturating_add(1);
             let dropped = reset.dropped.iter().copied().fold(0, u64::saturating_add);
@@ -62,7 +71,6 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Cause;
     use crate::testing::Log;
     use crate::{Kind, Role};
 
