@@ -2,7 +2,7 @@
 
 use crate::support::{documentation, manifest_folder};
 use ctxgauge::metrics::catalogue::{FAMILIES, Kind};
-use ctxgauge::metrics::text::OWN;
+use ctxgauge::metrics::own::{OWN, OwnMetric};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -30,8 +30,9 @@ fn the_tables_of_metrics_are_those_of_the_program() {
         writeln!(table, "| `{name}` | {kind} | {label} | {} |", family.help).unwrap();
     }
     let mut own = "| metric | kind | what |\n|---|---|---|\n".to_owned();
-    for (name, kind, help) in OWN {
-        writeln!(own, "| `{name}` | {kind} | {help} |").unwrap();
+    for metric in OWN {
+        let (name, kind) = (metric.whole_name(), metric.kind.name());
+        writeln!(own, "| `{name}` | {kind} | {} |", metric.help).unwrap();
     }
     for (name, table) in [("metrics", table), ("own-metrics", own)] {
         assert!(
@@ -54,7 +55,7 @@ fn named(text: &str) -> BTreeSet<&str> {
 fn rules_and_the_dashboard_ask_for_metrics_that_there_are() {
     let families = FAMILIES.iter().map(|family| family.whole_name());
     let known: BTreeSet<String> = families
-        .chain(OWN.iter().map(|(name, ..)| (*name).to_owned()))
+        .chain(OWN.iter().map(OwnMetric::whole_name))
         .collect();
     for file in ["ctxgauge.rules.yml", "ctxgauge.test.yml", "grafana.json"] {
         let text = text(file);
