@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 /// The number of sessions of which numbers are taken at once. Between them, the reading threads go on.
 const BATCH: usize = 32;
 
-/// A change that somebody is told who pushes numbers.
+/// A change that is passed to the code that pushes numbers.
 pub enum Change<'s> {
     /// The sessions of a file have changed.
     File(&'s Sessions, FileId),
@@ -38,8 +38,8 @@ pub enum Change<'s> {
 pub struct Pusher {
     /// Counts of what is pushed.
     pub counts: Arc<PushCounts>,
-    /// Is told each change, by the thread that makes it: the sessions are locked meanwhile.
-    pub told: Box<dyn Fn(Change<'_>) + Send + Sync>,
+    /// Is called for each change, by the thread that makes it. The sessions are locked meanwhile.
+    pub on_change: Box<dyn Fn(Change<'_>) + Send + Sync>,
 }
 
 /// All sessions, as they are followed.
@@ -92,14 +92,14 @@ impl Followed {
         &self.naming
     }
 
-    /// Has somebody told each change who pushes numbers; the first who asks for it.
+    /// Passes each change to the code that pushes numbers. Only the first that is attached gets them.
     pub fn attach(&self, pusher: Pusher) {
         let _ = self.pusher.set(pusher);
     }
 
-    fn tell(&self, change: Change<'_>) {
+    fn pass_on(&self, change: Change<'_>) {
         if let Some(pusher) = self.pusher.get() {
-            (pusher.told)(change);
+            (pusher.on_change)(change);
         }
     }
 
@@ -122,7 +122,7 @@ impl Followed {
         self.lock().is_ended = true;
         self.changed.notify_all();
         self.noted.notify_one();
-        self.tell(Change::Ended);
+        self.pass_on(Change::Ended);
     }
 
     /// Returns true if the program is to end.
@@ -151,9 +151,9 @@ impl Followed {
                 };
                 state.sessions.apply(update);
                 if let Some(file) = changed {
-                    self.tell(Change::File(&state.sessions, file));
+                    self.pass_on(Change::File(&state.sessions, file));
                 } else if is_scanned {
-                    self.tell(Change::Scanned);
+                    self.pass_on(Change::Scanned);
                 }
                 let written = appended.and_then(|file| {
                     let conversation = Conversation::Main;

@@ -109,6 +109,7 @@ impl Numbers {
 
     /// Returns the numbers with the surcharge of a service tier or a speed, if one is named.
     #[must_use]
+    #[inline(never)]
     pub fn with_tier(self, name: &Text<'_>) -> Numbers {
         let surcharges = Surcharges::of_tier(name.or_empty());
         Numbers {
@@ -205,6 +206,8 @@ impl Repair for Wire {
 }
 
 impl Wire {
+    // Inlined, the two make one function of 54 kB.
+    #[inline(never)]
     fn numbers(self) -> Numbers {
         let first = |counts: &[Count]| counts.iter().find_map(|count| count.0);
         let [chat, responses] = [&self.prompt_tokens_details, &self.input_tokens_details];

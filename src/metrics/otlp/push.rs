@@ -29,9 +29,9 @@ const MOST_SAID: usize = 10;
 /// A wait that is ended by something else.
 const LONG: Duration = Duration::from_secs(86_400);
 
-/// The news of the reading threads.
+/// How far the reading threads are.
 #[derive(Debug, Clone, Copy, Default)]
-struct Told {
+struct Progress {
     is_scanned: bool,
     is_ended: bool,
 }
@@ -56,7 +56,7 @@ pub fn push(
     let counts = Arc::<PushCounts>::default();
     let naming = followed.naming().clone();
     let compactions = Arc::new(Mutex::new(Compactions::new(naming, begun)));
-    let (told, tells) = watch::channel(Told::default());
+    let (progress, progress_of_metrics) = watch::channel(Progress::default());
     let clock = Instant::now();
     let pushed = Pushed {
         followed: Arc::clone(followed),
@@ -69,21 +69,24 @@ pub fn push(
     let has_logs = pushed.settings.logs.is_some();
     followed.attach(Pusher {
         counts,
-        told: Box::new(move |change| match change {
+        on_change: Box::new(move |change| match change {
             Change::File(sessions, file) if has_logs => {
                 let mut compactions = lock(&compactions);
                 if compactions.look(sessions, file, now(), clock.elapsed()) {
-                    told.send_modify(|_| ());
+                    progress.send_modify(|_| ());
                 }
             }
             Change::File(..) => {}
-            Change::Scanned => told.send_modify(|told| told.is_scanned = true),
-            Change::Ended => told.send_modify(|told| told.is_ended = true),
+            Change::Scanned => progress.send_modify(|progress| progress.is_scanned = true),
+            Change::Ended => progress.send_modify(|progress| progress.is_ended = true),
         }),
     });
-    let other = tells.clone();
+    let progress_of_logs = progress_of_metrics.clone();
     async move {
-        tokio::join!(pushed.metrics(tells), pushed.logs(other));
+        tokio::join!(
+            pushed.metrics(progress_of_metrics),
+            pushed.logs(progress_of_logs)
+        );
     }
 }
 
@@ -92,17 +95,17 @@ pub fn push(
 struct Said(Vec<String>);
 
 impl Pushed {
-    async fn metrics(&self, mut told: watch::Receiver<Told>) {
+    async fn metrics(&self, mut progress: watch::Receiver<Progress>) {
         let Some(target) = &self.settings.metrics else {
             return;
         };
         let mut schedule: Option<Schedule> = None;
         let (mut starts, mut said) = (Starts::default(), Said::default());
         loop {
-            let Told {
+            let Progress {
                 is_scanned,
                 is_ended,
-            } = *told.borrow_and_update();
+            } = *progress.borrow_and_update();
             if is_scanned && schedule.is_none() {
                 let every = self.settings.every;
                 schedule = Some(Schedule::new(
@@ -112,7 +115,7 @@ impl Pushed {
             }
             let Some(schedule) = schedule.as_mut().filter(|of| !is_ended || !of.is_failing())
             else {
-                if is_ended || told.changed().await.is_err() {
+                if is_ended || progress.changed().await.is_err() {
                     return;
                 }
                 continue;
@@ -126,7 +129,7 @@ impl Pushed {
             }
             let left = schedule.due().saturating_sub(self.clock.elapsed());
             tokio::select! {
-                changed = told.changed() => if changed.is_err() { return },
+                changed = progress.changed() => if changed.is_err() { return },
                 () = sleep(left) => {}
             }
         }
@@ -159,14 +162,14 @@ impl Pushed {
         last
     }
 
-    async fn logs(&self, mut told: watch::Receiver<Told>) {
+    async fn logs(&self, mut progress: watch::Receiver<Progress>) {
         let Some(target) = &self.settings.logs else {
             return;
         };
         let mut schedule = Schedule::new(COLLECTED, Duration::ZERO);
         let mut said = Said::default();
         loop {
-            let is_ended = told.borrow_and_update().is_ended;
+            let is_ended = progress.borrow_and_update().is_ended;
             let (next, settles_at) = {
                 let mut compactions = lock(&self.compactions);
                 compactions.settle((!is_ended).then(|| self.clock.elapsed()));
@@ -195,7 +198,7 @@ impl Pushed {
             let until = [settles_at, due].into_iter().flatten().min();
             let left = until.map(|until| until.saturating_sub(self.clock.elapsed()));
             tokio::select! {
-                changed = told.changed() => if changed.is_err() { return },
+                changed = progress.changed() => if changed.is_err() { return },
                 () = sleep(left.unwrap_or(LONG)) => {}
             }
         }
