@@ -87,7 +87,7 @@ pub struct Page {
 }
 
 /// All pages of the documentation, in the order in which they are listed.
-pub const PAGES: [Page; 19] = [
+pub const PAGES: [Page; 20] = [
     Page {
         name: "screens",
         about: "what the screens show, with pictures in the README",
@@ -155,8 +155,13 @@ pub const PAGES: [Page; 19] = [
     },
     Page {
         name: "metrics",
-        about: "metrics for Prometheus: a server, a file, rules and a dashboard",
+        about: "metrics for Prometheus and OpenTelemetry: a server, a file, rules and a dashboard",
         text: include_str!("docs/metrics.md"),
+    },
+    Page {
+        name: "fleets",
+        about: "10, 1,000 and 100,000 machines, and what that costs",
+        text: include_str!("docs/fleets.md"),
     },
     Page {
         name: "mcp",
