@@ -95,6 +95,8 @@ impl Worker {
 
     /// Takes in a document's present sessions. The unchanged parts were counted as before.
     fn rewritten(&mut self, file: FileId, mut sessions: LogSessions) -> ControlFlow<()> {
+        // A thread that counts it has its earlier content, which would take the place of this.
+        self.pool.cancel(file);
         let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
