@@ -19,8 +19,8 @@ const STATE_FOLDERS: [&str; 2] = [".local/state", "AppData/Local"];
 /// The notes about sessions, each file read again only when it has changed.
 pub(super) struct Notes {
     own: NotedFolder,
-    /// Those in other homes.
-    others: HashMap<PathBuf, NotedFolder>,
+    /// Those in other homes; `None`: there are none.
+    others: HashMap<PathBuf, Option<NotedFolder>>,
 }
 
 /// The notes in one home.
@@ -59,7 +59,11 @@ impl Notes {
     pub(super) fn look_again(&mut self) {
         self.own.look_again();
         // A home may have got its first note.
-        self.others.clear();
+        self.others.retain(|_, noted| noted.is_some());
+        self.others
+            .values_mut()
+            .flatten()
+            .for_each(NotedFolder::look_again);
     }
 
     fn of(&mut self, origin: &Origin) -> Option<&mut NotedFolder> {
@@ -75,9 +79,10 @@ impl Notes {
             });
             let mut folders = folders.filter_map(|folders| folders.state_folder());
             // A link may lead to the notes of this user.
-            NotedFolder::new(folders.find(|folder| files::below(home, folder).is_ok()))
+            let folder = folders.find(|folder| files::below(home, folder).is_ok())?;
+            Some(NotedFolder::new(Some(folder)))
         });
-        Some(noted)
+        noted.as_mut()
     }
 
     /// Returns what the agent's client said of a session.
