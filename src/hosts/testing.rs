@@ -4,10 +4,9 @@ use crate::wire::VERSION;
 use jiff::Timestamp;
 use model::event::{Conversation, Meta};
 use model::session::Session;
-use model::sessions::{Commands, FileFacts, FileId, SessionKey, Sessions, Update};
-use model::testing::Log;
+use model::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
+use model::testing::{Log, file_facts};
 use model::{Kind, Role};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) fn now() -> Timestamp {
@@ -19,16 +18,15 @@ pub(crate) fn there() -> (Sessions, SessionKey) {
     let mut sessions = Sessions::new(Arc::default());
     let file = FileId(7);
     sessions.apply(Update::Found(Box::new(FileFacts {
-        file,
-        agent: "claude-code",
         label: "claude",
-        commands: Commands::NONE,
-        path: Arc::new(PathBuf::from("/home/ada/.claude/projects/-shop/1.jsonl")),
         id: Some("1".to_owned()),
-        parent: None,
         len: 900,
         modified: Some(now()),
-        host: None,
+        ..file_facts(
+            file,
+            "claude-code",
+            "/home/ada/.claude/projects/-shop/1.jsonl",
+        )
     })));
     let log = Log::of("claude-code")
         .timed()

@@ -7,12 +7,11 @@ use ingest::IngestEvent;
 use jiff::Timestamp;
 use model::event::{Conversation, Meta};
 use model::session::Session;
-use model::sessions::{Commands, FileFacts, FileId, Update};
-use model::testing::{Log, time_of};
+use model::sessions::{FileFacts, FileId, Update};
+use model::testing::{Log, file_facts, time_of};
 use model::window::Rules;
 use model::{Kind, Role};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,16 +62,8 @@ pub fn add(followed: &Followed, n: u64, session: Session) {
 pub fn read(n: u64, session: Session) -> [Update; 2] {
     let file = FileId(n);
     let found = Update::Found(Box::new(FileFacts {
-        file,
-        agent: "counter",
-        label: "counter",
-        commands: Commands::NONE,
-        path: Arc::new(PathBuf::from(format!("/logs/{n}.jsonl"))),
-        id: None,
-        parent: None,
-        len: 0,
         modified: session.updated_at,
-        host: None,
+        ..file_facts(file, "counter", &format!("/logs/{n}.jsonl"))
     }));
     let sessions = vec![(Conversation::Main, session)];
     [found, Update::Rebuilt { file, sessions }]

@@ -57,9 +57,8 @@ mod tests {
     use super::*;
     use crate::Role;
     use crate::event::{Conversation, Event, Meta, NewItem};
-    use crate::sessions::{Commands, FileFacts, FileId, Update};
-    use crate::testing::{Log, new_item};
-    use std::path::PathBuf;
+    use crate::sessions::{FileId, Update};
+    use crate::testing::{Log, file_facts, new_item};
     use std::sync::Arc;
 
     fn named(id: &str, parent: Option<&str>) -> Log {
@@ -80,18 +79,7 @@ mod tests {
 
     fn add(all: &mut Sessions, n: u64, log: Log) -> SessionKey {
         let file = FileId(n);
-        all.apply(Update::Found(Box::new(FileFacts {
-            file,
-            agent: "tested",
-            label: "tested",
-            commands: Commands::NONE,
-            path: Arc::new(PathBuf::from("log")),
-            id: None,
-            parent: None,
-            len: 0,
-            modified: None,
-            host: None,
-        })));
+        all.apply(Update::Found(Box::new(file_facts(file, "tested", "log"))));
         let sessions = vec![(Conversation::Main, log.session)];
         all.apply(Update::Rebuilt { file, sessions });
         SessionKey {

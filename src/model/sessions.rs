@@ -563,7 +563,7 @@ mod tests {
     use crate::Kind;
     use crate::event::{Entry, Event, Place};
     use crate::history::Coverage;
-    use crate::testing::{Log, new_item};
+    use crate::testing::{Log, file_facts, new_item};
 
     #[test]
     fn a_session_is_named_by_what_distinguishes_it() {
@@ -642,16 +642,9 @@ mod tests {
     fn found(path: &str) -> Sessions {
         let mut sessions = Sessions::new(Arc::new(Rules::default()));
         sessions.apply(Update::Found(Box::new(FileFacts {
-            file: FileId(1),
-            agent: "request-log",
             label: "request",
-            commands: Commands::NONE,
-            path: Arc::new(PathBuf::from(path)),
-            id: None,
-            parent: None,
-            len: 0,
             modified: Some(at(500)),
-            host: None,
+            ..file_facts(FileId(1), "request-log", path)
         })));
         sessions
     }
@@ -778,16 +771,9 @@ mod tests {
         let mut sessions = Sessions::new(Arc::new(Rules::default()));
         for (n, id, parent) in [(1, "a", "b"), (2, "b", "a"), (3, "c", "c")] {
             sessions.apply(Update::Found(Box::new(FileFacts {
-                file: FileId(n),
-                agent: "codex",
-                label: "codex",
-                commands: Commands::NONE,
-                path: Arc::new(PathBuf::from(id)),
                 id: Some(id.to_owned()),
                 parent: Some(parent.to_owned()),
-                len: 0,
-                modified: None,
-                host: None,
+                ..file_facts(FileId(n), "codex", id)
             })));
         }
         assert_eq!(sessions.recent().len(), 3);
@@ -798,16 +784,9 @@ mod tests {
         let mut all = Sessions::new(Arc::new(Rules::default()));
         for (n, (id, parent, _)) in sessions.iter().enumerate() {
             all.apply(Update::Found(Box::new(FileFacts {
-                file: FileId(n as u64),
-                agent: "codex",
-                label: "codex",
-                commands: Commands::NONE,
-                path: Arc::new(PathBuf::from(id)),
                 id: Some((*id).to_owned()),
                 parent: parent.map(str::to_owned),
-                len: 0,
-                modified: None,
-                host: None,
+                ..file_facts(FileId(n as u64), "codex", id)
             })));
         }
         let rank = |found: &Candidate<'_>| sessions[found.key.file.0 as usize].2;
@@ -846,16 +825,8 @@ mod tests {
         for (n, id, turns) in [(1, "a", 3), (2, "a", 0), (3, "b", 0), (4, "a", 1)] {
             let file = FileId(n);
             all.apply(Update::Found(Box::new(FileFacts {
-                file,
-                agent: "gemini-cli",
                 label: "gemini",
-                commands: Commands::NONE,
-                path: Arc::new(PathBuf::from(id)),
-                id: None,
-                parent: None,
-                len: 0,
-                modified: None,
-                host: None,
+                ..file_facts(file, "gemini-cli", id)
             })));
             let mut session = Session::new("gemini-cli", Arc::default());
             session.meta.id = Some(id.into());

@@ -6,6 +6,7 @@ use super::event::{
     Size, Usage, count,
 };
 use super::session::{Coverage, Session};
+use super::sessions::{Commands, FileFacts, FileId};
 use super::window::Rules;
 use super::{Kind, LeaveReason, Role};
 use jiff::Timestamp;
@@ -53,6 +54,22 @@ name = "0.8 of the window"
 share = 0.8
 keep_recent = 10_000
 "#;
+
+/// Returns what is known of a file before it is read, of this machine, when nothing of it matters but its place.
+pub fn file_facts(file: FileId, agent: &'static str, path: &str) -> FileFacts {
+    FileFacts {
+        file,
+        agent,
+        label: agent,
+        commands: Commands::NONE,
+        path: Arc::new(path.into()),
+        id: None,
+        parent: None,
+        len: 0,
+        modified: None,
+        host: None,
+    }
+}
 
 /// A session under way, one event after the other.
 pub struct Log {

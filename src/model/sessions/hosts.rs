@@ -51,23 +51,16 @@ mod tests {
     use super::*;
     use crate::event::{Conversation, Meta};
     use crate::session::Session;
-    use crate::sessions::{Commands, FileFacts, FileId, OtherHost, Update};
+    use crate::sessions::{FileFacts, FileId, OtherHost, Update};
+    use crate::testing::file_facts;
     use crate::window::Limits;
     use crate::window::set::WindowScope;
-    use std::path::PathBuf;
 
     fn found(n: u64, host: Option<OtherHost>) -> Update {
         Update::Found(Box::new(FileFacts {
-            file: FileId(n),
-            agent: "codex",
-            label: "codex",
-            commands: Commands::NONE,
-            path: Arc::new(PathBuf::from("/logs/1.jsonl")),
             id: Some(n.to_string()),
-            parent: None,
-            len: 0,
-            modified: None,
             host: host.map(Arc::new),
+            ..file_facts(FileId(n), "codex", "/logs/1.jsonl")
         }))
     }
 

@@ -30,10 +30,9 @@ mod tests {
     use super::*;
     use crate::event::{Conversation, Meta, NewItem};
     use crate::session::{Coverage, Session};
-    use crate::sessions::{Commands, FileFacts, FileId, Update};
-    use crate::testing::{Log, new_item};
+    use crate::sessions::{FileId, Update};
+    use crate::testing::{Log, file_facts, new_item};
     use crate::{Kind, Role};
-    use std::path::PathBuf;
     use std::sync::Arc;
 
     fn said(text: &str) -> NewItem {
@@ -63,18 +62,11 @@ mod tests {
 
     fn sessions_of(session: Session) -> Sessions {
         let mut sessions = Sessions::new(Arc::default());
-        sessions.apply(Update::Found(Box::new(FileFacts {
-            file: FileId(1),
-            agent: "codex",
-            label: "codex",
-            commands: Commands::NONE,
-            path: Arc::new(PathBuf::from("a.jsonl")),
-            id: None,
-            parent: None,
-            len: 0,
-            modified: None,
-            host: None,
-        })));
+        sessions.apply(Update::Found(Box::new(file_facts(
+            FileId(1),
+            "codex",
+            "a.jsonl",
+        ))));
         rebuild(&mut sessions, session);
         sessions
     }

@@ -3,11 +3,11 @@ use ingest::IngestEvent;
 use model::event::Conversation;
 use model::session::{Coverage, Session};
 use model::sessions::FileId;
-use model::sessions::{Commands, FileFacts, Update};
+use model::sessions::{FileFacts, Update};
+use model::testing::file_facts;
 use model::window::Rules;
 use serde_json::Value;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -36,16 +36,9 @@ fn write_state(stream: &Stream, file: u64, records: u64) {
     take(
         stream,
         Update::Found(Box::new(FileFacts {
-            file,
-            agent: "codex",
-            label: "codex",
-            commands: Commands::NONE,
-            path: Arc::new(PathBuf::from(format!("/logs/{}.jsonl", file.0))),
-            id: None,
-            parent: None,
             len: records,
             modified: Some(Timestamp::UNIX_EPOCH),
-            host: None,
+            ..file_facts(file, "codex", &format!("/logs/{}.jsonl", file.0))
         })),
     );
     let mut session = Session::new("codex", Arc::default());

@@ -2,9 +2,8 @@ use super::*;
 use model::Kind;
 use model::event::Conversation;
 use model::session::Coverage;
-use model::sessions::{FileFacts, FileId, Update};
-use model::testing::Log;
-use std::path::PathBuf;
+use model::sessions::{FileId, Update};
+use model::testing::{Log, file_facts};
 use std::sync::Arc;
 
 fn key() -> SessionKey {
@@ -20,18 +19,9 @@ fn said(lines: &mut PlainLines, sessions: &mut Sessions, log: Log) -> Vec<String
     session.coverage = Coverage::Whole;
     session.set_window(Some(100_000));
     let file = FileId(1);
-    sessions.apply(Update::Found(Box::new(FileFacts {
-        file,
-        agent: "codex",
-        label: "codex",
-        commands: model::sessions::Commands::NONE,
-        path: Arc::new(PathBuf::from("a.jsonl")),
-        id: None,
-        parent: None,
-        len: 0,
-        modified: None,
-        host: None,
-    })));
+    sessions.apply(Update::Found(Box::new(file_facts(
+        file, "codex", "a.jsonl",
+    ))));
     sessions.apply(Update::Rebuilt {
         file,
         sessions: vec![(Conversation::Main, session)],
