@@ -62,12 +62,13 @@
 //! |---|---|---|
 //! | [`model`] | the domain: sessions, their sizes, windows, forecasts. Pure: no files, clock or terminal | nothing |
 //! | [`tokens`] | counts o200k tokens, by a table that `build.rs` makes, with a cache and limits | `model` |
-//! | [`decode`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
+//! | [`json`] | a scanner of JSON that skips what nobody reads, sixteen bytes at a time | nothing |
+//! | [`decode`] | what decoders share: JSON that cannot be relied on, images, prompts | `model`, `json` |
 //! | [`formats`] | what a log format is, as data | `model`, `decode` |
-//! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `decode`, `formats` |
+//! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `json`, `decode`, `formats` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
 //! | [`integrations`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
-//! | [`ingest`] | finds, reads and follows logs. Its modules, each using those before it: bytes, lines, databases, logs, stores, finding, the worker | `assets`, `model`, `decode`, `formats`, `tokens`, `files`, `integrations` |
+//! | [`ingest`] | finds, reads and follows logs. Its modules, each using those before it: bytes, lines, databases, logs, stores, finding, the worker | `assets`, `model`, `json`, `decode`, `formats`, `tokens`, `files`, `integrations` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`hosts`] | the sessions of other machines, read through the user's own `ssh` | `model`, `formats`, `render` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `hosts`, `tokens`, `files`, `integrations`, `ingest`, `render` |
@@ -158,8 +159,8 @@ mod nearest;
 #[cfg(feature = "mcp")]
 pub use mcp;
 pub use {
-    agents, decode, files, formats, hosts, ingest, integrations, metrics, model, render, report,
-    tokens, tui,
+    agents, decode, files, formats, hosts, ingest, integrations, json, metrics, model, render,
+    report, tokens, tui,
 };
 
 #[doc = include_str!("trust.md")]

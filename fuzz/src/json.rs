@@ -1,7 +1,7 @@
 //! The JSON scanner accepts what `serde_json` accepts, and finds the same fields, elements and texts.
 
 use ctxgauge::decode::lenient::Raw;
-use ctxgauge::decode::lenient::scan::{each_element, each_field, string};
+use ctxgauge::json::{each_element, each_field, string};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 

@@ -5,17 +5,15 @@ mod declare;
 mod lost;
 mod record;
 mod repair;
-pub mod scan;
-mod strings;
 
 pub use crate::lenient_record as record;
+pub use json::{NotJson, Raw, Scanner};
 pub use lost::LostFields;
 pub use record::{
     Field, FieldPlace, Record, Slot, TentativeValue, WithRaw, object, parse, raw_object, raw_value,
     value,
 };
 pub use repair::{NamedCount, Repair, UsableReport, UsageParts, mend};
-pub use scan::{NotJson, Raw, Scanner};
 
 use jiff::Timestamp;
 use model::event::{ELIDED, EventSink, ItemBuilder, Key, NewItem};

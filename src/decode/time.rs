@@ -1,7 +1,7 @@
 //! Times as programs of all kinds write them.
 
 use super::date::parse;
-use super::lenient::{Field, FieldPlace, Raw, scan};
+use super::lenient::{Field, FieldPlace, Raw};
 use jiff::Timestamp;
 
 /// A time: a date, or seconds, milliseconds or microseconds since 1970.
@@ -15,7 +15,7 @@ impl Field<'_> for Time {
 }
 
 fn time(raw: Raw<'_>) -> Option<Timestamp> {
-    if let Some(text) = scan::string(raw.get()) {
+    if let Some(text) = json::string(raw.get()) {
         return parse(&text).or_else(|| civil(&text));
     }
     let number: f64 = raw.get().parse().ok()?;

@@ -109,7 +109,7 @@ impl Data<'_> {
 impl<'a> Block<'a> {
     /// Returns the data, where it is a string.
     fn string(&self) -> Option<Cow<'a, str>> {
-        lenient::scan::string(self.data?.get())
+        json::string(self.data?.get())
     }
 
     /// Returns the data, where it is an object.

@@ -15,11 +15,11 @@
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::scan::each_field;
 use decode::lenient::{self, Count, Raw, Text, record};
 use decode::rows::{self, Line};
 use formats::database::{DatabaseSpec, Schema};
 use formats::{ANTHROPIC, Base, CachePlacement, Claim, Decoder, Format, Root, StoreKind, decoder};
+use json::each_field;
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
     Usage,

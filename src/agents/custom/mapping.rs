@@ -2,7 +2,7 @@
 
 use super::about::FactsKeys;
 use super::pointer::{Many, Pointer, Pointers, Word};
-use decode::lenient::{Raw, scan};
+use decode::lenient::Raw;
 use formats::{Base, Root};
 use model::window::matches;
 use serde::Deserialize;
@@ -130,7 +130,7 @@ impl Condition {
     pub(super) fn holds(&self, record: Raw<'_>) -> bool {
         match self.at.find(record) {
             Some(_) if self.is.is_empty() => true,
-            Some(found) => scan::string(found.get()).is_some_and(|word| self.word(&word).is_some()),
+            Some(found) => json::string(found.get()).is_some_and(|word| self.word(&word).is_some()),
             None => false,
         }
     }
@@ -320,7 +320,7 @@ impl Mapping {
     /// text.
     pub(super) fn skipped(&self, record: Raw<'_>) -> Option<&str> {
         self.record.skip.iter().find_map(|skip| {
-            let text: Cow<'_, str> = scan::string(skip.at.find(record)?.get())?;
+            let text: Cow<'_, str> = json::string(skip.at.find(record)?.get())?;
             let word = skip.word(&text)?;
             let is_any = word.contains('*') && self.roles.author(&text).is_some();
             (!is_any).then(|| word.trim_end_matches(['*', '_', ' ']))

@@ -3,7 +3,7 @@
 use super::mapping::{Author, Mapping};
 use super::pointer::{Pointer, Pointers};
 use decode::image;
-use decode::lenient::{LostFields, Raw, scan};
+use decode::lenient::{LostFields, Raw};
 use decode::prompts::{Block, Content};
 use model::{Kind, Role};
 
@@ -63,7 +63,7 @@ impl<'v> Message<'v> {
                 parts.come_first();
             }
             for hidden in keys.hidden.each(value) {
-                let bytes = scan::string(hidden.get()).map_or(0, |text| text.len());
+                let bytes = json::string(hidden.get()).map_or(0, |text| text.len());
                 let block = Block::new(role, Kind::Thinking);
                 parts.add(hidden, block.with([Content::Hidden(bytes as u64)]));
             }
@@ -88,7 +88,7 @@ impl<'v> Message<'v> {
             parts.add(*first, Block::new(role, kind).with(all));
         }
         for image in keys.images.each(value) {
-            let data = scan::string(image.get()).unwrap_or_default();
+            let data = json::string(image.get()).unwrap_or_default();
             let tokens = image::tokens(&data, image::claude, image::DEFAULT);
             let content = Content::Media(tokens, "[image]".into());
             parts.add(image, Block::new(role, kind).with([content]));
@@ -128,7 +128,7 @@ fn author(
             let word = match found.get() {
                 "false" => continue,
                 "true" => Some("true".into()),
-                other => scan::string(other),
+                other => json::string(other),
             };
             let author = word.as_deref().and_then(|word| mapping.roles.author(word));
             match (author, word) {
@@ -232,7 +232,7 @@ fn texts<'v>(places: &'static Pointers, value: Raw<'v>, lost: &LostFields) -> Ve
     let mut texts: Vec<Raw<'v>> = Vec::new();
     for found in places.read(value, lost, Some) {
         let mut each = Vec::new();
-        match scan::each_element(found.get(), &mut |element| each.push(element)) {
+        match json::each_element(found.get(), &mut |element| each.push(element)) {
             Ok(()) => each.retain_mut(|element| match text_of(*element, lost) {
                 Some(text) => {
                     *element = text;
@@ -270,7 +270,7 @@ fn texts<'v>(places: &'static Pointers, value: Raw<'v>, lost: &LostFields) -> Ve
 fn text_of<'v>(value: Raw<'v>, lost: &LostFields) -> Option<Raw<'v>> {
     let is_text = |value: &Raw<'_>| value.get().starts_with('"');
     let mut text = Some(value).filter(is_text);
-    let _ = scan::each_field(value.get(), &mut |name, value| {
+    let _ = json::each_field(value.get(), &mut |name, value| {
         if name == "text" && value.get() != "null" {
             text = Some(value);
         }
@@ -287,7 +287,7 @@ fn is_content(value: Raw<'_>) -> bool {
 
 /// A string as the text that it is, anything else as JSON.
 fn content(value: Raw<'_>) -> Content<'_> {
-    match scan::string(value.get()) {
+    match json::string(value.get()) {
         Some(text) => Content::Text(text),
         None => Content::Json(value),
     }

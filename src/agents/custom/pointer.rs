@@ -1,6 +1,6 @@
 //! The place of a value in a record: a JSON pointer.
 
-use decode::lenient::{LostFields, Raw, scan};
+use decode::lenient::{LostFields, Raw};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -120,11 +120,11 @@ impl<'p, 'v> Found<'p, 'v> {
                 return;
             }
             Some(b'{') if **step == *EVERY => {
-                scan::each_field(json, &mut |_, value| self.walk(rest, "", value))
+                json::each_field(json, &mut |_, value| self.walk(rest, "", value))
             }
             Some(b'{') => {
                 let mut last = None;
-                let read = scan::each_field(json, &mut |key, value| {
+                let read = json::each_field(json, &mut |key, value| {
                     last = if *key == **step { Some(value) } else { last };
                 });
                 match last {
@@ -136,11 +136,11 @@ impl<'p, 'v> Found<'p, 'v> {
                 read
             }
             Some(b'[') if **step == *EVERY => {
-                scan::each_element(json, &mut |value| self.walk(rest, "", value))
+                json::each_element(json, &mut |value| self.walk(rest, "", value))
             }
             Some(b'[') if step.parse::<usize>().is_ok() => {
                 let mut nth = step.parse::<usize>().ok();
-                scan::each_element(json, &mut |value| {
+                json::each_element(json, &mut |value| {
                     if nth == Some(0) {
                         self.walk(rest, name, value);
                     }
@@ -157,10 +157,10 @@ impl<'p, 'v> Found<'p, 'v> {
 fn texts<'v>(value: Raw<'v>, depth: usize, found: &mut Vec<Raw<'v>>) {
     let _ = match value.get().as_bytes().first() {
         Some(b'"') => return found.push(value),
-        Some(b'{') if depth < MOST_DEPTH => scan::each_field(value.get(), &mut |_, value| {
+        Some(b'{') if depth < MOST_DEPTH => json::each_field(value.get(), &mut |_, value| {
             texts(value, depth + 1, found);
         }),
-        Some(b'[') if depth < MOST_DEPTH => scan::each_element(value.get(), &mut |value| {
+        Some(b'[') if depth < MOST_DEPTH => json::each_element(value.get(), &mut |value| {
             texts(value, depth + 1, found);
         }),
         _ => return,
@@ -195,7 +195,7 @@ impl Pointers {
     pub(super) fn elements<'v>(&self, value: Raw<'v>) -> Vec<Raw<'v>> {
         let mut elements = Vec::new();
         for found in self.each(value) {
-            if scan::each_element(found.get(), &mut |element| elements.push(element)).is_err() {
+            if json::each_element(found.get(), &mut |element| elements.push(element)).is_err() {
                 elements.push(found);
             }
         }
@@ -233,7 +233,7 @@ impl Pointers {
         value: Raw<'v>,
         lost: &LostFields,
     ) -> Option<Cow<'v, str>> {
-        let texts = self.read(value, lost, |found| scan::string(found.get()));
+        let texts = self.read(value, lost, |found| json::string(found.get()));
         texts.into_iter().find(|text| !text.is_empty())
     }
 
@@ -252,7 +252,7 @@ pub(super) fn id(value: Raw<'_>) -> Option<Cow<'_, str>> {
             .starts_with(|c: char| c == '-' || c.is_ascii_digit());
         is_number.then(|| value.get().into())
     };
-    scan::string(value.get()).or_else(number)
+    json::string(value.get()).or_else(number)
 }
 
 /// A thing that can be written as a text.

@@ -5,7 +5,7 @@ use super::message::{Message, NoMessage};
 use super::pointer::Pointers;
 use decode::anthropic::{ToolNames, part_of};
 use decode::bodies::Numbers;
-use decode::lenient::{self, Count, LostFields, Raw, Window, scan};
+use decode::lenient::{self, Count, LostFields, Raw, Window};
 use decode::prompts::{Block, Prompt, PromptHistory, mark_turns};
 use decode::time::Time;
 use formats::Decoder;
@@ -106,7 +106,7 @@ impl CustomDecoder {
             None => Some(value),
         };
         let mut records = Vec::new();
-        let read = list.map(|list| scan::each_element(list.get(), &mut |one| records.push(one)));
+        let read = list.map(|list| json::each_element(list.get(), &mut |one| records.push(one)));
         if !matches!(read, Some(Ok(()))) {
             let name = self.mapping.messages.as_ref().filter(|_| read.is_some());
             name.into_iter()
@@ -154,7 +154,7 @@ impl Reader<'_> {
     fn time(&self, value: Raw<'_>) -> Option<Timestamp> {
         let read = |value: Raw<'_>| {
             let lost = LostFields::default();
-            let number = || scan::string(value.get());
+            let number = || json::string(value.get());
             let time = lost.at("time").read::<Time>(value);
             time.or_else(|| lost.at("time").read(Raw::of(&number()?)?))
         };
@@ -346,7 +346,7 @@ impl Reader<'_> {
     fn request(&mut self, list: Raw<'_>, value: Raw<'_>, out: &mut EventSink<'_>) {
         let mapping = self.mapping;
         let mut sent = Vec::new();
-        if scan::each_element(list.get(), &mut |one| sent.push(one)).is_err() {
+        if json::each_element(list.get(), &mut |one| sent.push(one)).is_err() {
             return out.unknown("no list of messages");
         }
         let mut blocks = self.blocks(sent, out);

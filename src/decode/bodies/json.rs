@@ -1,6 +1,6 @@
 //! Fields whose values are kept as they are written, once they have the expected shape.
 
-use crate::lenient::{Field, FieldPlace, Raw, Record, Text, scan};
+use crate::lenient::{Field, FieldPlace, Raw, Record, Text};
 use std::borrow::Cow;
 
 /// A JSON object.
@@ -42,7 +42,7 @@ pub fn first(raw: Raw<'_>) -> Option<Raw<'_>> {
 
 /// Returns the string that a value contains; `None` for any other value.
 pub fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    scan::string(raw.get())
+    json::string(raw.get())
 }
 
 /// Returns true if a value is an object.

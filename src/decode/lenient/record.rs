@@ -14,8 +14,8 @@
 
 use super::lost::LostFields;
 use super::repair::UsableReport;
-use super::scan::{NotJson, Raw, Scanner, VisitField, string};
 use super::{Count, Dollars, MAX_WINDOW, Pieces, Report, ReportedCount, Text, Texts, Window};
+use json::{NotJson, Raw, Scanner, VisitField, string};
 use model::event::EventSink;
 use serde::de::IgnoredAny;
 

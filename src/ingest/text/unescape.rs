@@ -1,6 +1,6 @@
 //! A JSON string's text from its bytes as written, given in any pieces (RFC 8259, section 7).
 
-use decode::lenient::scan::unescaped;
+use json::unescaped;
 use std::io;
 
 /// Takes the text that comes out.

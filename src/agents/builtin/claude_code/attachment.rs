@@ -6,8 +6,8 @@
 
 use super::Record;
 use decode::anthropic::{ToolNames, user_items};
-use decode::lenient::scan::{each_element, each_field, string};
 use decode::lenient::{self, Field, FieldPlace, Raw, Text, record};
+use json::{each_element, each_field, string};
 use model::event::{EventSink, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 //! without white space and without `cache_control`.
 
 use decode::lenient::Raw;
-use decode::lenient::scan::{each_element, each_field};
+use json::{each_element, each_field};
 use model::event::{ELIDED, Key};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;

@@ -2,8 +2,8 @@
 //! a logged request shows or, where none is logged, what the client counts as paid for.
 
 use super::wire::{self, LONG};
-use decode::lenient::scan::each_field;
 use decode::lenient::{LostFields, Raw, Text};
+use json::each_field;
 use model::event::{EventSink, Meta};
 use std::collections::HashSet;
 

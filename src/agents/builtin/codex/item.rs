@@ -3,8 +3,8 @@
 use super::wire::{ContentPart, Item, full_len, string_or_json};
 use super::{fragment, own};
 use decode::image;
-use decode::lenient::scan::each_element;
 use decode::lenient::{self, Raw, Text, record, tool_count};
+use json::each_element;
 use model::event::{ELIDED, EventSink, ItemBuilder, NewItem, Part, split_elided};
 use model::{Kind, Role};
 

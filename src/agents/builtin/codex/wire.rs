@@ -1,6 +1,6 @@
 //! The lines of a rollout as they are written.
 
-use decode::lenient::{Count, Field, FieldPlace, Pieces, Raw, Text, Window, WithRaw, record, scan};
+use decode::lenient::{Count, Field, FieldPlace, Pieces, Raw, Text, Window, WithRaw, record};
 use jiff::Timestamp;
 use model::event::split_elided;
 use std::borrow::Cow;
@@ -336,5 +336,5 @@ pub(super) fn full_len(text: &str) -> u64 {
 /// Returns a value that is a string as that string, any other as its JSON; empty where there is none.
 pub(super) fn string_or_json(value: Option<Raw<'_>>) -> Cow<'_, str> {
     let json = value.map_or("", Raw::get);
-    scan::string(json).unwrap_or(Cow::Borrowed(json))
+    json::string(json).unwrap_or(Cow::Borrowed(json))
 }

@@ -8,8 +8,8 @@
 
 use super::events::{Data, Metrics, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
-use decode::lenient::scan::each_field;
 use decode::lenient::{LostFields, Raw, Window, parse};
+use json::each_field;
 use model::event::{BilledUsage, EventSink, Key, Usage};
 use std::collections::BTreeMap;
 

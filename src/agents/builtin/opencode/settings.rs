@@ -9,10 +9,10 @@
 //! else by models.dev. If neither says so (`provider/provider.ts`), a note is sent in the place of each
 //! (`provider/transform.ts`).
 
-use decode::lenient::scan::each_field;
 use decode::lenient::{Count, LostFields, Raw, Text, parse, record};
 use formats::head;
 use formats::settings::{Layers, Settings, SettingsFile, tokens};
+use json::each_field;
 use model::pictures::{Media, Pictures};
 use model::window::{ModelWindow, Overrides};
 use serde_json::{Deserializer, Value};

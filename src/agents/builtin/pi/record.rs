@@ -1,7 +1,7 @@
 //! The entries as they are written.
 
-use decode::lenient::scan::each_field;
 use decode::lenient::{Count, Dollars, Field, FieldPlace, Pieces, Raw, Text, record};
+use json::each_field;
 use model::event::BilledUsage;
 
 record! {

@@ -3,7 +3,9 @@
 //! It accepts exactly the texts that `serde_json` accepts, to any depth. Values that nobody reads are checked, not
 //! decoded, so one that cannot be read (a number beyond any range, a lone surrogate) costs nothing but itself.
 
-use super::strings::{self, Body};
+mod strings;
+
+use crate::strings::Body;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -51,14 +53,14 @@ pub struct Scanner<'a> {
 
 /// A string: its body as written, and where its first escape is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct QuotedString<'a> {
+pub struct QuotedString<'a> {
     body: &'a str,
     first_escape: Option<usize>,
 }
 
 impl<'a> QuotedString<'a> {
     /// Returns its text, borrowed where it contains no escapes.
-    pub(super) fn text(self) -> Cow<'a, str> {
+    pub fn text(self) -> Cow<'a, str> {
         match self.first_escape {
             None => Cow::Borrowed(self.body),
             Some(first) => {
@@ -76,7 +78,7 @@ impl<'a> Scanner<'a> {
 
     /// Returns the next byte that is no white space; it is not passed.
     #[inline]
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         loop {
             let byte = *bytes.get(self.at)?;
@@ -160,7 +162,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads the string that begins here.
     #[inline]
-    pub(super) fn quoted(&mut self) -> Result<QuotedString<'a>, NotJson> {
+    pub fn quoted(&mut self) -> Result<QuotedString<'a>, NotJson> {
         self.pass(b'"')?;
         let begin = self.at;
         let Body { end, first_escape } =
@@ -308,12 +310,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the current place, for [`Scanner::back_to`].
-    pub(super) fn place(&self) -> usize {
+    pub fn place(&self) -> usize {
         self.at
     }
 
     /// Goes back to a place.
-    pub(super) fn back_to(&mut self, place: usize) {
+    pub fn back_to(&mut self, place: usize) {
         self.at = place;
     }
 }
