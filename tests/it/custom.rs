@@ -7,6 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::time::SystemTime;
 
 fn run(home: &Path, arguments: &[&str], path: &Path) -> Output {
     let mut command = ctxgauge(home);
@@ -22,11 +23,13 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A hand-written log under another name.
+/// A hand-written log under another name. It is old: the end of a document that was just written is waited for.
 fn renamed(folder: &Path, fixture: &str, name: &str) -> PathBuf {
     let path = folder.join(name);
     let fixture = manifest_folder().join("tests/fixtures").join(fixture);
     fs::copy(fixture, &path).unwrap();
+    let file = OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     path
 }
 

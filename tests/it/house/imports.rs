@@ -11,12 +11,13 @@ const MAY: &[(Parts, Parts)] = &[
     (&["model"], &[]),
     // Counts for the model: implements its `Measure`.
     (&["tokens"], &["model"]),
-    (&["decode"], &["model"]),
+    (&["json"], &[]),
+    (&["decode"], &["model", "json"]),
     (&["formats"], &["model", "decode"]),
     // What reads one format cannot know of the others.
     (
         &["agents::builtin", "agents::custom"],
-        &["model", "decode", "formats"],
+        &["model", "json", "decode", "formats"],
     ),
     // The list of all formats, which is handed in from the top.
     (
@@ -44,6 +45,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest::text", "ingest::database", "ingest::conversations"],
         &[
             "model",
+            "json",
             "decode",
             "formats",
             "files",
@@ -210,7 +212,7 @@ const MAY: &[(Parts, Parts)] = &[
 
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "agents",
     "assets",
     "integrations",
@@ -218,6 +220,7 @@ const CRATES: [&str; 15] = [
     "formats",
     "hosts",
     "ingest",
+    "json",
     "decode",
     "mcp",
     "metrics",
