@@ -2,7 +2,7 @@
 //! own; and places that are polled.
 
 use crate::monitor::Monitor;
-use crate::support::ctxgauge;
+use crate::support::{ctxgauge, manifest_folder};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -109,6 +109,37 @@ fn each_root_has_the_settings_of_its_own_agent() {
     }
     monitor.press("q");
     monitor.end().unwrap();
+}
+
+#[test]
+fn a_database_in_a_root_has_the_settings_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = |reserved: u64| {
+        let limit = json!({ "context": 100_000, "input": 100_000, "output": 1_000 });
+        let models = json!({ "lab-large": { "limit": limit } });
+        json!({ "compaction": { "reserved": reserved }, "provider": { "lab": { "models": models } } }).to_string()
+    };
+    let script = "tests/fixtures/opencode/prompts_are_input_and_cache/log.sql";
+    let script = fs::read_to_string(manifest_folder().join(script)).unwrap();
+    let [own, other] = ["own", "others/a"].map(|name| dir.path().join(name));
+    for (home, reserved) in [(&own, 10_000), (&other, 30_000)] {
+        put(
+            &home.join(".config/opencode/opencode.json"),
+            &model(reserved),
+        );
+    }
+    let data = other.join(".local/share/opencode");
+    fs::create_dir_all(&data).unwrap();
+    let database = rusqlite::Connection::open(data.join("opencode.db")).unwrap();
+    database.execute_batch(&script).unwrap();
+    drop(database);
+    for root in [&other, &data] {
+        assert_eq!(
+            triggers(&own, &[root]),
+            [("1".to_owned(), 70_000)],
+            "{root:?}"
+        );
+    }
 }
 
 #[test]
