@@ -22,6 +22,7 @@ use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
 use jiff::{SignedDuration, Timestamp};
+use memchr::memmem;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -194,7 +195,7 @@ fn wrong_in_report(out: &[u8], format: &str) -> Option<String> {
 }
 
 fn is_visible(bytes: &[u8]) -> bool {
-    bytes.windows(NAME.len()).any(|at| at == NAME.as_bytes())
+    memmem::find(bytes, NAME.as_bytes()).is_some()
 }
 
 /// Every tab of a session of each agent, its texts and its replay; the list, the notices and the prompts.
