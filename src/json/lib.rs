@@ -3,6 +3,7 @@
 //! It accepts exactly the texts that `serde_json` accepts, to any depth. Values that nobody reads are checked, not
 //! decoded, so one that cannot be read (a number beyond any range, a lone surrogate) costs nothing but itself.
 
+// No function is `inline` in debug builds: it would be compiled in the crates that call it, which are not optimised there.
 mod strings;
 
 use crate::strings::Body;
@@ -77,7 +78,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the next byte that is no white space; it is not passed.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     pub fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         loop {
@@ -90,7 +91,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes this byte, after any white space.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     fn pass(&mut self, byte: u8) -> Result<(), NotJson> {
         match self.peek() {
             Some(next) if next == byte => {
@@ -149,7 +150,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes a comma, or the end of the object or array. Returns whether it was a comma.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     fn goes_on(&mut self, end: u8) -> Result<bool, NotJson> {
         let next = self.peek();
         self.at += 1;
@@ -161,7 +162,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the string that begins here.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     pub fn quoted(&mut self) -> Result<QuotedString<'a>, NotJson> {
         self.pass(b'"')?;
         let begin = self.at;
@@ -175,7 +176,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips the value that begins here, and returns it as it is written.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     pub fn value(&mut self) -> Result<Raw<'a>, NotJson> {
         self.peek();
         let begin = self.at;
@@ -195,7 +196,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips the value that begins here. Nesting takes one bit for each level, and no stack.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     pub fn skip(&mut self) -> Result<(), NotJson> {
         match self.peek() {
             Some(b'{' | b'[') => self.skip_nested(),
@@ -303,7 +304,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips the name of a field and its colon.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     fn name(&mut self) -> Result<(), NotJson> {
         self.quoted()?;
         self.pass(b':')

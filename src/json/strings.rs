@@ -19,7 +19,7 @@ struct SpecialBytes {
 }
 
 impl SpecialBytes {
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     fn of(block: [u8; BLOCK]) -> SpecialBytes {
         let bytes = u8x16::new(block);
         let bits = |found: u8x16| u64::from(found.to_bitmask());
@@ -31,7 +31,7 @@ impl SpecialBytes {
     }
 
     /// Finds the special bytes of four blocks at once, so that the loop over them ends once, not at each escape.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     fn of_four(blocks: &[u8; 4 * BLOCK]) -> SpecialBytes {
         let mut all = SpecialBytes::default();
         let (blocks, _) = blocks.as_chunks::<BLOCK>();
@@ -59,7 +59,7 @@ pub(super) struct Body {
 }
 
 /// Finds the end of a string whose body begins at `at`. `None`: it is no JSON string.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline)]
 pub(super) fn body(bytes: &[u8], at: usize) -> Option<Body> {
     // Most strings are names and ids of a few bytes.
     if let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {

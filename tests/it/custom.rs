@@ -7,7 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 fn run(home: &Path, arguments: &[&str], path: &Path) -> Output {
     let mut command = ctxgauge(home);
@@ -23,13 +23,14 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A hand-written log under another name. It is old: the end of a document that was just written is waited for.
+/// A hand-written log under another name. It is an hour old: the end of a document that was just written is waited for.
 fn renamed(folder: &Path, fixture: &str, name: &str) -> PathBuf {
     let path = folder.join(name);
     let fixture = manifest_folder().join("tests/fixtures").join(fixture);
     fs::copy(fixture, &path).unwrap();
     let file = OpenOptions::new().write(true).open(&path).unwrap();
-    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let hour = Duration::from_secs(3600);
+    file.set_modified(SystemTime::now() - hour).unwrap();
     path
 }
 
