@@ -26,10 +26,8 @@ struct Home {
 }
 
 impl Home {
-    /// In memory where the system has a folder for that: otherwise nine tenths of the time are waits for the disk.
     fn new(agent: Agent) -> Home {
-        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-        let dir = dir.unwrap();
+        let dir = tempfile::tempdir().unwrap();
         Home { dir, agent }
     }
 
