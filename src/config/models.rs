@@ -7,26 +7,20 @@ use super::files::{self, Requirement};
 use anyhow::{Context, Result, anyhow};
 use model::window::Rules;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use toml::Table;
 
-/// The built-in table. It is parsed once, since tests run a thousand commands in one process.
-static BUILT_IN: LazyLock<Result<Rules, toml::de::Error>> = LazyLock::new(|| {
-    let proven = parse(assets::PROVEN)?.proven;
-    Ok(Rules {
-        proven,
-        ..parse(assets::MODELS)?
-    })
-});
-
-/// Returns the built-in models table, with the versions that are proven.
+/// Reads the built-in models table, with the versions that are proven.
 ///
 /// # Errors
 ///
 /// If it is invalid, which a test rules out.
 pub fn rules() -> Result<Rules> {
-    let rules = BUILT_IN.clone();
-    rules.context("a built-in table is invalid; please report this")
+    let built_in = |text| parse(text).context("a built-in table is invalid; please report this");
+    let proven = built_in(assets::PROVEN)?.proven;
+    Ok(Rules {
+        proven,
+        ..built_in(assets::MODELS)?
+    })
 }
 
 /// Reads the user's models table: the one that the configuration names, or `models.toml` next to the configuration file

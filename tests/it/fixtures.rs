@@ -32,11 +32,6 @@ pub fn each_case(mut check: impl FnMut(&Path, &Path)) {
     glob!("../fixtures", "*/*/storage/session/*/*.json", |path| {
         check(path, path.ancestors().nth(3).unwrap());
     });
-    each_database(check);
-}
-
-/// Has every case of a database checked.
-pub fn each_database(mut check: impl FnMut(&Path, &Path)) {
     glob!("../fixtures", "*/*/log.sql", |path| {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("log.db");

@@ -1,7 +1,7 @@
 //! The cost of a session on the screens is its cost in `ls --totals`.
 
-use crate::fixtures::each_database;
-use crate::support::{ctxgauge, manifest_folder};
+use crate::fixtures::each_case;
+use crate::support::ctxgauge;
 use ctxgauge::formats::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
@@ -81,20 +81,18 @@ fn shown(log: &Path) -> Costs {
 #[test]
 fn a_session_costs_on_the_screens_what_it_costs_in_totals() {
     let (mut logs, mut wrong) = (0, Vec::new());
-    let mut compare = |at: &Path| {
-        let (listed, shown) = (listed(at), shown(at));
-        logs += listed.len();
-        for (path, of) in listed {
-            let is_same = shown.get(&path).is_some_and(|shown| {
+    each_case(|log, file| {
+        let (listed, shown) = (listed(log), shown(log));
+        let is_same = listed.iter().all(|(path, of)| {
+            shown.get(path).is_some_and(|shown| {
                 (of.1 - shown.1).abs() < 1e-5 && (of.0, of.2, &of.3) == (shown.0, shown.2, &shown.3)
-            });
-            if !is_same {
-                wrong.push(format!("{path}\n  {of:?}\n  {:?}", shown.get(&path)));
-            }
+            })
+        });
+        logs += listed.len();
+        if !is_same {
+            wrong.push(format!("{}\n  {listed:?}\n  {shown:?}", file.display()));
         }
-    };
-    compare(&manifest_folder().join("tests/fixtures"));
-    each_database(|log, _| compare(log));
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(logs > 100, "{logs}");
 }

@@ -383,8 +383,11 @@ mod tests {
         ] {
             assert_eq!(seen(&mounted, none), None, "{none}");
         }
-        let container = other("/merged/root", Some("/merged"));
-        assert_eq!(seen(&container, "/root/shop"), some("/merged/root/shop"));
+        let container = other("/merged/home/app", Some("/merged"));
+        assert_eq!(
+            seen(&container, "/home/app/shop"),
+            some("/merged/home/app/shop")
+        );
         assert_eq!(seen(&container, "/srv/shop"), some("/merged/srv/shop"));
         assert_eq!(seen(&container, "/srv/../../etc"), None);
         let windows = other("/mnt/c/Users/Ada", None);

@@ -154,22 +154,21 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         };
         let _ = audit::run(&few, style, worst, &mut audit, &mut err);
         assert!(!audit.is_empty());
-        let mut find = |columns: Option<usize>| {
+        let [anywhere, fitted] = [None, Some(60)].map(|columns| {
             let mut found = Vec::new();
             let is_plain_text = columns.is_none() && format.for_people;
             let logs = if is_plain_text { &all } else { &of_each };
-            let of = (Style { columns, ..style }, Colours::Off);
-            let _ = search::run(logs, &everything, of, &mut found, &mut err);
+            let style = Style { columns, ..style };
+            let _ = search::run(
+                logs,
+                &everything,
+                (style, Colours::Off),
+                &mut found,
+                &mut err,
+            );
             assert!(is_visible(&found), "{}", format.name);
             found
-        };
-        let anywhere = find(None);
-        // Only lines for people are fitted to the columns.
-        let fitted = if format.for_people {
-            find(Some(60))
-        } else {
-            Vec::new()
-        };
+        });
         // The tabs between the cells are ours.
         let anywhere = String::from_utf8_lossy(&anywhere)
             .replace('\t', " ")

@@ -61,7 +61,7 @@ const PROCESSES: [(&str, &str); 28] = [
 ];
 
 /// How often the tests of a file go through the hand-written logs of all agents.
-const READINGS: [(&str, usize); 22] = [
+const READINGS: [(&str, usize); 21] = [
     ("src/ingest/database/fixtures.rs", 1),
     ("src/ingest/index/summaries.rs", 1),
     ("src/ingest/log/fixtures.rs", 1),
@@ -82,7 +82,6 @@ const READINGS: [(&str, usize); 22] = [
     ("tests/it/redact.rs", 1),
     ("tests/it/replay.rs", 1),
     ("tests/it/runs.rs", 1),
-    ("tests/it/spent.rs", 1),
     ("tests/pty/confined.rs", 1),
 ];
 
