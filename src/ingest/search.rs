@@ -35,6 +35,23 @@ pub struct Line {
     pub matches: Vec<Range<usize>>,
 }
 
+impl Line {
+    /// Returns the line at `at` in a text, without the carriage returns at its end that no match contains. The matches are
+    /// ranges in the text, and within the line.
+    fn of(text: &str, at: Range<usize>, number: u64, mut matches: Vec<Range<usize>>) -> Line {
+        let matched = matches.last().map_or(at.start, |last| last.end);
+        let end = text[..at.end].trim_end_matches('\r').len().max(matched);
+        for range in &mut matches {
+            *range = range.start - at.start..range.end - at.start;
+        }
+        Line {
+            number,
+            text: text[at.start..end].to_owned(),
+            matches,
+        }
+    }
+}
+
 /// The lines of a text that match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lines {

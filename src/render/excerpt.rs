@@ -17,18 +17,19 @@ pub struct Part<'t> {
 pub fn whole<'t>(line: &str, matches: &[Range<usize>]) -> Vec<Part<'t>> {
     let mut parts = Vec::new();
     let mut at = 0;
-    let mut push = |text: &str, is_match| {
-        if !text.is_empty() {
+    // A range that is not in the line is left out.
+    let mut push = |range: Range<usize>, is_match| {
+        if let Some(text) = line.get(range).filter(|text| !text.is_empty()) {
             let text = Cow::Owned(one_line(text));
             parts.push(Part { text, is_match });
         }
     };
     for found in matches {
-        push(&line[at..found.start], false);
-        push(&line[found.clone()], true);
+        push(at..found.start, false);
+        push(found.clone(), true);
         at = found.end;
     }
-    push(&line[at..], false);
+    push(at..line.len(), false);
     parts
 }
 

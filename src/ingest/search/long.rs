@@ -1,6 +1,6 @@
 //! Searches a text that is never held whole.
 
-use super::matcher::{LineCounter, Matcher, line_end, mark, within};
+use super::matcher::{LineCounter, Matcher, line_end, mark};
 use super::{Line, Lines};
 
 /// The usual window.
@@ -90,11 +90,8 @@ impl<'m> Search<'m> {
                 searched = next.end;
                 mark(&mut matches, next);
             }
-            self.found.push(Line {
-                number,
-                text: text[start..stop].trim_end_matches('\r').to_owned(),
-                matches: within(matches, start),
-            });
+            self.found
+                .push(Line::of(text, start..stop, number, matches));
         }
         if end == usize::MAX {
             return;
@@ -164,6 +161,20 @@ mod tests {
         }
         let all = matcher("needle").lines(&text).lines;
         assert_eq!(found("needle", &text, 99_991), all);
+    }
+
+    #[test]
+    fn the_end_of_a_line_is_in_no_match() {
+        for pattern in ["needle.*", "needle$", r"needle\s"] {
+            for part in [1, 3, 100] {
+                let found = found(pattern, "x needle\r\nneedle\r\n", part);
+                assert_eq!(found.len(), 2, "{pattern}");
+                for line in &found {
+                    let shown = &line.text[line.matches[0].clone()];
+                    assert_eq!(shown.trim_end(), "needle", "{pattern}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -10,7 +10,8 @@ const MOST_MATCHES: usize = 1_000;
 /// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
-    /// A regular expression. `^` and `$` match at lines, `.` matches all but their ends.
+    /// A regular expression. `^` and `$` match at lines, `.` matches all but their ends. A line ends with `\n`, `\r\n` or
+    /// `\r`.
     Regex,
     /// The text itself.
     Fixed,
@@ -53,6 +54,7 @@ impl Matcher {
         let regex = RegexBuilder::new(&pattern)
             .case_insensitive(is_insensitive)
             .multi_line(true)
+            .crlf(true)
             .build();
         regex.map(Matcher).map_err(|error| error.to_string())
     }
@@ -108,11 +110,8 @@ impl Matcher {
                 }
                 mark(&mut matches, next);
             }
-            lines.push(Line {
-                number: counted.at(text, start),
-                text: text[start..end].trim_end_matches('\r').to_owned(),
-                matches: within(matches, start),
-            });
+            let number = counted.at(text, start);
+            lines.push(Line::of(text, start..end, number, matches));
         }
         lines
     }
@@ -123,14 +122,6 @@ pub(super) fn mark(matches: &mut Vec<Range<usize>>, next: Range<usize>) {
     if matches.len() < MOST_MATCHES {
         matches.push(next);
     }
-}
-
-/// Returns these ranges, counted from `start`.
-pub(super) fn within(mut ranges: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
-    for range in &mut ranges {
-        *range = range.start - start..range.end - start;
-    }
-    ranges
 }
 
 /// Returns the end of the last line that a match is in. A match that ends with the end of a line does not go on in the
@@ -233,6 +224,11 @@ mod tests {
             found(r"one two\n", text)[..],
             [line(2, "two one two\n", &[[4, 12]])]
         );
+        // A carriage return ends a line.
+        assert_eq!(found("wo$", text)[0], line(1, "one two", &[[5, 7]]));
+        assert_eq!(found("o.*", text)[0], line(1, "one two", &[[0, 7]]));
+        // A match that contains it is shown whole.
+        assert_eq!(found(r"two\s", "two\r\n"), [line(1, "two\r", &[[0, 4]])]);
         assert_eq!(found("four", text), []);
         assert_eq!(
             found("a|\\n", "a\nb\na")[..1],

@@ -6,6 +6,7 @@ use crate::lines::LONG_LINE;
 use crate::reader::read_once;
 use crate::testing::made::MadeLog;
 use model::event::ByLength;
+use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;
 use std::path::Path;
@@ -142,4 +143,29 @@ fn compressed_logs_are_searched() {
     let here = found(&log_at(dir.path()), "[a-z]");
     assert!(!here.is_empty());
     assert_eq!(here, found(&log_at(&plain), "[a-z]"));
+}
+
+proptest! {
+    #[test]
+    fn matches_are_within_their_lines(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec!["x", "é", " ", "\r", "\n", "\r\n", "needle", "\u{85}"]), 0..40,
+        ),
+        pattern in prop::sample::select(vec![
+            "needle", "needle.*", ".*$", "^.", r"\s+", r"x\s", r"\r", r"(?s)x.+", "[^x]+", r"\n",
+        ]),
+        part in 1..9_usize,
+    ) {
+        let (text, matcher) = (pieces.concat(), matcher(pattern));
+        let mut long = long::Search::new(&matcher);
+        text.as_bytes().chunks(part).for_each(|part| long.feed(part));
+        let lines = [matcher.lines(&text), long.end()];
+        for line in lines.iter().flat_map(|lines| &lines.lines) {
+            prop_assert!(!line.matches.is_empty(), "{line:?}");
+            for found in &line.matches {
+                let shown = line.text.get(found.clone());
+                prop_assert!(shown.is_some_and(|shown| !shown.is_empty()), "{line:?}");
+            }
+        }
+    }
 }

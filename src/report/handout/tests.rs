@@ -121,7 +121,7 @@ fn check(text: &str) {
     }
 }
 
-const HOSTILE: [&str; 18] = [
+const HOSTILE: [&str; 19] = [
     "\u{113b8}`\u{16d40}",
     "▘`└ a │ b ╲",
     "<script>alert(1)</script><img src=x onerror=alert(2)>",
@@ -140,6 +140,7 @@ const HOSTILE: [&str; 18] = [
     "# heading\n\n> quote\n- item\n1. item\n---\n===",
     "\u{202e}\u{5d0}\u{5d1}\u{200f}\u{2066}",
     "\u{1b}[31m\0\u{7f}\u{2028}\u{85}",
+    "one\r\n# two\r\n\r",
 ];
 
 #[test]

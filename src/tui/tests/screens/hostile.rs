@@ -8,6 +8,7 @@ fn hostile() -> impl Strategy<Value = String> {
         any::<String>(),
         Just("\u{1b}[2J\u{1b}]0;owned\u{7}".to_owned()),
         Just("\u{202e}evil\u{2066}\u{200b}".to_owned()),
+        Just("one\r\ntwo\r\r\n\r".to_owned()),
         Just("日本語👩‍👩‍👧\u{fe0f}e\u{301}\u{301}".repeat(20)),
     ]
 }
