@@ -149,7 +149,10 @@ impl State {
     /// Then all of it is known, or the log was read whole and its texts were counted, not guessed from their length.
     pub(super) fn is_size_final(&self, context: &Context) -> bool {
         if context.estimated == 0 {
-            return self.has_whole_context() && self.attribution().items().guessed_of_left() == 0;
+            return self.has_whole_context()
+                && self.has_report_of_epoch()
+                && (self.coverage != Coverage::Epoch || self.shows_what_returns())
+                && self.attribution().items().guessed_of_left() == 0;
         }
         // The estimated part depends on all that was counted: the unlogged part is what the texts leave of a prompt.
         self.coverage == Coverage::Whole && (self.is_counted || !self.has_guessed())

@@ -254,6 +254,7 @@ impl Sizes {
                     Some(counted) => PastSize::Counted(counted.with(r.left_out)),
                     None => PastSize::Context(r.before.saturating_add(r.left_out)),
                 })
+                .filter(|past| past.at() > 0)
                 .collect(),
         }
     }

@@ -28,9 +28,11 @@ impl Threshold {
         }
     }
 
-    /// Returns true if `tokens` reach it, in a window of `window` tokens. 0 never does.
+    /// Returns true if `tokens` reach it, in a window of `window` tokens. 0 tokens never do, and nothing reaches a share of
+    /// a window that is not known (0).
     pub fn is_reached(self, tokens: u64, window: u64) -> bool {
-        tokens > 0 && tokens >= self.tokens(window)
+        let size = self.tokens(window);
+        tokens > 0 && size > 0 && tokens >= size
     }
 }
 
@@ -234,6 +236,7 @@ mod tests {
         assert!(Threshold::Share(0.04).is_reached(8_000, 200_000));
         assert!(!Threshold::Share(0.04).is_reached(7_999, 200_000));
         assert!(!Threshold::Tokens(1).is_reached(0, 200_000));
+        assert!(!Threshold::Share(0.95).is_reached(93_000, 0));
         assert_eq!(Threshold::Share(0.025).to_string(), "2.5%");
     }
 }

@@ -1,6 +1,6 @@
 //! Determines from the end of a log whether a gauge needs more of it than was read.
 
-use super::history::Coverage;
+use super::history::{Coverage, PastReset};
 use super::state::State;
 
 impl State {
@@ -33,9 +33,22 @@ impl State {
         last.is_none_or(|reset| reset.request + 1 < self.requests().len())
     }
 
+    /// Returns true if the newest report is of the time since the last reset. A reading that begins at a reset cannot
+    /// notice that an older one was written again.
+    pub(super) fn has_report_of_epoch(&self) -> bool {
+        let is_newer = |reset: &PastReset| self.anchor().is_some_and(|it| it.at() >= reset.at);
+        self.coverage != Coverage::Epoch || self.resets().last().is_none_or(is_newer)
+    }
+
     /// Returns true if all of the context was read or reported.
     pub(super) fn has_whole_context(&self) -> bool {
         self.coverage != Coverage::Tail || (self.has_output_of_report() && self.has_all_that_left())
+    }
+
+    /// Returns true if its log was read from a reset on, and that reset has not come yet: its size is that of a context
+    /// that was not read.
+    pub(super) fn begins_at_reset(&self) -> bool {
+        self.coverage == Coverage::Epoch && self.resets().is_empty()
     }
 
     /// Returns true if the agent may have rewritten its history after a request, not before it: the record that shows

@@ -57,6 +57,21 @@ impl Log {
         self.rollout("event_msg", &json!({ "type": "token_count", "info": info }))
     }
 
+    /// A compaction without a size, and the first response after it.
+    fn compacted(self) -> Log {
+        let history = json!([
+            { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "Read all of it." }] },
+            { "type": "compaction", "encrypted_content": "gAAAAA".repeat(10_000) },
+        ]);
+        let compacted = json!({ "message": "", "replacement_history": history });
+        let text = json!([{ "type": "output_text", "text": "It is read." }]);
+        let message = json!({ "type": "message", "role": "assistant", "content": text });
+        self.rollout("event_msg", &json!({ "type": "task_started" }))
+            .rollout("compacted", &compacted)
+            .rollout("response_item", &message)
+            .count(18_000, 900_000)
+    }
+
     /// The row of `ls`, and the report.
     fn both(&self, name: &str) -> (Value, Value) {
         let home = tempfile::tempdir().unwrap();
@@ -107,24 +122,45 @@ fn a_compaction_with_nothing_before_it_refutes_no_rule() {
     for response in 0..8 {
         log = log.calls(response, 1, 12_000 * (response as u64 + 1));
     }
-    let history = json!([
-        { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "Read all of it." }] },
-        { "type": "compaction", "encrypted_content": "gAAAAA".repeat(10_000) },
-    ]);
-    let compacted = json!({ "message": "", "replacement_history": history });
-    let text = json!([{ "type": "output_text", "text": "It is read." }]);
-    let message = json!({ "type": "message", "role": "assistant", "content": text });
-    let (row, report) = log
-        .rollout("event_msg", &json!({ "type": "task_started" }))
-        .rollout("compacted", &compacted)
-        .rollout("response_item", &message)
-        .count(18_000, 900_000)
-        .both(ROLLOUT);
+    let (row, report) = log.compacted().both(ROLLOUT);
     assert_eq!(report["compaction"]["trigger"], 244_800);
     assert_eq!(row["trigger"], report["compaction"]["trigger"]);
     assert_eq!(row["trigger_source"], "policy");
     assert_eq!(row["context"]["used"], report["context"]["used"]);
     assert!(is_provisional(&row, "trigger"));
+}
+
+/// A status line and a hook read the log from that compaction on.
+#[test]
+fn a_line_and_a_hook_agree_with_the_report_after_a_compaction() {
+    let home = tempfile::tempdir().unwrap();
+    let mut log = Log::default().begin();
+    for response in 0..1_200 {
+        log = log.calls(response, 1, 12_000 + 50 * response as u64);
+    }
+    let log = log.compacted();
+    let folder = home.path().join(".codex/sessions/2026/11/02");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(ROLLOUT);
+    fs::write(&path, &log.0).unwrap();
+    let report = json_report(&path);
+    assert_eq!(report["compaction"]["trigger"], 244_800);
+    let format = "{percent} | {trigger} | {until}";
+    let status = ["status", "--session", "0199-x", "--format", format];
+    let output = ctxgauge(home.path()).args(status).output();
+    let line = String::from_utf8(output.stdout).unwrap();
+    // The size of the compaction was not read.
+    let start = "~7% of 245k trigger | trigger ~245k (policy) | ~22";
+    assert!(line.starts_with(start), "{line}");
+    let prompt = json!({
+        "session_id": "0199-x", "turn_id": "t", "transcript_path": path, "cwd": "/home/dev/shop",
+        "hook_event_name": "UserPromptSubmit", "model": "gpt-5.6-sol", "permission_mode": "default", "prompt": "Go on.",
+    });
+    let hook = ["hook", "--within", "600000", "--block-at", "95%"];
+    let input = prompt.to_string();
+    let mut program = ctxgauge(home.path());
+    let answer = program.args(hook).input(input.as_bytes()).output();
+    assert_eq!(String::from_utf8(answer.stdout).unwrap(), "");
 }
 
 /// A compaction that is far back shows when the agent compacts, and a large prompt which window it has.

@@ -231,6 +231,33 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    #[test]
+    fn what_the_last_epochs_say_without_a_sign_is_what_a_report_says(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+        records in 1_u64..40,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let which = LINE_LOGS[which.index(LINE_LOGS.len())];
+        let (log, bytes) = empty(which, dir.path(), StoreKind::Lines);
+        fs::write(&*log.facts.path, &bytes[..cut.index(bytes.len() + 1)]).unwrap();
+        age(&log.facts.path);
+        let recent = log.store.epochs_within(&log, &RULES, Recent { records, bytes: u64::MAX });
+        let newest = log.store.epoch(&log, &RULES);
+        let report = read_once(&log, &*COUNTER, &RULES).unwrap();
+        for mut reading in recent.unwrap().into_iter().chain([newest.unwrap()]) {
+            while !matches!(reading.step(&*COUNTER, &mut || false), Ok(Progress::Done)) {}
+            reading.settle(&log, &*COUNTER).unwrap();
+            let (epochs, _) = reading.finish();
+            if let (Some(epochs), Some(report)) = (main_of(&epochs), main_of(&report)) {
+                says_no_more(epochs, report, which);
+            }
+        }
+    }
+}
+
 #[test]
 fn the_last_piece_of_a_log_says_what_a_report_says() {
     let searched = SearchLimits {
@@ -292,6 +319,7 @@ fn says_no_more(list: &Session, report: &Session, log: &LogFile) {
     if !limits.is_trigger_provisional {
         assert_eq!(limits.trigger, right.trigger, "{path}");
     }
+    assert_ne!(limits.trigger, Some(0), "{path}");
 }
 
 /// Returns the result of a reading for usage.

@@ -31,7 +31,8 @@ impl Session {
     pub fn is_own_count_final(&self, context: &Context) -> bool {
         let counts_text = |rule: CountRule| rule.base == Base::O200k;
         let is_guessed = || self.count_rule().is_some_and(counts_text) && self.has_guessed();
-        let is_read = self.coverage > Coverage::Tail || self.is_size_final(context);
+        let is_read = self.coverage > Coverage::Tail && self.has_report_of_epoch();
+        let is_read = is_read || self.is_size_final(context);
         self.is_own_count_whole() && is_read && !self.lacks_rewrite() && !is_guessed()
     }
 

@@ -38,7 +38,9 @@ impl Session {
             before,
             before_source,
             is_whole: reset.before.is_some()
-                || (self.has_whole_context() && self.is_own_count_whole()),
+                || (!self.begins_at_reset()
+                    && self.has_whole_context()
+                    && self.is_own_count_whole()),
             ours,
             counted,
             left_out: self.state.facts().left_out,
@@ -55,7 +57,9 @@ impl Session {
 mod tests {
     use super::*;
     use crate::event::{Event, Key, RetainedItems};
+    use crate::history::Coverage;
     use crate::testing::Log;
+    use crate::window::TriggerSource;
     use crate::{Kind, LeaveReason, Role};
 
     /// A compaction whose cause the log does not have.
@@ -75,6 +79,31 @@ mod tests {
         let reset = &log.session.resets()[0];
         assert!(reset.before >= 3_000, "{}", reset.before);
         assert_eq!(reset.before_source, Source::Estimated);
+    }
+
+    #[test]
+    fn a_compaction_that_a_reading_begins_with_has_no_size() {
+        let trigger = |coverage, before| {
+            let mut log = Log::of("tested").model("m");
+            log.session.coverage = coverage;
+            let reset = Reset {
+                before,
+                ..Reset::new(
+                    LeaveReason::Compaction,
+                    Cause::Automatic,
+                    RetainedItems::Nothing,
+                )
+            };
+            let log = log.event(Event::Reset(Box::new(reset))).report(30_000);
+            let limits = log.session.limits();
+            (limits.trigger, limits.trigger_source)
+        };
+        let rule = (Some(50_000), TriggerSource::Policy);
+        assert_eq!(trigger(Coverage::Epoch, None), rule);
+        let past = (Some(40_000), TriggerSource::Past);
+        assert_eq!(trigger(Coverage::Epoch, Some(40_000)), past);
+        // Nothing was in the context.
+        assert_eq!(trigger(Coverage::Whole, None), rule);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub enum PastSize {
 
 impl PastSize {
     /// Returns the size at which the agent compacted.
-    fn at(self) -> u64 {
+    pub(crate) fn at(self) -> u64 {
         match self {
             PastSize::Context(size) => size,
             PastSize::Counted(counted) => counted.at,
@@ -84,7 +84,7 @@ pub(super) fn is_confirmed(seen: &LimitInputs<'_>, policy: Option<&Policy>, wind
 }
 
 /// Returns the size at which an agent with this policy and window compacts, `turn_end` at the end of a turn: so much
-/// less as the provider leaves out of each prompt.
+/// less as the provider leaves out of each prompt. It is never 0.
 pub(super) fn of(
     seen: &LimitInputs<'_>,
     policy: Option<&Policy>,
@@ -93,7 +93,10 @@ pub(super) fn of(
 ) -> (Option<u64>, TriggerSource) {
     let (counted, source) = of_counted(seen, policy, window, turn_end);
     let trigger = counted.map(|counted| counted.saturating_sub(seen.left_out));
-    (trigger, source)
+    match trigger {
+        Some(0) => (None, TriggerSource::None),
+        trigger => (trigger, source),
+    }
 }
 
 /// Returns the agent's own count at which it compacts.

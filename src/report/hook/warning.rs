@@ -34,10 +34,7 @@ impl Warnings {
         let is_new = self.pass(filled as f64 / end.max(1) as f64, warned);
         let sentence = |values: &Values| format!("ctxgauge: {}", words(WARNING, values));
         let said = sentence(&values);
-        if self
-            .block_at
-            .is_some_and(|limit| limit.is_reached(filled, end))
-        {
+        if self.is_blocked(&values) {
             return Some(HookMessage::Block(format!(
                 "{said}. The prompt was not sent, as --block-at asks; compact or clear the context first"
             )));
@@ -53,6 +50,18 @@ impl Warnings {
             largest.of = None;
         }
         Some(HookMessage::ToBoth(said, sentence(&values)))
+    }
+
+    /// Returns true if the prompt is not sent. A share of a guessed window never blocks.
+    fn is_blocked(&self, values: &Values) -> bool {
+        let (filled, end) = values.filled();
+        self.block_at.is_some_and(|limit| {
+            let has_source = match limit {
+                Threshold::Tokens(_) => true,
+                Threshold::Share(_) => !values.is_end_guessed(),
+            };
+            has_source && limit.is_reached(filled, end)
+        })
     }
 
     /// Returns true if a threshold is passed that was not warned of, and adds it to `warned`.

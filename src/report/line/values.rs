@@ -8,7 +8,7 @@ use model::forecast::{Forecast, NoForecast};
 use model::gauge::SessionGauge;
 use model::session::{Coverage, Session};
 use model::threshold::Threshold;
-use model::window::Limits;
+use model::window::{Limits, WindowSource};
 use model::{Role, Source};
 use render::clock::Clock;
 use render::item::{label, letter};
@@ -125,7 +125,11 @@ impl Values {
                 (label(item).into_owned(), size(tokens, source, is_counted))
             }),
             largest: Largest::of(session, is_counted),
-            signs: Signs::of_epoch(&gauge),
+            // A compaction at a size that was not read may have refuted the agent's rule.
+            signs: match session.newest_reset() {
+                Some((reset, _)) if !reset.is_whole => Signs::of(&gauge),
+                _ => Signs::of_epoch(&gauge),
+            },
             project: session.project().to_owned(),
             ..Values::of_gauge(&gauge, agent, clock)
         }
@@ -163,6 +167,11 @@ impl Values {
     /// Returns the used and the largest size, in tokens, to compare.
     pub fn filled(&self) -> (u64, u64) {
         self.context.filled(&self.limits)
+    }
+
+    /// Returns true if the largest size is a guess: no trigger is known, and nothing says how large the window is.
+    pub fn is_end_guessed(&self) -> bool {
+        self.limits.trigger.is_none() && self.limits.window_source == WindowSource::Guessed
     }
 
     /// Returns a value as text; `None`: it is not known.
