@@ -473,6 +473,3 @@ fn written(blocks: &[Block<'_>], out: &mut EventSink<'_>) -> Vec<NewItem> {
     });
     items.collect()
 }
-
-#[cfg(test)]
-mod tests;
