@@ -43,7 +43,7 @@ pub use cursor::{Cursor, Top};
 pub use hand_out::{HandOut, HandOutRequest, HandOutResult};
 pub use help::{HelpLine, Sign, wrapped};
 pub use hosts::AWAY_SIGN;
-pub use items::{ItemSort, ShownItems};
+pub use items::{ItemId, ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
 pub use needs::Need;
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
@@ -59,7 +59,7 @@ pub use sums::Totals;
 
 pub use tabs::Tab;
 pub use text::FRAME_ROWS;
-pub use ui::{ItemId, Overlay, Screen, Ui};
+pub use ui::{Overlay, Screen, Ui};
 
 use crate::keymap::{KeyPress, Keymap, Scope};
 use crate::paint::{Area, Hit, HitMap};

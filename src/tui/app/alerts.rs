@@ -4,8 +4,8 @@
 //! what is true of a live session when it is first seen is reported once, but for items that came long before. A compaction removes the session's alerts
 //! from the screen.
 
+use super::items::item_id;
 use super::listed::percent;
-use super::page::id;
 use super::{App, ItemId, Notice, Severity, seconds_since};
 use jiff::Timestamp;
 use model::Kind;
@@ -208,7 +208,7 @@ impl AlertState {
         };
         let new: Vec<(u64, ItemIx)> = sized
             .filter(|(tokens, _)| size.is_reached(*tokens, gauge.limits().window))
-            .filter(|(_, ix)| self.items.insert(id(&session.items().at(*ix))) && !is_old(*ix))
+            .filter(|(_, ix)| self.items.insert(item_id(&session.items().at(*ix))) && !is_old(*ix))
             .collect();
         let (tokens, ix) = new.iter().max_by_key(|(tokens, _)| *tokens)?;
         let item = session.items().at(*ix);

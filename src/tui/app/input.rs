@@ -422,7 +422,7 @@ impl App {
         let Some((key, _, item)) = self.selected_item() else {
             return;
         };
-        let mark = (key, super::page::id(&item));
+        let mark = (key, super::items::item_id(&item));
         if !self.ui.marked.remove(&mark) {
             self.ui.marked.insert(mark);
         }

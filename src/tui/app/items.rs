@@ -5,9 +5,17 @@ use super::filter::{Condition, Fact, ITEMS, Name};
 use model::session::ItemRef;
 use model::sessions::contains;
 use model::tools::server_of;
-use model::{Role, Source};
+use model::{Kind, Role, Source};
 use std::borrow::Cow;
 use strum::{EnumIter, EnumString, IntoStaticStr};
+
+/// An item, across rereads of its log: offset of its line, place among the line's items, kind.
+pub type ItemId = (u64, u32, Kind);
+
+/// Returns an item's identity.
+pub(super) fn item_id(item: &ItemRef<'_>) -> ItemId {
+    (item.place().id(), item.nth(), item.kind())
+}
 
 /// The order of the items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]

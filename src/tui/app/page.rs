@@ -1,8 +1,9 @@
 //! The session on screen, as of the moment on screen.
 
+use super::App;
+use super::items::item_id;
 use super::tabs::{ITEMS, ListSource, TabList, View};
 use super::timeline::{JumpMark, ResetMark};
-use super::{App, ItemId};
 use jiff::Timestamp;
 use model::calls::Calls;
 use model::children::{Child, children};
@@ -313,11 +314,6 @@ impl App {
 
     /// Returns true if the user has marked an item.
     pub fn is_marked(&self, key: SessionKey, item: &ItemRef<'_>) -> bool {
-        self.ui.marked.contains(&(key, id(item)))
+        self.ui.marked.contains(&(key, item_id(item)))
     }
-}
-
-/// Returns an item's identity, across rereads of its log.
-pub(super) fn id(item: &ItemRef<'_>) -> ItemId {
-    (item.place().id(), item.nth(), item.kind())
 }

@@ -2,9 +2,9 @@
 
 use super::tabs::{ITEMS, Policies, RowId, Tab};
 use super::{
-    Column, Cursor, Direction, Grouping, Idle, ItemSort, LineId, Prompt, Replay, ShownItems, Top,
+    Column, Cursor, Direction, Grouping, Idle, ItemId, ItemSort, LineId, Prompt, Replay,
+    ShownItems, Top,
 };
-use model::Kind;
 use model::event::Place;
 use model::sessions::SessionKey;
 use model::threshold::{OVERSIZED, Threshold};
@@ -37,9 +37,6 @@ pub enum Overlay {
     /// The menu of copies of a session.
     Copy(SessionKey),
 }
-
-/// An item, across rereads of its log: offset of its line, place among the line's items, kind.
-pub type ItemId = (u64, u32, Kind);
 
 /// The settings that the user has made by key and mouse.
 #[derive(Debug)]

@@ -8,9 +8,8 @@
 
 use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
 use crate::app::filter::ITEMS;
-use crate::app::items::{Facts, ItemFilter};
+use crate::app::items::{Facts, ItemFilter, item_id};
 use crate::app::layout::WidthClass;
-use crate::app::page::id;
 use crate::app::{Direction, ItemSort, ShownItems, Sign};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
@@ -99,7 +98,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
         rows.reverse();
     }
     table(rows, |row| {
-        session.items().get(row.ix).map(|item| id(&item))
+        session.items().get(row.ix).map(|item| item_id(&item))
     })
 }
 
