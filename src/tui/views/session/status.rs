@@ -21,11 +21,54 @@ pub(super) fn status(
     layout: &layout::Session,
     columns: usize,
 ) -> Pieces {
-    let low = layout.forecast.height == 0;
+    let is_narrow = columns < NARROW_COLUMNS;
+    let mut groups = unread(session, columns);
+    let notice = groups::notice(session, page, columns);
+    let is_warned = notice.is_some();
+    groups.extend(notice);
+    let before = groups.len();
+    if layout.forecast.height == 0 {
+        groups.extend(forecast(session, page, shown));
+    }
+    let mut window = groups::window(shown.limits);
+    if is_narrow {
+        let room = columns.saturating_sub(joined_width(&groups));
+        let own = shown.agent_estimate;
+        groups.extend(own.and_then(|own| groups::agent(own, room)));
+        if groups.len() > before {
+            // Without the word "window".
+            window.remove(0);
+        }
+    }
+    if layout.roles.height < ROWS_WITH_REPEATS {
+        groups.extend(repeats(page));
+    }
+    let mut limits = [window, groups::trigger(shown.limits)];
+    if is_warned {
+        // The window is among the numbers too.
+        limits.reverse();
+    }
+    if is_narrow {
+        // There is no room after the limits.
+        groups.extend(transient(session, shown, columns, joined_width(&groups)));
+        groups.extend(limits);
+    } else {
+        // Groups that come and go follow those that stay, so that nothing moves.
+        groups.extend(limits);
+        groups.extend(shown.spending.and_then(|all| cost_so_far(all, columns)));
+        groups.extend(transient(session, shown, columns, joined_width(&groups)));
+    }
+    groups.push(resets(session, page));
+    joined(groups, columns)
+}
+
+/// Returns the parts of the log that could not be read or used.
+fn unread(session: &Session, columns: usize) -> Vec<Pieces> {
+    let warning = |words: String| vec![piece(words, Tone::Warn)];
     let mut groups = Vec::new();
     if session.unreadable > 0 {
         let lines = number::counted(session.unreadable, "unreadable line");
-        groups.push(vec![piece(lines, Tone::Warn)]);
+        groups.push(warning(lines));
         if let Some((place, why)) = &session.first_unreadable {
             let at = format!("first: {place}: {why}");
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
@@ -33,72 +76,41 @@ pub(super) fn status(
     }
     if let Some(short) = session.short_prompts() {
         let prompts = number::counted(short as u64, "prompt");
-        let words = format!("{prompts} held less than the log");
-        groups.push(vec![piece(words, Tone::Warn)]);
+        groups.push(warning(format!("{prompts} held less than the log")));
     }
     for (n, what) in [
         (session.damaged, "damaged line"),
         (session.unreadable_usage, "unreadable usage report"),
     ] {
         if n > 0 {
-            groups.push(vec![piece(number::counted(n, what), Tone::Warn)]);
+            groups.push(warning(number::counted(n, what)));
         }
     }
-    if let Some(warning) = unknown::warning(session) {
-        groups.push(vec![piece(text::cut(&warning, columns / 2), Tone::Warn)]);
+    let unknown = unknown::warning(session);
+    groups.extend(unknown.map(|words| warning(text::cut(&words, columns / 2))));
+    groups
+}
+
+/// Returns the words of the forecast for a screen without its row.
+fn forecast(session: &Session, page: &Page, shown: &SessionNumbers<'_>) -> Vec<Pieces> {
+    let mut groups = Vec::new();
+    if let Ok(forecast) = &page.forecast {
+        groups.push(groups::next_requests(forecast, shown.nearness));
     }
-    let notice = groups::notice(session, page, columns);
-    let warned = notice.is_some();
-    groups.extend(notice);
-    let mut window = groups::window(shown.limits);
-    let before = groups.len();
-    if low {
-        let without_marked = groups::without_marked(page);
-        if let Ok(forecast) = &page.forecast {
-            groups.push(groups::next_requests(forecast, shown.nearness));
-        }
-        groups.extend(without_marked);
-        if session.is_unreported() && shown.context.used > 0 {
-            groups.push(vec![piece("all estimated", Tone::Estimated)]);
-        }
+    groups.extend(groups::without_marked(page));
+    if session.is_unreported() && shown.context.used > 0 {
+        groups.push(vec![piece("all estimated", Tone::Estimated)]);
     }
-    if columns < NARROW_COLUMNS {
-        let room = columns.saturating_sub(joined_width(&groups));
-        groups.extend(
-            shown
-                .agent_estimate
-                .and_then(|own| groups::agent(own, room)),
-        );
-        if groups.len() > before {
-            // Without the word "window".
-            window.remove(0);
-        }
-    }
-    if layout.roles.height < ROWS_WITH_REPEATS && page.repeats.items() > 0 {
-        let repeats = number::counted(page.repeats.items() as u64, "repeat");
-        let wasted = number::short(page.repeats.wasted);
-        let repeats = piece(format!("{repeats}, {wasted} wasted"), Tone::Oversized);
-        groups.push(vec![repeats]);
-    }
-    // The window is among the numbers too.
-    let mut limits = [window, groups::trigger(shown.limits)];
-    if warned {
-        limits.reverse();
-    }
-    let cost = shown.spending.and_then(|all| cost_so_far(all, columns));
-    let cost = cost.filter(|_| columns >= NARROW_COLUMNS);
-    if columns < NARROW_COLUMNS {
-        // There is no room after the limits.
-        groups.extend(transient(session, shown, columns, joined_width(&groups)));
-        groups.extend(limits);
-    } else {
-        // Groups that come and go follow those that stay, so that nothing moves.
-        groups.extend(limits);
-        groups.extend(cost);
-        groups.extend(transient(session, shown, columns, joined_width(&groups)));
-    }
-    groups.push(resets(session, page));
-    joined(groups, columns)
+    groups
+}
+
+/// Returns the content that the context has more than once.
+fn repeats(page: &Page) -> Option<Pieces> {
+    let items = page.repeats.items();
+    let repeats = number::counted(items as u64, "repeat");
+    let wasted = number::short(page.repeats.wasted);
+    let words = format!("{repeats}, {wasted} wasted");
+    (items > 0).then(|| vec![piece(words, Tone::Oversized)])
 }
 
 /// Returns the cost of the session so far by list prices, and what it leaves out where there is room.
