@@ -6,7 +6,6 @@ mod kinds;
 mod links;
 mod notes;
 pub(crate) mod origin;
-pub mod processes;
 mod reach;
 pub mod registry;
 mod repositories;

@@ -31,6 +31,7 @@
 //! | [`search`] | items whose text matches a pattern |
 //! | [`follower`] | a log that is asked about again and again |
 //! | [`discover`] | where logs are, and the settings of their agents |
+//! | [`which`] | the session that is meant by an id, a folder, a process or a call |
 //! | [`index`] | what was read before |
 //! | `worker` | follows all logs |
 //! | [`demo`] | logs that are part of the program |
@@ -63,6 +64,7 @@ mod text;
 #[cfg(any(test, feature = "testing"))]
 #[path = "testing/usage_facts.rs"]
 pub mod usage_facts;
+pub mod which;
 mod worker;
 
 pub use event::IngestEvent;
@@ -70,6 +72,12 @@ pub use worker::handle::{Handle, start};
 pub use worker::inbox::Options;
 pub use worker::job::{OnWritten, TextJob};
 pub use worker::poll::{POLL_INTERVAL, ROUND_INTERVAL};
+
+use std::time::Duration;
+
+/// A session is at work for so long after its log was written. Between two records of an agent that thinks or runs a
+/// command are minutes.
+pub const AT_WORK: Duration = Duration::from_secs(600);
 
 /// The largest log without usage reports of which all text is counted, in bytes: nothing else of it is known.
 /// This many bytes take about a fifth of a second.

@@ -21,6 +21,7 @@ mod whole;
 
 use super::discover::{ScanResult, Scanner};
 use super::problem;
+use crate::AT_WORK;
 use crate::discover::registry::Registries;
 use crate::discover::settings::SettingsReader;
 use crate::event::IngestEvent;
@@ -55,8 +56,6 @@ use watch::{FileWatcher, Hint};
 
 /// The time between two looks at live files without a hint.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
-/// The time after a write for which a file is live.
-const LIVE_AGE: Duration = Duration::from_secs(600);
 /// The least time between two walks over all places.
 const WALK_INTERVAL: Duration = if cfg!(any(test, feature = "testing")) {
     Duration::from_secs(1)
@@ -498,7 +497,7 @@ impl Worker {
         let Some(known) = self.tracked.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        if stamp.age() < LIVE_AGE && !self.live.contains(&file) {
+        if stamp.age() < AT_WORK && !self.live.contains(&file) {
             self.live.push(file);
         }
         if changed && !first {
@@ -580,5 +579,5 @@ impl Worker {
 }
 
 fn is_live(known: &TrackedFile) -> bool {
-    known.running.is_some() || known.stamp.is_some_and(|stamp| stamp.age() < LIVE_AGE)
+    known.running.is_some() || known.stamp.is_some_and(|stamp| stamp.age() < AT_WORK)
 }

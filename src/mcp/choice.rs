@@ -63,11 +63,6 @@ pub(crate) fn newer(id: Option<String>) -> String {
     )
 }
 
-/// Finds the log of the session with this id.
-pub(crate) fn whole_id<'l>(logs: &'l [LogFile], id: &str) -> Option<&'l LogFile> {
-    logs.iter().find(|log| log.facts.id.as_deref() == Some(id))
-}
-
 /// Cuts an id of any length for a note.
 fn shortened(id: Option<String>) -> String {
     id.unwrap_or_default().chars().take(LONGEST_ID).collect()

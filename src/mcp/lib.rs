@@ -8,7 +8,6 @@
 //! | `tools` | the definitions of the tools, and their arguments |
 //! | `logs` | finds the session that is asked about, and follows its log |
 //! | `choice` | the choice of a session, and what it rests on |
-//! | `asking` | which of several sessions asks, by the call in their logs |
 //! | `hints` | what a client says about itself and its session |
 //! | `answers` | the answer of each tool, from a session |
 //!
@@ -21,7 +20,6 @@ mod choice;
 mod hints;
 mod logs;
 mod server;
-mod tool_call;
 mod tools;
 mod wire;
 

@@ -10,7 +10,7 @@ mod warning;
 pub use warning::Warnings;
 
 use crate::ReportContext;
-use crate::line::find::{LogMatch, SessionQuery, find};
+use crate::line::find::{SessionQuery, find};
 use crate::line::{LineProblem, LineSession, named};
 use files::paths::User;
 use integrations::client_record::{self, ClientRecord, RecordedBreakdown};
@@ -159,18 +159,9 @@ impl Call<'_> {
             has_begun: false,
             known: noted.log.as_deref(),
         };
-        let shown = match find(self.context, wanted) {
-            Ok(LogMatch::Log(log)) => {
-                noted.log = Some(log.facts.path.to_path_buf());
-                LineSession::of_log(self.context, &log).map(Some)
-            }
-            Ok(LogMatch::NotYet) => Ok(None),
-            Err(trouble) => Err(trouble),
-        };
-        shown.unwrap_or_else(|trouble| {
-            self.troubles.push(trouble);
-            None
-        })
+        let found = find(self.context, wanted);
+        let path = &mut noted.log;
+        LineSession::of_found(self.context, found, path, &mut self.troubles)
     }
 
     /// Keeps what the agent passes and its log lacks. What a status line was passed is kept likewise, and has the model.

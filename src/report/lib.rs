@@ -11,7 +11,6 @@ pub mod diff;
 pub mod export;
 pub mod follow;
 pub mod handout;
-pub mod here;
 pub mod hook;
 mod in_order;
 mod json;
@@ -290,7 +289,7 @@ impl ReportContext {
             found.problems.push((path.to_path_buf(), BUSY.to_owned()));
         }
         if let Some(only) = &self.only {
-            found.files.retain(|log| only.is_in(log));
+            found.files.retain(|log| only.is_of(log.facts.file));
         }
         found
     }

@@ -28,6 +28,7 @@ use super::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
 use gather::{LogContent, gather};
 use ingest::conversations::LogSummaries;
+use ingest::discover::ScanResult;
 use ingest::discover::registry::Registries;
 use ingest::log::LogFile;
 use jiff::tz::TimeZone;
@@ -88,10 +89,18 @@ pub(crate) struct ReadResult {
 
 /// Reads the ends of all logs and, for totals, all of them.
 pub(crate) fn read(context: &ReportContext, wanted: &ListOptions) -> ReadResult {
+    read_found(context, wanted, context.find())
+}
+
+/// Like [`read`], but of logs that were found before.
+pub(crate) fn read_found(
+    context: &ReportContext,
+    wanted: &ListOptions,
+    found: ScanResult,
+) -> ReadResult {
     let mut totals = (wanted.sums == Sums::Totals).then(totals::CollectedResponses::default);
     let mut spending = HashMap::new();
     let mut prices = PriceList::new(&context.rules);
-    let found = context.find();
     let mut problems = found.problems;
     let mut sessions = Sessions::new(Arc::clone(&context.rules));
     let mut registries = Registries::new(&context.user);

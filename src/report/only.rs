@@ -5,7 +5,6 @@ use super::session::SessionRequest;
 use super::session::find::find;
 use anyhow::Result;
 use ingest::conversations::LogSessions;
-use ingest::log::LogFile;
 use model::event::Conversation;
 use model::sessions::FileId;
 
@@ -19,11 +18,6 @@ pub struct OnlySession {
 }
 
 impl OnlySession {
-    /// Returns true if it is in this log.
-    pub(crate) fn is_in(&self, log: &LogFile) -> bool {
-        self.is_of(log.facts.file)
-    }
-
     /// Returns true if it is in this file.
     pub(crate) fn is_of(&self, file: FileId) -> bool {
         file == self.file
@@ -45,11 +39,7 @@ impl ReportContext {
     ///
     /// If there is no such session, or more than one.
     pub fn select_only(&mut self, wanted: &str) -> Result<()> {
-        let asked = SessionRequest {
-            session: Some(wanted),
-            ..SessionRequest::default()
-        };
-        let (log, id) = find(self, &asked)?;
+        let (log, id) = find(self, &SessionRequest::named(wanted))?;
         if !log.is_one_of_several() && log.facts.path.exists() {
             // The other logs need not be looked for.
             self.roots = vec![self.given(log.facts.path.to_path_buf())];

@@ -1,8 +1,9 @@
 //! Reads the registries that agents keep of their running sessions. Nothing is written, and no signal is
-//! sent: processes are looked up. Where they cannot be, an entry counts for as long as a log would after it was last
+//! sent: processes are looked up. Where they cannot be, an entry counts for as long as its session is at work after it was last
 //! written.
 
 use super::origin::{Origins, agent_folder};
+use crate::AT_WORK;
 use crate::log::LogFile;
 use files::paths::User;
 use files::{Process, Processes};
@@ -11,7 +12,7 @@ use model::process_activity::ProcessActivity;
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// The largest entry, in bytes.
 const LARGEST_ENTRY: u64 = 64 << 10;
@@ -19,8 +20,6 @@ const LARGEST_ENTRY: u64 = 64 << 10;
 const MOST_FILES: usize = 4096;
 /// The most entries of a folder that are read.
 const MOST_ENTRIES: usize = 256;
-/// The time for which an entry counts after it was written, where no process can be looked up.
-const FRESH_AGE: Duration = Duration::from_secs(600);
 
 /// The running sessions by registry folder and id, each folder read once.
 pub struct Registries<'u> {
@@ -53,13 +52,6 @@ impl Registries<'_> {
     }
 }
 
-/// Returns the session of a process, by the registry of the agent of a log; `None`: it is in none.
-pub fn session_beside(log: &LogFile, pid: u32) -> Option<String> {
-    let registry = log.format.registry.filter(|_| log.system.is_here())?;
-    let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
-    session_of(registry, &folder, pid)
-}
-
 fn read(
     registry: &Registry,
     folder: &Path,
@@ -76,15 +68,9 @@ fn read(
         Some((file, process))
     });
     for (file, process) in entries.take(MOST_ENTRIES) {
-        let path = file.path();
-        let entry = read_entry(registry, &path)
-            .filter(|entry| wrote(&process, entry.started.as_deref(), &path));
-        if let Some(RegistryEntry {
-            session, running, ..
-        }) = entry
-        {
-            let known = sessions.entry(session).or_insert(running);
-            *known = running.max(*known);
+        if let Some(entry) = read_entry(registry, &file.path(), &process) {
+            let known = sessions.entry(entry.session).or_insert(entry.running);
+            *known = entry.running.max(*known);
         }
     }
     sessions
@@ -99,19 +85,18 @@ fn pid(file: &DirEntry) -> Option<u32> {
 }
 
 /// Returns the session of a process, by the registry in this folder; `None`: the process has none, or has ended.
-pub(super) fn session_of(registry: &Registry, folder: &Path, pid: u32) -> Option<String> {
-    let path = folder.join(format!("{pid}.json"));
+pub(crate) fn session_of(registry: &Registry, folder: &Path, pid: u32) -> Option<String> {
     let process = Processes::default().look_up(pid)?;
-    let entry = read_entry(registry, &path)?;
-    let is_its = wrote(&process, entry.started.as_deref(), &path);
-    is_its.then_some(entry.session)
+    let entry = read_entry(registry, &folder.join(format!("{pid}.json")), &process);
+    entry.map(|entry| entry.session)
 }
 
-/// Reads a file that is not reached by a link.
-fn read_entry(registry: &Registry, path: &Path) -> Option<RegistryEntry> {
+/// Reads the entry of a process from a file that is not reached by a link; `None`: another process wrote it.
+fn read_entry(registry: &Registry, path: &Path, process: &Process) -> Option<RegistryEntry> {
     let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
     let bytes = is_file.then(|| files::read(path, LARGEST_ENTRY))?;
-    (registry.read)(&bytes.ok()?)
+    let entry = (registry.read)(&bytes.ok()?)?;
+    wrote(process, entry.started.as_deref(), path).then_some(entry)
 }
 
 /// Returns true if this process wrote the entry in `file`, if it started then.
@@ -122,7 +107,7 @@ fn wrote(process: &Process, started: Option<&str>, file: &Path) -> bool {
             let written = file.metadata().and_then(|meta| meta.modified()).ok();
             let age = written.and_then(|at| SystemTime::now().duration_since(at).ok());
             // One from the future is new.
-            age.is_none_or(|age| age < FRESH_AGE)
+            age.is_none_or(|age| age < AT_WORK)
         }
     }
 }

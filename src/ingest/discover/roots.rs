@@ -190,7 +190,7 @@ fn logs_in(folder: PathBuf, root: &Root, user: &User) -> Vec<PathBuf> {
 }
 
 /// Returns the folders of an agent on this machine that one of its roots is in.
-pub(super) fn agent_folders(root: &Root, user: &User) -> Vec<PathBuf> {
+pub(crate) fn agent_folders(root: &Root, user: &User) -> Vec<PathBuf> {
     let Some(list) = root.env.and_then(|name| user.env.get(name)) else {
         return base(root.base, &user.folders).into_iter().collect();
     };

@@ -4,7 +4,8 @@ use super::{SessionKey, Sessions};
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// A session without a process in its agent's registry is live while its last activity is at most this old, in seconds.
+/// A session without a process in its agent's registry is live while its last activity is at most this old, in seconds. A
+/// session may be at work for longer, but then nobody sees anything happen.
 pub const LIVE_SECONDS: i64 = 120;
 /// A log that was written up to this many seconds after its process was seen to have ended was written by that process.
 const END_TOLERANCE_SECONDS: i64 = 2;

@@ -5,17 +5,10 @@ use crate::ReportContext;
 use formats::Format;
 use ingest::discover::roots::{SearchRoot, usual};
 use ingest::log::LogFile;
+use ingest::which::with_id;
 use integrations::agent::Agent;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-
-/// The result of a search for a log.
-pub enum LogMatch {
-    /// The log.
-    Log(Box<LogFile>),
-    /// There is none, and there need not be: nothing was said yet.
-    NotYet,
-}
 
 /// The session that a client names.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,11 +26,15 @@ pub struct SessionQuery<'i> {
 }
 
 /// Finds the log of the session that a client names: by its path, or else by its id, among the folders of its agent.
+/// `None`: there is none, and there need not be, because nothing was said yet.
 ///
 /// # Errors
 ///
 /// If its path is outside the agent's folders, or not that of a log.
-pub fn find(context: &ReportContext, wanted: SessionQuery<'_>) -> Result<LogMatch, LineProblem> {
+pub fn find(
+    context: &ReportContext,
+    wanted: SessionQuery<'_>,
+) -> Result<Option<LogFile>, LineProblem> {
     let Some(format) = wanted.agent.and_then(|agent| named(context, agent.id())) else {
         return Err(LineProblem::new(
             "unknown client",
@@ -58,14 +55,13 @@ pub fn find(context: &ReportContext, wanted: SessionQuery<'_>) -> Result<LogMatc
             ));
         };
         return match files::look(&path) {
-            Ok(_) => at(context, roots, &path).map(LogMatch::Log),
-            Err(error) if files::is_absent(&error) => missing(wanted),
+            Ok(_) => at(context, roots, &path).map(Some),
+            Err(error) if files::is_absent(&error) => found(None, wanted),
             // Copilot names the folder of the session.
             Err(_) if wanted.agent == Some(Agent::CopilotCli) && path.is_dir() => {
-                match in_folder(context, roots, &path, wanted.session) {
-                    Some(log) => Ok(LogMatch::Log(Box::new(log))),
-                    None => missing(wanted),
-                }
+                let logs = context.find_at(roots, &path).files;
+                let named = wanted.session.and_then(|id| with_id(&logs, id));
+                found(named.or(logs.first()), wanted)
             }
             Err(error) => Err(LineProblem::new(
                 "no log",
@@ -83,12 +79,9 @@ pub fn find(context: &ReportContext, wanted: SessionQuery<'_>) -> Result<LogMatc
         && let Ok(log) = at(context, roots.clone(), path)
         && log.facts.id.as_deref() == Some(id)
     {
-        return Ok(LogMatch::Log(log));
+        return Ok(Some(log));
     }
-    match of_id(context, roots, id) {
-        Some(log) => Ok(LogMatch::Log(Box::new(log))),
-        None => missing(wanted),
-    }
+    found(with_id(&context.find_in(roots).files, id), wanted)
 }
 
 /// Returns a path below one of the roots; `None`: it is in none of them, by its name or by the links in it.
@@ -121,16 +114,15 @@ pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static For
         .find(|format| format.id == agent)
 }
 
-/// Returns the result for a session without a log. Before the first answer, that is no error.
-fn missing(wanted: SessionQuery<'_>) -> Result<LogMatch, LineProblem> {
-    if wanted.has_begun {
-        Err(LineProblem::new(
+/// Returns the log of a session. Before the first answer, it is no error that there is none.
+fn found(log: Option<&LogFile>, wanted: SessionQuery<'_>) -> Result<Option<LogFile>, LineProblem> {
+    if log.is_none() && wanted.has_begun {
+        return Err(LineProblem::new(
             "no log",
             "there is no log of this session yet: the numbers are the client's alone",
-        ))
-    } else {
-        Ok(LogMatch::NotYet)
+        ));
     }
+    Ok(log.cloned())
 }
 
 /// Returns the folders of an agent, and the folders that the user adds.
@@ -146,31 +138,12 @@ fn at(
     context: &ReportContext,
     roots: Vec<SearchRoot>,
     path: &Path,
-) -> Result<Box<LogFile>, LineProblem> {
+) -> Result<LogFile, LineProblem> {
     let found = context.find_at(roots, path);
     let log = found.files.into_iter().find(|log| *log.facts.path == *path);
-    log.map(Box::new).ok_or_else(|| {
+    log.ok_or_else(|| {
         let why = found.problems.into_iter().next().map(|(_, why)| why);
         let why = why.unwrap_or_else(|| "it is not a log of this agent".to_owned());
         LineProblem::new("no log", format!("{}: {why}", in_words(path)))
     })
-}
-
-/// Finds the log of a session in a folder of its own; without the id, the first log there.
-fn in_folder(
-    context: &ReportContext,
-    roots: Vec<SearchRoot>,
-    folder: &Path,
-    id: Option<&str>,
-) -> Option<LogFile> {
-    let logs = context.find_at(roots, folder).files;
-    let is_it = |log: &&LogFile| log.facts.id.as_deref() == id;
-    logs.iter().find(is_it).or_else(|| logs.first()).cloned()
-}
-
-/// Finds the log of the session with this id below the roots.
-pub fn of_id(context: &ReportContext, roots: Vec<SearchRoot>, id: &str) -> Option<LogFile> {
-    let found = context.find_in(roots);
-    let mut logs = found.files.into_iter();
-    logs.find(|log| log.facts.id.as_deref() == Some(id))
 }

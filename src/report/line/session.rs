@@ -1,7 +1,7 @@
 //! The session of a status line: as its log shows it, with what the client says that is newer.
 
 use super::LineProblem;
-use super::find::{LogMatch, SessionQuery, find, named};
+use super::find::{SessionQuery, find, named};
 use crate::ReportContext;
 use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::log::LogFile;
@@ -70,6 +70,25 @@ impl LineSession {
             clock: context.clock(),
         })
     }
+
+    /// Returns the session of a log that was looked for, and notes the path of the log. `None`: there is no log, or it is
+    /// among the troubles why there is no session.
+    pub(crate) fn of_found(
+        context: &ReportContext,
+        found: Result<Option<LogFile>, LineProblem>,
+        path: &mut Option<PathBuf>,
+        troubles: &mut Vec<LineProblem>,
+    ) -> Option<LineSession> {
+        let read = |log: LogFile| {
+            *path = Some(log.facts.path.to_path_buf());
+            LineSession::of_log(context, &log)
+        };
+        let shown = found.and_then(|log| log.map(read).transpose());
+        shown.unwrap_or_else(|trouble| {
+            troubles.push(trouble);
+            None
+        })
+    }
 }
 
 /// Returns the session of the recent part of a log.
@@ -121,18 +140,8 @@ pub fn passed(context: &ReportContext, input: &Input) -> (LineSession, Vec<LineP
         has_begun: input.size.is_some(),
         known: log_path.as_deref(),
     };
-    let shown = match find(context, wanted) {
-        Ok(LogMatch::Log(log)) => {
-            log_path = Some(log.facts.path.to_path_buf());
-            LineSession::of_log(context, &log).map(Some)
-        }
-        Ok(LogMatch::NotYet) => Ok(None),
-        Err(trouble) => Err(trouble),
-    };
-    let shown = shown.unwrap_or_else(|trouble| {
-        troubles.push(trouble);
-        None
-    });
+    let found = find(context, wanted);
+    let shown = LineSession::of_found(context, found, &mut log_path, &mut troubles);
     let mut shown = shown.unwrap_or_else(|| without_log(context, input));
     let now = (context.now)();
     let keep = input.to_keep().map(|keep| keep.said(now, known.as_ref()));

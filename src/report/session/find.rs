@@ -1,21 +1,20 @@
 //! Finds the session that a report is on.
 
 use super::select::select;
-use crate::here::meant_by;
 use crate::ls::{self, ListOptions};
 use crate::patience::BUSY;
+use crate::sessions_builder::SessionsBuilder;
 use crate::{NO_SESSIONS, ReportContext};
 use anyhow::{Context, Result, bail};
-use ingest::conversations::LogSessions;
+use ingest::discover::ScanResult;
 use ingest::log::LogFile;
 use ingest::reader::tail_only;
+use ingest::which::{folder, with_id};
 use jiff::Timestamp;
 use model::event::Conversation;
-use model::gauge::SessionGauge;
-use model::sessions::{FileId, SessionKey, Sessions, Update};
+use model::sessions::{FileId, SessionKey, Sessions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The session that the user asks for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,6 +37,14 @@ impl SessionRequest<'_> {
             ..SessionRequest::default()
         }
     }
+
+    /// Asks for the session with this id, name or title.
+    pub fn named(session: &str) -> SessionRequest<'_> {
+        SessionRequest {
+            session: Some(session),
+            ..SessionRequest::default()
+        }
+    }
 }
 
 /// Finds the log of the session that is asked for. Returns it with the word that selects the session in the log.
@@ -49,19 +56,10 @@ pub(crate) fn find(
         let log = find_one(context, path, asked.session)?;
         return Ok((log, asked.session.map(str::to_owned)));
     }
-    let mut all = ls::read(context, &ListOptions::default());
-    let key = match asked.session {
-        Some(wanted) => find_among(context, &all.sessions, ("this machine", wanted))?,
-        None => newest_of(context, &all.sessions, asked.here)?,
-    };
-    let log = all.logs.remove(&key.file);
-    let log = log.context("the session has no log")?;
+    let (log, conversation, id) = find_listed(context, "this machine", asked, context.find())?;
     // The first session at the end of a log with several is not always its main session.
-    let is_one =
-        |_: &&SessionGauge| key.conversation != Conversation::Main || log.format.holds_several;
-    let gauge = all.sessions.gauge(key).filter(is_one);
-    let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
-    Ok((log, id))
+    let is_one = conversation != Conversation::Main || log.format.holds_several;
+    Ok((log, id.filter(|_| is_one)))
 }
 
 /// Returns the id of the session with this id, name or title; `None`: it has none.
@@ -70,11 +68,9 @@ pub(crate) fn find(
 ///
 /// If there is no such session, or more than one.
 pub fn id_of(context: &ReportContext, wanted: &str) -> Result<Option<String>> {
-    let all = ls::read(context, &ListOptions::default());
-    let key = find_among(context, &all.sessions, ("this machine", wanted))?;
-    let gauge = all.sessions.gauge(key);
-    let id = gauge.and_then(|gauge| gauge.meta.id.as_deref());
-    Ok(id.map(str::to_owned))
+    let asked = SessionRequest::named(wanted);
+    let (_, _, id) = find_listed(context, "this machine", &asked, context.find())?;
+    Ok(id)
 }
 
 /// Returns the log of the session with this id, name or title; and its id, if its log has several sessions.
@@ -83,42 +79,52 @@ pub fn id_of(context: &ReportContext, wanted: &str) -> Result<Option<String>> {
 ///
 /// If there is no such session, or more than one.
 pub fn place_of(context: &ReportContext, wanted: &str) -> Result<(PathBuf, Option<String>)> {
-    let asked = SessionRequest {
-        session: Some(wanted),
-        ..SessionRequest::default()
-    };
-    let (log, id) = find(context, &asked)?;
+    let (log, id) = find(context, &SessionRequest::named(wanted))?;
     let own = || log.facts.id.clone().filter(|_| log.is_one_of_several());
     Ok((log.facts.path.to_path_buf(), id.or_else(own)))
 }
 
-/// Finds a session among all of a place.
-fn find_among(
+/// Finds a session among all of a place. Returns its log, its conversation in the log, and its id.
+fn find_listed(
     context: &ReportContext,
-    sessions: &Sessions,
-    wanted: (&str, &str),
-) -> Result<SessionKey> {
-    let newest_first = sessions.recent().into_iter().map(|row| row.key);
-    select(sessions, newest_first, wanted, (context.now)())
+    place: &str,
+    asked: &SessionRequest<'_>,
+    found: ScanResult,
+) -> Result<(LogFile, Conversation, Option<String>)> {
+    // No log has to be read to find one that has the id in its name.
+    if let Some(log) = asked.session.and_then(|id| with_id(&found.files, id))
+        && !log.format.holds_several
+    {
+        return Ok((log.clone(), Conversation::Main, log.facts.id.clone()));
+    }
+    let mut all = ls::read_found(context, &ListOptions::default(), found);
+    let sessions = &all.sessions;
+    let key = match asked.session {
+        Some(wanted) => {
+            let newest_first = sessions.recent().into_iter().map(|row| row.key);
+            select(sessions, newest_first, (place, wanted), (context.now)())?
+        }
+        None => newest_of(context, sessions, asked.here)?,
+    };
+    let id = sessions
+        .gauge(key)
+        .and_then(|gauge| gauge.meta.id.as_deref());
+    let id = id.map(str::to_owned);
+    let log = all.logs.remove(&key.file);
+    let log = log.context("the session has no log")?;
+    Ok((log, key.conversation, id))
 }
 
 /// Finds the newest session that worked in a folder or, if there is none, in its nearest parent folder below the user's
 /// home.
 fn newest_of(context: &ReportContext, sessions: &Sessions, here: &[PathBuf]) -> Result<SessionKey> {
-    let rows = sessions.recent();
-    let newest_in = |folder: &Path| {
-        let mut own = rows.iter().filter(|row| row.depth == 0);
-        let is_there = |key: SessionKey| {
-            let cwd = sessions
-                .gauge(key)
-                .and_then(|gauge| gauge.meta.cwd.as_deref());
-            cwd.is_some_and(|cwd| Path::new(cwd) == folder)
-        };
-        own.find(|row| is_there(row.key)).map(|row| row.key)
-    };
-    let folders = meant_by(here, context.user.folders.home.as_deref());
-    match folders.into_iter().find_map(|folder| newest_in(&folder)) {
-        Some(key) => Ok(key),
+    let rows = sessions.recent().into_iter().filter(|row| row.depth == 0);
+    let own = rows.filter_map(|row| {
+        let cwd = sessions.gauge(row.key)?.meta.cwd.as_deref()?;
+        Some((row.key, PathBuf::from(cwd)))
+    });
+    match folder::newest(own, here, context.user.folders.home.as_deref()) {
+        Some((key, _)) => Ok(key),
         None if sessions.is_empty() => bail!(NO_SESSIONS),
         None => bail!(
             "no session worked in this folder; `ctxgauge ls` lists all, and `ctxgauge report --session ID` or \
@@ -156,7 +162,8 @@ pub(crate) fn find_in_log(
     }
     let as_listed = || {
         let tail = || tail_only(log, &context.rules);
-        let listed = sessions_of(context, log, context.patience.read(log, tail).ok()?);
+        let read = context.patience.read(log, tail).ok()?;
+        let listed = SessionsBuilder::new(context).named(log, read);
         let key = find_session(&listed, log.facts.file, wanted, (context.now)()).ok()?;
         let newest = listed.get(key)?.requests().last()?.key();
         let has_it = |key: &SessionKey| {
@@ -178,15 +185,19 @@ pub(crate) fn find_one(
     if !path.exists() {
         bail!("'{}' does not exist; check the path", path.display());
     }
-    let roots = vec![context.given(path.to_path_buf())];
-    let found = context.find_in(roots);
+    let there = ReportContext {
+        roots: vec![context.given(path.to_path_buf())],
+        ..context.beside()
+    };
+    let found = there.find();
     if found.files.is_empty() && !found.locked.is_empty() {
         let busy = io::Error::new(io::ErrorKind::ResourceBusy, BUSY);
         return Err(busy).with_context(|| format!("cannot read '{}'", path.display()));
     }
     let are_several = found.files.len() > 1 || found.files.iter().any(LogFile::is_one_of_several);
     if let Some(wanted) = wanted.filter(|_| are_several) {
-        return find_in_several(context, path, wanted);
+        let asked = SessionRequest::named(wanted);
+        return Ok(find_listed(&there, "the path", &asked, found)?.0);
     }
     let is_main = |log: &&LogFile| log.facts.parent.is_none();
     let newest = found.files.iter().find(is_main).or(found.files.first());
@@ -198,28 +209,4 @@ pub(crate) fn find_one(
             path.display()
         ),
     }
-}
-
-/// Finds the log of the wanted session among those in a folder or a database.
-fn find_in_several(context: &ReportContext, path: &Path, wanted: &str) -> Result<LogFile> {
-    let there = ReportContext {
-        roots: vec![context.given(path.to_path_buf())],
-        forced: context.forced,
-        ..context.beside()
-    };
-    let mut all = ls::read(&there, &ListOptions::default());
-    let key = find_among(context, &all.sessions, ("the path", wanted))?;
-    let log = all.logs.remove(&key.file);
-    log.context("the session has no log")
-}
-
-/// Makes a set of the sessions of one log.
-fn sessions_of(context: &ReportContext, log: &LogFile, sessions: LogSessions) -> Sessions {
-    let mut all = Sessions::new(Arc::clone(&context.rules));
-    all.apply(Update::Found(Box::new(log.facts.clone())));
-    all.apply(Update::Rebuilt {
-        file: log.facts.file,
-        sessions,
-    });
-    all
 }

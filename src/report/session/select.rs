@@ -6,7 +6,7 @@ use model::sessions::{SessionKey, Sessions};
 use render::number::age;
 use render::text::{cut, inert, one_line};
 use render::{NONE, or_none};
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// The most sessions that are listed where several match.
 const LISTED_SESSIONS: usize = 8;
@@ -35,34 +35,25 @@ pub(super) fn select(
     now: Timestamp,
 ) -> Result<SessionKey> {
     let word = wanted.trim().to_lowercase();
-    let mut matching: Vec<(Match, SessionKey)> = Vec::new();
+    let rows = sessions.recent().into_iter();
+    let below: HashSet<SessionKey> = rows
+        .filter(|row| row.depth > 0)
+        .map(|row| row.key)
+        .collect();
+    let mut matching: Vec<((bool, Match), SessionKey)> = Vec::new();
     for key in keys {
-        let id = sessions
-            .gauge(key)
-            .and_then(|gauge| gauge.meta.id.as_deref());
+        let meta = sessions.gauge(key).map(|gauge| &gauge.meta);
+        let id = meta.and_then(|meta| meta.id.as_deref());
         if id.is_some_and(|id| id.to_lowercase() == word) {
             return Ok(key);
         }
-        matching.extend(matches(sessions, key, &word).map(|how| (how, key)));
+        let has_parent = meta.is_some_and(|meta| meta.parent.is_some());
+        let is_main = !has_parent && !below.contains(&key);
+        matching.extend(matches(sessions, key, &word).map(|how| ((is_main, how), key)));
     }
-    let rows = sessions.recent();
-    let depths: HashMap<SessionKey, u8> = rows.iter().map(|row| (row.key, row.depth)).collect();
-    let is_main = |key: SessionKey| {
-        let gauge = sessions.gauge(key);
-        let has_parent = gauge.is_some_and(|gauge| gauge.meta.parent.is_some());
-        !has_parent && depths.get(&key).is_none_or(|depth| *depth == 0)
-    };
-    let best = |matching: &[(Match, SessionKey)]| -> Vec<SessionKey> {
-        let best = matching.iter().map(|(how, _)| *how).max();
-        let of_best = matching.iter().filter(|(how, _)| Some(*how) == best);
-        of_best.map(|(_, key)| *key).collect()
-    };
-    let main: Vec<(Match, SessionKey)> = matching
-        .iter()
-        .copied()
-        .filter(|(_, key)| is_main(*key))
-        .collect();
-    let chosen = best(if main.is_empty() { &matching } else { &main });
+    let best = matching.iter().map(|(how, _)| *how).max();
+    let best = matching.iter().filter(|(how, _)| Some(*how) == best);
+    let chosen: Vec<SessionKey> = best.map(|(_, key)| *key).collect();
     match chosen[..] {
         [key] => Ok(key),
         [] => bail!("{place} has no session '{wanted}'; `ctxgauge ls` lists titles and ids"),

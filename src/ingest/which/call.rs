@@ -1,7 +1,7 @@
 //! Finds which of several sessions asks: an agent writes a call to its log before it makes it.
 
-use ingest::log::LogFile;
-use ingest::reader::tail_to_end;
+use crate::log::LogFile;
+use crate::reader::tail_to_end;
 use model::Kind;
 use model::event::{Conversation, Key};
 use model::session::Session;
@@ -13,16 +13,16 @@ use std::sync::Arc;
 const NEWEST_ITEMS: usize = 256;
 
 /// The call that is being answered.
-pub(crate) struct ToolCall<'a> {
+pub struct ToolCall<'a> {
     /// Its id in the log, where the client gives it.
-    pub(crate) id: Option<Key>,
+    pub id: Option<Key>,
     /// The tool that is called.
-    pub(crate) tool: &'a str,
+    pub tool: &'a str,
 }
 
 /// The evidence of a call in a session's newest items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Evidence {
+pub enum Evidence {
     /// Nothing.
     None,
     /// The name of the tool, in another call that has no result yet: Qwen Code's `tool_call`, pi's `codemode`.
@@ -34,7 +34,7 @@ pub(crate) enum Evidence {
 impl ToolCall<'_> {
     /// Searches the end of a log for the call. Returns the evidence, and the conversation: of the session itself, or of a
     /// sub-agent in the same log.
-    pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> (Evidence, Conversation) {
+    pub fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> (Evidence, Conversation) {
         let sessions = tail_to_end(log, rules).unwrap_or_default();
         let found = sessions
             .iter()

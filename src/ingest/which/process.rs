@@ -1,7 +1,7 @@
 //! Finds the agents among the processes of a terminal, where the system shows them.
 
-use super::registry::session_of;
-use super::roots::{SearchRoot, agent_folders};
+use crate::discover::registry::session_of;
+use crate::discover::roots::{SearchRoot, agent_folders};
 use files::Processes;
 use files::paths::User;
 use formats::Format;
@@ -103,8 +103,8 @@ fn names(command: &[u8]) -> Vec<String> {
     words.filter_map(|word| name(&word)).collect()
 }
 
-/// Returns the session of a process by the registry of its agent.
-fn registered(
+/// Returns the agent and the session of a process, by the registry of its agent.
+pub fn registered(
     pid: u32,
     formats: &[&'static Format],
     user: &User,
