@@ -59,6 +59,21 @@ pub enum Channel {
     Osc99,
 }
 
+/// The distance by which a context must fall below a share, as a share of the trigger, before growing past it is
+/// reported again: estimates move up and down. For small shares, half of the share is enough.
+pub const CLEAR_FALL: f64 = 0.05;
+
+/// Returns true if a context that fills `now` of its trigger has grown past a share that is not among the reported ones.
+/// `reported` gets those that it is past, and loses those that it has clearly fallen below.
+pub fn grows_past(shares: &[f64], now: f64, reported: &mut Vec<f64>) -> bool {
+    reported.retain(|share| now >= (share - CLEAR_FALL).max(share / 2.0));
+    let before = reported.len();
+    let past = shares.iter().filter(|share| now >= **share);
+    let new: Vec<f64> = past.copied().filter(|it| !reported.contains(it)).collect();
+    reported.extend(new);
+    reported.len() > before
+}
+
 impl Alerts {
     /// Returns true if any alert is set.
     pub fn are_on(&self) -> bool {
@@ -146,5 +161,25 @@ impl TryFrom<Row> for Alerts {
             );
         }
         Ok(alerts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_share_is_reported_once_until_the_context_is_smaller() {
+        let mut reported = Vec::new();
+        let shares = [0.5, 0.7, 0.72, 0.69, 0.71, 0.95, 0.97, 0.3, 0.93];
+        let new = shares.map(|share| grows_past(&[0.7, 0.9], share, &mut reported));
+        assert_eq!(
+            new,
+            [false, true, false, false, false, true, false, false, true]
+        );
+        // Half of a small share.
+        let new =
+            [0.04, 0.03, 0.04, 0.01, 0.04].map(|share| grows_past(&[0.04], share, &mut reported));
+        assert_eq!(new, [true, false, false, false, true]);
     }
 }

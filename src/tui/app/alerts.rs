@@ -9,7 +9,7 @@ use super::listed::percent;
 use super::{App, ItemId, Notice, Severity, seconds_since};
 use jiff::Timestamp;
 use model::Kind;
-use model::alerts::{Alerts, Channel};
+use model::alerts::{Alerts, Channel, grows_past};
 use model::calls::Calls;
 use model::forecast::Forecast;
 use model::gauge::SessionGauge;
@@ -22,10 +22,6 @@ use render::number;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The distance by which a context must fall below a share, as a share of the trigger, before growing past it is
-/// reported again. For small shares, half of the share is enough.
-const CLEAR_FALL: f64 = 0.05;
 
 /// An alert. Its texts are those of the log: not safe to print.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,8 +112,8 @@ impl AlertMonitor {
 /// The state of a session's reports.
 #[derive(Debug, Default)]
 struct AlertState {
-    /// The number of the shares, from the smallest, that it grew past and did not fall clearly below.
-    shares: usize,
+    /// The shares that it grew past and did not fall clearly below.
+    shares: Vec<f64>,
     /// True if few requests were left, and not clearly more since.
     few_left: bool,
     /// The time at which it compacts if nobody types, as it was reported.
@@ -166,22 +162,13 @@ impl AlertState {
             let left = number::counted(minutes(at, now), "minute");
             news.push((Cause::Idle, format!("compacts in {left} if nobody types")));
         }
-        if self.grows_past(&wanted.shares, share(gauge)) {
+        if grows_past(&wanted.shares, share(gauge), &mut self.shares) {
             let of = gauge.limits().end_name();
             let percent = percent(gauge).unwrap_or_default();
             let line = format!("at {percent}% of its {of}");
             news.push((Cause::Share, line));
         }
         news
-    }
-
-    /// Returns true if the context has grown past another share.
-    fn grows_past(&mut self, shares: &[f64], now: f64) -> bool {
-        let past = shares.partition_point(|share| now >= *share);
-        let held = shares.partition_point(|share| now >= (share - CLEAR_FALL).max(share / 2.0));
-        let is_news = past > self.shares;
-        self.shares = self.shares.min(held).max(past);
-        is_news
     }
 
     /// Returns true if few requests are left, and were not before. Clearly more means half as many again and one.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::app::Msg;
 use crate::tests::testing::{Log, app, now};
+use model::alerts::CLEAR_FALL;
 use model::event::Conversation;
 use model::process_activity::ProcessActivity;
 use model::session::Coverage;
