@@ -104,6 +104,7 @@
 //! | the kinds of stores | [`ingest::store`] |
 //! | the bytes of a store: a file, compressed, several in a row, a folder | [`ingest::source`] |
 //! | threads, and the order of reading | [`ingest`] |
+//! | which session is meant | [`ingest::which`] |
 //! | files that agents write beside their logs | [`ingest::sidecar`] |
 //! | lines of any length in bounded memory | [`ingest::lines`], [`ingest::elide`] |
 //! | search | [`ingest::search`]; on the screens [`tui::app::search`] |

@@ -260,6 +260,12 @@ impl ReportContext {
         }
     }
 
+    /// Returns the folders of an agent, and the folders that the user adds.
+    fn roots_of(&self, format: &Format) -> Vec<SearchRoot> {
+        let is_its = |root: &&SearchRoot| root.agent().is_none_or(|of| of.id == format.id);
+        self.roots.iter().filter(is_its).cloned().collect()
+    }
+
     /// Finds all logs.
     fn find(&self) -> ScanResult {
         self.find_in(self.roots.clone())

@@ -3,7 +3,7 @@
 use super::{LineProblem, named as in_words};
 use crate::ReportContext;
 use formats::Format;
-use ingest::discover::roots::{SearchRoot, usual};
+use ingest::discover::roots::SearchRoot;
 use ingest::log::LogFile;
 use ingest::which::with_id;
 use integrations::agent::Agent;
@@ -41,7 +41,7 @@ pub fn find(
             "the input is not that of an agent that is known here",
         ));
     };
-    let roots = roots(context, format);
+    let roots = context.roots_of(format);
     if let Some(path) = wanted.log {
         let Some(path) = below(&roots, path) else {
             return Err(LineProblem::new(
@@ -123,14 +123,6 @@ fn found(log: Option<&LogFile>, wanted: SessionQuery<'_>) -> Result<Option<LogFi
         ));
     }
     Ok(log.cloned())
-}
-
-/// Returns the folders of an agent, and the folders that the user adds.
-fn roots(context: &ReportContext, format: &'static Format) -> Vec<SearchRoot> {
-    let mut roots = usual(&[format], &context.user);
-    let given = context.roots.iter().filter(|root| root.agent().is_none());
-    roots.extend(given.cloned());
-    roots
 }
 
 /// Returns the log at a path below the roots.

@@ -5,7 +5,6 @@ use crate::session::SessionRequest;
 use crate::session::find::find;
 use anyhow::Result;
 use files::Processes;
-use ingest::discover::roots::SearchRoot;
 use ingest::log::LogFile;
 use ingest::which::process::{RunningAgent, Trace, agent_below};
 use ingest::which::{Glances, with_beginning, with_id};
@@ -100,9 +99,7 @@ fn of_word(context: &ReportContext, word: &str) -> Result<LogFile> {
 }
 
 fn of_agent(context: &ReportContext, agent: &RunningAgent) -> Option<LogFile> {
-    let is_its = |root: &&SearchRoot| root.agent().is_none_or(|of| of.id == agent.format.id);
-    let roots = context.roots.iter().filter(is_its).cloned();
-    let logs = context.find_in(roots.collect()).files;
+    let logs = context.find_in(context.roots_of(agent.format)).files;
     match &agent.trace {
         Trace::Session(id) => with_id(&logs, id).cloned(),
         Trace::Log(path) => logs.into_iter().find(|log| *log.facts.path == *path),
