@@ -87,12 +87,8 @@ pub(super) fn log_file(format: &'static Format, path: &Path) -> LogFile {
         },
         system: Arc::new(Local),
         format,
-        store: store::open(
-            StoreKind::Lines,
-            &Location::here(path.to_path_buf()),
-            &Arc::default(),
-        )
-        .expect("no database"),
+        store: store::open(StoreKind::Lines, &Location::here(path.to_path_buf()))
+            .expect("no database"),
         sidecar: None,
     }
 }

@@ -21,7 +21,7 @@ pub use platform::{
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Opens the file at a path, to be read. Links are followed.
 ///
@@ -152,28 +152,6 @@ pub fn real_beside(real: RealPath<'_>, log: &Path, path: &Path) -> io::Result<Pa
     }
 }
 
-/// Returns the path of a file that a format keeps beside a log, if no link leads out of the last folder that contains
-/// both; links before that folder stay in it. That takes fewer calls than [`beside`]: folders beside a log have
-/// thousands of folders.
-///
-/// # Errors
-///
-/// As [`beside`].
-pub fn resolve_beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
-    let mut at = common_folder(log, path);
-    let below = path.strip_prefix(&at).unwrap_or(path);
-    for part in below.components() {
-        let Component::Normal(name) = part else {
-            return beside(log, path);
-        };
-        at.push(name);
-        if fs::symlink_metadata(&at)?.is_symlink() {
-            return beside(log, path);
-        }
-    }
-    Ok(path.to_path_buf())
-}
-
 /// Finds the real path of what is at a path.
 pub type RealPath<'a> = &'a dyn Fn(&Path) -> io::Result<PathBuf>;
 
@@ -211,61 +189,6 @@ pub fn open_part(folder: &Path, name: impl AsRef<Path>) -> io::Result<File> {
         open(&below(folder, &path)?)
     } else {
         open(&path)
-    }
-}
-
-/// Returns the bytes of a file that was listed in a folder, at most `limit`, and the system's metadata of it: in as few
-/// calls as possible, since folders have thousands of small ones. If it is a link by now, it must not lead out of the
-/// folder.
-///
-/// # Errors
-///
-/// As [`open_part`] and [`read`].
-pub fn read_listed(
-    folder: &Path,
-    name: impl AsRef<Path>,
-    limit: u64,
-) -> io::Result<(Vec<u8>, Metadata)> {
-    let path = folder.join(name);
-    let file = match platform::reading_no_link().open(&path) {
-        Ok(file) => file,
-        Err(_) => open(&below(folder, &path)?)?,
-    };
-    let meta = file.metadata()?;
-    check_is_file(&meta)?;
-    Ok((read_in_one(file, meta.len(), limit)?, meta))
-}
-
-/// Returns the bytes of a file, at most `limit`, in one call if it has as many as are expected.
-fn read_in_one(mut file: File, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
-    if expected > limit {
-        return Err(too_large(limit));
-    }
-    // One byte more shows whether there are more.
-    let mut bytes = vec![0; usize::try_from(expected).unwrap_or(0) + 1];
-    let mut len = 0;
-    loop {
-        match file.read(&mut bytes[len..]) {
-            Ok(0) => break,
-            Ok(read) => len += read,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-        if len as u64 == expected {
-            break;
-        }
-        if len == bytes.len() {
-            let more = limit.saturating_add(1).saturating_sub(len as u64);
-            file.take(more).read_to_end(&mut bytes)?;
-            len = bytes.len();
-            break;
-        }
-    }
-    bytes.truncate(len);
-    if len as u64 > limit {
-        Err(too_large(limit))
-    } else {
-        Ok(bytes)
     }
 }
 

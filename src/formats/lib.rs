@@ -19,7 +19,7 @@ pub use registry::{Registry, RegistryEntry};
 pub use root::{Base, FolderListing, Root};
 pub use settings::Settings;
 pub use sidecar::{SidecarDatabase, SidecarRecord, SidecarSpec};
-pub use stores::{ArrayName, ChainSpec, End, FolderSpec, StoreKind, TreeSpec};
+pub use stores::{ArrayName, ChainSpec, End, FolderSpec, StoreKind};
 pub use tier::Tier;
 
 use model::event::{BilledUsage, EventSink, Node};

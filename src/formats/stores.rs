@@ -14,8 +14,6 @@ pub enum StoreKind {
     Document,
     /// A folder of numbered files, each of them a line or several.
     Folder(&'static FolderSpec),
-    /// A document whose records are files of their own.
-    Tree(&'static TreeSpec),
     /// An SQLite database. Each of its sessions is a log of its own, whose lines are rows.
     Database(&'static DatabaseSpec),
 }
@@ -38,7 +36,6 @@ impl StoreKind {
             StoreKind::Lines
             | StoreKind::Chain(_)
             | StoreKind::Document
-            | StoreKind::Tree(_)
             | StoreKind::Database(_) => false,
         }
     }
@@ -102,25 +99,3 @@ impl PartialEq for FolderSpec {
 }
 
 impl Eq for FolderSpec {}
-
-/// A session in many files of JSON: its own, one of each message, one of each part of a message. Its decoder is
-/// given a document of `info`, the session's file, and `messages`, each of them `info` and `parts`.
-#[derive(Debug)]
-pub struct TreeSpec {
-    /// The folder of the messages, from the path of the session's file.
-    pub messages: fn(&Path) -> Option<PathBuf>,
-    /// The folder of the parts, from the path of a message.
-    pub parts: fn(&Path) -> Option<PathBuf>,
-    /// The id of the session that a part names as its own: several sessions may have messages of one id. `None`: none.
-    pub owner: fn(&[u8]) -> Option<&str>,
-    /// The longest part that says what a request cost, in bytes.
-    pub usage_part_bytes: u64,
-}
-
-impl PartialEq for TreeSpec {
-    fn eq(&self, other: &TreeSpec) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for TreeSpec {}

@@ -21,7 +21,6 @@ use crate::discover::roots::SearchRoot;
 use crate::log::{LogFile, Store, id_in, id_of_real};
 use crate::source::Stamp;
 use crate::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat};
-use crate::source::tree::Owners;
 use copies::copies;
 use files::paths::Env;
 use formats::{Claim, Format, Standing, StoreKind};
@@ -69,8 +68,6 @@ pub struct Scanner {
     databases: HashMap<(&'static str, PathBuf), Arc<Database>>,
     /// Folders that are logs, by agent and path.
     folders: HashMap<(&'static str, PathBuf), Arc<dyn Store>>,
-    /// Folders that several logs share.
-    owners: Arc<Owners>,
     /// Sidecar files, by agent and folder.
     sidecars: HashMap<(&'static str, Option<PathBuf>), Arc<SidecarStore>>,
     /// The roots of which the system gives no notice.
@@ -119,7 +116,6 @@ impl Scanner {
             copies: HashSet::new(),
             databases: HashMap::new(),
             folders: HashMap::new(),
-            owners: Arc::default(),
             sidecars: HashMap::new(),
             polled: Vec::new(),
             announce: Box::new(|_| ()),
@@ -222,7 +218,7 @@ impl Scanner {
             if let Some(folder) = self.folders.get(&key) {
                 return Ok(Some((*format, claim, Arc::clone(folder))));
             }
-            let Some(folder) = store::open(claim.store, at, &self.owners) else {
+            let Some(folder) = store::open(claim.store, at) else {
                 continue;
             };
             let head = match folder.head() {
@@ -506,13 +502,8 @@ impl<'s> Walk<'s> {
         if let StoreKind::Database(spec) = claim.store {
             return self.add_database(&at.path, file, format, spec);
         }
-        let Some(store) = store.or_else(|| store::open(claim.store, &at, &self.scanner.owners))
-        else {
+        let Some(store) = store.or_else(|| store::open(claim.store, &at)) else {
             return;
-        };
-        let stamp = match claim.store {
-            StoreKind::Tree(_) => store.stamp().unwrap_or(stamp),
-            _ => stamp,
         };
         let sidecar = self.scanner.sidecar(format, &at);
         let is_archive = claim.standing == Standing::Archive;

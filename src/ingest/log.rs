@@ -128,14 +128,8 @@ pub trait Store: Send + Sync {
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
 
-    /// Returns the stamp of all its files, which shows every change of it; `None`: there is no other than
-    /// [`Store::stamp`].
-    fn stamp_of_all(&self) -> io::Result<Option<Stamp>> {
-        Ok(None)
-    }
-
-    /// Returns true if [`Store::stamp_of_all`], or the stamp of its one file, shows every change of it. The result
-    /// holds only after the log has been read: its content may refer to other files.
+    /// Returns true if its stamp shows every change of it. The result holds only after the log has been read: its
+    /// content may refer to other files.
     fn is_stamped_whole(&self) -> bool {
         false
     }

@@ -1,12 +1,11 @@
-//! The bytes of logs that are kept in files: plain, compressed, in a chain, in a folder, in a tree. Nothing here refers
-//! to formats or sessions.
+//! The bytes of logs that are kept in files: plain, compressed, in a chain, in a folder. Nothing here refers to
+//! formats or sessions.
 
 pub mod chain;
 pub mod file_system;
 pub mod folder;
 mod read_at;
 mod stamp;
-pub mod tree;
 pub mod zst;
 
 pub use read_at::{Positioned, ReadAt};

@@ -1,6 +1,6 @@
 //! Every hand-written log, read whole and reported: `tests/fixtures/<agent>/<case>/log.json[l]`, the file
 //! of an agent that finds others by its name, or the folder `<case>` itself where `base_state.json` or
-//! `meta.json` is in it, or the file of a session in its `storage`, with the report expected of it beside it. A case is one trap of one format, by name. A database is
+//! `meta.json` is in it, with the report expected of it beside it. A case is one trap of one format, by name. A database is
 //! written as SQL, `log.sql`: its newest session is reported.
 
 use crate::support::{is_beside_a_log, json_report, manifest_folder};
@@ -28,9 +28,6 @@ pub fn each_case(mut check: impl FnMut(&Path, &Path)) {
     );
     glob!("../fixtures", "*/*/{base_state,meta}.json", |path| {
         check(path.parent().unwrap(), path);
-    });
-    glob!("../fixtures", "*/*/storage/session/*/*.json", |path| {
-        check(path, path.ancestors().nth(3).unwrap());
     });
     glob!("../fixtures", "*/*/log.sql", |path| {
         let folder = tempfile::tempdir().unwrap();

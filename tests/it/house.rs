@@ -109,7 +109,6 @@ fn every_format_has_hand_written_logs_and_a_report_of_each() {
                     || name.ends_with(".messages.json")
                     || name == "api_conversation_history.json"
                     || name == "meta.json"
-                    || name == "storage"
             });
             let has_report = has(|name| name == "report.snap");
             assert!(has_log && has_report, "{}: {names:?}", case.display());

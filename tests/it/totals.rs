@@ -162,7 +162,7 @@ fn what_the_agent_counts_is_beside_the_list_price() {
     assert_eq!(own(&[fixture("compact_keeps_a_segment")]), Value::Null);
     // By responses: those of copies and of hidden messages are counted as their usage is.
     for (fixture, usd) in [
-        ("opencode/files_of_messages_and_parts", 0.05),
+        ("opencode/an_export", 0.05),
         ("pi/usage", 0.0),
         ("roo-code/condensed_into_a_fresh_start", 0.06),
     ] {

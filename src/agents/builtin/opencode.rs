@@ -1,8 +1,7 @@
 //! OpenCode, and the Kilo CLI, which is made from it.
 //!
-//! A session is rows of an SQLite database, `opencode.db`; before 1.2 it was JSON files in several folders;
-//! see `storage`.
-//! `opencode export` writes it as one document. After its sources (anomalyco/opencode, `session/message-v2.ts`,
+//! A session is rows of an SQLite database, `opencode.db`. Before 1.2 it was JSON files in several folders, which 1.2
+//! copies to the database when it first starts; they are not read. `opencode export` writes a session as one document. After its sources (anomalyco/opencode, `session/message-v2.ts`,
 //! `session/compaction.ts`, `session/overflow.ts`; for 2.x `packages/core/src/session`) and whole runs of 1.18:
 //!
 //! * A message is a row of `message`, each of its parts a row of `part`. Rows are updated in place while they are
@@ -27,7 +26,6 @@
 mod media;
 mod message;
 mod settings;
-mod storage;
 mod tables;
 mod v2;
 mod wire;
@@ -47,10 +45,9 @@ pub static OPENCODE: Format = Format {
     id: "opencode",
     roots: &[
         Root::new(Base::XdgData("opencode"), "").flat(),
-        Root::new(Base::XdgData("opencode"), "storage/session"),
         Root::named("OPENCODE_DB", "").within(Base::XdgData("opencode")),
     ],
-    claims: &|path| claims(path, "opencode"),
+    claims: &|path| database(path, "opencode"),
     recognise: &recognise,
     decoder: &decoder::<OpenCodeDecoder>,
     store: &store,
@@ -72,10 +69,9 @@ pub static KILO: Format = Format {
     id: "kilo",
     roots: &[
         Root::new(Base::XdgData("kilo"), "").flat(),
-        Root::new(Base::XdgData("kilo"), "storage/session"),
         Root::named("KILO_DB", "").within(Base::XdgData("kilo")),
     ],
-    claims: &|path| claims(path, "kilo"),
+    claims: &|path| database(path, "kilo"),
     recognise: &|_| false,
     store: &|head| match store(head) {
         Some(StoreKind::Database(_)) => Some(StoreKind::Database(&tables::KILO)),
@@ -86,11 +82,7 @@ pub static KILO: Format = Format {
     ..OPENCODE
 };
 
-/// Claims `opencode.db`, `opencode-<channel>.db`, or the file of a session.
-fn claims(path: &Path, agent: &str) -> Option<Claim> {
-    storage::claims(path, agent).or_else(|| database(path, agent))
-}
-
+/// Claims `opencode.db`, or `opencode-<channel>.db`.
 fn database(path: &Path, agent: &str) -> Option<Claim> {
     let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
     let channel = name.strip_prefix(agent)?;
@@ -98,24 +90,14 @@ fn database(path: &Path, agent: &str) -> Option<Claim> {
     is_its.then(|| Claim::database(&tables::SPEC))
 }
 
-/// Returns true if a file begins as an export, or as a session's file.
+/// Returns true if a file begins as an export.
 fn recognise(head: &[u8]) -> bool {
     let start = head::solid(head, 16);
     start.starts_with(br#"{"info":{"id":"#) && head::has(head, r#""directory""#)
-        || is_session(head) && head::has(head, r#""projectID""#)
-}
-
-fn is_session(head: &[u8]) -> bool {
-    head::solid(head, 16).starts_with(br#"{"id":"ses_"#)
 }
 
 fn store(head: &[u8]) -> Option<StoreKind> {
-    let written = if is_session(head) {
-        StoreKind::Tree(&storage::STORAGE)
-    } else {
-        StoreKind::Document
-    };
-    StoreKind::database(&tables::SPEC, head).or(Some(written))
+    StoreKind::database(&tables::SPEC, head).or(Some(StoreKind::Document))
 }
 
 /// Decodes one session.

@@ -16,11 +16,6 @@ pub(crate) fn reading() -> OpenOptions {
     options
 }
 
-/// Returns options to read a file. Links are followed here.
-pub(crate) fn reading_no_link() -> OpenOptions {
-    reading()
-}
-
 /// Returns options to write a new file. The folders of a user are the user's alone.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();

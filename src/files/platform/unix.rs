@@ -35,16 +35,7 @@ pub const HAS_TERMINAL_VARIABLES: bool = true;
 /// Returns options to read a file. A pipe without a writer in its place is opened at once, and a terminal does not become
 /// the program's.
 pub(crate) fn reading() -> OpenOptions {
-    reading_with(OFlags::empty())
-}
-
-/// Returns the same options, for what is not a link.
-pub(crate) fn reading_no_link() -> OpenOptions {
-    reading_with(OFlags::NOFOLLOW)
-}
-
-fn reading_with(flags: OFlags) -> OpenOptions {
-    let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(flags.bits().cast_signed());
     options

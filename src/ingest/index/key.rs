@@ -26,24 +26,15 @@ impl LogKey {
     ///
     /// If its files cannot be looked at.
     pub fn now(log: &LogFile) -> io::Result<Option<LogKey>> {
-        let stamp = match log.store.stamp_of_all()? {
-            Some(stamp) => stamp,
-            None => log.store.stamp()?,
-        };
-        Ok(LogKey::with(log, stamp))
+        Ok(LogKey::of(log, log.store.stamp()?))
     }
 
-    /// Returns the key of a log with this stamp, or that of all its files. `None`: data that is read of it cannot be
+    /// Returns the key of a log with this stamp. `None`: data that is read of it cannot be
     /// kept, since its stamp does not cover all its sources, or may stay the same although it is written to.
     ///
     /// Data that was read of a log is kept only if that stamp [shows every
     /// change](crate::log::Store::is_stamped_whole).
     pub fn of(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
-        let stamp = log.store.stamp_of_all().ok()?.unwrap_or(stamp);
-        LogKey::with(log, stamp)
-    }
-
-    fn with(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
         // The result of the user's own mapping may change with the mapping.
         if log.sidecar.is_some() || log.format.tier == Tier::Mapping {
             return None;

@@ -8,7 +8,6 @@ use crate::testing::toy_log;
 use files::waiting::wait_for;
 use proptest::prelude::*;
 use std::fs;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A folder with a log that nobody has written to for a while, and with an index.
@@ -159,7 +158,7 @@ fn stamps_of_several_files_are_not_trusted() {
         let Some(claim) = format.claims(&path.path) else {
             continue;
         };
-        if let Some(store) = crate::store::open(claim.store, &path, &Arc::default()) {
+        if let Some(store) = crate::store::open(claim.store, &path) {
             assert!(!claim.store.is_folder() || !store.is_stamped_whole());
         }
     }

@@ -155,7 +155,7 @@ fn empty(log: &LogFile, folder: &Path, kind: StoreKind) -> (LogFile, Vec<u8>) {
     fs::write(&path, "").unwrap();
     let mut log = log.clone();
     log.facts.path = Arc::new(path);
-    log.store = store::open(kind, &log.location(), &Arc::default()).unwrap();
+    log.store = store::open(kind, &log.location()).unwrap();
     (log, bytes)
 }
 

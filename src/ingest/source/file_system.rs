@@ -27,19 +27,6 @@ pub trait FileSystem: Send + Sync {
     /// Returns the entries of a folder.
     fn list(&self, folder: &Path) -> io::Result<Entries>;
 
-    /// Returns the entries of a folder with their stamps, in any order. A link has the stamp of its target.
-    fn list_stamped(&self, folder: &Path) -> io::Result<Vec<(Entry, Stamp)>> {
-        let mut entries = Vec::new();
-        for entry in self.list(folder)? {
-            let entry = entry?;
-            match self.stat(&folder.join(&entry.name)) {
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                stat => entries.push((entry, stat?.stamp)),
-            }
-        }
-        Ok(entries)
-    }
-
     /// Returns the facts about the file or folder at a path. Links are followed.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
 
@@ -78,23 +65,6 @@ pub trait FileSystem: Send + Sync {
     fn open_part(&self, folder: &Path, name: &Path) -> io::Result<(Bytes, Stamp)> {
         let real = |path: &Path| self.real(path);
         self.open(&files::real_below(&real, folder, &folder.join(name))?)
-    }
-
-    /// Returns the bytes of a file that was listed in a folder, not more than `most`, and its stamp; as
-    /// [`FileSystem::open_part`].
-    fn read_listed(&self, folder: &Path, name: &Path, most: u64) -> io::Result<(Vec<u8>, Stamp)> {
-        let (bytes, stamp) = self.open_part(folder, name)?;
-        Ok((read_all((bytes, stamp), most)?, stamp))
-    }
-
-    /// Returns the path of what is directly in a folder. If it is a link, it must not lead out of the folder.
-    fn part(&self, folder: &Path, name: &Path) -> io::Result<PathBuf> {
-        self.below(folder, &folder.join(name))
-    }
-
-    /// Does the same as [`files::resolve_beside`].
-    fn resolve_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
-        files::real_beside(&|path| self.real(path), log, path)
     }
 
     /// Does the same as [`files::below`].
@@ -215,26 +185,6 @@ impl FileSystem for Local {
         })))
     }
 
-    fn list_stamped(&self, folder: &Path) -> io::Result<Vec<(Entry, Stamp)>> {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            // That does not follow links.
-            let meta = match entry.metadata() {
-                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-                meta => meta?,
-            };
-            let kind = Kind::from(meta.file_type());
-            let stamp = match kind {
-                Kind::Link => Stamp::of(&entry.path()).unwrap_or(Stamp::from(&meta)),
-                _ => Stamp::from(&meta),
-            };
-            let name = entry.file_name();
-            entries.push((Entry { name, kind }, stamp));
-        }
-        Ok(entries)
-    }
-
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         fs::metadata(path).map(|meta| Stat::from(&meta))
     }
@@ -255,24 +205,6 @@ impl FileSystem for Local {
     /// Looks for a link only where there is one: folders have thousands of parts.
     fn open_part(&self, folder: &Path, name: &Path) -> io::Result<(Bytes, Stamp)> {
         opened(files::open_part(folder, name)?)
-    }
-
-    fn read_listed(&self, folder: &Path, name: &Path, most: u64) -> io::Result<(Vec<u8>, Stamp)> {
-        let (bytes, meta) = files::read_listed(folder, name, most)?;
-        Ok((bytes, Stamp::from(&meta)))
-    }
-
-    fn resolve_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
-        files::resolve_beside(log, path)
-    }
-
-    fn part(&self, folder: &Path, name: &Path) -> io::Result<PathBuf> {
-        let path = folder.join(name);
-        if fs::symlink_metadata(&path)?.is_symlink() {
-            self.below(folder, &path)
-        } else {
-            Ok(path)
-        }
     }
 
     fn is_here(&self) -> bool {

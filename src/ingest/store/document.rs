@@ -46,7 +46,10 @@ impl Document {
 
     fn decode(&self, log: &LogFile, out: &mut EventSink<'_>) -> io::Result<()> {
         let (mut file, stamp) = self.source.open()?;
-        decode_from(log, 0, &bytes(&mut file, stamp.bytes())?, out);
+        let document = bytes(&mut file, stamp.bytes())?;
+        let mut decoder = log.format.decoder();
+        log.states().give(decoder.as_mut(), out);
+        decode_with(decoder, log.format, &document, out);
         Ok(())
     }
 }
@@ -385,22 +388,15 @@ impl Checkpoint {
     }
 }
 
-/// Decodes a document whose list begins after this many elements.
-pub(super) fn decode_from(log: &LogFile, before: usize, document: &[u8], out: &mut EventSink<'_>) {
-    let mut decoder = log.format.decoder();
-    log.states().give(decoder.as_mut(), out);
-    decode_with(decoder, log.format, (before, document), out);
-}
-
-/// Decodes a document from its beginning.
+/// Decodes a document.
 pub fn decode(format: &Format, document: &[u8], out: &mut EventSink<'_>) {
-    decode_with(format.decoder(), format, (0, document), out);
+    decode_with(format.decoder(), format, document, out);
 }
 
 fn decode_with(
     mut decoder: Box<dyn Decoder>,
     format: &Format,
-    (before, document): (usize, &[u8]),
+    document: &[u8],
     out: &mut EventSink<'_>,
 ) {
     let Some(parts) = Parts::of(format, document) else {
@@ -408,7 +404,7 @@ fn decode_with(
         return decoder.read_end(out);
     };
     decoder.read_document(&text(&parts.around), out);
-    for (n, range) in (before + 1..).zip(parts.elements.ranges) {
+    for (n, range) in (1..).zip(parts.elements.ranges) {
         out.begin(place(n));
         decoder.read_line(&text(&parts.rest[range]), out);
     }

@@ -1,7 +1,7 @@
 //! Implements [`Store`] for each of the ways in which logs are kept.
 //!
 //! A file of lines, alone or with the content that it inherits, and a folder of numbered files are [`lines`], a
-//! document that is rewritten is a [`document`], one in many files a [`tree`], a session of a database is [`rows`],
+//! document that is rewritten is a [`document`], a session of a database is [`rows`],
 //! standard input is a [`pipe`]. The store of a log is chosen in [`open`]; no code outside of this module depends on
 //! it. Places and cursors are interpreted by the store that made them.
 
@@ -14,7 +14,6 @@ pub mod pipe;
 pub mod rows;
 #[cfg(test)]
 mod tests;
-mod tree;
 mod usage;
 
 use super::log::Store;
@@ -22,22 +21,18 @@ use super::source;
 use super::source::chain::Chain;
 use super::source::file_system::Location;
 use super::source::folder::Folder;
-use super::source::tree::Owners;
 use document::Document;
 use formats::StoreKind;
 use lines::LineLog;
 use std::sync::Arc;
-use tree::TreeLog;
 
 /// Returns the store of this kind at a path; `None`: a database, each of whose sessions has a store of its own.
-/// `owners` is shared by all logs.
-pub fn open(kind: StoreKind, at: &Location, owners: &Arc<Owners>) -> Option<Arc<dyn Store>> {
+pub fn open(kind: StoreKind, at: &Location) -> Option<Arc<dyn Store>> {
     Some(match kind {
         StoreKind::Lines => Arc::new(LineLog::new(source::file(at))),
         StoreKind::Chain(spec) => Arc::new(LineLog::new(Arc::new(Chain::new(at, spec)))),
         StoreKind::Folder(spec) => Arc::new(LineLog::new(Arc::new(Folder::new(at, spec)))),
         StoreKind::Document => Arc::new(Document::new(source::plain(at))),
-        StoreKind::Tree(spec) => Arc::new(TreeLog::new(at, spec, owners)),
         StoreKind::Database(_) => return None,
     })
 }

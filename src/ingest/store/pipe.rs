@@ -82,15 +82,9 @@ pub fn recognise(
     let path = Path::new(STDIN);
     let text = head.strip_prefix(BOM).unwrap_or(&head);
     let kind = format.store(text).unwrap_or(StoreKind::Lines);
-    let refused = match kind {
-        StoreKind::Database(_) => Some("a database"),
-        StoreKind::Tree(_) => Some("a session in several files"),
-        _ => None,
-    };
-    if let Some(what) = refused {
-        return Ok(Err(format!(
-            "{what} cannot be read from a pipe: name its file"
-        )));
+    if let StoreKind::Database(_) = kind {
+        let why = "a database cannot be read from a pipe: name its file";
+        return Ok(Err(why.to_owned()));
     }
     let pipe = Pipe {
         kind,

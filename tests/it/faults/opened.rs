@@ -211,28 +211,6 @@ fn links_beside_logs_do_not_lead_out() {
         decoy("event.json"),
         tree.join("hands/b/events/event-99999-5e550000-0000-4000-8000-000000000009.json"),
     );
-    // The parts of a session, as a file and as a folder.
-    let storage = fixtures.join("opencode/files_of_messages_and_parts/storage");
-    let to = tree.join("opencode/storage");
-    copy_all(&storage, &to);
-    let message = fs::read_dir(to.join("message"))
-        .unwrap()
-        .flatten()
-        .next()
-        .unwrap()
-        .path();
-    link(decoy("messages/msg_zzz.json"), message.join("msg_zzz.json"));
-    let parts = fs::read_dir(to.join("part"))
-        .unwrap()
-        .flatten()
-        .next()
-        .unwrap()
-        .path();
-    fs::remove_dir_all(&parts).unwrap();
-    link(
-        decoy("parts/prt_a.json").parent().unwrap().to_owned(),
-        parts,
-    );
     // What a log continues.
     let case = "codex/fork-by-reference";
     let fork = copy(
@@ -268,8 +246,4 @@ fn links_beside_logs_do_not_lead_out() {
     }
     let opened = decoys.opened();
     assert!(opened.is_empty(), "{opened:#?}");
-}
-
-fn copy_all(from: &Path, to: &Path) {
-    copy(from, to, "/home/dev");
 }

@@ -71,7 +71,7 @@ const READINGS: [(&str, usize); 21] = [
     ("tests/it/disorder.rs", 1),
     ("tests/it/export.rs", 1),
     ("tests/it/faults/opened.rs", 2),
-    ("tests/it/fixtures.rs", 5),
+    ("tests/it/fixtures.rs", 4),
     ("tests/it/handout.rs", 1),
     ("tests/it/hostile/plant.rs", 1),
     ("tests/it/house.rs", 1),

@@ -14,39 +14,10 @@ fn databases_are_recognised_by_name() {
 }
 
 #[test]
-fn files_of_sessions_are_recognised_by_their_folders() {
-    let path = Path::new("/d/opencode/storage/session/p/ses_1.json");
-    let claim = OPENCODE.claims(path).unwrap();
-    assert_eq!(claim.store, StoreKind::Tree(&storage::STORAGE));
-    assert_eq!(claim.id.as_deref(), Some("ses_1"));
-    let database = Path::new("/d/opencode/opencode.db");
-    assert_eq!(claim.superseded_by.as_deref(), Some(database));
-    let message = Path::new("/d/opencode/storage/message/ses_1/msg_1.json");
-    assert_eq!(
-        (storage::STORAGE.messages)(path).as_deref(),
-        message.parent()
-    );
-    let part = Path::new("/d/opencode/storage/part/msg_1");
-    assert_eq!((storage::STORAGE.parts)(message).as_deref(), Some(part));
-    for other in [
-        "session/p/x.json",
-        "session/ses_1.json",
-        "message/p/ses_1.json",
-    ] {
-        let other = Path::new("/d/opencode/storage").join(other);
-        assert!(OPENCODE.claims(&other).is_none(), "{}", other.display());
-    }
-}
-
-#[test]
 fn exports_are_recognised_by_their_beginning() {
     let export = b"{\n  \"info\": {\n    \"id\": \"ses_1\",\n    \"directory\": \"/d\"";
     assert!(OPENCODE.recognise(export));
     assert!(!OPENCODE.recognise(b"{\"info\":{\"title\":\"x\"}}"));
-    let session = b"{\n  \"id\": \"ses_1\",\n  \"projectID\": \"p\"";
-    assert!(OPENCODE.recognise(session));
-    let tree = Some(StoreKind::Tree(&storage::STORAGE));
-    assert_eq!((OPENCODE.store(session), KILO.store(session)), (tree, tree));
     assert!(!KILO.recognise(export));
     assert_eq!(OPENCODE.store(export), Some(StoreKind::Document));
 }
