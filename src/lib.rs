@@ -73,7 +73,7 @@
 //! | [`hosts`] | the sessions of other machines, read through the user's own `ssh` | `model`, `formats`, `render` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `hosts`, `tokens`, `files`, `integrations`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `formats`, `tokens`, `files`, `ingest`, `render`, `report` |
-//! | [`metrics`] | the numbers of sessions for Prometheus: a file, or a server on a loopback address; pushed to OpenTelemetry | `model`, `tokens`, `files`, `ingest`, `render`, `report` |
+//! | [`metrics`] | the numbers of sessions for Prometheus: a file, or a server on a loopback address | `model`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `assets`, `model`, `render`; the runtime also `ingest`, `files` |
 //! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
@@ -136,8 +136,7 @@
 //! Design constraints:
 //!
 //! - Texts of conversations are not held in memory: only a preview and the place to read the rest.
-//! - ctxgauge does not write to logs. It does not use the network, but for [`metrics::server`], which the user starts,
-//!   and which pushes metrics to a receiver of OpenTelemetry that the user names.
+//! - ctxgauge does not write to logs. It does not use the network, but for [`metrics::server`], which the user starts.
 //! - Files are accessed in `ingest`, `config` and `integrations`; besides, the runtime writes a text to a temporary file for
 //!   the pager or editor, and keeps the state of the screens.
 //! - The clock is read in `ingest`, the runtime, `follow` and commands that have a deadline, and for the progress of long

@@ -131,11 +131,6 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "ctxgauge serve --listen 10.0.0.7:9799 --labels project",
                 "for one on another machine, by project",
             ),
-            #[cfg(feature = "otlp")]
-            (
-                "ctxgauge serve --otlp http://127.0.0.1:4318",
-                "to a collector of OpenTelemetry too",
-            ),
         ],
     ),
     (

@@ -57,7 +57,7 @@ pub struct Named {
 }
 
 /// Returns the salt of this machine.
-pub(super) fn salt(user: &User) -> Result<Salt> {
+fn salt(user: &User) -> Result<Salt> {
     match user.folders.state_folder() {
         Some(folder) => Salt::of_machine(&folder.join(SALT)),
         // Nothing can be kept.
@@ -72,7 +72,7 @@ fn label(label: ExtraLabel) -> PossibleValue {
 /// Sessions that are going to be followed.
 pub(super) struct Begun {
     context: ReportContext,
-    pub(super) followed: Arc<Followed>,
+    followed: Arc<Followed>,
     ended: Arc<OnceLock<tui::EndedBy>>,
 }
 

@@ -1,7 +1,7 @@
 //! The sessions, which the threads that read logs change, and of which others take a snapshot.
 
 use crate::labels::Naming;
-use crate::own::{Latencies, OwnNumbers, PushCounts};
+use crate::own::{Latencies, OwnNumbers};
 use crate::snapshot::{MOST_SESSIONS, Snapshot, listed, numbers};
 use anyhow::Result;
 use ingest::sync::lock;
@@ -9,13 +9,13 @@ use ingest::{Handle, IngestEvent};
 use jiff::Timestamp;
 use model::event::Conversation;
 use model::session::Coverage;
-use model::sessions::{FileId, SessionKey, Sessions, Update};
+use model::sessions::{SessionKey, Sessions, Update};
 use model::window::Rules;
 use report::ReportContext;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,24 +23,6 @@ use tokio::sync::Notify;
 
 /// The number of sessions of which numbers are taken at once. Between them, the reading threads go on.
 const BATCH: usize = 32;
-
-/// A change that is passed to the code that pushes numbers.
-pub enum Change<'s> {
-    /// The sessions of a file have changed.
-    File(&'s Sessions, FileId),
-    /// All logs were read once, at least their ends.
-    Scanned,
-    /// The program is to end.
-    Ended,
-}
-
-/// Somebody who pushes numbers.
-pub struct Pusher {
-    /// Counts of what is pushed.
-    pub counts: Arc<PushCounts>,
-    /// Is called for each change, by the thread that makes it. The sessions are locked meanwhile.
-    pub on_change: Box<dyn Fn(Change<'_>) + Send + Sync>,
-}
 
 /// All sessions, as they are followed.
 pub struct Followed {
@@ -51,15 +33,12 @@ pub struct Followed {
     changed: Condvar,
     /// Wakes the server when there is something to print, or the end.
     noted: Notify,
-    pusher: OnceLock<Pusher>,
 }
 
 struct State {
     sessions: Sessions,
     /// Problems that were not printed yet.
     problems: BTreeMap<PathBuf, String>,
-    /// Other lines that were not printed yet.
-    notes: Vec<String>,
     is_ended: bool,
 }
 
@@ -72,34 +51,11 @@ impl Followed {
             state: Mutex::new(State {
                 sessions: Sessions::new(rules),
                 problems: BTreeMap::new(),
-                notes: Vec::new(),
                 is_ended: false,
             }),
             latency: Latencies::default(),
             changed: Condvar::new(),
             noted: Notify::new(),
-            pusher: OnceLock::new(),
-        }
-    }
-
-    /// Returns the clock by which the numbers are taken.
-    pub fn clock(&self) -> fn() -> Timestamp {
-        self.now
-    }
-
-    /// Returns the way in which sessions are named.
-    pub fn naming(&self) -> &Naming {
-        &self.naming
-    }
-
-    /// Passes each change to the code that pushes numbers. Only the first that is attached gets them.
-    pub fn attach(&self, pusher: Pusher) {
-        let _ = self.pusher.set(pusher);
-    }
-
-    fn pass_on(&self, change: Change<'_>) {
-        if let Some(pusher) = self.pusher.get() {
-            (pusher.on_change)(change);
         }
     }
 
@@ -122,7 +78,6 @@ impl Followed {
         self.lock().is_ended = true;
         self.changed.notify_all();
         self.noted.notify_one();
-        self.pass_on(Change::Ended);
     }
 
     /// Returns true if the program is to end.
@@ -142,19 +97,7 @@ impl Followed {
                     Update::Appended { file, .. } => Some(*file),
                     _ => None,
                 };
-                let (changed, is_scanned) = match &update {
-                    Update::Appended { file, .. }
-                    | Update::Rebuilt { file, .. }
-                    | Update::Summaries { file, .. } => (Some(*file), false),
-                    Update::InitialScanDone => (None, true),
-                    _ => (None, false),
-                };
                 state.sessions.apply(update);
-                if let Some(file) = changed {
-                    self.pass_on(Change::File(&state.sessions, file));
-                } else if is_scanned {
-                    self.pass_on(Change::Scanned);
-                }
                 let written = appended.and_then(|file| {
                     let conversation = Conversation::Main;
                     let facts = state.sessions.facts(SessionKey { file, conversation })?;
@@ -172,17 +115,6 @@ impl Followed {
             IngestEvent::Text(_) | IngestEvent::Banner(_) => {}
         }
         ControlFlow::Continue(())
-    }
-
-    /// Has the server print a line.
-    pub fn note(&self, line: String) {
-        self.lock().notes.push(line);
-        self.noted.notify_one();
-    }
-
-    /// Takes the lines that were not printed yet.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.lock().notes)
     }
 
     /// Waits for something to print, or for the end.
@@ -258,11 +190,7 @@ impl Followed {
             // Who waits for the sessions is to get them now.
             thread::yield_now();
         }
-        Snapshot {
-            at: now,
-            sessions: all,
-            own,
-        }
+        Snapshot { sessions: all, own }
     }
 
     fn own(&self, sessions: &Sessions, omitted: usize) -> OwnNumbers {
@@ -275,7 +203,6 @@ impl Followed {
             read: files::bytes_read(),
             memory: files::memory_in_use(),
             latency: self.latency.clone(),
-            pushed: self.pusher.get().map(|pusher| Arc::clone(&pusher.counts)),
         }
     }
 }

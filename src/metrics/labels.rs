@@ -61,12 +61,6 @@ impl Labels {
         let Labels(all) = self;
         all.iter().map(|(name, value)| (*name, value.as_str()))
     }
-
-    /// Returns the name of the session, which no other has.
-    pub fn session(&self) -> &str {
-        let session = self.iter().find(|(name, _)| *name == "session");
-        session.map_or("", |(_, name)| name)
-    }
 }
 
 impl Naming {

@@ -16,7 +16,6 @@
 //! | [`followed`] | the sessions that the reading threads change and a scrape reads |
 //! | [`mod@file`] | a file that is written once, or kept fresh |
 //! | [`server`] | a small server that answers scrapes |
-//! | `otlp` | with the feature of that name: pushes the numbers, and each compaction, to a receiver of OpenTelemetry |
 //!
 //! A new metric is an entry of [`catalogue::FAMILIES`]; `assets/docs/metrics.md` lists all, and a test prints its table.
 
@@ -24,8 +23,6 @@ pub mod catalogue;
 pub mod file;
 pub mod followed;
 pub mod labels;
-#[cfg(feature = "otlp")]
-pub mod otlp;
 pub mod own;
 pub mod salt;
 pub mod server;

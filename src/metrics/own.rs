@@ -1,14 +1,12 @@
-//! The numbers of the program itself: what it follows, what that costs, and what became of what it pushed.
+//! The numbers of the program itself: what it follows, and what that costs.
 
 use crate::unit::{Unit, whole_name};
 use jiff::Timestamp;
 use prometheus_client::metrics::histogram::Histogram;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The upper ends of the ranges in which times of reading are counted, in seconds.
-pub const LATENCIES: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+const LATENCIES: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
 /// The numbers of the program at one moment.
 #[derive(Debug)]
@@ -29,36 +27,11 @@ pub struct OwnNumbers {
     pub memory: Option<u64>,
     /// The times from the write of a record until it was taken in.
     pub latency: Latencies,
-    /// Counts of what is pushed; `None`: nothing is.
-    pub pushed: Option<Arc<PushCounts>>,
 }
 
 /// Counts of times, by their ranges.
 #[derive(Debug, Clone)]
-pub struct Latencies {
-    /// For the formats of Prometheus.
-    pub(crate) histogram: Histogram,
-    /// Counts for other formats, since those cannot be read from it.
-    counts: Arc<[AtomicU64; LATENCIES.len() + 1]>,
-    micros: Arc<AtomicU64>,
-}
-
-/// Counts of what is pushed to a receiver.
-#[derive(Debug, Default)]
-pub struct PushCounts {
-    /// Requests that the receiver has taken.
-    pub sent: AtomicU64,
-    /// Requests that it has not.
-    pub failed: AtomicU64,
-    /// Answers that are not of the protocol.
-    pub malformed: AtomicU64,
-    /// Data points and compactions that it refused for good.
-    pub rejected: AtomicU64,
-    /// Compactions that were left out since too many waited.
-    pub dropped: AtomicU64,
-    /// Compactions that wait.
-    pub waiting: AtomicU64,
-}
+pub struct Latencies(pub(crate) Histogram);
 
 /// The kind of a metric of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,11 +96,7 @@ impl OwnMetric {
 
 impl Default for Latencies {
     fn default() -> Latencies {
-        Latencies {
-            histogram: Histogram::new(LATENCIES),
-            counts: Arc::default(),
-            micros: Arc::default(),
-        }
+        Latencies(Histogram::new(LATENCIES))
     }
 }
 
@@ -135,40 +104,12 @@ impl Latencies {
     /// Counts the time from the last write to a log until its new records were taken in.
     pub(crate) fn observe(&self, written: Timestamp, now: Timestamp) {
         let took = Duration::try_from(now.duration_since(written)).unwrap_or_default();
-        let seconds = took.as_secs_f64();
-        self.histogram.observe(seconds);
-        let range = LATENCIES.iter().position(|end| seconds <= *end);
-        self.counts[range.unwrap_or(LATENCIES.len())].fetch_add(1, Ordering::Relaxed);
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.micros.fetch_add(micros, Ordering::Relaxed);
-    }
-
-    /// Returns the count of each range, and of the times above all of them.
-    pub fn counts(&self) -> Vec<u64> {
-        let counts = self.counts.iter();
-        counts.map(|count| count.load(Ordering::Relaxed)).collect()
-    }
-
-    /// Returns the sum of the times, in seconds.
-    pub fn sum(&self) -> f64 {
-        self.micros.load(Ordering::Relaxed) as f64 / 1e6
-    }
-}
-
-impl PushCounts {
-    /// Adds to one of the counts.
-    pub fn add(count: &AtomicU64, more: u64) {
-        count.fetch_add(more, Ordering::Relaxed);
+        self.0.observe(took.as_secs_f64());
     }
 }
 
 fn number(value: usize) -> Option<OwnValue<'static>> {
     Some(OwnValue::Number(value as u64))
-}
-
-fn pushed(of: &OwnNumbers, count: fn(&PushCounts) -> &AtomicU64) -> Option<OwnValue<'_>> {
-    let counts = of.pushed.as_ref()?;
-    Some(OwnValue::Number(count(counts).load(Ordering::Relaxed)))
 }
 
 /// All metrics of the program.
@@ -228,47 +169,5 @@ pub const OWN: &[OwnMetric] = &[
         kind: OwnKind::Info,
         help: "The version of ctxgauge.",
         value: |of| Some(OwnValue::Info("version", of.version)),
-    },
-    OwnMetric {
-        name: "otlp_sent",
-        unit: Unit::None,
-        kind: OwnKind::Counter,
-        help: "Requests that the OTLP receiver has taken.",
-        value: |of| pushed(of, |counts| &counts.sent),
-    },
-    OwnMetric {
-        name: "otlp_failed",
-        unit: Unit::None,
-        kind: OwnKind::Counter,
-        help: "Requests that the OTLP receiver has not taken: it was not reached, gave no answer, or refused them.",
-        value: |of| pushed(of, |counts| &counts.failed),
-    },
-    OwnMetric {
-        name: "otlp_malformed",
-        unit: Unit::None,
-        kind: OwnKind::Counter,
-        help: "Answers that are not of OTLP: another server has that address.",
-        value: |of| pushed(of, |counts| &counts.malformed),
-    },
-    OwnMetric {
-        name: "otlp_rejected",
-        unit: Unit::None,
-        kind: OwnKind::Counter,
-        help: "Data points and compactions that the OTLP receiver refused for good.",
-        value: |of| pushed(of, |counts| &counts.rejected),
-    },
-    OwnMetric {
-        name: "otlp_dropped",
-        unit: Unit::None,
-        kind: OwnKind::Counter,
-        help: "Compactions that are not sent to the OTLP receiver since too many waited.",
-        value: |of| pushed(of, |counts| &counts.dropped),
-    },
-    OwnMetric {
-        name: "otlp_waiting",
-        unit: Unit::None,
-        kind: OwnKind::Gauge,
-        help: "Compactions that wait to be sent to the OTLP receiver.",
-        value: |of| pushed(of, |counts| &counts.waiting),
     },
 ];

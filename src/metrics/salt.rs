@@ -61,11 +61,6 @@ impl Salt {
         Ok(is_salt.then_some(Salt(text)))
     }
 
-    /// Returns a name for the machine, which shows nothing of it.
-    pub fn instance(&self) -> String {
-        self.name(&["instance", "", "", ""].map(str::to_owned))
-    }
-
     /// Returns the name of what these parts identify.
     pub(crate) fn name(&self, parts: &[String; 4]) -> String {
         let [a, b, c, d] = parts;

@@ -35,8 +35,6 @@ const HEAD_BYTES: usize = 16 << 10;
 const CONNECTION_TIME: Duration = Duration::from_secs(20);
 /// The time for which an answer is given again. It is shared by all who ask meanwhile.
 const FRESH: Duration = Duration::from_millis(250);
-/// The time after the end for what is done beside: less than a signal leaves.
-const LAST_TIME: Duration = Duration::from_millis(400);
 /// The pause after a connection could not be accepted: the program may have no more files for a while.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -92,33 +90,18 @@ impl Server {
     }
 }
 
-/// Answers requests until the end, and does something else meanwhile, which has a moment after the end to finish. Prints the
-/// logs that cannot be read on `err`.
+/// Answers requests until the end. Prints the logs that cannot be read on `err`.
 ///
 /// # Errors
 ///
 /// If the system has no means to wait for connections, or `err` cannot be written to.
-pub fn run(
-    listener: TcpListener,
-    followed: &Arc<Followed>,
-    beside: impl Future<Output = ()> + Send + 'static,
-    err: &mut dyn Write,
-) -> Result<()> {
+pub fn run(listener: TcpListener, followed: &Arc<Followed>, err: &mut dyn Write) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
         .context("could not start the server")?;
-    let done = runtime.block_on(async {
-        let beside = tokio::spawn(beside);
-        let done = accept(listener, followed, err).await;
-        followed.end();
-        let _ = timeout(LAST_TIME, beside).await;
-        done
-    });
-    // A name may still be looked up.
-    runtime.shutdown_background();
-    done
+    runtime.block_on(accept(listener, followed, err))
 }
 
 async fn accept(
@@ -145,12 +128,7 @@ async fn accept(
             accepted = next() => Some(accepted),
         };
         match accepted {
-            None => {
-                print_problems(&followed.problems(), err)?;
-                for line in followed.notes() {
-                    writeln!(err, "{line}")?;
-                }
-            }
+            None => print_problems(&followed.problems(), err)?,
             Some(Ok((stream, place))) => {
                 let server = Arc::clone(&server);
                 tokio::spawn(async move {

@@ -33,8 +33,6 @@ pub struct SessionNumbers {
     pub requests_left: Option<Band>,
     /// The time since its newest record.
     pub age: Duration,
-    /// The time of its first record.
-    pub started: Option<Timestamp>,
     /// Requests so far.
     pub requests: u64,
     /// Records that could not be read.
@@ -48,8 +46,6 @@ pub struct SessionNumbers {
 /// The numbers of all sessions that have series, and of the program.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// The moment.
-    pub at: Timestamp,
     /// The sessions, the newest first.
     pub sessions: Vec<SessionNumbers>,
     /// The numbers of the program.
@@ -91,7 +87,6 @@ pub(crate) fn numbers(
         window: limits.window,
         requests_left: gauge.forecast(now).ok().map(|forecast| forecast.requests),
         age: age(sessions.activity_of(key)?, now),
-        started: gauge.started_at,
         requests: gauge.requests as u64,
         unreadable: gauge.unreadable,
         counts: gauge.counts,

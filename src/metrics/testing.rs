@@ -2,7 +2,7 @@
 
 use crate::followed::Followed;
 use crate::labels::Naming;
-use crate::own::{Latencies, OwnNumbers, PushCounts};
+use crate::own::{Latencies, OwnNumbers};
 use ingest::IngestEvent;
 use jiff::Timestamp;
 use model::event::{Conversation, Meta};
@@ -80,8 +80,6 @@ pub fn own() -> OwnNumbers {
     for millis in [3, 4, 30, 60_000] {
         latency.observe(now(), now() + Duration::from_millis(millis));
     }
-    let pushed = PushCounts::default();
-    PushCounts::add(&pushed.sent, 2);
     OwnNumbers {
         version: "0.0.0",
         sessions: 3,
@@ -91,7 +89,6 @@ pub fn own() -> OwnNumbers {
         read: Some(2 << 20),
         memory: Some(1 << 20),
         latency,
-        pushed: Some(Arc::new(pushed)),
     }
 }
 

@@ -107,7 +107,7 @@ fn own(
     match (metric.kind, value) {
         (OwnKind::Counter, OwnValue::Number(value)) => write(&ConstCounter::new(*value)),
         (_, OwnValue::Number(value)) => write(&ConstGauge::new(*value)),
-        (_, OwnValue::Latencies(latencies)) => write(&latencies.histogram),
+        (_, OwnValue::Latencies(latencies)) => write(&latencies.0),
         (_, OwnValue::Info(label, text)) => write(&Info::new([(*label, *text)])),
     }
 }

@@ -2,8 +2,6 @@
 #![cfg(unix)]
 
 mod documents;
-#[cfg(feature = "otlp")]
-mod otlp;
 mod prometheus;
 mod requests;
 
@@ -73,13 +71,7 @@ struct Server {
 
 impl Server {
     fn start(home: &Path, options: &[&str]) -> Server {
-        Server::start_in(home, options, &[])
-    }
-
-    /// The same with these variables.
-    fn start_in(home: &Path, options: &[&str], variables: &[(&str, &str)]) -> Server {
         let mut command = process(home);
-        command.envs(variables.iter().copied());
         command
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(options);

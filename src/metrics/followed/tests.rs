@@ -15,7 +15,6 @@ fn names(snapshot: &Snapshot) -> Vec<String> {
 
 fn text_of(snapshot: &Snapshot) -> String {
     let again = Snapshot {
-        at: snapshot.at,
         sessions: snapshot.sessions.clone(),
         own: crate::testing::own(),
     };

@@ -14,7 +14,7 @@ const STARTS: [&str; 5] = [
 ];
 
 /// The files whose tests start a process, and what only a process has.
-const PROCESSES: [(&str, &str); 28] = [
+const PROCESSES: [(&str, &str); 27] = [
     ("tests/it/bad_input.rs", "a limit of the size of files"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
@@ -36,10 +36,6 @@ const PROCESSES: [(&str, &str); 28] = [
     ("tests/it/hosts.rs", "it does not end, ssh"),
     ("tests/it/mcp.rs", "standard input, a working directory"),
     ("tests/it/metrics.rs", "it does not end, sockets, signals"),
-    (
-        "tests/it/metrics/otlp.rs",
-        "it does not end, variables of its environment",
-    ),
     (
         "tests/it/metrics/requests.rs",
         "it does not end, sockets, signals",
