@@ -1,8 +1,10 @@
 //! Markdown for a terminal: the parts of it that the documentation uses.
 
-use super::table::Table;
+use super::table;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use std::mem::take;
 use textwrap::WordSplitter;
+use textwrap::core::display_width;
 
 /// The marks of emphasis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +45,9 @@ pub(super) fn rendered(markdown: &str, columns: usize, emphasis: Emphasis) -> St
         out: String::new(),
         line: String::new(),
         lists: Vec::new(),
-        is_code: false,
-        is_picture: false,
-        bullet: None,
-        link: None,
-        table: None,
+        bullet: String::new(),
+        inline: Vec::new(),
+        table: Vec::new(),
     };
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
         page.take(event);
@@ -64,15 +64,12 @@ struct Page {
     line: String,
     /// The open lists; the number of the next item, where they are numbered.
     lists: Vec<Option<u64>>,
-    /// True while a block of code is open.
-    is_code: bool,
-    /// True while a picture is open.
-    is_picture: bool,
     /// The beginning of the next block.
-    bullet: Option<String>,
-    /// The target of the open link, and the place where its text begins.
-    link: Option<(String, usize)>,
-    table: Option<Table>,
+    bullet: String,
+    /// The targets of the open links and pictures, and the places where their texts begin.
+    inline: Vec<(String, usize)>,
+    /// The rows of the open table.
+    table: Vec<Vec<String>>,
 }
 
 impl Page {
@@ -80,11 +77,8 @@ impl Page {
         match event {
             Event::Start(tag) => self.start(&tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) if !self.is_picture => self.line.push_str(&text),
-            Event::Code(code) if !self.is_picture => {
-                let code = self.emphasis.code(&code);
-                self.line.push_str(&code);
-            }
+            Event::Text(text) => self.line.push_str(&text),
+            Event::Code(code) => self.line.push_str(&self.emphasis.code(&code)),
             Event::SoftBreak | Event::HardBreak => self.line.push(' '),
             _ => {}
         }
@@ -92,10 +86,8 @@ impl Page {
 
     fn start(&mut self, tag: &Tag<'_>) {
         match tag {
-            Tag::CodeBlock(_) => self.is_code = true,
-            Tag::Image { .. } => self.is_picture = true,
-            Tag::Link { dest_url, .. } => {
-                self.link = Some((dest_url.to_string(), self.line.len()));
+            Tag::Image { dest_url, .. } | Tag::Link { dest_url, .. } => {
+                self.inline.push((dest_url.to_string(), self.line.len()));
             }
             Tag::List(first) => {
                 // An item that contains a list ends before it.
@@ -103,40 +95,22 @@ impl Page {
                 self.lists.push(*first);
             }
             Tag::Item => {
-                self.bullet = Some(match self.lists.last_mut() {
+                self.bullet = match self.lists.last_mut() {
                     Some(Some(number)) => {
                         *number += 1;
                         format!("{}. ", *number - 1)
                     }
                     _ => "• ".to_owned(),
-                });
+                };
             }
-            Tag::Table(_) => self.table = Some(Table::default()),
-            Tag::TableHead | Tag::TableRow => {
-                if let Some(table) = &mut self.table {
-                    table.begin_row();
-                }
-            }
+            Tag::TableHead | Tag::TableRow => self.table.push(Vec::new()),
             _ => {}
         }
     }
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Heading(_) => {
-                let heading = std::mem::take(&mut self.line);
-                let mut width = 0;
-                for line in textwrap::wrap(&heading, self.columns) {
-                    width = width.max(textwrap::core::display_width(&line));
-                    self.out.push_str(&self.emphasis.strong(&line));
-                    self.out.push('\n');
-                }
-                if self.emphasis == Emphasis::Plain {
-                    self.out.push_str(&"─".repeat(width));
-                    self.out.push('\n');
-                }
-                self.out.push('\n');
-            }
+            TagEnd::Heading(_) => self.heading(),
             TagEnd::Paragraph => {
                 self.block();
                 if self.lists.is_empty() && !self.out.ends_with("\n\n") && !self.out.is_empty() {
@@ -151,90 +125,94 @@ impl Page {
                 }
             }
             TagEnd::CodeBlock => self.code(),
-            TagEnd::Image => self.is_picture = false,
+            TagEnd::Image => {
+                let begin = self.inline.pop().map_or(0, |(_, begin)| begin);
+                self.line.truncate(begin);
+            }
             TagEnd::Link => self.link(),
             TagEnd::TableCell => {
-                let cell = std::mem::take(&mut self.line);
-                if let Some(table) = &mut self.table {
-                    table.add(cell);
+                let cell = take(&mut self.line);
+                if let Some(row) = self.table.last_mut() {
+                    row.push(cell);
                 }
             }
             TagEnd::Table => {
-                if let Some(table) = self.table.take() {
-                    let heading = |text: &str| self.emphasis.strong(text);
-                    let table = table.rendered(self.columns, &heading);
-                    self.out.push_str(&table);
-                    self.out.push('\n');
-                }
+                let heading = |text: &str| self.emphasis.strong(text);
+                self.out += &table::rendered(&self.table, self.columns, &heading);
+                self.out.push('\n');
+                self.table.clear();
             }
             _ => {}
         }
     }
 
-    /// Writes the text of a block.
-    fn block(&mut self) {
-        let text = std::mem::take(&mut self.line);
-        if text.trim().is_empty() {
-            return;
+    fn heading(&mut self) {
+        let heading = take(&mut self.line);
+        let lines = textwrap::wrap(&heading, self.columns);
+        for line in &lines {
+            self.out += &self.emphasis.strong(line);
+            self.out.push('\n');
         }
-        let depth = self.lists.len();
-        let indent = " ".repeat(depth * INDENT);
-        let first = match self.bullet.take() {
-            Some(bullet) => {
-                let before = (depth * INDENT).saturating_sub(bullet.chars().count());
-                format!("{}{bullet}", " ".repeat(before))
-            }
-            None => indent.clone(),
-        };
-        let options = textwrap::Options::new(self.columns)
-            .initial_indent(&first)
-            .subsequent_indent(&indent)
-            .break_words(false)
-            .word_splitter(WordSplitter::NoHyphenation);
-        self.out.push_str(&textwrap::fill(text.trim(), &options));
-        self.out.push('\n');
-    }
-
-    fn code(&mut self) {
-        self.is_code = false;
-        let code = std::mem::take(&mut self.line);
-        let indent = self.lists.len() * INDENT + CODE_INDENT;
-        for line in code.lines() {
-            let line = format!("{}{line}", " ".repeat(indent));
-            self.out.push_str(line.trim_end());
+        if self.emphasis == Emphasis::Plain {
+            let width = lines.iter().map(|line| display_width(line)).max();
+            self.out += &"─".repeat(width.unwrap_or(0));
             self.out.push('\n');
         }
         self.out.push('\n');
     }
 
-    /// Says where a link leads: to another page by the command that shows it, to the web by its address.
+    /// Writes the text of a block.
+    fn block(&mut self) {
+        let text = take(&mut self.line);
+        if text.trim().is_empty() {
+            return;
+        }
+        let indent = self.lists.len() * INDENT;
+        let first = format!("{:>indent$}", take(&mut self.bullet));
+        let rest = " ".repeat(indent);
+        let options = textwrap::Options::new(self.columns)
+            .initial_indent(&first)
+            .subsequent_indent(&rest)
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation);
+        self.out += &textwrap::fill(text.trim(), &options);
+        self.out.push('\n');
+    }
+
+    fn code(&mut self) {
+        let code = take(&mut self.line);
+        let indent = " ".repeat(self.lists.len() * INDENT + CODE_INDENT);
+        for line in code.lines() {
+            self.out += format!("{indent}{line}").trim_end();
+            self.out.push('\n');
+        }
+        self.out.push('\n');
+    }
+
+    /// Adds the target of a link: the command that shows another page, or an address of the web.
     fn link(&mut self) {
-        let Some((target, begin)) = self.link.take() else {
+        let Some((target, begin)) = self.inline.pop() else {
             return;
         };
         if target.starts_with("http") {
-            self.line.push_str(&format!(" ({target})"));
+            self.line += &format!(" ({target})");
             return;
         }
-        let file = target.split('#').next().unwrap_or_default();
-        let name = file
-            .rsplit('/')
+        let file = target
+            .split('#')
             .next()
-            .and_then(|it| it.strip_suffix(".md"));
-        let page = name.filter(|name| super::topics::page(name).is_some());
-        let Some(page) = page else {
+            .and_then(|path| path.rsplit('/').next());
+        let name = file.and_then(|file| file.strip_suffix(".md"));
+        let Some(page) = name.filter(|name| super::topics::page(name).is_some()) else {
             return;
         };
         let command = self.emphasis.code(&format!("ctxgauge help {page}"));
-        if self
-            .line
-            .get(begin..)
-            .is_some_and(|text| text.ends_with(".md"))
-        {
+        let text = self.line.get(begin..).unwrap_or_default();
+        if text.ends_with(".md") {
             self.line.truncate(begin);
-            self.line.push_str(&command);
+            self.line += &command;
         } else {
-            self.line.push_str(&format!(" ({command})"));
+            self.line += &format!(" ({command})");
         }
     }
 }
@@ -293,7 +271,7 @@ The end.
                 let text = rendered(page.text, columns, Emphasis::Plain);
                 let is_code = |line: &str| line.starts_with("    ");
                 for line in text.lines().filter(|line| !is_code(line)) {
-                    let width = textwrap::core::display_width(line);
+                    let width = display_width(line);
                     let has_room = width <= columns || !line.trim().contains(' ');
                     assert!(has_room, "{} at {columns}: {line}", page.name);
                 }
