@@ -66,11 +66,11 @@
 //! | [`decode`] | what decoders share: JSON that cannot be relied on, images, prompts | `model`, `json` |
 //! | [`formats`] | what a log format is, as data | `model`, `decode` |
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `assets`, `model`, `json`, `decode`, `formats` |
-//! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
+//! | [`files`] | the only way to open a file: it must be one, and not too large; lines of bounded length; the user's folders; what depends on the platform | nothing |
 //! | [`integrations`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
 //! | [`ingest`] | finds, reads and follows logs. Its modules, each using those before it: bytes, lines, databases, logs, stores, finding, the worker | `assets`, `model`, `json`, `decode`, `formats`, `tokens`, `files`, `integrations` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
-//! | [`hosts`] | the sessions of other machines, read through the user's own `ssh` | `model`, `formats`, `render` |
+//! | [`hosts`] | the sessions of other machines, read through the user's own `ssh` | `model`, `formats`, `files`, `render` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `formats`, `hosts`, `tokens`, `files`, `integrations`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `formats`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`metrics`] | the numbers of sessions for Prometheus: a file, or a server on a loopback address | `model`, `tokens`, `files`, `ingest`, `render`, `report` |

@@ -4,6 +4,7 @@
 //! link. Opening a pipe waits for a writer, and `/dev/zero` never ends. So each file is checked before it is opened
 //! and again after. The length that the system states is only a hint: the bytes that are read are counted.
 
+pub mod lines;
 pub mod output;
 pub mod own;
 pub mod paths;

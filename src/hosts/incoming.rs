@@ -1,5 +1,5 @@
 //! The lines of one machine as updates of its rows. Nothing of a line is trusted: its length is bounded before
-//! ([`lines`](crate::lines)), here its numbers and texts and the number of sessions.
+//! ([`files::lines`]), here its numbers and texts and the number of sessions.
 
 use crate::host::Host;
 use crate::wire::{self, Row, VERSION};

@@ -16,7 +16,6 @@
 //! | [`host`] | the names of machines: which are refused, and the arguments of `ssh` |
 //! | [`wire`] | a row as text: what leaves a machine, and what is taken from one |
 //! | [`incoming`] | the lines of one machine as updates, with bounds. Pure: the time is passed in |
-//! | [`lines`] | lines of any length in bounded memory |
 //! | [`backoff`] | the pauses between two attempts. Pure |
 //! | [`link`] | one machine: the process, its ends, and what they mean |
 //!
@@ -27,7 +26,6 @@
 pub mod backoff;
 pub mod host;
 pub mod incoming;
-pub mod lines;
 pub mod link;
 #[cfg(test)]
 mod testing;

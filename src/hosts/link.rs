@@ -4,7 +4,7 @@
 use crate::backoff::Backoff;
 use crate::host::Host;
 use crate::incoming::{Agents, Incoming, News, Refused, said};
-use crate::lines::{self, Line};
+use files::lines::{Line, next_line};
 use jiff::Timestamp;
 use model::event::Key;
 use model::sessions::{Away, Update};
@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// The lines that wait for the thread of the machine. With more, the machine waits.
 const WAITING_LINES: usize = 4;
+/// The longest line that is read, in bytes. A row has about 700.
+const LONGEST_LINE: usize = 1 << 20;
 /// The most lines of a machine in a second. A machine that writes without end leaves the screens to others.
 const MOST_LINES: u32 = 4_000;
 /// The time in which a process that has closed its output ends by itself.
@@ -313,10 +315,12 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
         let now = Timestamp::now();
         let line = match line {
             Line::Whole(line) => line,
-            Line::TooLong(_) => {
+            Line::TooLong => {
                 self.incoming.too_long();
                 return ControlFlow::Continue(Ok(()));
             }
+            // The connection ends inside of it.
+            Line::Unfinished(_) => return ControlFlow::Continue(Ok(())),
         };
         let News {
             updates,
@@ -412,7 +416,7 @@ fn read_lines(from: impl Read + Send + 'static) -> io::Result<Receiver<Line>> {
     let (sender, lines): (SyncSender<Line>, _) = sync_channel(WAITING_LINES);
     let read = move || {
         let mut from = BufReader::new(from);
-        while let Ok(Some(line)) = lines::next(&mut from) {
+        while let Ok(Some(line)) = next_line(&mut from, LONGEST_LINE) {
             if sender.send(line).is_err() {
                 return;
             }

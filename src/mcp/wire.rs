@@ -1,9 +1,10 @@
 //! JSON-RPC 2.0, a message a line. The next line is taken in when the answer to the last one is written: a client that sends
 //! without reading waits, and costs no memory.
 
+use files::lines::{Line, next_line};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 
 /// The longest line that is taken in, in bytes. Longer ones are passed over: no request is nearly as long.
 const LONGEST_LINE: usize = 256 << 10;
@@ -69,7 +70,10 @@ pub(crate) fn serve(
     mut answer: impl FnMut(Request) -> Result<Value, Fault>,
 ) -> io::Result<()> {
     let mut input = BufReader::new(input);
-    while let Ok(Some(line)) = read_line(&mut input) {
+    while let Ok(Some(line)) = next_line(&mut input, LONGEST_LINE) {
+        let (Line::Whole(line) | Line::Unfinished(line)) = line else {
+            continue;
+        };
         let Some((id, request)) = parse(&line) else {
             continue;
         };
@@ -81,18 +85,6 @@ pub(crate) fn serve(
         out.flush()?;
     }
     Ok(())
-}
-
-/// Reads the next line, without its end; empty if it is too long. `None`: there are no more.
-fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    let most = LONGEST_LINE as u64 + 1;
-    let read = input.by_ref().take(most).read_until(b'\n', &mut line)?;
-    if line.pop_if(|byte| *byte == b'\n').is_none() && line.len() > LONGEST_LINE {
-        input.skip_until(b'\n')?;
-        line.clear();
-    }
-    Ok((read > 0).then_some(line))
 }
 
 /// The request of a line and its id. `None`: nothing is to be answered, as to notifications, responses and what is no
@@ -136,21 +128,6 @@ fn object(value: Option<Value>) -> Option<Map<String, Value>> {
 mod tests {
     use super::*;
     use std::cell::Cell;
-
-    #[test]
-    fn lines_end_where_they_end_and_long_ones_are_passed_over() {
-        let longest = "y".repeat(LONGEST_LINE);
-        let long = "x".repeat(LONGEST_LINE + 1);
-        let text = format!("a\r\n\n{long}\nb\n{longest}\n{long}x\nrest");
-        for chunk in [1, 7, 1 << 20] {
-            let mut input = BufReader::with_capacity(chunk, text.as_bytes());
-            let mut lines = Vec::new();
-            while let Some(line) = read_line(&mut input).unwrap() {
-                lines.push(String::from_utf8(line).unwrap());
-            }
-            assert_eq!(lines, ["a\r", "", "", "b", &longest, "", "rest"], "{chunk}");
-        }
-    }
 
     #[test]
     fn what_is_no_message_is_refused_by_its_id_or_not_at_all() {

@@ -126,7 +126,7 @@ const MAY: &[(Parts, Parts)] = &[
     (&["render"], &["model"]),
     (&["integrations"], &["assets", "model", "files"]),
     // The rows of other machines, which their reports write.
-    (&["hosts"], &["model", "formats", "render"]),
+    (&["hosts"], &["model", "formats", "files", "render"]),
     // The rooms of `tui`, each of which uses those above it.
     (&["tui::keymap"], &[]),
     (&["tui::paint"], &["model", "render", "tui::keymap"]),
