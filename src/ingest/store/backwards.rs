@@ -8,7 +8,7 @@ use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine};
 use crate::log::{LogFile, Reading, Recent};
 use crate::sidecar::DecoderWithSidecar;
-use crate::source::{Bytes, CHUNK, Open};
+use crate::source::{Bytes, CHUNK, Open, Stamp};
 use model::LeaveReason;
 use model::event::{Conversation, Entry, Event, EventSink, Measure, Meta, Unmeasured};
 use model::prompt::prompt_of;
@@ -86,55 +86,112 @@ pub fn tail(
     rules: &Arc<Rules>,
     reach: Reach,
 ) -> io::Result<Reading> {
-    let (mut file, stamp) = source.open()?;
-    let len = stamp.bytes();
-    let mut held: Vec<u8> = Vec::new();
-    let several = log.format.holds_several;
+    let (file, stamp) = source.open()?;
     let mut searched = reach.searched;
-    if len <= reach.small {
-        searched.before = len;
+    if stamp.bytes() <= reach.small {
+        searched.before = stamp.bytes();
     }
-    let mut size = if several {
+    let mut size = if log.format.holds_several {
         SEVERAL_SESSIONS_PIECE
     } else {
         reach.first
     };
-    let mut head: Option<Vec<Entry>> = None;
-    let mut folds = reach.is_final;
-    let marks = Marks::new(log.format.usage_marks);
+    let mut end = TailReader {
+        source,
+        log,
+        measure,
+        rules,
+        reach,
+        folds: reach.is_final,
+        file,
+        stamp,
+        held: Vec::new(),
+        head: None,
+    };
     loop {
-        let start = len.saturating_sub(size);
-        if size <= HELD_BYTES {
-            prepend(&mut file, start, len, &mut held)?;
-            // Nothing in it is of use for a gauge.
-            if start > 0 && !marks.are_in(&held) && size < searched.report {
-                size = size.saturating_mul(PIECE_GROWTH);
-                continue;
-            }
+        size = end.with_usage(size)?;
+        let mut piece = end.read(size)?;
+        if piece.start == 0 || piece.conversations.suffice(size, &searched) {
+            return end.finish(piece);
         }
-        let mut conversations = Conversations::new(&log.facts, rules, Coverage::Tail);
-        if reach.is_final {
+        size = size.saturating_mul(PIECE_GROWTH);
+    }
+}
+
+/// The end of a log, of which larger and larger pieces are read.
+struct TailReader<'a> {
+    source: &'a Arc<dyn Open>,
+    log: &'a LogFile,
+    measure: &'a dyn Measure,
+    rules: &'a Arc<Rules>,
+    reach: Reach,
+    /// True if sessions may fold.
+    folds: bool,
+    file: Bytes,
+    stamp: Stamp,
+    /// The bytes of the newest piece, unless it is streamed.
+    held: Vec<u8>,
+    /// The facts in the first lines, once they were read.
+    head: Option<Vec<Entry>>,
+}
+
+/// A piece of a log's end that was decoded.
+struct Piece {
+    start: u64,
+    lines: Lines,
+    decoder: DecoderWithSidecar,
+    conversations: Conversations,
+}
+
+impl TailReader<'_> {
+    /// Returns the size of the next piece that is worth decoding. One without a usage report is of no use for a gauge.
+    fn with_usage(&mut self, mut size: u64) -> io::Result<u64> {
+        let marks = Marks::new(self.log.format.usage_marks);
+        let len = self.stamp.bytes();
+        while size <= HELD_BYTES {
+            let start = len.saturating_sub(size);
+            prepend(&mut self.file, start, len, &mut self.held)?;
+            if start == 0 || marks.are_in(&self.held) || size >= self.reach.searched.report {
+                break;
+            }
+            size = size.saturating_mul(PIECE_GROWTH);
+        }
+        Ok(size)
+    }
+
+    /// Decodes the last bytes; again without folding, if they need what was forgotten.
+    fn read(&mut self, size: u64) -> io::Result<Piece> {
+        loop {
+            let piece = self.decode(size)?;
+            piece.conversations.have_room()?;
+            if !piece.conversations.any_has_needed_forgotten() {
+                return Ok(piece);
+            }
+            self.folds = false;
+        }
+    }
+
+    fn decode(&mut self, size: u64) -> io::Result<Piece> {
+        let len = self.stamp.bytes();
+        let start = len.saturating_sub(size);
+        let mut conversations = Conversations::new(&self.log.facts, self.rules, Coverage::Tail);
+        if self.reach.is_final {
             conversations = conversations.finally();
         }
-        if folds {
+        if self.folds {
             conversations = conversations.folding();
         }
+        let mut decoder = self.log.decoder();
         if start > 0 {
-            // With several sessions, facts in the first lines may be about any of them.
-            if head.is_none() && !several {
-                head = Some(head_facts(log, &mut file)?);
-            }
-            conversations.apply(head.iter().flatten().cloned());
+            let head = self.head()?;
+            conversations.apply(head.iter().cloned());
             conversations.skip_to_end();
+            skip_to_end(&mut decoder, head.iter());
         } else {
             conversations.cover(Coverage::Whole);
         }
-        let mut decoder = log.decoder();
-        if start > 0 {
-            skip_to_end(&mut decoder, head.iter().flatten());
-        }
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
-        let mut out = EventSink::new(measure);
+        let mut out = EventSink::new(self.measure);
         decoder.read_state(&mut out);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             // Before the first newline there is the end of a line, or nothing.
@@ -149,38 +206,63 @@ pub fn tail(
             ControlFlow::Continue(())
         };
         if size <= HELD_BYTES {
-            lines.read_bytes(&held, deliver);
+            lines.read_bytes(&self.held, deliver);
         } else {
-            held = Vec::new();
-            file.seek(SeekFrom::Start(start))?;
-            lines.read_all(&mut (&mut file).take(len - start), deliver)?;
+            self.held = Vec::new();
+            self.file.seek(SeekFrom::Start(start))?;
+            lines.read_all(&mut (&mut self.file).take(len - start), deliver)?;
         }
         if lines.offset() == len {
             decoder.decoder.read_end(&mut out);
             conversations.apply(out.entries.drain(..));
         }
-        conversations.have_room()?;
-        if conversations.any_has_needed_forgotten() {
-            folds = false;
-            continue;
+        Ok(Piece {
+            start,
+            lines,
+            decoder,
+            conversations,
+        })
+    }
+
+    /// Returns the facts in the first lines. Where there are several sessions, they may be about any of them.
+    fn head(&mut self) -> io::Result<&[Entry]> {
+        let head = match self.head.take() {
+            Some(head) => head,
+            None if self.log.format.holds_several => Vec::new(),
+            None => head_facts(self.log, &mut self.file)?,
+        };
+        Ok(self.head.insert(head))
+    }
+
+    /// Returns a reading that goes on after a piece.
+    fn finish(mut self, piece: Piece) -> io::Result<Reading> {
+        let Piece {
+            start,
+            lines,
+            mut decoder,
+            mut conversations,
+        } = piece;
+        let mut position = Position::start();
+        if start > 0 && lines.offset() == start {
+            // The end is one unfinished line whose beginning is not known: the cursor will
+            // read the file from its beginning. So far, nothing of it was read.
+            conversations = Conversations::new(&self.log.facts, self.rules, Coverage::Tail);
+            decoder = self.log.decoder();
+        } else if !self.reach.is_final || lines.offset() < self.stamp.bytes() {
+            position.read_up_to(&mut self.file, self.stamp, start, &lines)?;
         }
-        if start == 0 || conversations.suffice(size, &searched) {
-            let mut position = Position::start();
-            if start > 0 && lines.offset() == start {
-                // The end is one unfinished line whose beginning is not known: the cursor will
-                // read the file from its beginning. So far, nothing of it was read.
-                conversations = Conversations::new(&log.facts, rules, Coverage::Tail);
-                decoder = log.decoder();
-            } else if !reach.is_final || lines.offset() < len {
-                position.read_up_to(&mut file, stamp, start, &lines)?;
-            }
-            if start > 0 && !several {
-                beginning::read_if_missing(&mut conversations, log, &mut file, measure, rules)?;
-            }
-            let cursor = LineCursor::new(source, position, decoder);
-            return Ok(Reading::new(conversations, Box::new(cursor)));
+        if start > 0 && !self.log.format.holds_several {
+            let file = &mut self.file;
+            beginning::read_if_missing(
+                &mut conversations,
+                self.log,
+                file,
+                self.measure,
+                self.rules,
+            )?;
         }
-        size = size.saturating_mul(PIECE_GROWTH);
+        let cursor = LineCursor::new(self.source, position, decoder);
+        Ok(Reading::new(conversations, Box::new(cursor)))
     }
 }
 
