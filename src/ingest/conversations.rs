@@ -44,8 +44,6 @@ pub struct Conversations {
     coverage: Coverage,
     /// True if nothing is read after this: neither earlier states are kept nor the place to continue at.
     is_final: bool,
-    /// True if only the sizes of the sessions are wanted.
-    folds: bool,
     /// Entries since memory was looked for.
     since: usize,
     /// True if there was no memory for more: then no more entries are taken in.
@@ -63,7 +61,6 @@ impl Conversations {
             rules: Arc::clone(rules),
             coverage,
             is_final: false,
-            folds: false,
             since: 0,
             is_full: false,
             id: log.id.as_deref().map(Into::into),
@@ -81,26 +78,6 @@ impl Conversations {
             .values_mut()
             .for_each(Session::forget_past);
         self
-    }
-
-    /// Prepares the sessions for a list: they may [fold](Session::fold).
-    #[must_use]
-    pub(crate) fn folding(mut self) -> Conversations {
-        self.folds = true;
-        self.conversations.values_mut().for_each(Session::fold);
-        self
-    }
-
-    /// Returns true if the log must be read again without folding.
-    pub(crate) fn any_needs_forgotten(&self) -> bool {
-        self.conversations.values().any(Session::needs_forgotten)
-    }
-
-    /// Like [`Conversations::any_needs_forgotten`], but for a log that was read to its end.
-    pub(crate) fn any_has_needed_forgotten(&self) -> bool {
-        self.conversations
-            .values()
-            .any(Session::has_needed_forgotten)
     }
 
     /// Returns the sessions so far.
@@ -123,9 +100,6 @@ impl Conversations {
             session.coverage = self.coverage;
             if self.is_final {
                 session.forget_past();
-            }
-            if self.folds {
-                session.fold();
             }
             if conversation != Conversation::Main {
                 session.meta.parent = self.id.clone();

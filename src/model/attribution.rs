@@ -54,8 +54,6 @@ pub(super) struct Attribution {
     requests: RequestList,
     resets: Vec<PastReset>,
     by_request: KeyIndex,
-    /// The request that can still be found by its key after `by_request` was forgotten.
-    kept_request: Option<RequestIx>,
     /// The newest usable report on the live branch since the last reset.
     anchor: Option<RequestIx>,
     /// The newest node at which a request was attributed.
@@ -172,8 +170,7 @@ impl Attribution {
     /// Returns the request of this key, if it was reported.
     pub(super) fn request_of(&self, key: Key) -> Option<RequestIx> {
         let key_of = |ix: usize| Some(self.requests.get(ix)?.key());
-        let kept = || self.kept_request.filter(|ix| key_of(*ix) == Some(key));
-        self.by_request.find(key, key_of).or_else(kept)
+        self.by_request.find(key, key_of)
     }
 
     /// Returns unlogged text that comes and goes.

@@ -182,9 +182,7 @@ impl State {
 
     /// Returns the size of a context, without the agent's own count.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
-        let mut tally = self
-            .folded()
-            .map_or_else(ContextSums::default, |folded| folded.sums);
+        let mut tally = ContextSums::default();
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
             let item = &self.items().at(*ix);

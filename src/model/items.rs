@@ -68,8 +68,6 @@ pub(super) struct Items {
     record: u32,
     /// Items in the context that are not attributed or that no request has sent.
     pending: BTreeSet<NodeItem>,
-    /// The record of the newest item, if items were forgotten.
-    newest_forgotten: u32,
     /// Settled items in the context.
     attributed: Tally,
     /// The other items in the context; `None`: to be summed up again.
@@ -565,14 +563,8 @@ impl Items {
 
     /// Returns the record of the newest of the first items; 0: there are none.
     pub(super) fn newest_record(&self, so_far: usize) -> u32 {
-        let newest = so_far
-            .checked_sub(1)
-            .map_or(0, |ix| self.list.at(ix).record());
-        if so_far == self.list.len() {
-            newest.max(self.newest_forgotten)
-        } else {
-            newest
-        }
+        let newest = so_far.checked_sub(1);
+        newest.map_or(0, |ix| self.list.at(ix).record())
     }
 }
 

@@ -38,7 +38,6 @@ pub mod event;
 mod expectation;
 mod file_id;
 pub mod forecast;
-mod forgotten;
 pub mod gauge;
 mod growth;
 mod history;

@@ -8,7 +8,6 @@
 //! Adding a record to the live branch takes constant time. Making another branch the live one takes the
 //! time of what the two do not share (`walk`); the first time, of the records since the last reset.
 
-mod fold;
 mod link;
 #[cfg(test)]
 mod tests;
@@ -172,11 +171,6 @@ impl RecordTree {
         self.by_key.try_reserve(nodes, key_of)?;
         let request_of = |ix: usize| Some(responses.get(ix)?.request);
         self.by_request.try_reserve(nodes, request_of)
-    }
-
-    /// Returns the number of its nodes, live or not.
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len()
     }
 
     pub(super) fn last(&self) -> NodeIx {

@@ -3,7 +3,6 @@
 //! before it folds them.
 
 mod answers;
-mod forgetting;
 mod forgotten;
 mod memo;
 mod resets;
@@ -85,16 +84,9 @@ impl Session {
         let state = &mut self.state;
         state.begin(&entry);
         let (place, at) = (entry.place, entry.at);
-        state.check_forgotten(&entry.event);
         match entry.event {
             Event::Meta(meta) => self.set_meta(*meta, place),
-            Event::Node(node) => {
-                let turns = state.turns;
-                state.add_node(*node, place, at);
-                if state.turns > turns {
-                    self.forget_turn();
-                }
-            }
+            Event::Node(node) => state.add_node(*node, place, at),
             Event::Usage(usage) => self.report(&usage, place, at),
             Event::Billed {
                 request,
@@ -129,7 +121,6 @@ impl Session {
                 state.first_unreadable.get_or_insert((place, why));
             }
         }
-        self.state.check_branch();
         self.state.mark(place, at);
     }
 

@@ -6,7 +6,6 @@
 
 mod facts;
 mod fold;
-mod forgetting;
 mod forgotten;
 mod refers_back;
 mod report;
@@ -18,7 +17,6 @@ use super::attribution::{Attribution, alive};
 use super::cache_clock::CacheClock;
 use super::calibrations::Calibrations;
 use super::event::{Meta, Place};
-use super::forgotten::ForgottenItems;
 use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
 use super::items::Items;
 use super::past::{Inputs, Past};
@@ -96,8 +94,6 @@ pub struct State {
     /// The summary that the log has in the place of earlier records.
     summary: Option<Summary>,
     last_place: Option<Place>,
-    /// The sums in place of items that were forgotten, if only the size will be asked for.
-    folded: Option<Box<ForgottenItems>>,
 }
 
 impl State {

@@ -102,7 +102,6 @@ pub fn tail(
         measure,
         rules,
         reach,
-        folds: reach.is_final,
         file,
         stamp,
         held: Vec::new(),
@@ -125,8 +124,6 @@ struct TailReader<'a> {
     measure: &'a dyn Measure,
     rules: &'a Arc<Rules>,
     reach: Reach,
-    /// True if sessions may fold.
-    folds: bool,
     file: Bytes,
     stamp: Stamp,
     /// The bytes of the newest piece, unless it is streamed.
@@ -159,16 +156,11 @@ impl TailReader<'_> {
         Ok(size)
     }
 
-    /// Decodes the last bytes; again without folding, if they need what was forgotten.
+    /// Decodes the last bytes.
     fn read(&mut self, size: u64) -> io::Result<Piece> {
-        loop {
-            let piece = self.decode(size)?;
-            piece.conversations.have_room()?;
-            if !piece.conversations.any_has_needed_forgotten() {
-                return Ok(piece);
-            }
-            self.folds = false;
-        }
+        let piece = self.decode(size)?;
+        piece.conversations.have_room()?;
+        Ok(piece)
     }
 
     fn decode(&mut self, size: u64) -> io::Result<Piece> {
@@ -177,9 +169,6 @@ impl TailReader<'_> {
         let mut conversations = Conversations::new(&self.log.facts, self.rules, Coverage::Tail);
         if self.reach.is_final {
             conversations = conversations.finally();
-        }
-        if self.folds {
-            conversations = conversations.folding();
         }
         let mut decoder = self.log.decoder();
         if start > 0 {
@@ -200,7 +189,7 @@ impl TailReader<'_> {
                 conversations.apply(out.entries.drain(..));
             }
             // The rest would be read for nothing.
-            if conversations.any_needs_forgotten() || conversations.have_room().is_err() {
+            if conversations.have_room().is_err() {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())

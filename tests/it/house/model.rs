@@ -40,7 +40,6 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "calibrations",
             "record_tree",
             "content",
-            "forgotten",
             "items",
             "attribution",
             "past",
