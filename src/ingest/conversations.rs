@@ -2,7 +2,6 @@
 
 use super::lines::Line;
 use super::lines::records::each_record;
-use super::room;
 use decode::damage;
 use formats::Decoder;
 use model::event::{Conversation, Entry, Event, EventSink, Place};
@@ -44,10 +43,9 @@ pub struct Conversations {
     coverage: Coverage,
     /// True if nothing is read after this: neither earlier states are kept nor the place to continue at.
     is_final: bool,
-    /// Entries since memory was looked for.
-    since: usize,
-    /// True if there was no memory for more: then no more entries are taken in.
-    is_full: bool,
+    /// The records that were taken in, and the most that are.
+    records: u64,
+    most_records: u64,
     /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
     conversations: BTreeMap<Conversation, Session>,
@@ -61,8 +59,8 @@ impl Conversations {
             rules: Arc::clone(rules),
             coverage,
             is_final: false,
-            since: 0,
-            is_full: false,
+            records: 0,
+            most_records: MOST_RECORDS,
             id: log.id.as_deref().map(Into::into),
             conversations: BTreeMap::new(),
         };
@@ -108,43 +106,42 @@ impl Conversations {
         })
     }
 
-    /// Folds entries into the sessions.
+    /// Applies entries to the sessions, up to the most records that a log may have.
     pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
-            self.since += 1;
-            if self.since >= room::ENTRIES_PER_CHECK {
-                self.since = 0;
-                let mut conversations = self.conversations.values_mut();
-                self.is_full = self.is_full
-                    || !room::is_left(|| {
-                        conversations.try_for_each(|s| s.try_reserve(room::ENTRIES_PER_CHECK * 4))
-                    });
-            }
-            if self.is_full {
+            if self.records > self.most_records {
                 return;
             }
-            self.conversation(entry.conversation).take_in(entry);
+            let session = self.conversation(entry.conversation);
+            let before = session.records;
+            session.take_in(entry);
+            self.records += session.records - before;
         }
     }
 
-    /// Folds entries into the sessions.
+    /// Applies entries to the sessions.
     ///
     /// # Errors
     ///
-    /// There was not enough memory for them.
+    /// The log has too many records.
     pub(crate) fn take_in(&mut self, entries: Vec<Entry>) -> io::Result<()> {
         self.apply(entries);
-        self.have_room()
+        self.check_records()
     }
 
-    /// Checks that all entries were taken in.
+    /// Checks that all entries were applied.
     ///
     /// # Errors
     ///
-    /// There was not enough memory for them.
-    pub(crate) fn have_room(&self) -> io::Result<()> {
-        if self.is_full {
-            return Err(room::none_left());
+    /// The log has too many records.
+    pub(crate) fn check_records(&self) -> io::Result<()> {
+        if self.records > self.most_records {
+            let most = self.most_records;
+            let why = format!(
+                "it has more than {most} records; the end of a file of lines can be read by \
+                 `tail -n 100000 LOG | ctxgauge report -`"
+            );
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
         }
         Ok(())
     }
@@ -201,6 +198,9 @@ impl Conversations {
     }
 }
 
+/// The most records that a log may have: their items are in memory, a gigabyte for a million.
+const MOST_RECORDS: u64 = 2_000_000;
+
 /// The largest parts of a log's end that are searched for the data of a gauge, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchLimits {
@@ -239,4 +239,35 @@ pub(crate) fn decode(
         None,
         Event::Unreadable(why.into()),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::made::MadeLog;
+    use model::event::Key;
+
+    #[test]
+    fn a_log_with_too_many_records_is_an_error_that_says_what_to_do() {
+        let log = MadeLog::new("").log();
+        let mut conversations = Conversations::new(&log.facts, &Arc::default(), Coverage::Whole);
+        conversations.most_records = 3;
+        let entry = |line| Entry {
+            conversation: Conversation::Side(Key::new(line % 2)),
+            place: Place::of_line(line),
+            at: None,
+            event: Event::Damaged,
+        };
+        let three = (1..=3).flat_map(|line| [entry(line), entry(line)]);
+        assert!(conversations.take_in(three.collect()).is_ok());
+        let error = conversations.take_in(vec![entry(4)]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert!(
+            error.to_string().contains("more than 3 records; the end"),
+            "{error}"
+        );
+        let _ = conversations.take_in((5..100).map(entry).collect());
+        let damaged = conversations.sessions().map(|session| session.damaged);
+        assert_eq!(damaged.sum::<u64>(), 7);
+    }
 }

@@ -52,7 +52,6 @@ pub mod log;
 pub mod patience;
 mod problem;
 pub mod reader;
-mod room;
 pub mod search;
 pub mod sidecar;
 pub mod source;

@@ -17,7 +17,6 @@ mod branch;
 mod by_agent;
 mod cost;
 mod deferred;
-mod memory;
 mod output;
 mod pictures;
 mod recent;

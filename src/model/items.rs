@@ -19,7 +19,6 @@ use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 
 mod guessed;
-mod kept;
 mod lists;
 mod pictures;
 mod rescaled;

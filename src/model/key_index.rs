@@ -1,7 +1,7 @@
 //! Finds what has a key, in little memory: the keys are where they belong.
 
 use crate::event::Key;
-use crate::small::{NoMemory, short};
+use crate::small::short;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 
@@ -29,17 +29,6 @@ impl KeyIndex {
         let entry = table.entry(state.hash_one(key), is_it, hash_of);
         *entry.or_insert(0).get_mut() = short(ix);
     }
-
-    /// Makes room for this many more.
-    pub(crate) fn try_reserve(
-        &mut self,
-        more: usize,
-        key_of: impl Fn(usize) -> Option<Key>,
-    ) -> Result<(), NoMemory> {
-        let KeyIndex { table, state } = self;
-        let hash_of = |ix: &u32| key_of(*ix as usize).map_or(0, |key| state.hash_one(key));
-        table.try_reserve(more, hash_of).map_err(|_| NoMemory)
-    }
 }
 
 #[cfg(test)]
@@ -56,7 +45,6 @@ mod tests {
             let key_of = |ix: usize| keys.get(ix).copied();
             for (ix, key) in keys.iter().enumerate() {
                 prop_assert_eq!(index.find(*key, key_of), expected.get(key).copied());
-                index.try_reserve(1, key_of).unwrap();
                 index.insert(*key, ix, key_of);
                 expected.insert(*key, ix);
             }

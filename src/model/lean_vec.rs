@@ -1,6 +1,5 @@
 //! Long lists: a session may have a million items and requests.
 
-use super::small::{NoMemory, reserve};
 use derive_more::Deref;
 use std::slice::Iter;
 
@@ -48,11 +47,6 @@ impl<T> LeanVec<T> {
     #[track_caller]
     pub(crate) fn change<A>(&mut self, ix: usize, change: impl FnOnce(&mut T) -> A) -> A {
         change(&mut self.0[ix])
-    }
-
-    /// Makes room for this many more entries.
-    pub(crate) fn try_reserve(&mut self, entries: usize) -> Result<(), NoMemory> {
-        reserve(&mut self.0, entries)
     }
 }
 

@@ -9,7 +9,7 @@ use super::attribution::Attribution;
 use super::calibration::Spread;
 use super::event::Place;
 use super::history::RequestIx;
-use crate::small::{MaybeIx, MaybeTime, NoMemory, reserve, short};
+use crate::small::{MaybeIx, MaybeTime, short};
 use jiff::Timestamp;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -282,14 +282,6 @@ impl Past {
     /// Returns the record of the agent's newest number by then; 0: none.
     pub(super) fn estimate_record_at(&self, inputs: &Inputs) -> u32 {
         newest(&self.estimates, inputs.estimates).map_or(0, |dated| dated.record)
-    }
-
-    /// Makes room for this many more marks.
-    pub(super) fn try_reserve(&mut self, marks: usize) -> Result<(), NoMemory> {
-        if self.forgotten {
-            return Ok(());
-        }
-        reserve(&mut self.marks, marks)
     }
 
     /// Forgets the earlier states.

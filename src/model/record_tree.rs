@@ -17,7 +17,7 @@ use super::event::{Key, Parent, Part, RetainedItems};
 use super::history::ItemIx;
 use super::key_index::KeyIndex;
 use super::lean_vec::LeanVec;
-use super::small::{NoMemory, reserve, short};
+use super::small::short;
 use link::{ItemLists, Link};
 use std::collections::BTreeMap;
 use walk::WalkResult;
@@ -159,18 +159,6 @@ impl RecordTree {
 
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
-    }
-
-    /// Makes room for this many more nodes.
-    pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), NoMemory> {
-        self.nodes.try_reserve(nodes)?;
-        reserve(&mut self.path, nodes)?;
-        reserve(&mut self.responses, nodes)?;
-        let (nodes_of, responses) = (&self.nodes, &self.responses);
-        let key_of = |node: usize| nodes_of.get(node)?.key;
-        self.by_key.try_reserve(nodes, key_of)?;
-        let request_of = |ix: usize| Some(responses.get(ix)?.request);
-        self.by_request.try_reserve(nodes, request_of)
     }
 
     pub(super) fn last(&self) -> NodeIx {

@@ -16,7 +16,6 @@ pub use super::history::{
     Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, ItemList, ItemRef, PastReset,
     Request, RequestIx, RequestList, RequestRef, SizedItem,
 };
-pub use super::small::NoMemory;
 use super::state::{ReportOrder, State};
 use super::sums::RunningSums;
 use super::window::{ClientStatus, Overrides, Rules};
@@ -122,15 +121,6 @@ impl Session {
             }
         }
         self.state.mark(place, at);
-    }
-
-    /// Makes room for this many more records, in the lists that take the most memory.
-    ///
-    /// # Errors
-    ///
-    /// There is not enough memory.
-    pub fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
-        self.state.try_reserve(records)
     }
 
     /// Works out what [`Session::take_in`] has put off. Costs nothing where that is nothing.

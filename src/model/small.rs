@@ -1,26 +1,6 @@
 //! Indices, times and lists in little memory: a session has a million records.
 
 use jiff::Timestamp;
-use std::collections::TryReserveError;
-
-/// There is not enough memory.
-#[derive(Debug, Clone, Copy)]
-pub struct NoMemory;
-
-impl From<TryReserveError> for NoMemory {
-    fn from(_: TryReserveError) -> NoMemory {
-        NoMemory
-    }
-}
-
-/// Makes room for this many more entries. A list that is full grows by a quarter: to twice its size, half of a long one
-/// would be unused.
-pub(super) fn reserve<T>(list: &mut Vec<T>, more: usize) -> Result<(), NoMemory> {
-    if list.capacity() - list.len() < more {
-        list.try_reserve_exact(more.max(list.len() / 4))?;
-    }
-    Ok(())
-}
 
 /// Returns an index in half the memory. No session has four billion of anything.
 pub(super) fn short(ix: usize) -> u32 {
@@ -119,17 +99,6 @@ mod tests {
         assert_eq!(size_of::<MaybeIx>(), size_of::<Option<usize>>() / 4);
         assert_eq!(size_of::<MaybeCount>(), size_of::<Option<u64>>() / 4);
         assert_eq!(size_of::<MaybeTime>(), size_of::<Option<Timestamp>>() / 3);
-    }
-
-    #[test]
-    fn a_long_list_grows_by_a_quarter() {
-        let mut list = vec![0_u8; 1_000];
-        reserve(&mut list, 10).unwrap();
-        assert_eq!(list.capacity(), 1_250);
-        reserve(&mut list, 250).unwrap();
-        assert_eq!(list.capacity(), 1_250);
-        reserve(&mut list, 600).unwrap();
-        assert_eq!(list.capacity(), 1_600);
     }
 
     #[test]

@@ -23,7 +23,6 @@ use super::past::{Inputs, Past};
 use super::project::last_part;
 use super::record_tree::RecordTree;
 use super::recurring::RecurringPart;
-use super::small::NoMemory;
 use super::window::{Overrides, Rules};
 use facts::NamedFacts;
 use jiff::Timestamp;
@@ -202,13 +201,6 @@ impl State {
 
     pub(super) fn chain(&self) -> &RecordTree {
         &self.tree
-    }
-
-    /// Makes room for this many more records, in the lists that take the most memory.
-    pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
-        self.tree.try_reserve(records)?;
-        self.past.try_reserve(records)?;
-        self.attribution.try_reserve(records)
     }
 
     /// Returns the number of records on the live branch.

@@ -4,7 +4,6 @@ mod accounts;
 mod damage;
 mod files;
 mod follow;
-mod memory;
 #[cfg(target_os = "linux")]
 mod opened;
 mod order;

@@ -159,7 +159,7 @@ impl TailReader<'_> {
     /// Decodes the last bytes.
     fn read(&mut self, size: u64) -> io::Result<Piece> {
         let piece = self.decode(size)?;
-        piece.conversations.have_room()?;
+        piece.conversations.check_records()?;
         Ok(piece)
     }
 
@@ -189,7 +189,7 @@ impl TailReader<'_> {
                 conversations.apply(out.entries.drain(..));
             }
             // The rest would be read for nothing.
-            if conversations.have_room().is_err() {
+            if conversations.check_records().is_err() {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())

@@ -54,15 +54,11 @@ fn read(
     let deliver: &mut OnLine<'_> = &mut |place, line| {
         decode(decoder.decoder.as_mut(), place, line, &mut out);
         conversations.apply(out.entries.drain(..));
-        if conversations.have_room().is_err()
-            || !conversations
-                .conversation(Conversation::Main)
-                .requests()
-                .is_empty()
-        {
-            return ControlFlow::Break(());
+        let main = conversations.conversation(Conversation::Main);
+        match main.requests().is_empty() {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
         }
-        ControlFlow::Continue(())
     };
     Lines::at(0, 1, SEARCHED).read_all(&mut file.take(SEARCHED), deliver)?;
     let main = conversations.conversation(Conversation::Main);

@@ -12,7 +12,6 @@ mod list;
 
 use crate::conversations::Conversations;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, OnEntry, Reading, Store};
-use crate::room;
 use crate::sidecar::States;
 use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
 use crate::text::{self, Pieces};
@@ -179,7 +178,7 @@ impl DocumentCursor {
             _ => self.read_whole(&mut file, stamp.bytes(), measure)?,
         };
         self.checkpoint = contents.checkpoint;
-        contents.conversations.have_room()?;
+        contents.conversations.check_records()?;
         // Whoever rewrites a file empties it first.
         let is_torn = contents.len == 0
             || contents.len as u64 != stamp.bytes()
@@ -421,7 +420,7 @@ pub(super) fn bytes(source: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
     admit(len)?;
     let mut bytes = Vec::new();
     let len = usize::try_from(len).unwrap_or(0);
-    room::reserve(&mut bytes, len)?;
+    bytes.try_reserve(len)?;
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;
     admit(bytes.len() as u64)?;
     blank_mark(&mut bytes);
