@@ -297,7 +297,7 @@ mod tests {
             };
             assert_eq!(reset.cause.name(), "auto");
             assert!(reset.before >= trigger, "{} < {trigger}", reset.before);
-            let before = &session.requests().at(reset.request - 1);
+            let before = &session.requests()[reset.request - 1];
             assert!(before.prompt() < trigger, "it was not late");
             assert!(session.requests().len() > reset.request + 3, "it goes on");
             assert_eq!(session.project(), "teashop");

@@ -90,7 +90,7 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let carried = CarriedCost::by(session, requests);
     let repeated = repeats(session, session.in_context());
     let is_asked_for = |ix: ItemIx| {
-        let item = &session.items().at(ix);
+        let item = &session.items()[ix];
         let tool = item.tool();
         which.role.is_none_or(|role| item.role() == role)
             && which.tool.as_deref().is_none_or(|name| tool == Some(name))
@@ -118,7 +118,7 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
         if which.texts == Texts::On {
             part.insert("call".into(), calls.arguments_at(session, ix).into());
         }
-        let held = session.items().at(ix).presence().requests_held(requests);
+        let held = session.items()[ix].presence().requests_held(requests);
         part.insert("requests_held".into(), held.into());
         part.retain(|_, value| !value.is_null());
         part
@@ -150,7 +150,7 @@ fn what_if(of: &SessionMatch<'_>, ids: Vec<ItemIx>) -> Result<Value, String> {
     let absent: Vec<ItemIx> = ids
         .iter()
         .copied()
-        .filter(|ix| !session.items().at(*ix).in_context())
+        .filter(|ix| !session.items()[*ix].in_context())
         .take(NAMED_IDS)
         .collect();
     let side = |used: u64, headroom: Option<u64>, left: Value, row: &WhatIf| {
@@ -206,7 +206,7 @@ fn coming(of: &SessionMatch<'_>) -> Value {
 fn text(of: &SessionMatch<'_>, part: &Part) -> Result<Value, String> {
     let items = of.session.items();
     check_ids(&BTreeSet::from([part.id]), items.len())?;
-    let request = TextRequest::of(of.follower.file(), items.at(part.id));
+    let request = TextRequest::of(of.follower.file(), &items[part.id]);
     let mut request = request.ok_or("the log has no text of this item")?;
     request.page = u32::try_from(part.from / PAGE_BYTES).unwrap_or(u32::MAX);
     let page = of

@@ -84,7 +84,7 @@ impl LoggedEstimate {
         if self.requests > requests.len() {
             return None;
         }
-        let mut newer = requests.from(self.requests);
+        let mut newer = requests.iter().skip(self.requests);
         let is_current = self.resets == attribution.resets().len()
             && newer.all(|request| request.key() == self.request);
         let reported = attribution

@@ -31,12 +31,11 @@ mod turn_overhead;
 
 use super::Source;
 use super::event::{Key, Parent, Part};
-use super::history::{ItemIx, ItemRef, PastReset, Request, RequestIx, RequestList};
+use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
 use super::items::{Items, parts};
 use super::record_tree::{NodeIx, RecordTree};
 use super::recurring::{Recurring, RecurringPart};
 use crate::history::Coverage;
-use crate::key_index::KeyIndex;
 use cost::{cost_in_delta, cost_in_first_prompt, fits, give_excess_to_partial_items, lacks_items};
 use deferred::DeferredWork;
 use recent::RecentAttributions;
@@ -50,9 +49,9 @@ use turn_overhead::TurnOverhead;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attribution {
     items: Items,
-    requests: RequestList,
+    requests: Vec<Request>,
     resets: Vec<PastReset>,
-    by_request: KeyIndex,
+    by_request: HashMap<Key, RequestIx>,
     /// The newest usable report on the live branch since the last reset.
     anchor: Option<RequestIx>,
     /// The newest node at which a request was attributed.
@@ -139,7 +138,7 @@ impl Attribution {
         &mut self.items
     }
 
-    pub(super) fn requests(&self) -> &RequestList {
+    pub(super) fn requests(&self) -> &[Request] {
         &self.requests
     }
 
@@ -148,7 +147,7 @@ impl Attribution {
     pub(super) fn change_requests(&mut self, mut change: impl FnMut(&mut Request)) {
         self.corrections += 1;
         for ix in 0..self.requests.len() {
-            self.requests.change(ix, &mut change);
+            change(&mut self.requests[ix]);
         }
     }
 
@@ -168,8 +167,7 @@ impl Attribution {
 
     /// Returns the request of this key, if it was reported.
     pub(super) fn request_of(&self, key: Key) -> Option<RequestIx> {
-        let key_of = |ix: usize| Some(self.requests.get(ix)?.key());
-        self.by_request.find(key, key_of)
+        self.by_request.get(&key).copied()
     }
 
     /// Returns unlogged text that comes and goes.
@@ -189,13 +187,13 @@ impl Attribution {
 
     /// Returns true if an item was in the prompt of this request, by the order of reports and by the order of records:
     /// a report may come late.
-    pub(super) fn in_prompt(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
-        item.presence().held_by(request) && item.node() < self.requests.at(request).start()
+    pub(super) fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
+        item.presence().held_by(request) && item.node() < self.requests[request].start()
     }
 
     /// Returns true if an item that was in the context at some time since had been sent with this request by then.
-    pub(super) fn was_sent(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
-        item.presence().was_sent_with(request) && item.node() < self.requests.at(request).start()
+    pub(super) fn was_sent(&self, item: &Item, request: RequestIx) -> bool {
+        item.presence().was_sent_with(request) && item.node() < self.requests[request].start()
     }
 
     /// Adds a newly reported request, and attributes it unless its report comes late or belongs to a branch
@@ -218,9 +216,7 @@ impl Attribution {
         }
         report.set_start(start);
         self.requests.push(report);
-        let requests = &self.requests;
-        let key_of = |ix: usize| Some(requests.get(ix)?.key());
-        self.by_request.insert(key, ix, key_of);
+        self.by_request.insert(key, ix);
         self.deferred.begin_response();
         // A reset that takes effect later counts from the request after this one.
         let precedes_reset = self.resets.last().is_some_and(|reset| reset.request > ix);
@@ -229,8 +225,7 @@ impl Attribution {
         }
         self.newest_start = start;
         let previous = self.anchor.into();
-        self.requests
-            .change(ix, |request| request.previous = previous);
+        self.requests[ix].previous = previous;
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
         self.strip_at_switch(ix, tree);
@@ -245,7 +240,7 @@ impl Attribution {
     /// Attributes what a request's prompt held: the items since the report before, and the rest of it to the system part.
     fn attribute(&mut self, ix: RequestIx, tree: &RecordTree, coverage: Coverage) {
         self.undo_own_count();
-        let start = self.requests.at(ix).start();
+        let start = self.requests[ix].start();
         let fresh = self.items.send(ix, start);
         self.attributed.put(ix, &fresh);
         let held = self.items.attributed_before(start, tree);
@@ -266,7 +261,7 @@ impl Attribution {
         tree: &RecordTree,
         coverage: Coverage,
     ) -> u64 {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (prompt, is_whole) = (request.prompt(), request.is_whole());
         let estimates = self.estimates(fresh);
 
@@ -309,17 +304,16 @@ impl Attribution {
         held: u64,
         tree: &RecordTree,
     ) -> u64 {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (key, prompt, is_whole) = (request.key(), request.prompt(), request.is_whole());
-        let unlogged = self.requests.at(anchor).system();
+        let unlogged = self.requests[anchor].system();
 
         // 1. Predict the prompt from what was known before its report.
         let expected = self.items.expected(unlogged + held, fresh);
         let expected = self.recurring.adjust(self.with_returning(expected));
         let begins_turn = self.begins_turn(ix, anchor);
         let predicted = Some(self.with_turns.adjust(expected, begins_turn));
-        self.requests
-            .change(ix, |request| request.set_predicted(predicted));
+        self.requests[ix].set_predicted(predicted);
 
         // 2. Compare the growth with the estimates of its items. Note unlogged text that comes again and again.
         let lost = self.lost_with_reset(anchor);
@@ -334,7 +328,7 @@ impl Attribution {
         self.with_turns.note(key, rest as f64 - sum, begins_turn);
 
         // 3. Determine the cost of the items together: the growth if that fits their estimates, otherwise the estimates.
-        let items = fresh.iter().map(|ix| self.items.all().at(*ix));
+        let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
         give_excess_to_partial_items(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
         let (cost, source) = cost_in_delta(calibration, rest, sum, fresh.len(), is_whole);
@@ -367,11 +361,10 @@ impl Attribution {
 
     fn set_system(&mut self, ix: RequestIx, system: u64, tree: &RecordTree) {
         let generation = self.generation();
-        self.requests.change(ix, |request| {
-            request.set_system(system);
-            request.generation = generation;
-        });
-        if tree.is_live(self.requests.at(ix).start()) {
+        let request = &mut self.requests[ix];
+        request.set_system(system);
+        request.generation = generation;
+        if tree.is_live(self.requests[ix].start()) {
             self.anchors.insert(ix);
         }
     }
@@ -382,15 +375,15 @@ impl Attribution {
         let Some(anchor) = self.anchor else {
             return;
         };
-        let request = self.requests.at(anchor);
+        let request = &self.requests[anchor];
         let (start, system) = (request.start(), request.system());
-        let is_before = |ix: &&ItemIx| self.items.all().at(**ix).node() < start;
+        let is_before = |ix: &&ItemIx| self.items.all()[**ix].node() < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
-        let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all().at(**ix), anchor);
+        let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all()[**ix], anchor);
         let replaced: Vec<ItemIx> = replaced.iter().filter(was_held).copied().collect();
         let attributed = replaced
             .iter()
-            .filter_map(|ix| self.items.all().at(*ix).attributed());
+            .filter_map(|ix| self.items.all()[*ix].attributed());
         let room = system.saturating_add(attributed.map(|(tokens, _)| tokens).sum());
         let estimates = self.estimates(&items);
         let sum = estimates.iter().sum::<f64>().round() as u64;
@@ -406,8 +399,7 @@ impl Attribution {
         }
         let given = self.apportion(&items, &estimates, sum.min(room), Source::Shared);
         let system_now = room - given;
-        self.requests
-            .change(anchor, |request| request.set_system(system_now));
+        self.requests[anchor].set_system(system_now);
         self.void_later(anchor);
         if self.prefix == Some(system) {
             self.prefix = Some(system_now);
@@ -441,8 +433,7 @@ impl Attribution {
     /// request has attributed otherwise, so they do not add up any more.
     fn void_later(&mut self, ix: RequestIx) {
         for later in ix + 1..self.requests.len() {
-            self.requests
-                .change(later, |request| request.generation = None);
+            self.requests[later].generation = None;
         }
     }
 
@@ -459,7 +450,7 @@ impl Attribution {
 
     /// Notes a compaction or clear, before anything leaves.
     pub(super) fn add_reset(&mut self, reset: PastReset) {
-        self.unlogged_before = self.anchor.map(|anchor| self.requests.at(anchor).system());
+        self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system());
         self.recurring.forget_presence();
         self.resets.push(reset);
     }
@@ -494,7 +485,7 @@ pub(super) fn alive<'c>(
     items: &'c Items,
 ) -> impl Iterator<Item = ItemIx> + Clone + 'c {
     let all = tree.live().flat_map(|node| tree.items(node));
-    all.filter(|ix| items.all().at(*ix).in_context())
+    all.filter(|ix| items.all()[*ix].in_context())
 }
 
 /// An output this much larger than its thinking needs no item of its own: framing.

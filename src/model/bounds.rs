@@ -180,20 +180,20 @@ fn size(
     let requests = session.requests();
     let now = beyond(context.used);
     let reset = session.resets().last().map_or(0, |reset| reset.request);
-    let of_request = |ix: usize| beyond(requests.at(ix).total());
+    let of_request = |ix: usize| beyond(requests[ix].total());
     match bounds.moment {
         BoundScope::Now => {
             let value = now?;
             let epoch = (reset.min(requests.len())..requests.len()).rev();
             let first = epoch.take_while(|ix| of_request(*ix).is_some()).last();
-            let since = first.map_or(session.updated_at, |ix| requests.at(ix).at());
+            let since = first.map_or(session.updated_at, |ix| requests[ix].at());
             Some(Excess { value, since })
         }
         BoundScope::Ever => {
             let largest = (0..requests.len()).filter_map(of_request).chain(now);
             let value = largest.max_by(f64::total_cmp)?;
             let first = (0..requests.len()).find(|ix| of_request(*ix).is_some());
-            let since = first.map_or(session.updated_at, |ix| requests.at(ix).at());
+            let since = first.map_or(session.updated_at, |ix| requests[ix].at());
             Some(Excess { value, since })
         }
     }
@@ -214,7 +214,7 @@ fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Violation
     let (largest, tokens, _) = **beyond.iter().max_by_key(|(ix, tokens, _)| (*tokens, *ix))?;
     let first = beyond
         .first()
-        .and_then(|(ix, ..)| session.items().at(*ix).at());
+        .and_then(|(ix, ..)| session.items()[*ix].at());
     Some(Violation {
         item: Some(largest),
         items: beyond.len(),
@@ -264,7 +264,7 @@ fn repeated(session: &Session, most: u64) -> Option<Violation> {
         sum = sum.saturating_add(session.tokens(**ix).0);
         sum > most
     });
-    let since = first.and_then(|ix| session.items().at(*ix).at());
+    let since = first.and_then(|ix| session.items()[*ix].at());
     let what = BoundedQuantity::Repeated;
     Some(Violation::new(
         what,

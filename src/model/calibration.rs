@@ -20,7 +20,7 @@ use self::judge::DECISIVE_MARGIN;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
 pub use super::expectation::Expectation;
-use super::history::ItemRef;
+use super::history::Item;
 use super::pictures::{Media, Pictures};
 use super::thinking::Thinking;
 use super::{Kind, Role};
@@ -37,7 +37,7 @@ pub struct Sample {
 
 impl Sample {
     /// Returns the sample of an item.
-    pub fn of(item: &ItemRef<'_>) -> Sample {
+    pub fn of(item: &Item) -> Sample {
         Sample {
             role: item.role(),
             kind: item.kind(),

@@ -6,7 +6,7 @@
 use super::Kind;
 use super::event::Key;
 use super::session::Session;
-use crate::history::{ItemIx, ItemRef, NOT_LOGGED};
+use crate::history::{Item, ItemIx, NOT_LOGGED};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -35,10 +35,10 @@ impl Calls {
 
     /// Returns the call of one item, which is not far before it: a list asks for one item of each session.
     pub fn of_item(session: &Session, ix: ItemIx) -> Calls {
-        let before = session.items().to(ix).enumerate().rev();
+        let before = session.items().iter().take(ix).enumerate().rev();
         let call = session.items().get(ix).and_then(|item| item.call());
         let found = call.and_then(|call| {
-            let is_call = |item: &ItemRef<'_>| {
+            let is_call = |item: &Item| {
                 item.kind() == Kind::ToolCall
                     && item.call() == Some(call)
                     && !arguments(item).is_empty()
@@ -66,7 +66,7 @@ impl Calls {
 
     /// Returns the name of an item beside its tool or kind: what its call was made with, or else its beginning. At most
     /// [`super::event::PREVIEW_BYTES`] long, on one line. This is log text: not safe to print.
-    pub fn name<'s>(&self, session: &'s Session, item: &ItemRef<'s>) -> Cow<'s, str> {
+    pub fn name<'s>(&self, session: &'s Session, item: &'s Item) -> Cow<'s, str> {
         match item.kind() {
             Kind::ToolCall => relative(session, preview(item)),
             _ => match self.subject(session, item) {
@@ -88,7 +88,7 @@ impl Calls {
 
     /// Returns the arguments of the call that a tool's result belongs to, as a person would write them. Paths below the
     /// session's folder are relative to it.
-    pub fn subject<'s>(&self, session: &'s Session, result: &ItemRef<'_>) -> Option<Cow<'s, str>> {
+    pub fn subject<'s>(&self, session: &'s Session, result: &Item) -> Option<Cow<'s, str>> {
         if result.kind() != Kind::ToolResult {
             return None;
         }
@@ -99,7 +99,7 @@ impl Calls {
 
 /// Returns an item's preview, without the tool's name that begins a call. This is log text: not safe to print. A note
 /// replaces hidden content, such as most thinking.
-pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
+pub fn preview<'a>(item: &'a Item) -> &'a str {
     let is_hidden = || item.size().opaque > 0 || item.size().reported > 0;
     match arguments(item) {
         "" if is_hidden() => NOT_LOGGED,
@@ -108,7 +108,7 @@ pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
 }
 
 /// Returns a call's preview without the tool's name, and that of any other item as it is.
-fn arguments<'a>(item: &ItemRef<'a>) -> &'a str {
+fn arguments<'a>(item: &'a Item) -> &'a str {
     let whole = item.preview();
     let tool = item.tool().filter(|_| item.kind() == Kind::ToolCall);
     let arguments = tool.and_then(|tool| whole.strip_prefix(tool));
@@ -167,7 +167,7 @@ mod tests {
             .node("6", vec![piece("b", None, Kind::ToolResult, "ok")])
             .node("7", vec![piece("c", None, Kind::ToolResult, "alone")]);
         let (all, one) = (Calls::of(&log.session), Calls::of_items(&log.session, [4]));
-        let item = |ix| log.session.items().at(ix);
+        let item = |ix| &log.session.items()[ix];
         let names =
             |calls: &Calls| [0, 4, 5, 6].map(|ix| calls.name(&log.session, &item(ix)).into_owned());
         assert_eq!(
@@ -211,7 +211,7 @@ mod tests {
         };
         let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
         let log = Log::new().node("1", items);
-        let previews = [0, 1].map(|ix: usize| preview(&log.session.items().at(ix)));
+        let previews = [0, 1].map(|ix: usize| preview(&log.session.items()[ix]));
         assert_eq!(previews, [NOT_LOGGED, ""]);
     }
 }

@@ -5,7 +5,7 @@
 use super::hooked::{self, HookedCompaction};
 use super::session::Session;
 use super::{Kind, LeaveReason, Source};
-use crate::history::{Departure, ItemRef, PastReset, RequestIx, SizedItem};
+use crate::history::{Departure, Item, PastReset, RequestIx, SizedItem};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -106,7 +106,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
 
 /// Takes in an item of a summary. Later ones count if they are of the same record.
 fn add_summary(session: &Session, summary: &mut Option<SizedItem>, item: SizedItem) {
-    let node = |ix: usize| session.items().at(ix).node();
+    let node = |ix: usize| session.items()[ix].node();
     match summary {
         Some((first, tokens, source)) if node(*first) == node(item.0) => {
             *tokens = tokens.saturating_add(item.1);
@@ -159,7 +159,7 @@ struct PresenceSpan {
 }
 
 impl PresenceSpan {
-    fn of(resets: &[PastReset], item: &ItemRef<'_>) -> PresenceSpan {
+    fn of(resets: &[PastReset], item: &Item) -> PresenceSpan {
         let first = resets.partition_point(|reset| item.place() >= reset.place);
         let dropped = dropped_by(resets, item, first);
         let end = match (dropped, item.left()) {
@@ -178,7 +178,7 @@ impl PresenceSpan {
 /// Returns the resets during which an item was out of the context, and came back.
 fn absences<'r>(
     resets: &'r [PastReset],
-    item: &ItemRef<'r>,
+    item: &'r Item,
 ) -> impl Iterator<Item = Range<usize>> + use<'r> {
     let away = item.presence().away.iter();
     away.map(|away| from(resets, away.from)..from(resets, away.to))
@@ -225,7 +225,7 @@ fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
 
 /// Returns the reset that took an item out: the one of the same record. Without one, and with several between two
 /// requests, the first after the item.
-fn dropped_by(resets: &[PastReset], item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
+fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<usize> {
     let Departure {
         request,
         why,
@@ -245,7 +245,7 @@ fn dropped_by(resets: &[PastReset], item: &ItemRef<'_>, first_after: usize) -> O
 }
 
 /// Returns the reset that a summary belongs to: the last one before it, of those directly before its first request.
-fn summarised_by(session: &Session, item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
+fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
     let request = item.entered().unwrap_or(session.requests().len());
     let all = before(session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
@@ -329,7 +329,7 @@ mod tests {
 
         /// Returns for each reset the items that left, the largest of them, the number of items kept, and the summary.
         fn summary_of_all(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
-            let name = |ix: ItemIx| self.0.items().at(ix).preview();
+            let name = |ix: ItemIx| self.0.items()[ix].preview();
             compactions(&self.0)
                 .iter()
                 .map(|c| {
@@ -359,7 +359,7 @@ mod tests {
         );
         let (left, kept) = contents(&log.0, 0);
         let names = |items: Vec<SizedItem>| -> Vec<String> {
-            let names = items.iter().map(|(ix, ..)| log.0.items().at(*ix).preview());
+            let names = items.iter().map(|(ix, ..)| log.0.items()[*ix].preview());
             names.map(ToString::to_string).collect()
         };
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The sums over the items of a context.
 
-use super::history::{ItemRef, SizedItem};
+use super::history::{Item, SizedItem};
 use super::past::Inputs;
 use super::pictures::Media;
 
@@ -44,7 +44,7 @@ pub(super) struct Contribution {
 
 impl ContextSums {
     /// Adds what is in the context of an item, or takes it out: then `sign` is below 0.
-    pub(super) fn add(&mut self, item: &ItemRef<'_>, part: Contribution, sign: i128) {
+    pub(super) fn add(&mut self, item: &Item, part: Contribution, sign: i128) {
         if !part.is_here {
             return;
         }

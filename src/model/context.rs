@@ -10,7 +10,7 @@ use super::past::{Inputs, UnloggedSource};
 use super::pictures::Media;
 use super::state::State;
 use super::{Role, Source};
-use crate::history::{Coverage, ItemIx, ItemRef, RequestIx};
+use crate::history::{Coverage, Item, ItemIx, RequestIx};
 use crate::window::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -185,7 +185,7 @@ impl State {
         let mut tally = ContextSums::default();
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
-            let item = &self.items().at(*ix);
+            let item = &self.items()[*ix];
             let part = self.part(item, *tokens, *source, anchor);
             let is_here = true;
             tally.add(item, Contribution { is_here, ..part }, 1);
@@ -196,7 +196,7 @@ impl State {
     /// Returns the present contribution of an item of this size.
     pub(super) fn part(
         &self,
-        item: &ItemRef<'_>,
+        item: &Item,
         tokens: u64,
         source: Source,
         anchor: Option<RequestIx>,
@@ -313,9 +313,9 @@ impl State {
 
     /// Returns true if the attributed number of an item in the context is part of what the anchor reported. A number that
     /// was attributed by a request on an abandoned branch is not.
-    pub(super) fn is_anchored(&self, item: &ItemRef<'_>, anchor: Option<RequestIx>) -> bool {
+    pub(super) fn is_anchored(&self, item: &Item, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
-            let request = &self.requests().at(anchor);
+            let request = &self.requests()[anchor];
             // When it left, if it did, may have been found out later.
             self.attribution().was_sent(item, anchor)
                 || (request.output().is_some() && item.output_of() == Some(request.key()))

@@ -1,7 +1,7 @@
 //! Follows the growth of a context from request to request, by the agent's own count. A long session keeps it: one more
 //! request is one more step.
 
-use super::history::{RequestIx, RequestList};
+use super::history::{Request, RequestIx};
 use super::own_count::{CountState, Counts};
 use super::state::State;
 use jiff::Timestamp;
@@ -63,7 +63,7 @@ impl Counts<'_> {
 }
 
 /// Returns the step that led to a request, whose agent counted these prompts.
-fn step(all: &RequestList, prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
+fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
     let request = all.get(ix)?;
     let previous = request.previous()?;
     let before = all.get(previous)?;
@@ -143,7 +143,7 @@ impl RunningGrowth {
     /// Adds a request that will not change any more.
     fn add(&mut self, ix: RequestIx, state: &State) {
         let requests = state.requests();
-        self.prompts.push(self.counting.count(&requests.at(ix)));
+        self.prompts.push(self.counting.count(&requests[ix]));
         let step = step(requests, &self.prompts, ix);
         if ix < self.epoch {
             self.growth.earlier.extend(step)
@@ -161,7 +161,7 @@ impl RunningGrowth {
         let requests = state.requests();
         let newest = requests.len().saturating_sub(1);
         let mut counting = self.counting;
-        self.prompts.push(counting.count(&requests.at(newest)));
+        self.prompts.push(counting.count(&requests[newest]));
         let step = step(requests, &self.prompts, newest);
         self.prompts.pop();
         self.growth.steps.extend(step);

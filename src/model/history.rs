@@ -5,7 +5,6 @@ mod presence;
 mod request;
 
 use super::event::{Cause, CauseSource, Place};
-use super::lean_vec::LeanVec;
 use super::{LeaveReason, Source};
 pub(super) use item::PreviousSize;
 pub use item::{Absence, Departure, Item};
@@ -29,15 +28,6 @@ pub enum Coverage {
     /// All of it.
     Whole,
 }
-
-/// All items of a session.
-pub type ItemList = LeanVec<Item>;
-/// One of them.
-pub type ItemRef<'a> = &'a Item;
-/// All requests of a session.
-pub type RequestList = LeanVec<Request>;
-/// One of them.
-pub type RequestRef<'a> = &'a Request;
 
 /// An item's index in [`super::state::State::items`].
 pub type ItemIx = usize;

@@ -6,14 +6,11 @@
 use super::calibration::Sample;
 use super::calibrations::Calibrations;
 use super::event::{Key, NewItem, Place, count};
-use super::history::{
-    Absence, Departure, Item, ItemIx, ItemList, ItemRef, PreviousSize, RequestIx,
-};
+use super::history::{Absence, Departure, Item, ItemIx, PreviousSize, RequestIx};
 use super::names::Names;
 use super::record_tree::{NodeIx, RecordTree};
 use super::small::MaybeIx;
 use super::{Kind, LeaveReason, Source};
-use crate::lean_vec::LeanVec;
 use crate::small::short;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
@@ -48,7 +45,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, item: &ItemRef<'_>, tokens: i128) {
+    fn add(&mut self, item: &Item, tokens: i128) {
         self.all += tokens;
         if item.is_prefix() {
             self.prefix += tokens;
@@ -59,7 +56,7 @@ impl Tally {
 /// All items of a session, in the order of the log.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Items {
-    list: ItemList,
+    list: Vec<Item>,
     /// The names of their tools.
     names: Names,
     calibrations: Calibrations,
@@ -84,7 +81,7 @@ pub(super) struct Items {
     /// The items that the request that was attributed last was the first to send.
     newest_sent: FirstSent,
     /// Sizes of items before their [`Item::previous`], in no order.
-    older_sizes: LeanVec<OlderSize>,
+    older_sizes: Vec<OlderSize>,
     /// True if no sizes before the present one are kept.
     forgets_sizes: bool,
     /// The number of times that items have left, come back, or changed their size.
@@ -114,7 +111,7 @@ impl Items {
         }
     }
 
-    pub(super) fn all(&self) -> &ItemList {
+    pub(super) fn all(&self) -> &[Item] {
         &self.list
     }
 
@@ -123,7 +120,7 @@ impl Items {
     pub(super) fn change_all(&mut self, mut change: impl FnMut(&mut Item)) {
         self.touched.forget_all();
         for ix in 0..self.list.len() {
-            self.list.change(ix, &mut change);
+            change(&mut self.list[ix]);
         }
     }
 
@@ -152,7 +149,7 @@ impl Items {
     }
 
     pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         if let Some(known) = self.sizes_by_hash.get(&item.hash())
             && known.of != ix
             && is_content(item)
@@ -167,7 +164,7 @@ impl Items {
 
     /// Returns the size of an item, and how it is known.
     pub(super) fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        let attributed = self.list.at(ix).attributed();
+        let attributed = self.list[ix].attributed();
         attributed.unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
     }
 
@@ -176,7 +173,7 @@ impl Items {
         let estimated = self.estimated.unwrap_or_else(|| {
             let mut sum = Tally::default();
             for ix in self.unattributed() {
-                sum.add(&self.list.at(ix), i128::from(self.tokens(ix).0));
+                sum.add(&self.list[ix], i128::from(self.tokens(ix).0));
             }
             sum
         });
@@ -192,7 +189,7 @@ impl Items {
     pub(super) fn attributed_before(&self, node: NodeIx, tree: &RecordTree) -> u64 {
         let later = tree.live_from(node).flat_map(|node| tree.items(node));
         let attributed = later.filter_map(|ix| {
-            let item = &self.list.at(ix);
+            let item = &self.list[ix];
             let (tokens, _) = item.attributed().filter(|_| item.in_context())?;
             Some(i128::from(tokens))
         });
@@ -202,7 +199,7 @@ impl Items {
     /// Returns the items in the context that no report has attributed.
     pub(super) fn unattributed(&self) -> impl Iterator<Item = ItemIx> {
         let pending = self.pending.iter().map(|it| it.item as ItemIx);
-        pending.filter(|ix| self.list.at(*ix).attributed().is_none())
+        pending.filter(|ix| self.list[*ix].attributed().is_none())
     }
 
     /// Adds an item to the context.
@@ -223,7 +220,7 @@ impl Items {
         self.list.push(item);
         self.register(ix);
         self.tally(ix, 1);
-        if self.list.at(ix).kind() == Kind::Thinking {
+        if self.list[ix].kind() == Kind::Thinking {
             let at = self.thoughts_before(node + 1);
             self.thoughts.insert(at, ix);
         }
@@ -232,7 +229,7 @@ impl Items {
 
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
     fn register(&mut self, ix: ItemIx) {
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         if item.attributed().is_none() || item.entered().is_none() {
             self.pending.insert(NodeItem::new(ix, item));
         }
@@ -246,7 +243,7 @@ impl Items {
 
     /// Adds an item in the context to the sums (1), or takes it out (-1).
     fn tally(&mut self, ix: ItemIx, sign: i128) {
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         if let Some((tokens, _)) = item.attributed() {
             self.attributed.add(item, sign * i128::from(tokens));
         } else if let Some(mut estimated) = self.estimated {
@@ -257,23 +254,23 @@ impl Items {
 
     /// Takes an item out of the context, unless it has left; `request` is the first one without it.
     pub(super) fn leave(&mut self, ix: ItemIx, why: LeaveReason, request: RequestIx) {
-        if !self.list.at(ix).in_context() {
+        if !self.list[ix].in_context() {
             return;
         }
-        if self.list.at(ix).attributed().is_none() {
+        if self.list[ix].attributed().is_none() {
             self.keep_previous(ix);
         }
         self.apply_rescale_to(ix);
         self.tally(ix, -1);
-        self.guessed.leave(&self.list.at(ix), why);
+        self.guessed.leave(&self.list[ix], why);
         let left = Departure {
             request,
             record: self.record,
             why,
         };
-        self.list.change(ix, |item| item.set_left(Some(left)));
+        self.list[ix].set_left(Some(left));
         self.touch(ix);
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         self.pending.remove(&NodeItem::new(ix, item));
         if item.kind() == Kind::Thinking {
             self.thinking.remove(&NodeItem::new(ix, item));
@@ -284,18 +281,17 @@ impl Items {
     /// Notes that an item that has left turns out to have left before this request.
     pub(super) fn leave_before(&mut self, ix: ItemIx, request: RequestIx) {
         self.touch(ix);
-        self.list.change(ix, |item| {
-            let earlier = |left: Departure| Departure {
-                request: left.request.min(request),
-                ..left
-            };
-            item.set_left(item.left().map(earlier));
-        });
+        let earlier = |left: Departure| Departure {
+            request: left.request.min(request),
+            ..left
+        };
+        let left = self.list[ix].left().map(earlier);
+        self.list[ix].set_left(left);
     }
 
     /// Puts an item that left with its branch into the context again; `request` is the next one.
     pub(super) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         let with_branch = |left: &Departure| {
             matches!(
                 left.why,
@@ -309,24 +305,23 @@ impl Items {
 
     /// Puts an item that left into the context again; `request` is the next one.
     pub(super) fn restore(&mut self, ix: ItemIx, request: RequestIx) {
-        if self.list.at(ix).in_context() {
+        if self.list[ix].in_context() {
             return;
         }
         self.apply_rescale();
         self.stripped.remove(&ix);
         let back = self.record;
-        self.list.change(ix, |item| {
-            if let Some(left) = item.left() {
-                item.set_left(None);
-                item.add_away(Absence {
-                    from: left.request,
-                    to: request,
-                    gone: left.record,
-                    why: left.why,
-                    back,
-                });
-            }
-        });
+        let item = &mut self.list[ix];
+        if let Some(left) = item.left() {
+            item.set_left(None);
+            item.add_away(Absence {
+                from: left.request,
+                to: request,
+                gone: left.record,
+                why: left.why,
+                back,
+            });
+        }
         self.returned.insert(ix);
         self.touch(ix);
         self.register(ix);
@@ -339,19 +334,19 @@ impl Items {
         if self.is_rescaled(ix) {
             self.apply_rescale();
         }
-        if self.list.at(ix).attributed() == attributed {
+        if self.list[ix].attributed() == attributed {
             return;
         }
         self.keep_previous(ix);
         self.touch(ix);
-        if !self.list.at(ix).in_context() {
-            self.list.change(ix, |item| item.set_attributed(attributed));
+        if !self.list[ix].in_context() {
+            self.list[ix].set_attributed(attributed);
             return;
         }
         self.tally(ix, -1);
-        self.list.change(ix, |item| item.set_attributed(attributed));
+        self.list[ix].set_attributed(attributed);
         self.tally(ix, 1);
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         if let Some((tokens, Source::Derived | Source::Reported)) = attributed
             && is_content(item)
         {
@@ -361,7 +356,7 @@ impl Items {
                 self.forget_estimates();
             }
         }
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         if attributed.is_some() && item.entered().is_some() {
             self.pending.remove(&NodeItem::new(ix, item))
         } else {
@@ -395,7 +390,7 @@ impl Items {
             let ix = item as ItemIx;
             self.touch(ix);
             self.note_entered(ix, request);
-            let item = self.list.at(ix);
+            let item = &self.list[ix];
             match (item.attributed(), item.size().reported) {
                 (Some(_), _) => {}
                 (None, 0) => fresh.push(ix),
@@ -412,8 +407,8 @@ impl Items {
     }
 
     fn note_entered(&mut self, ix: ItemIx, request: RequestIx) {
-        if self.list.at(ix).entered().is_none() {
-            self.list.change(ix, |item| item.entered = request.into());
+        if self.list[ix].entered().is_none() {
+            self.list[ix].entered = request.into();
             self.newest_sent.items.push(ix);
         }
     }
@@ -429,14 +424,13 @@ impl Items {
             all.collect()
         };
         for ix in sent {
-            let item = self.list.at(ix);
+            let item = &self.list[ix];
             if item.entered() != Some(request) || !item.in_context() {
                 continue;
             }
-            self.list
-                .change(ix, |item| item.entered = MaybeIx::default());
+            self.list[ix].entered = MaybeIx::default();
             self.touch(ix);
-            let item = &self.list.at(ix);
+            let item = &self.list[ix];
             self.pending.insert(NodeItem::new(ix, item));
             // An output keeps what was reported for it.
             if !matches!(item.attributed(), Some((_, Source::Reported)))
@@ -450,15 +444,13 @@ impl Items {
             self.touched.forget_all();
         }
         for ix in &self.returned {
-            let item = self.list.at(*ix);
+            let item = &self.list[*ix];
             if item.in_context() && item.node() < start {
-                self.list.change(*ix, |item| {
-                    for away in item.away_mut() {
-                        if (away.from..away.to).contains(&request) {
-                            away.to = request;
-                        }
+                for away in self.list[*ix].away_mut() {
+                    if (away.from..away.to).contains(&request) {
+                        away.to = request;
                     }
-                });
+                }
             }
         }
     }
@@ -474,10 +466,7 @@ impl Items {
     /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
     /// what was attributed before is to be attributed again.
     pub(super) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
-        let samples: Vec<Sample> = items
-            .iter()
-            .map(|ix| Sample::of(&self.list.at(*ix)))
-            .collect();
+        let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
         self.forget_estimates();
         self.calibrations.current_mut().learn(&samples, reported)
     }
@@ -496,7 +485,7 @@ impl Items {
     /// kept, so the first call of a record counts.
     fn keep_previous(&mut self, ix: ItemIx) {
         let until = self.record;
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         if item.record() == until || item.previous().is_some_and(|size| size.until == until) {
             return;
         }
@@ -511,8 +500,8 @@ impl Items {
             tokens: count(tokens),
         };
         let has_room = self.older_sizes.len() < self.most_history();
-        let older = self.list.at(ix).previous();
-        self.list.change(ix, |item| item.set_previous(Some(size)));
+        let older = self.list[ix].previous();
+        self.list[ix].set_previous(Some(size));
         if let Some(older) = older
             && has_room
         {
@@ -526,7 +515,7 @@ impl Items {
     /// Keeps no sizes before the present one from here on: nobody will ask for them.
     pub(super) fn forget_sizes(&mut self) {
         self.forgets_sizes = true;
-        self.older_sizes = LeanVec::default();
+        self.older_sizes = Vec::new();
     }
 
     /// Returns true if no sizes before the present one are kept.
@@ -563,12 +552,12 @@ impl Items {
     /// Returns the record of the newest of the first items; 0: there are none.
     pub(super) fn newest_record(&self, so_far: usize) -> u32 {
         let newest = so_far.checked_sub(1);
-        newest.map_or(0, |ix| self.list.at(ix).record())
+        newest.map_or(0, |ix| self.list[ix].record())
     }
 }
 
 /// Returns true if an item is a tool result whose size depends on its content alone, not on its framing.
-fn is_content(item: &ItemRef<'_>) -> bool {
+fn is_content(item: &Item) -> bool {
     item.kind() == Kind::ToolResult && item.size().local >= LEAST_CONTENT
 }
 

@@ -12,7 +12,7 @@ mod unreported;
 use super::Source;
 use super::event::Key;
 use super::replay::Timeline;
-use super::session::{ItemIx, ItemRef, RequestIx, Session};
+use super::session::{Item, ItemIx, RequestIx, Session};
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -179,7 +179,7 @@ struct Explanation<'j> {
 
 impl Explanation<'_> {
     /// Adds an item that came or left between the counts; some do both. The same item may be added again.
-    fn add(&mut self, ix: ItemIx, item: &ItemRef<'_>, session: &Session) {
+    fn add(&mut self, ix: ItemIx, item: &Item, session: &Session) {
         let held = |request| session.attribution().in_prompt(item, request);
         match (held(self.before), held(self.request)) {
             _ if self.parts.newest == Some(ix) => {}
@@ -218,7 +218,7 @@ impl Parts {
     fn add(&mut self, item: ItemIx, session: &Session) {
         self.newest = Some(item);
         let (tokens, source) = session.tokens(item);
-        let call = session.items().at(item).call();
+        let call = session.items()[item].call();
         let next = self.list.len();
         let at = call.map_or(next, |call| *self.by_call.entry(call).or_insert(next));
         let (Some(part), Some(largest)) = (self.list.get_mut(at), self.largest.get_mut(at)) else {

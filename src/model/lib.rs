@@ -44,8 +44,6 @@ mod history;
 pub mod hooked;
 mod items;
 pub mod jumps;
-mod key_index;
-mod lean_vec;
 mod like_earlier;
 mod limits;
 pub mod names;

@@ -11,22 +11,19 @@ use crate::event::Meta;
 use crate::history::{Coverage, PastReset, Request, RequestIx};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::slice::Iter;
 use std::sync::Arc;
 
 impl State {
     /// Returns the window and the trigger as they were known right after this request: from what had been requested and
     /// compacted by then.
     pub fn limits_as_of(&self, request: RequestIx) -> Limits {
-        let requests = self.requests().to(request.saturating_add(1));
+        let so_far = self.requests().len().min(request.saturating_add(1));
+        let requests = &self.requests()[..so_far];
         let resets = self
             .resets()
             .partition_point(|r| r.request < requests.len());
         let facts = ModelFacts {
-            model: requests
-                .clone()
-                .next_back()
-                .and_then(|r| r.model().cloned()),
+            model: requests.last().and_then(|r| r.model().cloned()),
             ..self.facts()
         };
         let resets = &self.resets()[..resets];
@@ -49,7 +46,7 @@ impl State {
     pub(super) fn limits_at(&self, content: &Content) -> Limits {
         let inputs = &content.inputs;
         let facts = self.past().facts_at(inputs);
-        let requests = self.requests().to(inputs.requests as usize);
+        let requests = &self.requests()[..inputs.requests as usize];
         let resets = &self.resets()[..inputs.resets as usize];
         let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
         self.limits_by(&facts, &sizes, || self.calibrated(content).used)
@@ -105,9 +102,6 @@ pub(super) struct LimitTerms<'a> {
     pub(super) set_window: Option<u64>,
     pub(super) overrides: &'a Overrides,
 }
-
-/// The requests so far.
-type Requests<'a> = Iter<'a, Request>;
 
 /// The sizes of past contexts, from which the limits of a model are computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -198,17 +192,16 @@ impl Sizes {
     /// Returns the present sizes of a model.
     pub(super) fn of_model(state: &State, model: Option<&Arc<str>>) -> Sizes {
         let largest = state.attribution().largest_prompt(model);
-        let requests = state.requests().iter();
-        Sizes::new(state, model, largest, requests, state.resets())
+        Sizes::new(state, model, largest, state.requests(), state.resets())
     }
 
     fn of(
         state: &State,
         model: Option<&Arc<str>>,
-        requests: Requests<'_>,
+        requests: &[Request],
         resets: &[PastReset],
     ) -> Sizes {
-        let of_model = requests.clone().filter(|r| is_same(r.model(), model));
+        let of_model = requests.iter().filter(|r| is_same(r.model(), model));
         let largest = of_model.map(|r| r.prompt()).max().unwrap_or(0);
         Sizes::new(state, model, largest, requests, resets)
     }
@@ -217,15 +210,14 @@ impl Sizes {
         state: &State,
         model: Option<&Arc<str>>,
         largest: u64,
-        mut requests: Requests<'_>,
+        requests: &[Request],
         resets: &[PastReset],
     ) -> Sizes {
         let automatic = |r: &&PastReset| {
             let is_shown = r.cause_shown_by <= resets.len();
             r.cause.is_by_size() && is_shown && is_same(r.model.as_ref(), model)
         };
-        let has_requests = requests.len() > 0;
-        let first = requests.nth(resets.last().map_or(0, |reset| reset.request));
+        let first = requests.get(resets.last().map_or(0, |reset| reset.request));
         let is_part = state.coverage != Coverage::Whole;
         let is_guessed = |reset: &PastReset| {
             reset.counted.is_none()
@@ -238,7 +230,7 @@ impl Sizes {
         let mut compactions = resets.iter().filter(|r| r.gone == LeaveReason::Compaction);
         let is_open = compactions.any(|r| !r.is_whole || lacks_count(r) || is_guessed(r));
         Sizes {
-            has_requests,
+            has_requests: !requests.is_empty(),
             largest,
             first: first.map(|request| request.prompt()),
             unread: UnreadFacts {

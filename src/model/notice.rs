@@ -12,7 +12,7 @@ impl State {
             .checked_sub(1)
             .and_then(|ix| self.resets().get(ix));
         let after = reset.map_or(0, |reset| reset.record);
-        let items = self.items().to(so_far).enumerate().rev();
+        let items = self.items().iter().take(so_far).enumerate().rev();
         let mut since = items.take_while(|(_, item)| item.record() > after);
         let (ix, notice) = since.find(|(_, item)| item.is_notice())?;
         // A later number of the agent's own replaces it.

@@ -5,7 +5,7 @@
 //! policy (`assets/models.toml`), with its source; the numbers come from the session.
 
 use super::event::{Cause, Reset};
-use super::history::{CompactionCounts, ItemRef, RequestIx, RequestRef, SizedItem};
+use super::history::{CompactionCounts, Item, Request, RequestIx, SizedItem};
 use super::past::Inputs;
 use super::state::State;
 use super::window::{Base, CountRule, LimitInputs, Limits};
@@ -45,9 +45,9 @@ impl State {
             _ => rule,
         };
         let (base, from) = self.base(rule, content)?;
-        let is_new = |item: &ItemRef<'_>| match from {
+        let is_new = |item: &Item| match from {
             CountBase::Report(anchor) => {
-                let request = &self.requests().at(anchor);
+                let request = &self.requests()[anchor];
                 !item.is_prefix()
                     && !self.attribution().was_sent(item, anchor)
                     && item.output_of() != Some(request.key())
@@ -56,7 +56,7 @@ impl State {
             CountBase::Nothing => true,
             CountBase::NoText => !item.is_prefix(),
         };
-        let items = content.items.iter().map(|(ix, ..)| self.items().at(*ix));
+        let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
         let since = items
             .filter(|item| is_new(item))
             .map(|item| rule.tokens(&item))
@@ -103,16 +103,16 @@ impl State {
         let Some(last) = content.inputs.anchor() else {
             return 0;
         };
-        let Some(before) = self.requests().at(last).previous() else {
+        let Some(before) = self.requests()[last].previous() else {
             return 0;
         };
-        let request = &self.requests().at(before);
+        let request = &self.requests()[before];
         let base = request.prompt().saturating_add(match rule.base {
             Base::Prompt => 0,
             _ => request.output().unwrap_or(0),
         });
-        let items = content.items.iter().map(|(ix, ..)| self.items().at(*ix));
-        let between: Vec<ItemRef<'_>> = items
+        let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
+        let between: Vec<&Item> = items
             .filter(|item| {
                 self.attribution().in_prompt(item, last)
                     && !self.attribution().in_prompt(item, before)
@@ -120,7 +120,7 @@ impl State {
             })
             .collect();
         // It counts before it takes in a message that begins a turn.
-        if between.iter().any(begins_turn) {
+        if between.iter().copied().any(begins_turn) {
             return base;
         }
         let since = between.into_iter().map(|item| rule.tokens(&item));
@@ -171,10 +171,10 @@ impl State {
             Some((estimate.tokens, CountBase::Estimate(record)))
         };
         let report = inputs.anchor().map(|anchor| {
-            let request = &self.requests().at(anchor);
+            let request = &self.requests()[anchor];
             // A later line of the response may report its output: until then, its items are estimates.
             let is_unreported = |(ix, _, source): &SizedItem| {
-                self.items().at(*ix).output_of() == Some(request.key()) && !source.is_known()
+                self.items()[*ix].output_of() == Some(request.key()) && !source.is_known()
             };
             let output = match rule.base {
                 Base::Prompt => 0,
@@ -197,7 +197,7 @@ impl State {
     fn earlier_reasoning(&self, rule: CountRule, content: &Content) -> (u64, u64) {
         let reset = (content.inputs.resets as usize).checked_sub(1);
         let epoch = reset.map_or(0, |ix| self.resets()[ix].record);
-        let so_far = self.items().to(content.so_far);
+        let so_far = self.items().iter().take(content.so_far);
         let now = self.attribution().items().newest_record(content.so_far);
         let this_epoch = so_far.enumerate().rev();
         let mut this_epoch = this_epoch.take_while(|(_, item)| item.record() > epoch);
@@ -260,7 +260,7 @@ impl<'s> Counts<'s> {
     /// Returns the counts of the first requests.
     pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
         let mut counting = CountState::of(state);
-        let requests = state.requests().to(requests);
+        let requests = state.requests().iter().take(requests);
         let mut resets = state.resets().iter().peekable();
         let mut prompts = Vec::with_capacity(requests.len());
         for (ix, request) in requests.enumerate() {
@@ -305,7 +305,7 @@ impl CountState {
     }
 
     /// Returns the agent's own count of the next prompt.
-    pub(super) fn count(&mut self, request: &RequestRef<'_>) -> u64 {
+    pub(super) fn count(&mut self, request: &Request) -> u64 {
         if request.turn() != self.turn {
             (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
             self.turn = request.turn();
@@ -337,7 +337,7 @@ enum CountBase {
 
 impl CountRule {
     /// Returns the tokens of an item by this rule.
-    fn tokens(self, item: &ItemRef<'_>) -> u64 {
+    fn tokens(self, item: &Item) -> u64 {
         let size = item.size();
         let by_formula = u64::from(size.fixed).saturating_mul(self.bytes_per_token);
         let length = match (self.base, size.own_bytes) {
@@ -354,7 +354,7 @@ impl CountRule {
 
 /// Returns true if reasoning before this item is of an earlier turn: the item is a message of the user, or of another
 /// agent.
-fn begins_turn(item: &ItemRef<'_>) -> bool {
+fn begins_turn(item: &Item) -> bool {
     (item.role(), item.kind()) == (Role::User, Kind::Text) || item.tool() == Some("agent_message")
 }
 

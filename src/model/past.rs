@@ -151,7 +151,7 @@ impl Past {
     ) -> Inputs {
         let unlogged = match (attribution.anchor(), attribution.prefix(), unexplained) {
             (Some(anchor), _, _) => {
-                UnloggedSource::Reported(attribution.requests().at(anchor).system())
+                UnloggedSource::Reported(attribution.requests()[anchor].system())
             }
             (None, Some(learned), _) => UnloggedSource::Learned(learned),
             (None, None, Some(rest)) => UnloggedSource::Agent(rest),

@@ -5,7 +5,7 @@
 //! the prefix is the same.
 
 use super::cache_clock::{CacheReliability, was_warm};
-use super::history::{RequestIx, RequestRef};
+use super::history::{Request, RequestIx};
 use super::session::Session;
 use super::summary::CacheFacts;
 use super::window::Rules;
@@ -266,9 +266,9 @@ pub struct CachePoint {
 
 /// A request whose prompt goes on with that of the request before it, with the same model.
 struct ContinuedPrompt<'s> {
-    request: RequestRef<'s>,
+    request: &'s Request,
     ix: RequestIx,
-    before: RequestRef<'s>,
+    before: &'s Request,
     /// The seconds before it in which nothing was sent.
     pause: u64,
     /// The time for which the prompt before it was kept.
@@ -293,7 +293,7 @@ fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
     // Mostly the same as of the request before.
     let mut known = None;
     (1..requests.len()).filter_map(move |ix| {
-        let (before, request) = (requests.at(ix - 1), requests.at(ix));
+        let (before, request) = (&requests[ix - 1], &requests[ix]);
         while next_reset.next_if(|reset| reset.request < ix).is_some() {}
         let is_reset = next_reset.peek().is_some_and(|reset| reset.request == ix);
         let (model, next_model) = (before.model(), request.model());

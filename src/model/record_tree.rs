@@ -8,18 +8,14 @@
 //! Adding a record to the live branch takes constant time. Making another branch the live one takes the
 //! time of what the two do not share (`walk`); the first time, of the records since the last reset.
 
-mod link;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 use super::event::{Key, Parent, Part, RetainedItems};
 use super::history::ItemIx;
-use super::key_index::KeyIndex;
-use super::lean_vec::LeanVec;
-use super::small::short;
-use link::{ItemLists, Link};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use walk::WalkResult;
 
 /// A record's index in the tree, in the order of the log.
@@ -34,28 +30,34 @@ pub(super) struct BranchChange {
     pub(super) joined: Vec<NodeIx>,
 }
 
-/// The ends of the list of nodes that hold a request's output.
-#[derive(Debug, Clone, Copy)]
-struct Response {
-    request: Key,
-    first: u32,
-    last: u32,
+/// A record in the tree.
+#[derive(Debug, Clone, Default)]
+struct Link {
+    parent: Option<NodeIx>,
+    /// The request whose output it is.
+    request: Option<Key>,
+    /// Its items, except those in [`RecordTree::late_items`].
+    items: Range<ItemIx>,
+    part: Part,
+    turn: bool,
+    /// True if it is the record of a reset.
+    reset: bool,
+    live: bool,
 }
 
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecordTree {
-    nodes: LeanVec<Link>,
-    /// The items of nodes whose items do not follow each other.
-    listed: ItemLists,
+    nodes: Vec<Link>,
+    /// The items that were added to a node after those of other nodes.
+    late_items: HashMap<NodeIx, Vec<ItemIx>>,
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
     resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
-    by_key: KeyIndex,
-    /// The nodes of each request's output.
-    responses: Vec<Response>,
-    by_request: KeyIndex,
+    by_key: HashMap<Key, NodeIx>,
+    /// The nodes of each request's output, in the order of the log.
+    outputs: HashMap<Key, Vec<NodeIx>>,
     /// The live branch's nodes, in the order of the log.
-    path: Vec<u32>,
+    path: Vec<NodeIx>,
     /// The record that the next one follows.
     tip: Option<NodeIx>,
     /// True if a record has a parent that was written after it.
@@ -69,52 +71,45 @@ pub(super) struct RecordTree {
 
 impl RecordTree {
     pub(super) fn find(&self, key: Key) -> Option<NodeIx> {
-        self.by_key.find(key, |node| self.nodes.get(node)?.key)
-    }
-
-    /// Notes that the newest node has this key.
-    fn note_key(&mut self, key: Key) {
-        let nodes = &self.nodes;
-        let key_of = |node: usize| nodes.get(node)?.key;
-        self.by_key.insert(key, nodes.len() - 1, key_of);
+        self.by_key.get(&key).copied()
     }
 
     /// Returns the live branch's nodes, in the order of the log.
     pub(super) fn live(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeIx> + ExactSizeIterator + Clone {
-        self.path.iter().map(|node| *node as NodeIx)
+        self.path.iter().copied()
     }
 
     /// Returns the number of nodes of the live branch before this one.
     pub(super) fn live_before(&self, node: NodeIx) -> usize {
-        self.path.partition_point(|live| (*live as NodeIx) < node)
+        self.path.partition_point(|live| *live < node)
     }
 
     /// Returns the live branch's nodes from this one on.
     pub(super) fn live_from(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> {
         // Searched from the end: what is asked for is recent.
-        let older = |live: &u32| (*live as NodeIx) < node;
+        let older = |live: &NodeIx| *live < node;
         let from = self.path.iter().rposition(older).map_or(0, |ix| ix + 1);
-        self.path[from..].iter().map(|node| *node as NodeIx)
+        self.path[from..].iter().copied()
     }
 
     pub(super) fn is_live(&self, node: NodeIx) -> bool {
-        self.nodes.at(node).live
+        self.nodes[node].live
     }
 
     /// Returns true if a node may be in between the outputs of one response: a tool's result, and the records that are
     /// injected with it.
     pub(super) fn hangs(&self, node: NodeIx) -> bool {
         matches!(
-            self.nodes.at(node).part,
+            self.nodes[node].part,
             Part::Result | Part::Injected | Part::Link
         )
     }
 
     /// Returns true if a node is not part of the chain: no record follows it.
     fn is_beside(&self, node: NodeIx) -> bool {
-        matches!(self.nodes.at(node).part, Part::Front | Part::Beside)
+        matches!(self.nodes[node].part, Part::Front | Part::Beside)
     }
 
     /// Returns the last node of the chain on the live branch.
@@ -127,33 +122,35 @@ impl RecordTree {
         &self,
         node: NodeIx,
     ) -> impl DoubleEndedIterator<Item = ItemIx> + Clone + '_ {
-        self.nodes.items(node, &self.listed)
+        let late = self.late_items.get(&node).into_iter().flatten();
+        self.nodes[node].items.clone().chain(late.copied())
     }
 
     pub(super) fn request_of(&self, node: NodeIx) -> Option<Key> {
-        let response = self.nodes.at(node).response()?;
-        Some(self.responses.get(response)?.request)
-    }
-
-    /// Returns the index of a request's output.
-    fn response(&self, request: Key) -> Option<usize> {
-        let key_of = |ix: usize| Some(self.responses.get(ix)?.request);
-        self.by_request.find(request, key_of)
+        self.nodes[node].request
     }
 
     /// Returns true if a user turn begins with a node.
     pub(super) fn begins_turn(&self, node: NodeIx) -> bool {
-        let link = self.nodes.at(node);
+        let link = &self.nodes[node];
         link.turn && link.part != Part::Output
     }
 
+    /// Adds the newest item to a node.
     pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx) {
-        self.nodes.hold(node, item, &mut self.listed);
+        let items = &mut self.nodes[node].items;
+        if Range::is_empty(items) {
+            *items = item..item + 1;
+        } else if items.end == item {
+            items.end += 1;
+        } else {
+            self.late_items.entry(node).or_default().push(item);
+        }
     }
 
     /// Returns the nodes that a reset kept; `None`: the node is not a reset's.
     fn kept_by(&self, node: NodeIx) -> Option<&[NodeIx]> {
-        let kept = self.nodes.at(node).reset.then(|| self.resets.get(&node))?;
+        let kept = self.nodes[node].reset.then(|| self.resets.get(&node))?;
         kept.map(|kept| &**kept)
     }
 
@@ -167,18 +164,12 @@ impl RecordTree {
 
     /// Returns the first node of a request's output.
     pub(super) fn start_of(&self, request: Key) -> Option<NodeIx> {
-        Some(self.responses.get(self.response(request)?)?.first as NodeIx)
+        self.outputs.get(&request)?.first().copied()
     }
 
     /// Returns the nodes of a request's output, live or not, in the order of the log.
     pub(super) fn outputs_of(&self, request: Key) -> impl Iterator<Item = NodeIx> + '_ {
-        self.outputs_from(self.start_of(request))
-    }
-
-    /// Returns the nodes of a response from this one on.
-    fn outputs_from(&self, node: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
-        let next = |node: &NodeIx| self.nodes.at(*node).next_output.get();
-        std::iter::successors(node, next)
+        self.outputs.get(&request).into_iter().flatten().copied()
     }
 
     /// Adds a record. Costs the same whatever the length of the branch, unless the record begins
@@ -200,27 +191,28 @@ impl RecordTree {
             Parent::Key(key) => self.find(key).or(self.tip),
         };
         let is_beside = matches!(part, Part::Front | Part::Beside);
-        let response = request.map(|request| self.add_output(request, ix));
+        if let Some(request) = request {
+            self.outputs.entry(request).or_default().push(ix);
+        }
         self.nodes.push(Link {
-            key,
-            parent: follows.filter(|_| !is_beside).into(),
+            parent: follows.filter(|_| !is_beside),
+            request,
             part,
-            response: response.into(),
             turn,
             live: is_beside,
             ..Link::default()
         });
         if let Some(key) = key {
-            self.note_key(key);
+            self.by_key.insert(key, ix);
         }
         if is_beside {
-            self.path.push(short(ix));
+            self.path.push(ix);
             return None;
         }
         let goes_on = follows == self.tip || (follows.is_none() && self.path.is_empty());
         if goes_on || self.hangs_beside(ix) {
-            self.nodes.set_live(ix, true);
-            self.path.push(short(ix));
+            self.nodes[ix].live = true;
+            self.path.push(ix);
             // The conversation does not go on from a mere link that is not on the chain.
             if goes_on || part != Part::Link {
                 self.tip = Some(ix);
@@ -230,38 +222,18 @@ impl RecordTree {
         Some(self.walk(ix))
     }
 
-    /// Adds a node to a request's output. Returns its index.
-    fn add_output(&mut self, request: Key, node: NodeIx) -> usize {
-        if let Some(response) = self.response(request) {
-            let last = std::mem::replace(&mut self.responses[response].last, short(node));
-            let change = |link: &mut Link| link.next_output = node.into();
-            self.nodes.change(last as NodeIx, change);
-            return response;
-        }
-        let response = self.responses.len();
-        self.responses.push(Response {
-            request,
-            first: short(node),
-            last: short(node),
-        });
-        let responses = &self.responses;
-        let request_of = |ix: usize| Some(responses.get(ix)?.request);
-        self.by_request.insert(request, response, request_of);
-        response
-    }
-
     /// Returns true if a record belongs to the live branch though it does not follow the tip.
     fn hangs_beside(&self, ix: NodeIx) -> bool {
-        let node = self.nodes.at(ix);
-        let Some(parent) = node.parent().filter(|parent| self.is_live(*parent)) else {
+        let node = &self.nodes[ix];
+        let Some(parent) = node.parent.filter(|parent| self.is_live(*parent)) else {
             return false;
         };
         match node.part {
             Part::Result | Part::Injected | Part::Link => true,
-            Part::Output => node.response().is_some_and(|response| {
-                let first = self.responses[response].first as NodeIx;
-                self.nodes.at(parent).response() == Some(response)
-                    || (first != ix && self.is_live(first))
+            Part::Output => node.request.is_some_and(|request| {
+                let first = self.start_of(request).filter(|first| *first != ix);
+                self.nodes[parent].request == Some(request)
+                    || first.is_some_and(|first| self.is_live(first))
             }),
             Part::Input | Part::Front | Part::Beside => false,
         }
@@ -277,11 +249,11 @@ impl RecordTree {
                 parent => parent,
             },
         };
-        let is_new = new != self.nodes.at(ix).parent();
+        let is_new = new != self.nodes[ix].parent;
         // No record is its own ancestor. Ancestors are earlier records, unless a record was linked to a later one.
         let is_earlier = !self.has_later_parents && new.is_none_or(|new| new < ix);
         if is_new && (is_earlier || !self.upwards(new).any(|ancestor| ancestor == ix)) {
-            self.nodes.change(ix, |link| link.parent = new.into());
+            self.nodes[ix].parent = new;
             self.walked = None;
             self.has_later_parents |= new.is_some_and(|new| new > ix);
         }
@@ -289,7 +261,7 @@ impl RecordTree {
 
     /// Returns this node and its ancestors, up to the root.
     fn upwards(&self, from: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
-        std::iter::successors(from, |node| self.nodes.at(*node).parent())
+        std::iter::successors(from, |node| self.nodes[*node].parent)
     }
 
     /// Makes these nodes the live branch, its last node the tip.
@@ -297,21 +269,21 @@ impl RecordTree {
         path.sort_unstable();
         path.dedup();
         self.walked = None;
-        let old = std::mem::replace(&mut self.path, path.iter().copied().map(short).collect());
+        let old = std::mem::replace(&mut self.path, path.clone());
         let fresh = path.iter().copied();
         let joined: Vec<NodeIx> = fresh.filter(|ix| !self.is_live(*ix)).collect();
         // Those that stay are not touched.
         let mut stay = path.iter().copied().peekable();
         let mut left = Vec::new();
-        for ix in old.into_iter().map(|ix| ix as NodeIx) {
+        for ix in old {
             while stay.next_if(|other| *other < ix).is_some() {}
             if stay.peek() != Some(&ix) {
-                self.nodes.set_live(ix, false);
+                self.nodes[ix].live = false;
                 left.push(ix);
             }
         }
         for ix in &joined {
-            self.nodes.set_live(*ix, true);
+            self.nodes[*ix].live = true;
         }
         self.tip = self.last_of_chain();
         BranchChange { left, joined }
@@ -335,7 +307,7 @@ impl RecordTree {
             return self.path.len();
         }
         let positions = self.live().enumerate();
-        let begins = positions.filter(|(_, ix)| self.nodes.at(*ix).turn);
+        let begins = positions.filter(|(_, ix)| self.nodes[*ix].turn);
         // More turns than there are: the first one is the furthest back it goes.
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let first = begins.rev().take(turns).last();
@@ -351,17 +323,17 @@ impl RecordTree {
 
     /// Returns the part of the exchange that a node of the live branch is.
     fn part_at(&self, position: usize) -> Part {
-        self.nodes.at(self.path[position] as NodeIx).part
+        self.nodes[self.path[position]].part
     }
 
     /// Takes all from this position on off the live branch.
     pub(super) fn cut(&mut self, position: usize) -> BranchChange {
         let cut = self.path.split_off(position.min(self.path.len()));
-        let cut = cut.into_iter().map(|ix| ix as NodeIx);
-        let (beside, left): (Vec<NodeIx>, Vec<NodeIx>) = cut.partition(|ix| self.is_beside(*ix));
-        self.path.extend(beside.into_iter().map(short));
+        let (beside, left): (Vec<NodeIx>, Vec<NodeIx>) =
+            cut.into_iter().partition(|ix| self.is_beside(*ix));
+        self.path.extend(beside);
         for ix in &left {
-            self.nodes.set_live(*ix, false);
+            self.nodes[*ix].live = false;
         }
         self.note_cut(&left);
         self.tip = self.last_of_chain();
@@ -383,17 +355,16 @@ impl RecordTree {
             RetainedItems::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
             RetainedItems::Range { first, last } => self.range(*first, *last),
         };
-        let front = |ix: &NodeIx| self.nodes.at(*ix).part == Part::Front;
+        let front = |ix: &NodeIx| self.nodes[*ix].part == Part::Front;
         path.extend(self.live().filter(front));
         let ix = self.nodes.len();
         self.nodes.push(Link {
-            key,
             reset: true,
             ..Link::default()
         });
         self.resets.insert(ix, path.as_slice().into());
         if let Some(key) = key {
-            self.note_key(key);
+            self.by_key.insert(key, ix);
         }
         path.push(ix);
         self.set_path(path)
@@ -401,7 +372,7 @@ impl RecordTree {
 
     /// Forgets by which keys records are found: none will follow.
     pub(super) fn forget_keys(&mut self) {
-        self.by_key = KeyIndex::default();
+        self.by_key = HashMap::new();
         self.walked = None;
     }
 

@@ -2,7 +2,7 @@
 
 use super::Role;
 use super::session::Session;
-use crate::history::{ItemIx, ItemRef, SizedItem};
+use crate::history::{Item, ItemIx, SizedItem};
 use std::collections::BTreeMap;
 
 /// Smaller items, in tokens, are not compared: `ok` and `done` are frequent.
@@ -29,7 +29,7 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     // By hash: a map of the contents would take three times as much memory.
     let mut large: Vec<(u64, ItemIx, u64)> = Vec::new();
     for (ix, tokens, _) in context {
-        let item = session.items().at(ix);
+        let item = &session.items()[ix];
         if tokens >= LEAST_TOKENS && is_all_text(&item) {
             large.push((item.hash(), ix, tokens));
         }
@@ -38,7 +38,7 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     let mut repeats = Repeats::default();
     for alike in large.chunk_by(|(a, ..), (b, ..)| a == b) {
         let content = |ix: ItemIx| {
-            let item = session.items().at(ix);
+            let item = &session.items()[ix];
             (item.role(), item.kind(), item.size().bytes)
         };
         for (at, (_, ix, tokens)) in alike.iter().enumerate().skip(1) {
@@ -57,7 +57,7 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
 
 /// Returns true if equal hashes mean equal content. For images and hidden content they mean equal sizes only. The
 /// model's own text does not count.
-fn is_all_text(item: &ItemRef<'_>) -> bool {
+fn is_all_text(item: &Item) -> bool {
     let size = item.size();
     item.role() != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
 }

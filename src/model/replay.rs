@@ -21,7 +21,7 @@ use super::past::Inputs;
 use super::state::State;
 use super::window::Limits;
 use crate::content::Content;
-use crate::history::{ItemIx, ItemRef, RequestIx, SizedItem};
+use crate::history::{Item, ItemIx, RequestIx, SizedItem};
 use crate::small::MaybeTime;
 use jiff::Timestamp;
 
@@ -182,12 +182,12 @@ impl Timeline {
     }
 
     /// Returns the moment at which an item was added.
-    pub fn of_item(&self, item: &ItemRef<'_>) -> Option<usize> {
+    pub fn of_item(&self, item: &Item) -> Option<usize> {
         self.at_record(item.record())
     }
 
     /// Returns the moment at which an item left; `None`: it is in the context.
-    pub fn of_leaving(&self, item: &ItemRef<'_>) -> Option<usize> {
+    pub fn of_leaving(&self, item: &Item) -> Option<usize> {
         self.at_record(item.left()?.record)
     }
 
@@ -330,7 +330,7 @@ impl State {
         let mut items: Vec<SizedItem> = Vec::new();
         let mut in_order = true;
         let mut newest = 0;
-        for (ix, item) in self.items().to(so_far).enumerate() {
+        for (ix, item) in self.items().iter().take(so_far).enumerate() {
             if item.presence().in_context_at(record) {
                 let (tokens, source) = self.tokens_at(ix, record, &older);
                 items.push((ix, tokens, source));
@@ -340,7 +340,7 @@ impl State {
         }
         // A record that was written again has its items at its first place.
         if !in_order {
-            items.sort_by_key(|(ix, _, _)| self.items().at(*ix).node());
+            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node());
         }
         Content {
             items,
@@ -351,7 +351,7 @@ impl State {
 
     /// Returns the size of an item after a record, as far as it was known at that time.
     fn tokens_at(&self, ix: ItemIx, record: u32, older: &[OlderSize]) -> (u64, Source) {
-        let previous = self.items().at(ix).previous();
+        let previous = self.items()[ix].previous();
         let Some(previous) = previous.filter(|size| size.until > record) else {
             return self.tokens(ix);
         };

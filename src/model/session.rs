@@ -13,8 +13,8 @@ use super::event::{
 };
 use super::growth::RunningGrowth;
 pub use super::history::{
-    Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, ItemList, ItemRef, PastReset,
-    Request, RequestIx, RequestList, RequestRef, SizedItem,
+    Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, PastReset, Request, RequestIx,
+    SizedItem,
 };
 use super::state::{ReportOrder, State};
 use super::sums::RunningSums;

@@ -17,7 +17,7 @@ use super::attribution::{Attribution, alive};
 use super::cache_clock::CacheClock;
 use super::calibrations::Calibrations;
 use super::event::{Meta, Place};
-use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
+use super::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
 use super::items::Items;
 use super::past::{Inputs, Past};
 use super::project::last_part;
@@ -109,12 +109,12 @@ impl State {
     }
 
     /// Returns every item that was ever in the context, in the order of the log.
-    pub fn items(&self) -> &ItemList {
+    pub fn items(&self) -> &[Item] {
         self.attribution.items().all()
     }
 
     /// Returns every request that was reported, each once, in the order of the log.
-    pub fn requests(&self) -> &RequestList {
+    pub fn requests(&self) -> &[Request] {
         self.attribution.requests()
     }
 
@@ -139,8 +139,8 @@ impl State {
     }
 
     /// Returns the newest usable usage report on the live branch since the last reset.
-    pub fn anchor(&self) -> Option<RequestRef<'_>> {
-        self.attribution.anchor().map(|ix| self.requests().at(ix))
+    pub fn anchor(&self) -> Option<&Request> {
+        self.attribution.anchor().map(|ix| &self.requests()[ix])
     }
 
     /// Returns the number of prompts that lacked items which the log has of them, where that happened again and again:
@@ -210,7 +210,7 @@ impl State {
 
     /// Returns the items of a request's output, in the context or not.
     pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
-        let key = self.requests().at(request).key();
+        let key = self.requests()[request].key();
         let nodes = self.tree.outputs_of(key);
         nodes.flat_map(|node| self.tree.items(node))
     }

@@ -4,7 +4,7 @@
 use super::calls::Calls;
 use super::event::Meta;
 use super::forecast::{NoForecast, Pace, pace};
-use super::history::{ItemIx, ItemRef, PastReset};
+use super::history::{Item, ItemIx, PastReset};
 use super::limits::Sizes;
 use super::past::ModelFacts;
 use super::prompt::shows;
@@ -260,7 +260,7 @@ impl Session {
             if item.1 > 0 && largest.is_none_or(|(_, tokens, _)| tokens <= item.1) {
                 largest = Some(item);
             }
-            if row.is_some_and(|row| is_clearable(&self.items().at(item.0), row)) {
+            if row.is_some_and(|row| is_clearable(&self.items()[item.0], row)) {
                 results.push(item.1);
             }
         }
@@ -273,7 +273,7 @@ impl Session {
     }
 
     fn largest(&self, (ix, tokens, _): SizedItem) -> Largest {
-        let item = self.items().at(ix);
+        let item = &self.items()[ix];
         Largest {
             ix,
             tokens,
@@ -306,7 +306,7 @@ impl Session {
     }
 }
 
-fn is_clearable(item: &ItemRef<'_>, row: &OtherTrigger) -> bool {
+fn is_clearable(item: &Item, row: &OtherTrigger) -> bool {
     let is_named = |tool: &str| row.tools.iter().any(|named| named == tool);
     item.role() == Role::Tool
         && item.kind() == Kind::ToolResult

@@ -78,7 +78,7 @@ impl RunningSums {
     }
 
     fn update(&mut self, ix: ItemIx, state: &State) {
-        let item = &state.items().at(ix);
+        let item = &state.items()[ix];
         let (tokens, source) = state.tokens(ix);
         let now = state.part(item, tokens, source, self.anchor);
         let before = std::mem::replace(&mut self.parts[ix], now);

@@ -111,7 +111,7 @@ pub fn tools(
 
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
-        let item = session.items().at(ix);
+        let item = &session.items()[ix];
         let is_schema = item.kind() == Kind::ToolList && item.tool().is_some();
         if item.role() != Role::Tool && !is_schema {
             continue;

@@ -280,7 +280,7 @@ fn seen<'s>(
     requests: RequestIx,
     overrides: &'s Overrides,
 ) -> LimitInputs<'s> {
-    let last = requests.checked_sub(1).map(|ix| session.requests().at(ix));
+    let last = requests.checked_sub(1).map(|ix| &session.requests()[ix]);
     let model = last.map_or(session.model(), |last| last.model().map(|id| &**id));
     LimitInputs {
         session: session.meta.id.as_deref(),
@@ -290,7 +290,7 @@ fn seen<'s>(
 
 /// Returns the real course of the session.
 fn real(session: &Session, course: &GrowthHistory, window: u64) -> WhatIf {
-    let reported = session.requests().to(course.requests);
+    let reported = session.requests().iter().take(course.requests);
     let is_live = course.requests == session.requests().len();
     let within = 1..course.requests + usize::from(is_live);
     let resets = session.resets().iter().enumerate();

@@ -1,6 +1,6 @@
 //! One item of a context in words: its tool, its preview, the sign of its source.
 
-use model::session::{ItemRef, RequestIx};
+use model::session::{Item, RequestIx};
 use model::tools::short_name;
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub const fn sign(source: Source) -> &'static str {
 
 /// Returns the item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to
 /// print.
-pub fn label<'a>(item: &ItemRef<'a>) -> Cow<'a, str> {
+pub fn label<'a>(item: &'a Item) -> Cow<'a, str> {
     label_of(item.kind(), item.tool())
 }
 
@@ -68,7 +68,7 @@ mod tests {
             ("Read", "Read"),
         ] {
             let log = Log::new().result("a", tool, 10);
-            assert_eq!(label(&log.session.items().at(0)), shown);
+            assert_eq!(label(&log.session.items()[0]), shown);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::number::{error, tokens};
 use crate::text::{inert, shortened, width};
 use model::calls::{Calls, preview};
 use model::jumps::{Jump, JumpPart};
-use model::session::{ItemIx, ItemRef, Session};
+use model::session::{Item, ItemIx, Session};
 use model::{Kind, Role};
 
 /// The most parts that are named.
@@ -113,7 +113,7 @@ pub fn part_name(session: &Session, calls: &Calls, part: &JumpPart) -> String {
 }
 
 /// Returns the name of an item, of whose call or text at most so many columns are shown.
-fn item_name(session: &Session, calls: &Calls, item: &ItemRef<'_>, columns: usize) -> String {
+fn item_name(session: &Session, calls: &Calls, item: &Item, columns: usize) -> String {
     let name = calls.name(session, item);
     let is_own = *name == *preview(item);
     let name = shortened(&name, columns);

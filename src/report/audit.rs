@@ -219,7 +219,7 @@ fn replay_one(
         let trial = estimators::trial(session);
         let worst = Miss::worst(log, session, &trial.predictions, wanted);
         let name = |request: RequestIx| {
-            let request = &session.requests().at(request);
+            let request = &session.requests()[request];
             let model = request.model().map_or("unknown", |id| id);
             (request.key(), model.to_owned())
         };
@@ -232,7 +232,7 @@ fn replay_one(
             (key, model, decision)
         });
         let caches = prompt_cache::backtest(session).into_iter();
-        let caches = caches.map(|point| (session.requests().at(point.request).key(), point));
+        let caches = caches.map(|point| (session.requests()[point.request].key(), point));
         ReplayResult {
             caches: caches.collect(),
             conversation: *conversation,

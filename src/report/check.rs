@@ -187,7 +187,7 @@ impl Check {
         let forecast = forecast(session, Some(now));
         for passed in passed(bounds, session, &forecast, now) {
             let item = passed.item.map(|ix| {
-                let item = session.items().at(ix);
+                let item = &session.items()[ix];
                 (item.place().line(), render::item::label(&item).into_owned())
             });
             self.passed.push(SessionViolation {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use model::calls::Calls;
 use model::event::ByLength;
 use model::project::is_named;
-use model::session::{ItemIx, ItemRef, Session};
+use model::session::{Item, ItemIx, Session};
 use model::sessions::{FileFacts, SessionKey, Sessions};
 use model::{Role, Source};
 use render::number::counted;
@@ -78,7 +78,7 @@ pub struct Hit<'a> {
     /// Its index in the session.
     pub ix: ItemIx,
     /// The item.
-    pub item: ItemRef<'a>,
+    pub item: &'a Item,
     /// The arguments of its call, if it is a tool's result.
     pub call: Option<Cow<'a, str>>,
     /// Its size. What no report settled is by length.
@@ -185,7 +185,7 @@ impl LogSearch<'_> {
             let Some(session) = all_sessions.get(key) else {
                 return ControlFlow::Continue(());
             };
-            let item = session.items().at(found.item);
+            let item = &session.items()[found.item];
             if !search.wants(&item) {
                 return ControlFlow::Continue(());
             }
@@ -269,7 +269,7 @@ pub fn run(
 }
 
 impl Search<'_> {
-    fn wants(&self, item: &ItemRef<'_>) -> bool {
+    fn wants(&self, item: &Item) -> bool {
         self.role.is_none_or(|role| item.role() == role)
             && (self.tool.is_none() || is_part(self.tool, item.tool().unwrap_or_default()))
     }

@@ -149,7 +149,7 @@ fn what_was_known_then_and_what_was_learned_later_are_apart() {
         .iter()
         .position(|item| item.kind() == Kind::ToolResult)
         .unwrap();
-    let came = timeline.of_item(&session.items().at(result)).unwrap();
+    let came = timeline.of_item(&session.items()[result]).unwrap();
     let then = session.snapshot_at(timeline.moment(came).unwrap());
     let &(_, guessed, source) = then.items.iter().find(|(ix, ..)| *ix == result).unwrap();
     let (learned, source_now) = session.tokens(result);
@@ -208,7 +208,7 @@ fn a_timeline_has_a_moment_for_every_record() {
     assert_eq!(largest.moment(&timeline), Some(3));
     assert_eq!(timeline.of_reset(0), Some(5));
     assert_eq!(timeline.of_reset(1), None);
-    assert_eq!(timeline.of_leaving(&session.items().at(0)), Some(5));
+    assert_eq!(timeline.of_leaving(&session.items()[0]), Some(5));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn entries(format: &Format, log: &str) -> Vec<Entry> {
 
 fn items_of(session: &Session) -> Vec<String> {
     let alive = session.alive();
-    let items = alive.iter().map(|ix| session.items().at(*ix));
+    let items = alive.iter().map(|ix| &session.items()[*ix]);
     items
         .map(|item| {
             let tool = item.tool().unwrap_or_default();
@@ -354,7 +354,7 @@ fn a_document_is_a_list_of_records() {
         (session.requests().len(), session.context().known),
         (2, 173)
     );
-    assert_eq!(session.requests().at(1).place().line(), 6);
+    assert_eq!(session.requests()[1].place().line(), 6);
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
@@ -412,9 +412,9 @@ fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     let session = read(format(RECORDS), log);
     assert_eq!(session.context().known, 57);
     assert!(session.skipped.is_empty(), "{:?}", session.skipped);
-    let answer = &session.items().at(1);
+    let answer = &session.items()[1];
     assert_eq!(answer.kind(), Kind::Text);
-    assert_eq!(answer.output_of(), Some(session.requests().at(0).key()));
+    assert_eq!(answer.output_of(), Some(session.requests()[0].key()));
 }
 
 /// A log in which most of what a message holds is in its parts.
@@ -491,8 +491,8 @@ fn parts_of_a_message_come_in_their_order() {
         ]
     );
     let requests = session.requests();
-    assert_eq!((requests.len(), requests.at(0).prompt()), (1, 240));
-    assert_eq!(requests.at(0).cached(), 200);
+    assert_eq!((requests.len(), requests[0].prompt()), (1, 240));
+    assert_eq!(requests[0].cached(), 200);
     assert_eq!(session.model(), Some("gpt-5"));
     assert_eq!(session.meta.window, Some(9000));
     assert_eq!(session.lost_fields.get("text"), Some(&1));
@@ -532,7 +532,7 @@ fn usage_is_read_in_a_provider_s_words_or_as_the_agent_s_own() {
         read(format(&text), log)
     };
     let session = usage("report = \"/usage\"");
-    let request = session.requests().at(0);
+    let request = &session.requests()[0];
     assert_eq!(
         (request.prompt(), request.cached(), request.output()),
         (90, 64, Some(4))

@@ -572,7 +572,7 @@ mod tests {
         let (sessions, _) = case.tail();
         assert_eq!(main(&sessions).coverage, Coverage::Whole);
         assert_eq!(main(&sessions).context(), main(&case.whole()).context());
-        assert_eq!(main(&sessions).items().at(0).place().line(), 2);
+        assert_eq!(main(&sessions).items()[0].place().line(), 2);
     }
 
     #[test]

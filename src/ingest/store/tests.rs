@@ -248,7 +248,7 @@ fn rows_are_read_by_every_way_into_a_log() {
 
     // The text of a row that was changed is no longer there.
     let session = main(read_whole(&log, &ByLength, &Arc::default()).unwrap());
-    let wanted = TextRequest::of(log.facts.file, session.items().at(1)).unwrap();
+    let wanted = TextRequest::of(log.facts.file, &session.items()[1]).unwrap();
     memory.write(|rows| rows[1] = "{\"say\":\"bye\"}".to_owned());
     let error = log.store.text(&log, wanted).err().unwrap();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);

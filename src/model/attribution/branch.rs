@@ -32,7 +32,7 @@ impl Attribution {
                 self.turns.insert(*node);
             }
             if let Some(ix) = self.begun_at(*node, tree)
-                && self.requests.at(ix).generation == self.generation()
+                && self.requests[ix].generation == self.generation()
             {
                 self.anchors.insert(ix);
             }
@@ -47,6 +47,6 @@ impl Attribution {
     /// Returns the request whose output begins with a node.
     fn begun_at(&self, node: NodeIx, tree: &RecordTree) -> Option<RequestIx> {
         let ix = self.request_of(tree.request_of(node)?)?;
-        (self.requests.at(ix).start() == node).then_some(ix)
+        (self.requests[ix].start() == node).then_some(ix)
     }
 }

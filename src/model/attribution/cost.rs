@@ -2,7 +2,7 @@
 
 use crate::Source;
 use crate::calibration::Calibration;
-use crate::history::ItemRef;
+use crate::history::Item;
 
 /// Returns the cost of the items of a delta together: `rest` tokens of it are left for `items` items, and `sum` is
 /// their estimate. Where more came than was logged, the excess is unlogged text. Where less did, something left the
@@ -31,7 +31,7 @@ pub(super) fn cost_in_delta(
 /// which the log contains only a part.
 pub(super) fn give_excess_to_partial_items<'i>(
     estimates: &mut [f64],
-    items: impl Iterator<Item = ItemRef<'i>>,
+    items: impl Iterator<Item = &'i Item>,
     rest: i128,
 ) {
     let excess = rest as f64 - estimates.iter().sum::<f64>();

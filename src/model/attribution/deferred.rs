@@ -67,7 +67,7 @@ impl Attribution {
     /// Returns true if the work that was put off may still wait after this event: the event is another line of the same
     /// response, or none of the conversation's.
     pub(crate) fn goes_on(&self, event: &Event) -> bool {
-        let newest = self.anchor.map(|ix| self.requests.at(ix).key());
+        let newest = self.anchor.map(|ix| self.requests[ix].key());
         match event {
             Event::Node(node) => node.part == Part::Output && node.request == newest,
             Event::Usage(usage) => Some(usage.request) == newest,
@@ -103,7 +103,7 @@ impl Attribution {
             return;
         };
         if std::mem::take(&mut self.deferred.prompt) {
-            let request = self.requests.at(ix);
+            let request = &self.requests[ix];
             let (previous, start) = (request.previous(), request.start());
             self.anchor = previous;
             self.items.take_back(ix, start);
@@ -129,19 +129,17 @@ impl Attribution {
     ) {
         // Otherwise it has been attributed by the next report.
         let is_newest = self.anchor == Some(ix);
-        let before = self.requests.at(ix).prompt();
+        let before = self.requests[ix].prompt();
         if is_newest && usage.prompt < before {
             self.catch_up(tree, coverage);
         }
-        let (changes, grows) = self.requests.change(ix, |request| {
-            request.place = place;
-            request.set_billed(request.billed().followed_by(usage.billed));
-            if is_newest {
-                request.merge(usage)
-            } else {
-                (false, false)
-            }
-        });
+        let request = &mut self.requests[ix];
+        request.place = place;
+        request.set_billed(request.billed().followed_by(usage.billed));
+        let (changes, grows) = match is_newest {
+            true => request.merge(usage),
+            false => (false, false),
+        };
         if !is_newest {
             return;
         }
@@ -149,7 +147,7 @@ impl Attribution {
             self.corrections = self.corrections.wrapping_add(1);
             self.note_prompt(ix);
         }
-        let fell_by = before.saturating_sub(self.requests.at(ix).prompt());
+        let fell_by = before.saturating_sub(self.requests[ix].prompt());
         if fell_by > 0 {
             self.lower_prompt(ix, fell_by, tree);
         }
@@ -162,7 +160,7 @@ impl Attribution {
     /// Takes a fall of the newest prompt out of its system part, which had what no item explained. Items share what is
     /// left if that is too little.
     fn lower_prompt(&mut self, ix: RequestIx, by: u64, tree: &RecordTree) {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (prompt, system) = (request.prompt(), request.system());
         let lowered = match system.checked_sub(by) {
             Some(lowered) => lowered,
@@ -191,7 +189,7 @@ impl Attribution {
 
     /// Notes a prompt as the largest of its model, if it is.
     pub(super) fn note_prompt(&mut self, ix: RequestIx) {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let largest = self.largest.entry(request.model().cloned()).or_default();
         *largest = (*largest).max(request.prompt());
     }
@@ -207,7 +205,7 @@ impl Attribution {
     pub(crate) fn largest_prompt(&self, model: Option<&Arc<str>>) -> u64 {
         let before = self.largest.get(&model.cloned()).copied().unwrap_or(0);
         let newest = self.requests.len().checked_sub(1);
-        let newest = newest.map(|ix| self.requests.at(ix));
+        let newest = newest.map(|ix| &self.requests[ix]);
         let newest = newest.filter(|request| request.model() == model);
         newest.map_or(before, |request| before.max(request.prompt()))
     }

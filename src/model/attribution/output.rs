@@ -9,10 +9,7 @@ use crate::{Kind, Role};
 impl Attribution {
     /// Notes that another line of a response's output came.
     pub(crate) fn output_grew(&mut self, request: Key, tree: &mut RecordTree) {
-        if let Some(ix) = self
-            .anchor
-            .filter(|ix| self.requests.at(*ix).key() == request)
-        {
+        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key() == request) {
             self.deferred.note(false, true);
             if !self.deferred.is_long_response() {
                 self.deferred.mark_output_attributed();
@@ -24,7 +21,7 @@ impl Attribution {
     /// Attributes a request's own output: thinking takes what was reported for it, the rest shares the
     /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
     pub(super) fn attribute_output(&mut self, ix: RequestIx, tree: &mut RecordTree) {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let Some(output) = request.output() else {
             return;
         };
@@ -34,15 +31,15 @@ impl Attribution {
         let logged: Vec<ItemIx> = logged.collect();
         let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
             .into_iter()
-            .partition(|ix| self.items.all().at(*ix).in_context());
-        let left = |ix: &ItemIx| self.items.all().at(*ix).left();
+            .partition(|ix| self.items.all()[*ix].in_context());
+        let left = |ix: &ItemIx| self.items.all()[*ix].left();
         // The log shows the output, but it was taken back out: nothing of it is to be attributed.
         if present.is_empty() && gone.iter().filter_map(left).any(|left| left.request > ix) {
             return;
         }
         let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) = present
             .into_iter()
-            .partition(|ix| self.items.all().at(*ix).kind() == Kind::Thinking);
+            .partition(|ix| self.items.all()[*ix].kind() == Kind::Thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.add_unlogged_output(ix, Kind::Thinking, tree));
             // Without any of its output, the log shows nothing of what the client has.
@@ -68,7 +65,7 @@ impl Attribution {
     }
 
     fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, tree: &mut RecordTree) -> ItemIx {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (key, place, at) = (request.key(), request.place, request.at());
         let item = NewItem {
             role: Role::Assistant,

@@ -42,7 +42,7 @@ impl Attribution {
             .last()
             .is_some_and(|reset| reset.request == first);
         let before = self.unlogged_before.filter(|_| is_first).unwrap_or(0);
-        before.saturating_sub(self.requests.at(first).system())
+        before.saturating_sub(self.requests[first].system())
     }
 
     /// Returns the tokens of unlogged text that the next prompt will have again, as after earlier resets.

@@ -16,13 +16,13 @@ impl Attribution {
         held: u64,
         tree: &RecordTree,
     ) -> u64 {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (prompt, is_whole) = (request.prompt(), request.is_whole());
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
             // The kept items seemed larger than the whole prompt: their size is no longer known.
             self.items.apply_rescale();
-            let attributed = |ix: &ItemIx| self.items.all().at(*ix).attributed().is_some();
+            let attributed = |ix: &ItemIx| self.items.all()[*ix].attributed().is_some();
             let kept: Vec<ItemIx> = alive(tree, &self.items).filter(attributed).collect();
             let sizes = self.sizes(&kept);
             self.apportion(fresh, estimates, 0, Source::Shared);
@@ -38,7 +38,7 @@ impl Attribution {
     /// Rescales the numbers that were attributed by another tokenizer before: `held` tokens of items and `system` besides.
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (start, prompt) = (request.start(), request.prompt());
         let share = held as f64 / (held as f64 + system as f64);
         let target = ((prompt as f64 * share).round() as u64).min(prompt);
@@ -55,11 +55,11 @@ impl Attribution {
     /// Fits the known parts into a prompt that is smaller: all items that it held share it, in proportion to their
     /// sizes so far, each by itself. Returns the system part.
     pub(super) fn fit_into_prompt_by_walk(&mut self, ix: RequestIx, tree: &RecordTree) -> u64 {
-        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all().at(*item), ix);
+        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all()[*item], ix);
         let held: Vec<ItemIx> = alive(tree, &self.items).filter(was_sent).collect();
         let sizes = self.sizes(&held);
         let sum: f64 = sizes.iter().sum();
-        let prompt = self.requests.at(ix).prompt();
+        let prompt = self.requests[ix].prompt();
         self.begin_generation();
         let target = (sum.round() as u64).min(prompt - self.least_system(prompt));
         let given = self.apportion(&held, &sizes, target, Source::Shared);
@@ -69,7 +69,7 @@ impl Attribution {
     /// Fits the known parts into a prompt that is smaller. Items share it by a walk, or by a ratio to be worked out
     /// later where that happens so often that their sizes in between are not kept. Returns the system part.
     pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, tree: &RecordTree) -> u64 {
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (start, prompt) = (request.start(), request.prompt());
         let held = self.items.attributed_before(start, tree);
         if held == 0 || self.items.may_resize_by_walk(tree.live().len()) {
@@ -96,7 +96,7 @@ impl Attribution {
     /// If that happens so often that sizes in between are not kept, items keep theirs, and the next report scales them.
     pub(crate) fn forget_attributed(&mut self, tree: &RecordTree) {
         if !self.items.may_resize_by_walk(tree.live().len()) {
-            let system = self.anchor.map(|anchor| self.requests.at(anchor).system());
+            let system = self.anchor.map(|anchor| self.requests[anchor].system());
             self.system_before_tokenizer_switch = system.or(self.system_before_tokenizer_switch);
         } else {
             self.system_before_tokenizer_switch = None;

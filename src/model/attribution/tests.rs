@@ -63,7 +63,7 @@ fn session(thinking: Thinking, scale: f64, is_logged: bool) -> Log {
 /// The sizes of the results in the context, and how they are known.
 fn results(log: &Log) -> Vec<(u64, Source)> {
     let items = log.session.in_context();
-    let results = items.filter(|(ix, ..)| log.session.items().at(*ix).role() != Role::Assistant);
+    let results = items.filter(|(ix, ..)| log.session.items()[*ix].role() != Role::Assistant);
     results
         .map(|(_, tokens, source)| (tokens, source))
         .collect()
@@ -170,7 +170,7 @@ fn what_was_shown_then_was_shown_so() {
     let report = timeline.of_request(1).and_then(|at| timeline.moment(at));
     let then = whole.session.snapshot_at(report.unwrap());
     assert_eq!(then.context.used, then.context.known);
-    let shown = |ix: &usize| whole.session.items().at(*ix).kind() == Kind::Thinking;
+    let shown = |ix: &usize| whole.session.items()[*ix].kind() == Kind::Thinking;
     let thinking = then.items.iter().filter(|(ix, ..)| shown(ix)).count();
     assert_eq!(thinking, 2, "it was not known yet that it is not sent back");
 }
@@ -321,7 +321,7 @@ fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
     };
     let without = switched(0);
     assert_eq!(left(&without), [Some(4), Some(4), Some(4), Some(4), None]);
-    let [before, after] = [3, 4].map(|request| without.requests().at(request).system());
+    let [before, after] = [3, 4].map(|request| without.requests()[request].system());
     assert_eq!(after, before);
     assert_eq!(left(&switched(4 * THINKING)), [None; 5]);
 }

@@ -27,17 +27,17 @@ impl Attribution {
     /// Strips the thinking that another model is not sent. Where its first prompt is nearer to its size without any,
     /// all thinking before it leaves.
     pub(super) fn strip_at_switch(&mut self, ix: RequestIx, tree: &RecordTree) {
-        let Some(last) = self.anchor.map(|anchor| self.requests.at(anchor)) else {
+        let Some(last) = self.anchor.map(|anchor| &self.requests[anchor]) else {
             return;
         };
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (start, prompt) = (request.start(), request.prompt());
         if last.model() == request.model() {
             return;
         }
         let tokens = |ix: ItemIx| u128::from(self.items.tokens(ix).0);
-        let is_before = |ix: &ItemIx| self.items.all().at(*ix).node() < start;
-        let in_context = |ix: &ItemIx| self.items.all().at(*ix).in_context();
+        let is_before = |ix: &ItemIx| self.items.all()[*ix].node() < start;
+        let in_context = |ix: &ItemIx| self.items.all()[*ix].in_context();
         let thoughts = self.items.thoughts_between(0, start).iter().copied();
         let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
         let new: u128 = self
@@ -62,14 +62,14 @@ impl Attribution {
         let Some(anchor) = self.anchor else {
             return;
         };
-        let last = self.requests.at(anchor);
+        let last = &self.requests[anchor];
         let Some(output) = last.output().filter(|_| last.reasoning().is_none()) else {
             return;
         };
         let logged = tree.outputs_of(last.key());
         let logged: Vec<ItemIx> = logged.flat_map(|node| tree.items(node)).collect();
         let is_text = |ix: &ItemIx| {
-            let item = &self.items.all().at(*ix);
+            let item = &self.items.all()[*ix];
             item.in_context() && !matches!(item.kind(), Kind::Thinking | Kind::Unlogged)
         };
         if logged.is_empty() || !logged.iter().all(is_text) {
@@ -81,9 +81,9 @@ impl Attribution {
         if hidden <= stays.max(LEAST_UNREPORTED) {
             return;
         }
-        let request = self.requests.at(ix);
+        let request = &self.requests[ix];
         let (start, prompt) = (request.start(), request.prompt());
-        let is_before = |ix: &ItemIx| self.items.all().at(*ix).node() < start;
+        let is_before = |ix: &ItemIx| self.items.all()[*ix].node() < start;
         let new: Vec<ItemIx> = self.items.unattributed().filter(is_before).collect();
         let sum: f64 = new.iter().map(|ix| self.items.tokens(*ix).0 as f64).sum();
         let held = last.system() as f64 + self.items.attributed_before(start, tree) as f64;
@@ -99,7 +99,7 @@ impl Attribution {
 
     /// Returns true if the turn in which the anchor was sent was read from its beginning.
     pub(crate) fn has_turn_of_anchor(&self) -> bool {
-        let start = self.anchor.map(|anchor| self.requests.at(anchor).start());
+        let start = self.anchor.map(|anchor| self.requests[anchor].start());
         start.is_none_or(|start| self.turns.range(..start).next().is_some())
     }
 
@@ -161,7 +161,7 @@ impl Attribution {
         ix: RequestIx,
         tree: &RecordTree,
     ) -> Option<f64> {
-        let (start, last_start) = (self.requests.at(ix).start(), self.requests.at(last).start());
+        let (start, last_start) = (self.requests[ix].start(), self.requests[last].start());
         let from = self.sent_from_if(thinking, start);
         let last_from = self.sent_from_if(thinking, last_start);
         if from == last_from {
@@ -176,13 +176,13 @@ impl Attribution {
     fn thinking_between(&self, from: NodeIx, to: NodeIx, tree: &RecordTree) -> Option<f64> {
         let mut sum = 0.0;
         for ix in self.items.thoughts_between(from, to) {
-            let item = &self.items.all().at(*ix);
+            let item = &self.items.all()[*ix];
             let node = item.node();
             if !self.items.is_thought_of(*ix) || !tree.is_live(node) {
                 continue;
             }
             let request = item.output_of().and_then(|key| self.request_of(key))?;
-            self.requests.at(request).reasoning()?;
+            self.requests[request].reasoning()?;
             sum += self.items.attributed_now(*ix)?;
         }
         Some(sum)

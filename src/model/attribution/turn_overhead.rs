@@ -47,7 +47,7 @@ impl TurnOverhead {
 impl Attribution {
     /// Returns true if a request is the first of its turn since the report before it.
     pub(super) fn begins_turn(&self, ix: RequestIx, before: RequestIx) -> bool {
-        self.requests.at(ix).turn() != self.requests.at(before).turn()
+        self.requests[ix].turn() != self.requests[before].turn()
     }
 }
 

@@ -4,7 +4,7 @@ use super::estimator::{ESTIMATORS, Estimator};
 use super::measure::{PromptMeasures, schema_framing};
 use super::prediction::Prediction;
 use crate::context::Basis;
-use crate::history::{ItemRef, RequestIx};
+use crate::history::{Item, RequestIx};
 use crate::session::Session;
 use crate::{Kind, LeaveReason};
 use std::collections::{HashMap, HashSet};
@@ -45,12 +45,12 @@ impl PromptContents {
         };
         let outputs = representative_outputs(session);
         let mut called: HashSet<&str> = HashSet::new();
-        let mut before: Option<ItemRef<'_>> = None;
+        let mut before: Option<&Item> = None;
         for (ix, item) in session.items().iter().enumerate() {
             let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
             let model = model.and_then(|request| Some(&**request.model()?));
-            let mut sums = PromptMeasures::of(&item, before.as_ref(), model.or(session.model()));
+            let mut sums = PromptMeasures::of(&item, before, model.or(session.model()));
             if outputs.contains_key(&ix) || reported_output(session, &item).is_some() {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
@@ -91,7 +91,7 @@ impl PromptContents {
             if request.prompt() == 0 {
                 continue;
             }
-            let last = &session.requests().at(previous);
+            let last = &session.requests()[previous];
             let (expected, delta) =
                 self.expected(session, PromptAt::Request(ix), previous, own.tokens);
             let comparable = last.generation == request.generation;
@@ -129,7 +129,7 @@ impl PromptContents {
             PromptAt::Request(ix) => (self.totals[ix], ix + 1),
             // The items that the reset itself took away were there until then.
             PromptAt::Reset(_) => {
-                let total = session.requests().at(previous).total();
+                let total = session.requests()[previous].total();
                 (self.totals[previous].saturating_add(total), end)
             }
         };
@@ -139,7 +139,7 @@ impl PromptContents {
         };
         let last = self.of_family[end].filter(goes_on);
         let known = last.map(|last| {
-            let prompt = i128::from(session.requests().at(last).prompt());
+            let prompt = i128::from(session.requests()[last].prompt());
             (prompt, &self.prompts[last])
         });
         let with_tools = sums.with_schemas() + schema_framing(sums.tools, self.called[end]);
@@ -162,7 +162,7 @@ impl PromptContents {
             Estimator::Cl100k => capped(sums.cl100k),
             Estimator::O200k => capped(sums.o200k),
             Estimator::O200kTools => capped(with_tools),
-            Estimator::LastTotal => session.requests().at(previous).total(),
+            Estimator::LastTotal => session.requests()[previous].total(),
             Estimator::Rfc029 => capped(rfc029),
             Estimator::Delta => capped(delta),
             Estimator::Calibrated => own,
@@ -171,7 +171,7 @@ impl PromptContents {
     }
 
     /// Adds an item to the resets before which it was in the context.
-    fn add_before_resets(&mut self, session: &Session, item: &ItemRef<'_>, sums: PromptMeasures) {
+    fn add_before_resets(&mut self, session: &Session, item: &Item, sums: PromptMeasures) {
         let resets = session.resets();
         if resets.is_empty() {
             return;
@@ -203,7 +203,7 @@ impl PromptContents {
     }
 
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
-    fn add(&mut self, item: &ItemRef<'_>, entered: RequestIx, sums: PromptMeasures) {
+    fn add(&mut self, item: &Item, entered: RequestIx, sums: PromptMeasures) {
         let n = self.prompts.len();
         let end = item.left().map_or(n, |left| left.request.min(n));
         if end <= entered {
@@ -242,9 +242,9 @@ impl PromptContents {
 }
 
 /// Returns the request whose reported output an item is part of.
-fn reported_output(session: &Session, item: &ItemRef<'_>) -> Option<RequestIx> {
+fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
     let request = session.attribution().request_of(item.output_of()?)?;
-    session.requests().at(request).output().map(|_| request)
+    session.requests()[request].output().map(|_| request)
 }
 
 fn capped(tokens: i128) -> u64 {
@@ -295,11 +295,11 @@ fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
         };
         let chosen = of_request.entry(request).or_insert(ix);
         // Thinking may be stripped: other output stays longer.
-        if session.items().at(*chosen).kind() == Kind::Thinking {
+        if session.items()[*chosen].kind() == Kind::Thinking {
             *chosen = ix;
         }
     }
-    let output = |request: RequestIx| session.requests().at(request).output_as_billed();
+    let output = |request: RequestIx| session.requests()[request].output_as_billed();
     of_request
         .into_iter()
         .map(|(request, ix)| (ix, output(request)))
@@ -332,7 +332,7 @@ mod tests {
             let mut session = session();
             let mut before = Vec::new();
             for (line, event) in (1..).zip(events) {
-                let here = session.in_context().map(|(ix, ..)| u64::from(session.items().at(ix).size().chars));
+                let here = session.in_context().map(|(ix, ..)| u64::from(session.items()[ix].size().chars));
                 let chars: u64 = here.sum();
                 session.apply(Entry {
                     conversation: Conversation::Main,

@@ -1,7 +1,7 @@
 //! The tokens that an item adds to a prompt, by each rule.
 
 use super::rfc029::ByRfc029;
-use crate::history::ItemRef;
+use crate::history::Item;
 use crate::{Kind, Role};
 use derive_more::{AddAssign, SubAssign};
 
@@ -41,11 +41,7 @@ pub(super) struct PromptMeasures {
 
 impl PromptMeasures {
     /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
-    pub(super) fn of(
-        item: &ItemRef<'_>,
-        before: Option<&ItemRef<'_>>,
-        model: Option<&str>,
-    ) -> PromptMeasures {
+    pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> PromptMeasures {
         let size = item.size();
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
         let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));

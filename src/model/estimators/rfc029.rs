@@ -6,7 +6,7 @@
 //! message there.
 
 use crate::Kind;
-use crate::history::ItemRef;
+use crate::history::Item;
 use derive_more::{AddAssign, SubAssign};
 
 /// The framing of a message, of a tool call or result, of the system prompt, of all schemas, and of each.
@@ -32,11 +32,7 @@ pub(super) struct ByRfc029 {
 
 impl ByRfc029 {
     /// Returns the size of an item, after `before`, for a model.
-    pub(super) fn of(
-        item: &ItemRef<'_>,
-        before: Option<&ItemRef<'_>>,
-        model: Option<&str>,
-    ) -> ByRfc029 {
+    pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> ByRfc029 {
         let size = item.size();
         let model = model.unwrap_or_default();
         let is = |names: [&str; 2]| names.iter().any(|name| model.contains(name));
@@ -87,7 +83,7 @@ impl ByRfc029 {
 
 /// Returns true if an item is of the same message as the one before it: the parts of a response, and the results of
 /// calls that ran in parallel.
-fn goes_on(before: Option<&ItemRef<'_>>, item: &ItemRef<'_>) -> bool {
+fn goes_on(before: Option<&Item>, item: &Item) -> bool {
     before.is_some_and(|before| match item.output_of() {
         Some(request) => before.output_of() == Some(request) && before.kind() != Kind::Thinking,
         None => item.kind() == Kind::ToolResult && before.kind() == Kind::ToolResult,

@@ -2,7 +2,7 @@
 
 use super::Items;
 use crate::event::Size;
-use crate::history::ItemRef;
+use crate::history::Item;
 use crate::{LeaveReason, Source};
 
 /// The numbers that depend on sizes that were guessed.
@@ -21,7 +21,7 @@ impl GuessedSizes {
     }
 
     /// Takes an item out of the context.
-    pub(super) fn leave(&mut self, item: &ItemRef<'_>, why: LeaveReason) {
+    pub(super) fn leave(&mut self, item: &Item, why: LeaveReason) {
         // Items that leave with a branch are not part of the report that counts then.
         let is_of_report = !matches!(
             why,

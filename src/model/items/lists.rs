@@ -1,6 +1,6 @@
 //! Defines the entries of the lists of items.
 
-use crate::history::{ItemIx, ItemRef, PreviousSize, RequestIx};
+use crate::history::{Item, ItemIx, PreviousSize, RequestIx};
 use crate::small::short;
 
 /// An item of a node: ordered by node, then by item.
@@ -11,7 +11,7 @@ pub(super) struct NodeItem {
 }
 
 impl NodeItem {
-    pub(super) fn new(ix: ItemIx, item: &ItemRef<'_>) -> NodeItem {
+    pub(super) fn new(ix: ItemIx, item: &Item) -> NodeItem {
         NodeItem {
             node: short(item.node()),
             item: short(ix),

@@ -67,23 +67,23 @@ impl Items {
     /// Returns true if an item is at a node before which sizes are still to be worked out.
     pub(super) fn is_rescaled(&self, ix: ItemIx) -> bool {
         let drops = self.rescaled.as_ref().and_then(|it| it.drops.last());
-        drops.is_some_and(|drop| self.list.at(ix).node() < drop.start as usize)
+        drops.is_some_and(|drop| self.list[ix].node() < drop.start as usize)
     }
 
     /// Returns true if it has a part of the tokens that are to be shared there.
     fn shares(&self, ix: ItemIx) -> bool {
-        let item = &self.list.at(ix);
+        let item = &self.list[ix];
         self.is_rescaled(ix) && item.in_context() && item.attributed().is_some()
     }
 
     /// Returns the attributed tokens of an item in the context; `None`: it is not attributed. Not to the token before all
     /// sizes are worked out.
     pub(crate) fn attributed_now(&self, ix: ItemIx) -> Option<f64> {
-        let (tokens, _) = self.list.at(ix).attributed()?;
+        let (tokens, _) = self.list[ix].attributed()?;
         let tokens = tokens as f64;
         Some(match &self.rescaled {
             Some(rescaled) if self.shares(ix) => {
-                (tokens * rescaled.ratio(self.list.at(ix).node())).round()
+                (tokens * rescaled.ratio(self.list[ix].node())).round()
             }
             _ => tokens,
         })
@@ -115,7 +115,7 @@ impl Items {
             ratios[drop - 1] *= ratios[drop];
         }
         let weight = |ix: &ItemIx| {
-            let item = &self.list.at(*ix);
+            let item = &self.list[*ix];
             let first = rescaled.after(item.node());
             let ratio = ratios.get(first).copied().unwrap_or(1.0);
             item.attributed()
@@ -133,10 +133,10 @@ impl Items {
     /// Gives an item its part of a sum that counts already.
     fn resize(&mut self, ix: ItemIx, size: u64) {
         self.touch(ix);
-        let item = self.list.at(ix);
+        let item = &self.list[ix];
         let (before, is_prefix) = (item.attributed(), item.is_prefix());
         let attributed = Some((size, Source::Shared));
-        self.list.change(ix, |item| item.set_attributed(attributed));
+        self.list[ix].set_attributed(attributed);
         if is_prefix {
             let before = before.map_or(0, |(tokens, _)| i128::from(tokens));
             self.attributed.prefix += i128::from(size) - before;

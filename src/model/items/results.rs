@@ -18,7 +18,7 @@ impl Items {
     /// Returns the results of a call, in the context or not. The first time, costs a walk through all items.
     pub(crate) fn results_of(&mut self, call: Key) -> impl Iterator<Item = ItemIx> + '_ {
         let Results { by_call, seen } = &mut self.results;
-        for (ix, item) in (*seen..).zip(self.list.from(*seen)) {
+        for (ix, item) in (*seen..).zip(self.list.iter().skip(*seen)) {
             if let (Kind::ToolResult, Some(call)) = (item.kind(), item.call()) {
                 by_call.insert((call, ix));
             }

@@ -19,7 +19,7 @@ impl Items {
     }
 
     pub(super) fn thoughts_before(&self, node: NodeIx) -> usize {
-        let is_before = |ix: &ItemIx| self.list.at(*ix).node() < node;
+        let is_before = |ix: &ItemIx| self.list[*ix].node() < node;
         match self.thoughts.last() {
             Some(last) if is_before(last) => self.thoughts.len(),
             _ => self.thoughts.partition_point(is_before),
@@ -29,7 +29,7 @@ impl Items {
     /// Forgets the thoughts that a reset did not keep.
     pub(crate) fn forget_thoughts(&mut self) {
         let list = &self.list;
-        self.thoughts.retain(|ix| list.at(*ix).in_context());
+        self.thoughts.retain(|ix| list[*ix].in_context());
         self.stripped.clear();
     }
 
@@ -46,7 +46,7 @@ impl Items {
     }
 
     fn strip(&mut self, ix: ItemIx, request: RequestIx) {
-        if self.list.at(ix).in_context() {
+        if self.list[ix].in_context() {
             self.leave(ix, LeaveReason::Stripped, request);
             self.stripped.insert(ix);
         }
@@ -54,7 +54,7 @@ impl Items {
 
     /// Returns true if thinking is in the context, or would be if it were not stripped.
     pub(crate) fn is_thought_of(&self, ix: ItemIx) -> bool {
-        self.list.at(ix).in_context() || self.stripped.contains(&ix)
+        self.list[ix].in_context() || self.stripped.contains(&ix)
     }
 
     /// Notes that thinking was in other prompts than was believed: the first one that held it is `entered`, the first
@@ -66,15 +66,15 @@ impl Items {
         left: Option<RequestIx>,
     ) {
         self.touch(ix);
-        if self.list.at(ix).entered().is_none() {
-            self.list.change(ix, |item| item.entered = entered.into());
+        if self.list[ix].entered().is_none() {
+            self.list[ix].entered = entered.into();
         }
-        match (self.list.at(ix).left(), left) {
+        match (self.list[ix].left(), left) {
             (None, None) => {}
             (None, Some(request)) => self.strip(ix, request),
             (Some(old), Some(request)) => {
                 let left = Departure { request, ..old };
-                self.list.change(ix, |item| item.set_left(Some(left)));
+                self.list[ix].set_left(Some(left));
             }
             (Some(old), None) => self.restore(ix, old.request),
         }

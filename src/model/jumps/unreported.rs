@@ -1,7 +1,7 @@
 //! Finds the jumps that no report shows: what came after the newest report of an epoch, or in a log without any.
 
 use super::{Jump, Parts};
-use crate::session::{ItemIx, ItemRef, Session};
+use crate::session::{Item, ItemIx, Session};
 use crate::{LeaveReason, Role, Source};
 use std::ops::Range;
 
@@ -123,7 +123,7 @@ struct Epoch {
 impl Epoch {
     /// Returns the epoch in which an item came that no prompt is known to have held, though it was in the context;
     /// `None`: it is no such item.
-    fn of_unreported(item: ItemRef<'_>, session: &Session) -> Option<Epoch> {
+    fn of_unreported(item: &Item, session: &Session) -> Option<Epoch> {
         if item.entered().is_some() || item.is_prefix() {
             return None;
         }

@@ -101,7 +101,7 @@ proptest! {
             prop_assert_eq!(&tree.path, &whole.path);
             prop_assert_eq!(tree.tip, whole.tip);
             for (ix, node) in tree.nodes.iter().enumerate() {
-                prop_assert_eq!(node.live, tree.path.contains(&(ix as u32)));
+                prop_assert_eq!(node.live, tree.path.contains(&ix));
             }
         }
     }
@@ -230,4 +230,23 @@ fn rewinds_after_many_cuts_cost_what_came_since() {
         }
         tree
     });
+}
+
+proptest! {
+    #[test]
+    fn a_node_has_the_items_that_were_added(added in prop::collection::vec(0..12_usize, 0..60)) {
+        let mut tree = RecordTree::default();
+        for _ in 0..12 {
+            tree.push(None, Parent::Previous, Part::Input, None, false);
+        }
+        let mut expected = vec![Vec::new(); 12];
+        for (item, node) in added.into_iter().enumerate() {
+            tree.hold(node, item);
+            expected[node].push(item);
+        }
+        for (node, expected) in expected.into_iter().enumerate() {
+            prop_assert!(tree.items(node).eq(expected.iter().copied()));
+            prop_assert!(tree.items(node).rev().eq(expected.into_iter().rev()));
+        }
+    }
 }

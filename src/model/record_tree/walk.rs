@@ -5,8 +5,7 @@
 //! tried again and again costs the length of a try each time, not that of the log.
 
 use super::{BranchChange, NodeIx, RecordTree};
-use crate::event::Part;
-use crate::small::short;
+use crate::event::{Key, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The relation of a record to a branch.
@@ -32,7 +31,7 @@ pub(super) struct WalkResult {
     /// The nodes that the reset at its beginning kept; `None`: it begins with the root.
     kept: Option<HashSet<NodeIx>>,
     /// For each response, the number of nodes on it.
-    responses: HashMap<usize, usize>,
+    responses: HashMap<Key, usize>,
     /// Results, injected records and links, by the parent that they attach to.
     hanging: HashMap<NodeIx, Vec<NodeIx>>,
     /// Nodes whose `live` flag must be compared with their place again.
@@ -66,9 +65,9 @@ impl WalkResult {
         let first = self.base + self.places.len();
         for ix in first..tree.nodes.len() {
             self.places.push(Membership::Off);
-            let node = tree.nodes.at(ix);
+            let node = &tree.nodes[ix];
             if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
-                (node.part, node.parent())
+                (node.part, node.parent)
             {
                 self.hanging.entry(parent).or_default().push(ix);
             }
@@ -77,14 +76,14 @@ impl WalkResult {
     }
 
     /// Notes that another node of a response is on the branch. Returns true if it is the first.
-    fn add_response(&mut self, response: usize) -> bool {
+    fn add_response(&mut self, response: Key) -> bool {
         let count = self.responses.entry(response).or_default();
         *count += 1;
         *count == 1
     }
 
     /// Notes that a node of a response is no longer on the branch. Returns true if it was the last.
-    fn remove_response(&mut self, response: usize) -> bool {
+    fn remove_response(&mut self, response: Key) -> bool {
         let Some(count) = self.responses.get_mut(&response) else {
             return false;
         };
@@ -98,14 +97,14 @@ impl WalkResult {
 
     /// Returns the membership of a node that is not on the branch itself, by those of the nodes before it.
     fn place_beside(&self, ix: NodeIx, tree: &RecordTree) -> Membership {
-        let node = tree.nodes.at(ix);
+        let node = &tree.nodes[ix];
         let part = node.part;
         let is_beside = match part {
             Part::Output => {
-                let response = node.response();
+                let response = node.request;
                 ix >= self.lowest && response.is_some_and(|it| self.responses.contains_key(&it))
             }
-            Part::Result | Part::Injected | Part::Link => node.parent().is_some_and(|parent| {
+            Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
                 // Below a result that itself hangs beside, reminders follow it; below the chain
                 // itself only results do: other records there are a branch that was left.
                 match self.place(parent) {
@@ -146,7 +145,7 @@ impl RecordTree {
                     shared = Some(ix);
                     break;
                 }
-                _ if self.nodes.at(ix).reset => return None,
+                _ if self.nodes[ix].reset => return None,
                 _ => joins.push(ix),
             }
         }
@@ -162,7 +161,7 @@ impl RecordTree {
         let mut due: BTreeSet<NodeIx> = (first_new..self.nodes.len()).collect();
         walked.touched.extend(&due);
         let mut responses = HashSet::new();
-        let response_of = |ix: &NodeIx| self.nodes.at(*ix).response();
+        let response_of = |ix: &NodeIx| self.nodes[*ix].request;
         for ix in &leaves {
             walked.put(*ix, Membership::Off);
             due.insert(*ix);
@@ -172,15 +171,14 @@ impl RecordTree {
         for ix in &joins {
             walked.put(*ix, Membership::On);
             // Which of its outputs may hang beside depends on where the branch begins, too.
-            let is_due = |it: &usize| walked.add_response(*it) || shared.is_none();
+            let is_due = |it: &Key| walked.add_response(*it) || shared.is_none();
             responses.extend(response_of(ix).filter(is_due));
         }
         for ix in leaves.iter().chain(&joins) {
             due.extend(walked.hanging_at(*ix));
         }
         for response in responses {
-            let first = self.responses[response].first as NodeIx;
-            let outputs = self.outputs_from(Some(first));
+            let outputs = self.outputs_of(response);
             due.extend(outputs.filter(|ix| *ix >= walked.base));
         }
         let mut visited = leaves.len() + joins.len();
@@ -222,7 +220,7 @@ impl RecordTree {
                 (false, true) => change.joined.push(ix),
                 _ => continue,
             }
-            self.nodes.set_live(ix, is_on);
+            self.nodes[ix].live = is_on;
         }
         change
     }
@@ -235,9 +233,9 @@ impl RecordTree {
         };
         let tail = self.path.split_off(self.live_before(*first));
         self.note_visited(tail.len());
-        let mut joined = change.joined.iter().copied().map(short).peekable();
+        let mut joined = change.joined.iter().copied().peekable();
         for ix in tail {
-            if self.is_live(ix as NodeIx) {
+            if self.is_live(ix) {
                 while let Some(new) = joined.next_if(|new| *new < ix) {
                     self.path.push(new);
                 }
@@ -306,7 +304,7 @@ impl RecordTree {
             touched: Vec::new(),
         };
         walked.extend(self);
-        let responses = on.iter().filter_map(|ix| self.nodes.at(*ix).response());
+        let responses = on.iter().filter_map(|ix| self.nodes[*ix].request);
         responses.for_each(|response| {
             walked.add_response(response);
         });
@@ -331,18 +329,18 @@ impl RecordTree {
                 }
             }
         }
-        let responses = on.iter().filter_map(|ix| self.nodes.at(*ix).response());
-        let responses: HashSet<usize> = responses.collect();
+        let responses = on.iter().filter_map(|ix| self.nodes[*ix].request);
+        let responses: HashSet<Key> = responses.collect();
         let mut beside = Vec::new();
-        for (ix, node) in (lowest..).zip(self.nodes.from(lowest)) {
+        for (ix, node) in (lowest..).zip(self.nodes.iter().skip(lowest)) {
             if places[ix - lowest] == Membership::On {
                 continue;
             }
             let part = node.part;
             let joins = match part {
-                Part::Output => node.response().is_some_and(|it| responses.contains(&it)),
+                Part::Output => node.request.is_some_and(|it| responses.contains(&it)),
                 Part::Result | Part::Injected | Part::Link => {
-                    node.parent().is_some_and(|parent| {
+                    node.parent.is_some_and(|parent| {
                         let place = match parent.checked_sub(lowest) {
                             Some(at) => places[at],
                             None if early.contains(&parent) => Membership::On,

@@ -275,8 +275,8 @@ fn the_agent_s_number_stands_beside_ours_while_it_holds() {
         None, // it tells of what was before the compaction
     ];
     assert_eq!(said, expected);
-    assert_eq!(session.requests().at(0).agent_estimate(), Some(900));
-    assert_eq!(session.requests().at(1).agent_estimate(), None);
+    assert_eq!(session.requests()[0].agent_estimate(), Some(900));
+    assert_eq!(session.requests()[1].agent_estimate(), None);
 }
 
 /// A reminder that comes as such a part.

@@ -121,7 +121,7 @@ impl Session {
     /// Returns the sizes of the newest prompts, in tokens, oldest first: at most `most`.
     pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
         let requests = self.requests();
-        let newest = requests.from(requests.len().saturating_sub(most));
+        let newest = requests.iter().skip(requests.len().saturating_sub(most));
         newest.map(|request| request.prompt()).collect()
     }
 

@@ -61,13 +61,13 @@ impl State {
         let Some(first) = self.tree.find(*first) else {
             return 0;
         };
-        let is_old = |ix: &ItemIx| self.items().at(*ix).node() < first;
+        let is_old = |ix: &ItemIx| self.items()[*ix].node() < first;
         let (old, again): (Vec<ItemIx>, Vec<ItemIx>) = self.alive_items().partition(is_old);
-        let hash = |ix: &ItemIx| self.items().at(*ix).hash();
+        let hash = |ix: &ItemIx| self.items()[*ix].hash();
         let held: HashSet<u64> = old.iter().map(hash).collect();
         let is_again =
-            |ix: &ItemIx| self.items().at(*ix).entered().is_none() && held.contains(&hash(ix));
-        let is_result = |ix: &ItemIx| self.items().at(*ix).kind() == Kind::ToolResult;
+            |ix: &ItemIx| self.items()[*ix].entered().is_none() && held.contains(&hash(ix));
+        let is_result = |ix: &ItemIx| self.items()[*ix].kind() == Kind::ToolResult;
         if !again.iter().any(is_result) || !again.iter().all(is_again) {
             return 0;
         }
@@ -124,7 +124,7 @@ impl State {
         let since = self.resets().iter().rev().find_map(|reset| reset.at);
         add_hooked(&mut reset, &self.overrides.hooked, since);
         for ix in change.left.iter().flat_map(|node| self.tree.items(*node)) {
-            let item = &self.items().at(ix);
+            let item = &self.items()[ix];
             if item.in_context() {
                 let (tokens, _) = self.attribution.items().tokens(ix);
                 reset.dropped[item.role().index()] += tokens;

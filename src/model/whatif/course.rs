@@ -53,7 +53,7 @@ impl GrowthHistory {
         without: &BTreeSet<ItemIx>,
     ) -> GrowthHistory {
         let requests = requests.min(session.requests().len());
-        let reported = session.requests().to(requests);
+        let reported = session.requests().iter().take(requests);
         let mut steps: Vec<CourseStep> = Vec::with_capacity(requests + 1);
         let mut resets = session.resets().iter().peekable();
         let mut last = 0;
@@ -247,7 +247,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let first = (session.coverage == Coverage::Whole).then_some(0);
     let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
     firsts.dedup();
-    firsts.retain(|ix| *ix < requests && session.requests().at(*ix).is_attributed());
+    firsts.retain(|ix| *ix < requests && session.requests()[*ix].is_attributed());
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
@@ -265,7 +265,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let mut held = 0;
     let sums = firsts.iter().zip(changes).map(|(first, change)| {
         held += change;
-        let system = session.requests().at(*first).system();
+        let system = session.requests()[*first].system();
         system.saturating_add(u64::try_from(held).unwrap_or(0))
     });
     let least = sums.min();

@@ -76,7 +76,7 @@ impl Miss {
         order.sort_by(|a, b| b.error(by).abs().total_cmp(&a.error(by).abs()));
         order.truncate(most);
         let miss = |prediction: &Prediction| {
-            let request = &session.requests().at(prediction.request);
+            let request = &session.requests()[prediction.request];
             let (came, went) = between(session, prediction.request);
             let pieces = |items: Vec<ItemIx>| {
                 let pieces = items.into_iter().map(|ix| ChangedItem::new(session, ix));
@@ -104,7 +104,7 @@ impl Miss {
 
 impl ChangedItem {
     fn new(session: &Session, ix: ItemIx) -> ChangedItem {
-        let item = &session.items().at(ix);
+        let item = &session.items()[ix];
         let (tokens, source) = session.tokens(ix);
         ChangedItem {
             line: item.place().line(),

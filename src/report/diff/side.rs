@@ -14,7 +14,7 @@ use model::calls::Calls;
 use model::context::Context;
 use model::event::{Conversation, Key};
 use model::replay::{Snapshot, Timeline};
-use model::session::{ItemIx, ItemRef, Session};
+use model::session::{Item, ItemIx, Session};
 use model::tools::{server_of, servers, short_name, tools};
 use model::{Kind, LeaveReason, Role};
 use render::item::{label, words};
@@ -80,7 +80,14 @@ impl Side {
         let session = all.get(key).context("the log holds no session")?;
         let facts = all.facts(key).context("the log holds no session")?;
         let snapshot = as_of(session, request)?;
-        let keys = request.map(|n| session.requests().to(n).map(|it| it.key()).collect());
+        let keys = request.map(|n| {
+            session
+                .requests()
+                .iter()
+                .take(n)
+                .map(|it| it.key())
+                .collect()
+        });
         let mut side = Side {
             agent: session.agent,
             id: session.meta.id.as_deref().map(str::to_owned),
@@ -168,7 +175,7 @@ impl Side {
     fn add_tools(&mut self, session: &Session, snapshot: &Snapshot) {
         let mut estimated: BTreeMap<&str, u64> = BTreeMap::new();
         for (ix, tokens, source) in &snapshot.items {
-            let tool = session.items().at(*ix).tool();
+            let tool = session.items()[*ix].tool();
             if let Some(tool) = tool.filter(|_| !source.is_known()) {
                 *estimated.entry(tool).or_default() += tokens;
             }
@@ -213,7 +220,7 @@ impl Side {
 /// Returns the identity of an item. Two results are the same if they are of the same file or command, whatever their
 /// text is. Two other items are the same if their texts are equal.
 fn item_part(session: &Session, calls: &Calls, ix: ItemIx) -> Part {
-    let item: ItemRef<'_> = session.items().at(ix);
+    let item: &Item = &session.items()[ix];
     let server = item.tool().and_then(server_of).map(str::to_owned);
     let what = calls.name(session, &item);
     let hash = match calls.subject(session, &item) {

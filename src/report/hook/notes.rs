@@ -139,7 +139,7 @@ fn sentence(session: &Session, reset: &PastReset, done: &Compaction, cause: &str
         .map(|(after, source)| format!(" to {}", about(after, source)));
     let left = counted(done.left_items as u64, "item");
     let largest = done.largest.first().map(|(ix, size, _)| {
-        let label = label(&session.items().at(*ix)).into_owned();
+        let label = label(&session.items()[*ix]).into_owned();
         format!(", the largest {} {}", plain(&label), short(*size))
     });
     let cause = match cause {

@@ -76,9 +76,9 @@ impl Largest {
     fn of(session: &Session, is_counted: bool) -> Option<Largest> {
         let items = session.items();
         let sized = session.in_context();
-        let said = sized.filter(|(ix, ..)| !items.at(*ix).is_prefix());
+        let said = sized.filter(|(ix, ..)| !items[*ix].is_prefix());
         let (ix, tokens, source) = said.max_by_key(|(_, tokens, _)| *tokens)?;
-        let item = items.at(ix);
+        let item = &items[ix];
         let calls = Calls::of_item(session, ix);
         Some(Largest {
             what: label(&item).into_owned(),
@@ -121,7 +121,7 @@ impl Values {
         Values {
             has_begun: gauge.context.used > 0 || session.has_begun(),
             big: newest.map(|(ix, tokens, source)| {
-                let item = &session.items().at(ix);
+                let item = &session.items()[ix];
                 (label(item).into_owned(), size(tokens, source, is_counted))
             }),
             largest: Largest::of(session, is_counted),

@@ -19,7 +19,7 @@ use model::jumps::{Jump, JumpPart as JumpedPart, jumps};
 use model::prompt_cache::{ColdReturn, MissReason, NextPrompt, Prompt, PromptCache, cold_returns};
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
-use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
+use model::session::{Item, PastReset, Request, Session, SizedItem};
 use model::tools::{Server, Tool, servers, tools};
 use model::triggers::NextTrigger;
 use model::whatif::{RuleCompaction, WhatIf, what_if};
@@ -286,11 +286,11 @@ part! { UnloggedPart<'a>(hooked: &'a HookedCompaction) {
 }}
 
 // The fields of an item in all lists; `id` is its index in `messages`.
-part! { ItemPart<'a>(items: &'a ItemList, item: SizedItem) {
+part! { ItemPart<'a>(items: &'a [Item], item: SizedItem) {
     id: usize = item.0,
-    line: u64 = items.at(item.0).place().line(),
-    role: Role = items.at(item.0).role(),
-    tool: Option<&'a str> = items.at(item.0).tool(),
+    line: u64 = items[item.0].place().line(),
+    role: Role = items[item.0].role(),
+    tool: Option<&'a str> = items[item.0].tool(),
     tokens: u64 = item.1,
     source: Source = item.2,
 }}
@@ -312,11 +312,11 @@ impl Serialize for Messages<'_> {
 fn message<'a>(session: &'a Session, carried: &CarriedCost<'_>, ix: usize) -> MessagePart<'a> {
     let (tokens, source) = session.tokens(ix);
     let part = ItemPart::new(session.items(), (ix, tokens, source));
-    MessagePart::new(session.items().at(ix), part, carried, ix, tokens)
+    MessagePart::new(&session.items()[ix], part, carried, ix, tokens)
 }
 
 part! { MessagePart<'a>(
-    item: ItemRef<'a>,
+    item: &'a Item,
     part: ItemPart<'a>,
     carried: &CarriedCost<'_>,
     ix: usize,
@@ -335,7 +335,7 @@ part! { MessagePart<'a>(
 }}
 
 /// The requests. Each is made when it is written.
-struct Calls<'a>(&'a RequestList);
+struct Calls<'a>(&'a [Request]);
 
 impl Serialize for Calls<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -343,7 +343,7 @@ impl Serialize for Calls<'_> {
     }
 }
 
-part! { CallPart<'a>(request: &RequestRef<'a>) {
+part! { CallPart<'a>(request: &'a Request) {
     line: u64 = request.place().line(),
     at: Option<Timestamp> = request.at(),
     model: Option<&'a str> = request.model().map(|id| &**id),

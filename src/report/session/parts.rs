@@ -76,7 +76,7 @@ pub fn item(
 ) -> Map<String, Value> {
     let (tokens, source) = session.tokens(ix);
     let mut part = object(&ItemPart::new(session.items(), (ix, tokens, source)));
-    let item = session.items().at(ix);
+    let item = &session.items()[ix];
     part.insert("kind".into(), item.kind().name().into());
     part.insert("entered".into(), item.entered().into());
     part.insert("carried".into(), carried.tokens(ix, tokens).into());

@@ -184,12 +184,12 @@ fn write_largest(out: &mut Page<'_>, session: &Session, items: &[ItemIx]) -> io:
     }
     let labels = items
         .iter()
-        .map(|ix| inert(&label(&session.items().at(*ix))).into_owned());
+        .map(|ix| inert(&label(&session.items()[*ix])).into_owned());
     let width = widest(labels);
     writeln!(out, "\n  largest in context")?;
     let calls = Calls::of_items(session, items.iter().copied());
     for ix in items.iter().copied() {
-        let item = &session.items().at(ix);
+        let item = &session.items()[ix];
         let (size, source) = session.tokens(ix);
         let (size, sign, role) = (tokens(size), sign(source), item.role().name());
         let (label, line) = (left(&label(item), width), item.place().line());
@@ -305,7 +305,7 @@ fn write_resets(
             writeln!(out, "    {}", parts.join(" · "))?;
         }
         for (ix, size, source) in done.largest {
-            let item = &session.items().at(ix);
+            let item = &session.items()[ix];
             let (size, sign, role) = (tokens(size), sign(source), item.role().name());
             out.row(format_args!(
                 "    left {size:>7} {sign:<2} {role:<9} {} {}",

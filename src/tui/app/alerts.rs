@@ -190,15 +190,15 @@ impl AlertState {
         let sized = sized.map(|ix| (session.tokens(ix).0, ix));
         // A result that came long before is no news when its session is first seen, or read whole.
         let is_old = |ix: ItemIx| {
-            let times = gauge.updated_at.zip(session.items().at(ix).at());
+            let times = gauge.updated_at.zip(session.items()[ix].at());
             times.is_some_and(|(newest, at)| seconds_since(at, newest) > LIVE_SECONDS)
         };
         let new: Vec<(u64, ItemIx)> = sized
             .filter(|(tokens, _)| size.is_reached(*tokens, gauge.limits().window))
-            .filter(|(_, ix)| self.items.insert(item_id(&session.items().at(*ix))) && !is_old(*ix))
+            .filter(|(_, ix)| self.items.insert(item_id(&session.items()[*ix])) && !is_old(*ix))
             .collect();
         let (tokens, ix) = new.iter().max_by_key(|(tokens, _)| *tokens)?;
-        let item = session.items().at(*ix);
+        let item = &session.items()[*ix];
         let more = match new.len() {
             1 => String::new(),
             n => format!(", and {} more", n - 1),

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::filter::{Condition, Fact, ITEMS, Name};
-use model::session::ItemRef;
+use model::session::Item;
 use model::sessions::contains;
 use model::tools::server_of;
 use model::{Kind, Role, Source};
@@ -13,7 +13,7 @@ use strum::{EnumIter, EnumString, IntoStaticStr};
 pub type ItemId = (u64, u32, Kind);
 
 /// Returns an item's identity.
-pub(super) fn item_id(item: &ItemRef<'_>) -> ItemId {
+pub(super) fn item_id(item: &Item) -> ItemId {
     (item.place().id(), item.nth(), item.kind())
 }
 
@@ -74,7 +74,7 @@ impl ItemFilter {
     }
 
     /// Returns true if an item passes.
-    pub(super) fn passes(&self, item: &ItemRef<'_>, facts: &Facts<'_>) -> bool {
+    pub(super) fn passes(&self, item: &Item, facts: &Facts<'_>) -> bool {
         let tool = item.tool().unwrap_or("");
         self.0.iter().all(|condition| match condition {
             Condition::Named(name, value) => is_named(*name, value, item, facts),
@@ -109,7 +109,7 @@ impl Facts<'_> {
     }
 }
 
-fn is_named(name: Name, value: &str, item: &ItemRef<'_>, facts: &Facts<'_>) -> bool {
+fn is_named(name: Name, value: &str, item: &Item, facts: &Facts<'_>) -> bool {
     let tool = item.tool().unwrap_or("");
     match name {
         Name::Role => item.role().name().starts_with(value),
@@ -132,7 +132,7 @@ impl App {
             _ => {
                 let session = self.page().and_then(|page| self.sessions.get(page.key));
                 let items = session.into_iter().flat_map(|session| session.items());
-                let value = |item: ItemRef<'_>| match name {
+                let value = |item: &Item| match name {
                     Name::Tool => item.tool().map(str::to_owned),
                     Name::Server => item.tool().and_then(server_of).map(str::to_owned),
                     Name::Kind => Some(item.kind().name().to_owned()),

@@ -14,7 +14,7 @@ use model::repeats::{Repeats, repeats};
 use model::replay::role_sizes::{RoleSizes, of_requests, total};
 use model::replay::{Moment, Snapshot, Step, Timeline};
 use model::session::SizedItem;
-use model::session::{ItemIx, ItemRef, Session};
+use model::session::{Item, ItemIx, Session};
 use model::sessions::{SessionKey, Sessions};
 use model::whatif::now::Cache;
 use model::whatif::without;
@@ -305,7 +305,7 @@ impl App {
     }
 
     /// Returns the item that is selected among the items.
-    pub fn selected_item(&self) -> Option<(SessionKey, ItemIx, ItemRef<'_>)> {
+    pub fn selected_item(&self) -> Option<(SessionKey, ItemIx, &Item)> {
         let page = self.shown.page.as_ref()?;
         let list = page.list.as_deref().filter(|_| self.ui.tab == ITEMS)?;
         let (ix, ..) = list.item(self.ui.cursor().index())?;

@@ -15,7 +15,7 @@ use crate::keymap::Action;
 use crate::paint::{Piece, Pieces, Tone, piece, plain};
 use model::Source;
 use model::replay::Moment;
-use model::session::{ItemIx, ItemRef, Session, SizedItem};
+use model::session::{Item, ItemIx, Session, SizedItem};
 use model::sessions::SessionKey;
 use render::{item, number};
 use std::fmt::Debug;
@@ -142,7 +142,7 @@ impl View<'_> {
 
     /// Returns the request that an item entered the context with, and the time since the session began. Empty: the log
     /// has none.
-    pub fn entered(&self, item: &ItemRef<'_>) -> (String, String) {
+    pub fn entered(&self, item: &Item) -> (String, String) {
         let requests = self.page.state.requests;
         let entered = item.entered().filter(|request| *request < requests);
         let has_requests = !self.session.requests().is_empty();

@@ -3,7 +3,7 @@
 use super::pager::{Origin, Pager, Program, SearchDirection};
 use super::{App, Effect, Purpose, Screen};
 use crate::keymap::Action;
-use model::session::{ItemIx, ItemRef};
+use model::session::{Item, ItemIx};
 use model::sessions::SessionKey;
 use model::text::{TextPage, TextRequest};
 use render::inert::visible_text;
@@ -26,13 +26,13 @@ impl App {
     }
 
     /// Returns the item whose text is on screen; `None`: its log no longer has it.
-    pub fn item_read(&self) -> Option<(ItemIx, ItemRef<'_>)> {
+    pub fn item_read(&self) -> Option<(ItemIx, &Item)> {
         let pager = self.pager.as_ref()?;
         let wanted = pager.request();
         let items = &self.sessions.get(pager.key)?.items();
         let at = items.partition_point(|item| item.place() < wanted.place);
         (at..)
-            .zip(items.from(at))
+            .zip(items.iter().skip(at))
             .chain(items.iter().enumerate())
             .find(|(_, item)| item.place().is_same(wanted.place) && item.hash() == wanted.hash)
     }

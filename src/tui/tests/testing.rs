@@ -539,7 +539,7 @@ pub(crate) fn say(app: &mut App, news: SearchUpdate) {
 /// An item of a session as a search finds it by its preview.
 pub(crate) fn found_in(app: &App, key: SessionKey, ix: usize, needle: &str) -> FoundItem {
     let session = app.sessions.get(key).expect("a session");
-    let item = session.items().at(ix);
+    let item = &session.items()[ix];
     let (tokens, source) = session.tokens(ix);
     let text = item.preview().to_owned();
     let found = text.match_indices(needle);

@@ -6,7 +6,7 @@ use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet
 use crate::widgets::canvas::Canvas;
 use jiff::Timestamp;
 use model::Source;
-use model::session::ItemRef;
+use model::session::Item;
 use render::item::{self, letter, sign};
 use render::{number, text};
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ pub const FOOT_ROWS: u16 = 1;
 #[derive(Debug, Clone)]
 pub struct PagerItem<'a> {
     /// The item; `None`: its log no longer contains it, or was not read so far.
-    pub item: Option<&'a ItemRef<'a>>,
+    pub item: Option<&'a Item>,
     /// The text to show in its place then.
     pub missing: &'static str,
     /// Its name beside its tool or kind.
@@ -257,7 +257,7 @@ mod tests {
 
     fn opened(session: &Session, text: Result<Text, String>) -> Pager {
         let (file, conversation) = (FileId(1), Conversation::Main);
-        let of = TextRequest::of(file, session.items().at(0)).unwrap();
+        let of = TextRequest::of(file, &session.items()[0]).unwrap();
         let mut pager = Pager::open(SessionKey { file, conversation }, of);
         assert_eq!(pager.take(TextPage { of, text }), None);
         pager
@@ -278,9 +278,8 @@ mod tests {
         let mut buffer = Buffer::empty(area.into());
         let rows = height.saturating_sub(HEAD_ROWS + FOOT_ROWS);
         pager.fit(usize::from(width), usize::from(rows));
-        let item = session.items().first();
         let about = PagerItem {
-            item: item.as_ref(),
+            item: session.items().first(),
             missing: "",
             name: Cow::default(),
             tokens: session.tokens(0),

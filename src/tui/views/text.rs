@@ -7,7 +7,7 @@ use crate::paint::Area;
 use crate::widgets::canvas::Canvas;
 use model::Source;
 use model::carried::CarriedCost;
-use model::session::{ItemIx, ItemRef, Session};
+use model::session::{Item, ItemIx, Session};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let area = canvas.area();
@@ -18,7 +18,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let found = found.as_ref();
     let tokens = found.map(|((ix, _), session)| session.tokens(*ix));
     let about = PagerItem {
-        item: found.map(|((_, item), _)| item),
+        item: found.map(|((_, item), _)| *item),
         missing: if app.is_seeking() {
             "reading its session"
         } else {
@@ -47,12 +47,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 /// Returns the time since which an item was sent, the number of times and the cost, until the moment on screen.
-fn sent(
-    app: &App,
-    page: &Page,
-    session: &Session,
-    (ix, item): (ItemIx, &ItemRef<'_>),
-) -> SendFacts {
+fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &Item)) -> SendFacts {
     let requests = page.state.requests;
     let (tokens, _) = session.tokens(ix);
     let carried = CarriedCost::by(session, requests);

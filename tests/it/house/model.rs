@@ -15,8 +15,6 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "file_id",
             "history",
             "hooked",
-            "key_index",
-            "lean_vec",
             "names",
             "other_host",
             "pictures",

@@ -56,7 +56,7 @@ fn session(name: &str) -> Session {
 
 /// What is in the context at the end, in the order of the log.
 fn alive(session: &Session) -> Vec<String> {
-    let items = session.alive().into_iter().map(|ix| session.items().at(ix));
+    let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
     items
         .map(|item| format!("{} {}", item.role().name(), item.preview()))
         .collect()

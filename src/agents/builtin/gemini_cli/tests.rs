@@ -41,7 +41,7 @@ fn the_same_id_again_is_the_same_message() {
         [12_000, 12_060],
         "tokens that are repeated count once"
     );
-    assert_eq!(session.requests().at(0).output(), Some(30));
+    assert_eq!(session.requests()[0].output(), Some(30));
     assert_eq!(session.turns, 1);
 }
 
@@ -49,9 +49,9 @@ fn the_same_id_again_is_the_same_message() {
 fn thoughts_leave() {
     let session = session(fixture!("gemini-cli/thoughts/log.jsonl"));
     assert_eq!(prompts(&session), [12_207, 12_350]);
-    let result = &session.items().at(session.alive()[2]);
+    let result = &session.items()[session.alive()[2]];
     assert_eq!(result.attributed(), Some((38, Source::Derived)));
-    let billed = session.requests().at(0).billed();
+    let billed = session.requests()[0].billed();
     assert_eq!((billed.output, billed.reasoning), (105, 153));
     let known = session.context().known;
     assert_eq!(
@@ -98,7 +98,7 @@ fn notices_and_what_is_only_shown_are_not_in_the_context() {
     let roles: Vec<Role> = session
         .alive()
         .iter()
-        .map(|ix| session.items().at(*ix).role())
+        .map(|ix| session.items()[*ix].role())
         .collect();
     assert_eq!(
         roles,
@@ -229,7 +229,7 @@ fn logs_are_claimed_by_path_and_recognised_by_content() {
 
 fn tools(session: &Session) -> Vec<u64> {
     let alive = session.alive().into_iter();
-    let tools = alive.filter(|ix| session.items().at(*ix).role() == Role::Tool);
+    let tools = alive.filter(|ix| session.items()[*ix].role() == Role::Tool);
     tools.map(|ix| session.tokens(ix).0).collect()
 }
 

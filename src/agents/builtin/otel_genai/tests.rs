@@ -22,7 +22,7 @@ fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
     assert_eq!(prompts(session), [60, 150]);
     // Results do not say whose they are: they follow on the calls in their order.
     let alive = session.alive();
-    let tools = alive.iter().map(|ix| session.items().at(*ix));
+    let tools = alive.iter().map(|ix| &session.items()[*ix]);
     let tools = tools.filter(|item| item.role() == Role::Tool);
     let tools: Vec<&str> = tools.filter_map(|item| item.tool()).collect();
     assert_eq!(tools, ["get_lights", "get_prices"]);
@@ -130,10 +130,7 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     assert!(Raw::of(&cut).is_some(), "{cut}");
     let cut = sessions([&*cut]);
     let (cut, whole) = (&cut[&Conversation::Main], &whole[&Conversation::Main]);
-    assert_eq!(
-        cut.requests().at(0).prompt(),
-        whole.requests().at(0).prompt()
-    );
+    assert_eq!(cut.requests()[0].prompt(), whole.requests()[0].prompt());
     assert!(
         !cut.items()
             .iter()

@@ -42,7 +42,7 @@ fn only_what_the_model_gets_is_in_the_context() {
     let roles: Vec<Role> = session
         .alive()
         .iter()
-        .map(|ix| session.items().at(*ix).role())
+        .map(|ix| session.items()[*ix].role())
         .collect();
     assert_eq!(
         previews(&session),
@@ -113,7 +113,7 @@ fn of_a_broken_response_only_a_prompt_counts() {
 #[test]
 fn a_prompt_is_all_input_cached_or_not() {
     let session = session(fixture!("pi/usage/log.jsonl"));
-    let request = &session.requests().at(0);
+    let request = &session.requests()[0];
     assert_eq!((request.prompt(), request.cached()), (30_110, 30_000));
     assert_eq!(
         (request.output(), request.reasoning()),
@@ -122,7 +122,7 @@ fn a_prompt_is_all_input_cached_or_not() {
     let kinds: Vec<Kind> = session
         .alive()
         .iter()
-        .map(|ix| session.items().at(*ix).kind())
+        .map(|ix| session.items()[*ix].kind())
         .collect();
     assert_eq!(
         kinds,
@@ -134,7 +134,7 @@ fn a_prompt_is_all_input_cached_or_not() {
             Kind::Text
         ]
     );
-    let image = &session.items().at(3);
+    let image = &session.items()[3];
     assert_eq!((image.size().fixed, image.tool()), (4, Some("screenshot")));
     assert_eq!(
         session.turns, 1,
@@ -197,7 +197,7 @@ fn system_messages_are_prompt_and_tools() {
         "pi/system_messages_are_prompt_and_tools/log.jsonl"
     ));
     let alive = session.alive();
-    let items = alive.iter().map(|ix| session.items().at(*ix));
+    let items = alive.iter().map(|ix| &session.items()[*ix]);
     let front: Vec<(Kind, &str)> = items
         .filter(|item| item.is_prefix())
         .map(|item| (item.kind(), item.preview()))
@@ -213,7 +213,7 @@ fn system_messages_are_prompt_and_tools() {
         ]
     );
     // What stayed the same is of the first prompt, through the compaction.
-    assert_eq!(session.items().at(alive[0]).entered(), Some(0));
+    assert_eq!(session.items()[alive[0]].entered(), Some(0));
     assert_eq!(session.skipped.len() + session.unknown.len(), 0);
 }
 
@@ -230,7 +230,7 @@ fn context_edits_replace_or_remove() {
             "Nothing."
         ]
     );
-    let item = &session.items().at(session.alive()[2]);
+    let item = &session.items()[session.alive()[2]];
     assert_eq!((item.kind(), item.tool()), (Kind::ToolResult, Some("read")));
 }
 

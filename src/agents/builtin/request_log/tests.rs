@@ -40,7 +40,7 @@ fn contents(sessions: &BTreeMap<Conversation, Session>) -> Vec<(Vec<u64>, Vec<&s
 }
 
 fn texts(session: &Session) -> Vec<&str> {
-    let items = session.alive().into_iter().map(|ix| session.items().at(ix));
+    let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
     items
         .filter(|item| !matches!(item.kind(), Kind::Prompt | Kind::ToolList))
         .map(|item| item.preview())
@@ -217,7 +217,7 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
     let alive: Vec<&str> = session
         .alive()
         .into_iter()
-        .map(|ix| session.items().at(ix).preview())
+        .map(|ix| session.items()[ix].preview())
         .filter(|text| !["Hi.", "Yes.", "And?", "So?"].contains(text))
         .collect();
     assert_eq!(alive, ["Tuesday.", r#"[{"name":"a"},{"name":"b"}]"#]);

@@ -52,7 +52,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
         let session = read(format(REQUESTS), &requests(lists));
         let alive = session.alive().into_iter();
         let previews: Vec<String> = alive
-            .map(|ix| session.items().at(ix).preview().to_string())
+            .map(|ix| session.items()[ix].preview().to_string())
             .collect();
         (previews, session)
     };
@@ -65,7 +65,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
     let lists = lists.map(|(list, _)| (list, None));
     let (said, session) = previews(&lists);
     assert_eq!(said, ["one", "one", "of it", "two", "2", "three", unlogged]);
-    let mut said = session.alive().into_iter().map(|ix| session.items().at(ix));
+    let mut said = session.alive().into_iter().map(|ix| &session.items()[ix]);
     assert!(said.all(|item| (item.role() == Role::User) == item.output_of().is_none()));
     assert_eq!((session.context().known, session.resets().len()), (305, 0));
 }

@@ -59,7 +59,7 @@ fn session(losses: LossInference, requests: &[(String, String, bool)]) -> Sessio
 
 fn letters(session: &Session) -> String {
     let alive = session.alive();
-    let shown = alive.iter().map(|ix| session.items().at(*ix));
+    let shown = alive.iter().map(|ix| &session.items()[*ix]);
     let mut letters: Vec<&str> = shown
         .filter(|item| item.kind() != Kind::Unlogged)
         .map(|item| item.preview())

@@ -204,7 +204,7 @@ fn a_document_is_the_conversation_that_its_lines_would_be() {
     let previews: Vec<&str> = session.items().iter().map(|item| item.preview()).collect();
     assert_eq!(previews, ["hi", "Hello.", "(not in the log)", "and?"]);
     assert_eq!(
-        session.items().at(3).place().line(),
+        session.items()[3].place().line(),
         4,
         "the number of the message"
     );

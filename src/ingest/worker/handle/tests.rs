@@ -166,7 +166,7 @@ impl Watching {
         assert!(is_either(&|fresh| followed.context() == fresh.context()));
         assert!(is_either(&|fresh| followed.requests() == fresh.requests()));
         for (ix, item) in followed.items().iter().enumerate() {
-            assert!(is_either(&|fresh| fresh.items().at(ix) == item), "{item:?}");
+            assert!(is_either(&|fresh| &fresh.items()[ix] == item), "{item:?}");
         }
         assert!(is_either(&|fresh| {
             (followed.items().len(), followed.unreadable) == (fresh.items().len(), fresh.unreadable)
@@ -331,13 +331,13 @@ fn what_is_looked_at_is_counted() {
         session.items().iter().all(|item| item.size().counted)
     });
     assert!(watching.session(&path).is_settled());
-    assert_eq!(watching.session(&path).items().at(0).size().local, 100_001);
+    assert_eq!(watching.session(&path).items()[0].size().local, 100_001);
     // What is appended from now on is counted too.
     append(&path, "{\"say\":\"one two three\"}\n");
     watching.until("appended", |sessions| {
         sessions.get(key).unwrap().items().len() == 6
     });
-    assert!(watching.session(&path).items().at(5).size().counted);
+    assert!(watching.session(&path).items()[5].size().counted);
     assert!(watching.session(&path).is_settled());
 }
 
@@ -433,7 +433,7 @@ fn an_items_text_is_read_while_logs_are_followed() {
     append(&path, "{\"say\":\"eins\"}\n{\"toy\":5}\n");
     let mut watching = Watching::folder(dir.path());
     watching.until("caught up", |sessions| sessions.caught_up);
-    let item = watching.session(&path).items().at(0).clone();
+    let item = watching.session(&path).items()[0].clone();
     let wanted = TextRequest::of(file_id(&path), &item).unwrap();
     let read = |wanted| {
         watching.handle.read_text(TextJob::Page(wanted));

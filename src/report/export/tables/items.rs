@@ -7,7 +7,7 @@ use model::Source;
 use model::calls::Calls;
 use model::carried::CarriedCost;
 use model::repeats::{Repeats, repeats};
-use model::session::{ItemIx, ItemRef};
+use model::session::{Item, ItemIx};
 use model::tools::server_of;
 
 /// The facts that all rows of a session use.
@@ -21,7 +21,7 @@ struct Common<'a> {
 /// A row.
 struct Row<'a> {
     ix: ItemIx,
-    item: ItemRef<'a>,
+    item: &'a Item,
     tokens: u64,
     source: Source,
 }

@@ -4,14 +4,14 @@ use super::{Response, SessionRows, Take, table};
 use anyhow::Result;
 use jiff::Timestamp;
 use model::event::Key;
-use model::session::{RequestIx, RequestRef};
+use model::session::{Request, RequestIx};
 use std::collections::HashMap;
 
 /// A row.
 struct Row<'a> {
     response: Key,
     /// The request of the conversation, and its index.
-    request: Option<(RequestIx, RequestRef<'a>)>,
+    request: Option<(RequestIx, &'a Request)>,
     /// Its usage; `None`: the report has none that is billed.
     usage: Option<&'a Response<'a>>,
 }
@@ -46,8 +46,8 @@ pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
 }
 
 impl<'a> Row<'a> {
-    fn request(&self) -> Option<&RequestRef<'a>> {
-        self.request.as_ref().map(|(_, request)| request)
+    fn request(&self) -> Option<&'a Request> {
+        self.request.map(|(_, request)| request)
     }
 
     fn at(&self) -> Option<Timestamp> {

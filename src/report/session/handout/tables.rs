@@ -63,7 +63,7 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
     let most = items.first().map_or(1, |ix| session.tokens(*ix).0.max(1));
     let calls = Calls::of_items(session, items.iter().copied());
     let rows = items.iter().copied().map(|ix| {
-        let item = &session.items().at(ix);
+        let item = &session.items()[ix];
         let (size, source) = session.tokens(ix);
         let share = size as f64 / used as f64;
         let mut cells = vec![
@@ -243,7 +243,7 @@ fn compaction_row(
         (size > 0).then(|| Line::own(format!("{} {}", role.name(), tokens(size))))
     });
     let largest = done.largest.iter().map(|(ix, size, source)| {
-        let item = &session.items().at(*ix);
+        let item = &session.items()[*ix];
         let name = calls.map(|calls| calls.name(session, item));
         let name = name.filter(|name| !name.is_empty());
         let line = name

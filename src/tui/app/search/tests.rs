@@ -116,7 +116,7 @@ fn back_leads_from_a_text_to_the_results_and_to_the_list() {
     assert_eq!(app.current(), Some(shop()));
     let effect = press(&mut app, KeyPress::Enter);
     let items = app.sessions.get(shop()).unwrap().items();
-    let wanted = TextRequest::of(shop().file, items.at(3)).unwrap();
+    let wanted = TextRequest::of(shop().file, &items[3]).unwrap();
     assert_eq!(effect, Effect::LookAndRead(wanted));
     assert_eq!(app.ui.screen, Screen::Text(shop()));
 

@@ -15,7 +15,7 @@ use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
 use model::calls::preview;
 use model::carried::CarriedCost;
-use model::session::{Coverage, ItemIx, ItemRef, SizedItem};
+use model::session::{Coverage, Item, ItemIx, SizedItem};
 use model::{Kind, Source};
 use render::item::{self, letter, sign};
 use render::{self, number, text};
@@ -126,11 +126,11 @@ impl Row for ListedItem {
         }, means "the least that CARRIED has cost: the list price of cache reads",
             when |view| view.app.ui.size.0 >= COST_FROM;
         left "" [3; 3] |view, row| {
-            let letter = |item: ItemRef<'_>| piece(format!(" {}", letter(item.role())), row.tone(item.role()));
+            let letter = |item: &Item| piece(format!(" {}", letter(item.role())), row.tone(item.role()));
             row.logged(view).map(letter).unwrap_or_default()
         };
         left "TOOL" [8, 10, 18] |view, row| {
-            let label = |item: ItemRef<'_>| piece(item::label(&item), row.tone(Tone::Plain));
+            let label = |item: &Item| piece(item::label(&item), row.tone(Tone::Plain));
             row.logged(view).map(label).unwrap_or_default()
         };
         left "" [1; 3] |_, _| plain("");
@@ -222,7 +222,7 @@ impl Row for ListedItem {
 }
 
 impl ListedItem {
-    fn logged<'a>(&self, view: &View<'a>) -> Option<ItemRef<'a>> {
+    fn logged<'a>(&self, view: &View<'a>) -> Option<&'a Item> {
         view.session.items().get(self.ix)
     }
 
@@ -267,7 +267,7 @@ impl ListedItem {
         }
     }
 
-    fn why_it_left(&self, item: &ItemRef<'_>) -> Option<Piece> {
+    fn why_it_left(&self, item: &Item) -> Option<Piece> {
         if self.in_context {
             return None;
         }

@@ -15,7 +15,7 @@ fn session(lines: &[&str]) -> Session {
 fn content(session: &Session) -> (Vec<(Role, u64)>, usize) {
     let alive = session.alive().into_iter();
     let mut items: Vec<_> = alive
-        .map(|ix| (session.items().at(ix).role(), session.items().at(ix).hash()))
+        .map(|ix| (session.items()[ix].role(), session.items()[ix].hash()))
         .collect();
     items.sort_unstable();
     let left = session.items().iter().filter_map(|item| item.left());
@@ -148,7 +148,7 @@ fn notices_of_background_agents_are_not_the_users() {
         let line = format!(
             r#"{{"parentUuid":null,"isSidechain":false,"type":"attachment","attachment":{{"type":"queued_command","prompt":"an agent is done","commandMode":"{mode}"}},"rendered":[{{"content":"an agent is done"}}],"uuid":"u1","sessionId":"5e55"}}"#
         );
-        session(&[&line]).items().at(0).role()
+        session(&[&line]).items()[0].role()
     };
     assert_eq!(queued("prompt"), Role::User);
     assert_eq!(queued("task-notification"), Role::Container);

@@ -188,7 +188,7 @@ fn inherited_history_that_is_not_there_leaves_at_a_compaction() {
     let story = story("fork-without-base");
     assert!(story.contains("2 BeginningMissing\n"), "{story}");
     let session = session("fork-without-base");
-    assert_eq!(session.requests().at(0).prompt(), 9_430);
+    assert_eq!(session.requests()[0].prompt(), 9_430);
     // The rest of the first prompt is not taken for a prefix that comes back.
     let context = session.context();
     assert!(context.used < 2_000, "{}", context.used);
