@@ -102,18 +102,18 @@ pub type Said = (String, Vec<String>, Vec<(u64, Option<u64>)>);
 /// What this one says.
 pub fn said(session: &Session) -> Said {
     let items = session.items().iter().map(|item| {
-        let left = item.left().map(|left| (left.request, left.why));
-        let what = (item.role(), item.kind(), item.size(), item.preview());
+        let left = item.left.map(|left| (left.request, left.why));
+        let what = (item.role, item.kind, item.size, &*item.preview);
         format!(
             "{what:?} {:?} {:?} {left:?}",
-            item.attributed(),
-            item.entered()
+            item.attributed,
+            item.entered
         )
     });
     let mut items: Vec<String> = items.collect();
     items.sort();
     let requests = session.requests().iter();
-    let requests = requests.map(|request| (request.prompt(), request.output()));
+    let requests = requests.map(|request| (request.prompt, request.output));
     let counts = (&session.skipped, &session.unknown);
     let context = format!("{:?} {counts:?}", session.context());
     (context, items, requests.collect())

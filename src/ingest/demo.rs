@@ -298,12 +298,12 @@ mod tests {
             assert_eq!(reset.cause.name(), "auto");
             assert!(reset.before >= trigger, "{} < {trigger}", reset.before);
             let before = &session.requests()[reset.request - 1];
-            assert!(before.prompt() < trigger, "it was not late");
+            assert!(before.prompt < trigger, "it was not late");
             assert!(session.requests().len() > reset.request + 3, "it goes on");
             assert_eq!(session.project(), "teashop");
             assert!(session.context().roles.iter().all(|role| role.tokens > 0));
-            let largest = session.items().iter().filter(|i| i.role() == Role::Tool);
-            assert!(largest.map(|i| i.size().local).max() > Some(15_000));
+            let largest = session.items().iter().filter(|i| i.role == Role::Tool);
+            assert!(largest.map(|i| i.size.local).max() > Some(15_000));
         }
     }
 
@@ -314,8 +314,8 @@ mod tests {
                 .requests()
                 .iter()
                 .filter_map(|r| {
-                    let error = r.predicted()?.tokens.abs_diff(r.prompt());
-                    Some(error as f64 / r.prompt() as f64)
+                    let error = r.predicted?.tokens.abs_diff(r.prompt);
+                    Some(error as f64 / r.prompt as f64)
                 })
                 .collect();
             errors.sort_by(f64::total_cmp);
@@ -324,7 +324,7 @@ mod tests {
             let last = session.requests().last().expect("requests");
             assert_eq!(
                 session.context().known,
-                last.prompt() + last.output().expect("a real output")
+                last.prompt + last.output.expect("a real output")
             );
         }
     }
@@ -349,7 +349,7 @@ mod tests {
                     panic!("no text of {item:?}");
                 };
                 let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));
-                assert!(text.bytes >= u64::from(item.size().bytes));
+                assert!(text.bytes >= u64::from(item.size.bytes));
             }
         }
         assert!(!holds(FileId(assets::DEMO.len() as u64)));

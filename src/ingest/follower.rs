@@ -166,7 +166,7 @@ mod tests {
         session
             .requests()
             .last()
-            .map_or(0, |request| request.prompt())
+            .map_or(0, |request| request.prompt)
     }
 
     #[test]

@@ -297,8 +297,8 @@ impl ItemPlaces {
         let items = sessions.flat_map(|(conversation, session)| {
             let items = session.items().iter().enumerate();
             items.map(move |(ix, item)| ItemPlace {
-                place: item.place().id(),
-                hash: item.hash(),
+                place: item.place.id(),
+                hash: item.hash,
                 conversation,
                 ix,
                 is_given: false,

@@ -442,7 +442,7 @@ mod tests {
         let followed = FollowedLog::begin(&log, &Arc::default());
         let of_agent = followed.sessions().remove(1).1;
         let of_agent = of_agent.requests();
-        let of_agent = of_agent.iter().map(|r| r.prompt());
+        let of_agent = of_agent.iter().map(|r| r.prompt);
         assert_eq!(of_agent.collect::<Vec<_>>(), [8_100, 8_190]);
         assert!(!followed.cursor.has_sidecar_changes());
 

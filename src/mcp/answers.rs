@@ -91,8 +91,8 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let repeated = repeats(session, session.in_context());
     let is_asked_for = |ix: ItemIx| {
         let item = &session.items()[ix];
-        let tool = item.tool();
-        which.role.is_none_or(|role| item.role() == role)
+        let tool = item.tool.as_deref();
+        which.role.is_none_or(|role| item.role == role)
             && which.tool.as_deref().is_none_or(|name| tool == Some(name))
     };
     let mut items: Vec<(ItemIx, u64)> = session
@@ -118,7 +118,7 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
         if which.texts == Texts::On {
             part.insert("call".into(), calls.arguments_at(session, ix).into());
         }
-        let held = session.items()[ix].presence().requests_held(requests);
+        let held = session.items()[ix].requests_held(requests);
         part.insert("requests_held".into(), held.into());
         part.retain(|_, value| !value.is_null());
         part

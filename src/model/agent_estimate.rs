@@ -92,7 +92,7 @@ impl LoggedEstimate {
             .and_then(|ix| attribution.requests().get(ix));
         is_current.then_some(match reported {
             Some(request) => AgentEstimate {
-                ours: request.prompt(),
+                ours: request.prompt,
                 source: Source::Reported,
                 ..self.estimate
             },

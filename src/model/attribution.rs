@@ -188,12 +188,12 @@ impl Attribution {
     /// Returns true if an item was in the prompt of this request, by the order of reports and by the order of records:
     /// a report may come late.
     pub(super) fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
-        item.presence().held_by(request) && item.node() < self.requests[request].start()
+        item.held_by(request) && item.node < self.requests[request].start
     }
 
     /// Returns true if an item that was in the context at some time since had been sent with this request by then.
     pub(super) fn was_sent(&self, item: &Item, request: RequestIx) -> bool {
-        item.presence().was_sent_with(request) && item.node() < self.requests[request].start()
+        item.was_sent_with(request) && item.node < self.requests[request].start
     }
 
     /// Adds a newly reported request, and attributes it unless its report comes late or belongs to a branch
@@ -214,7 +214,7 @@ impl Attribution {
         if let Some(before) = ix.checked_sub(1) {
             self.note_prompt(before);
         }
-        report.set_start(start);
+        report.start = start;
         self.requests.push(report);
         self.by_request.insert(key, ix);
         self.deferred.begin_response();
@@ -224,7 +224,7 @@ impl Attribution {
             return;
         }
         self.newest_start = start;
-        let previous = self.anchor.into();
+        let previous = self.anchor;
         self.requests[ix].previous = previous;
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
@@ -240,7 +240,7 @@ impl Attribution {
     /// Attributes what a request's prompt held: the items since the report before, and the rest of it to the system part.
     fn attribute(&mut self, ix: RequestIx, tree: &RecordTree, coverage: Coverage) {
         self.undo_own_count();
-        let start = self.requests[ix].start();
+        let start = self.requests[ix].start;
         let fresh = self.items.send(ix, start);
         self.attributed.put(ix, &fresh);
         let held = self.items.attributed_before(start, tree);
@@ -262,7 +262,7 @@ impl Attribution {
         coverage: Coverage,
     ) -> u64 {
         let request = &self.requests[ix];
-        let (prompt, is_whole) = (request.prompt(), request.is_whole());
+        let (prompt, is_whole) = (request.prompt, request.is_whole);
         let estimates = self.estimates(fresh);
 
         // 1. Items take their estimates. After a change of the tokenizer all parts keep their shares of the prompt.
@@ -305,15 +305,15 @@ impl Attribution {
         tree: &RecordTree,
     ) -> u64 {
         let request = &self.requests[ix];
-        let (key, prompt, is_whole) = (request.key(), request.prompt(), request.is_whole());
-        let unlogged = self.requests[anchor].system();
+        let (key, prompt, is_whole) = (request.key(), request.prompt, request.is_whole);
+        let unlogged = self.requests[anchor].system;
 
         // 1. Predict the prompt from what was known before its report.
         let expected = self.items.expected(unlogged + held, fresh);
         let expected = self.recurring.adjust(self.with_returning(expected));
         let begins_turn = self.begins_turn(ix, anchor);
         let predicted = Some(self.with_turns.adjust(expected, begins_turn));
-        self.requests[ix].set_predicted(predicted);
+        self.requests[ix].predicted = predicted;
 
         // 2. Compare the growth with the estimates of its items. Note unlogged text that comes again and again.
         let lost = self.lost_with_reset(anchor);
@@ -362,9 +362,9 @@ impl Attribution {
     fn set_system(&mut self, ix: RequestIx, system: u64, tree: &RecordTree) {
         let generation = self.generation();
         let request = &mut self.requests[ix];
-        request.set_system(system);
+        request.system = system;
         request.generation = generation;
-        if tree.is_live(self.requests[ix].start()) {
+        if tree.is_live(self.requests[ix].start) {
             self.anchors.insert(ix);
         }
     }
@@ -376,14 +376,14 @@ impl Attribution {
             return;
         };
         let request = &self.requests[anchor];
-        let (start, system) = (request.start(), request.system());
-        let is_before = |ix: &&ItemIx| self.items.all()[**ix].node() < start;
+        let (start, system) = (request.start, request.system);
+        let is_before = |ix: &&ItemIx| self.items.all()[**ix].node < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
         let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all()[**ix], anchor);
         let replaced: Vec<ItemIx> = replaced.iter().filter(was_held).copied().collect();
         let attributed = replaced
             .iter()
-            .filter_map(|ix| self.items.all()[*ix].attributed());
+            .filter_map(|ix| self.items.all()[*ix].attributed);
         let room = system.saturating_add(attributed.map(|(tokens, _)| tokens).sum());
         let estimates = self.estimates(&items);
         let sum = estimates.iter().sum::<f64>().round() as u64;
@@ -399,7 +399,7 @@ impl Attribution {
         }
         let given = self.apportion(&items, &estimates, sum.min(room), Source::Shared);
         let system_now = room - given;
-        self.requests[anchor].set_system(system_now);
+        self.requests[anchor].system = system_now;
         self.void_later(anchor);
         if self.prefix == Some(system) {
             self.prefix = Some(system_now);
@@ -450,7 +450,7 @@ impl Attribution {
 
     /// Notes a compaction or clear, before anything leaves.
     pub(super) fn add_reset(&mut self, reset: PastReset) {
-        self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system());
+        self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system);
         self.recurring.forget_presence();
         self.resets.push(reset);
     }

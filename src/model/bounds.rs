@@ -186,14 +186,14 @@ fn size(
             let value = now?;
             let epoch = (reset.min(requests.len())..requests.len()).rev();
             let first = epoch.take_while(|ix| of_request(*ix).is_some()).last();
-            let since = first.map_or(session.updated_at, |ix| requests[ix].at());
+            let since = first.map_or(session.updated_at, |ix| requests[ix].at);
             Some(Excess { value, since })
         }
         BoundScope::Ever => {
             let largest = (0..requests.len()).filter_map(of_request).chain(now);
             let value = largest.max_by(f64::total_cmp)?;
             let first = (0..requests.len()).find(|ix| of_request(*ix).is_some());
-            let since = first.map_or(session.updated_at, |ix| requests[ix].at());
+            let since = first.map_or(session.updated_at, |ix| requests[ix].at);
             Some(Excess { value, since })
         }
     }
@@ -212,9 +212,7 @@ fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Violation
     };
     let beyond: Vec<&SizedItem> = all.iter().filter(|(_, tokens, _)| *tokens > most).collect();
     let (largest, tokens, _) = **beyond.iter().max_by_key(|(ix, tokens, _)| (*tokens, *ix))?;
-    let first = beyond
-        .first()
-        .and_then(|(ix, ..)| session.items()[*ix].at());
+    let first = beyond.first().and_then(|(ix, ..)| session.items()[*ix].at);
     Some(Violation {
         item: Some(largest),
         items: beyond.len(),
@@ -264,7 +262,7 @@ fn repeated(session: &Session, most: u64) -> Option<Violation> {
         sum = sum.saturating_add(session.tokens(**ix).0);
         sum > most
     });
-    let since = first.and_then(|ix| session.items()[*ix].at());
+    let since = first.and_then(|ix| session.items()[*ix].at);
     let what = BoundedQuantity::Repeated;
     Some(Violation::new(
         what,

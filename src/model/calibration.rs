@@ -39,10 +39,10 @@ impl Sample {
     /// Returns the sample of an item.
     pub fn of(item: &Item) -> Sample {
         Sample {
-            role: item.role(),
-            kind: item.kind(),
-            size: item.size(),
-            class: Class::of(item.kind(), item.tool()),
+            role: item.role,
+            kind: item.kind,
+            size: item.size,
+            class: Class::of(item.kind, item.tool.as_deref()),
         }
     }
 

@@ -26,7 +26,7 @@ impl Calls {
     /// Returns the calls that these items are of. Few items need little memory, however long the session is.
     pub fn of_items(session: &Session, items: impl IntoIterator<Item = ItemIx>) -> Calls {
         let items = items.into_iter().filter_map(|ix| session.items().get(ix));
-        let wanted: HashSet<Key> = items.filter_map(|item| item.call()).collect();
+        let wanted: HashSet<Key> = items.filter_map(|item| item.call).collect();
         if wanted.is_empty() {
             return Calls::default();
         }
@@ -36,11 +36,11 @@ impl Calls {
     /// Returns the call of one item, which is not far before it: a list asks for one item of each session.
     pub fn of_item(session: &Session, ix: ItemIx) -> Calls {
         let before = session.items().iter().take(ix).enumerate().rev();
-        let call = session.items().get(ix).and_then(|item| item.call());
+        let call = session.items().get(ix).and_then(|item| item.call);
         let found = call.and_then(|call| {
             let is_call = |item: &Item| {
-                item.kind() == Kind::ToolCall
-                    && item.call() == Some(call)
+                item.kind == Kind::ToolCall
+                    && item.call == Some(call)
                     && !arguments(item).is_empty()
             };
             let mut before = before.take(MOST_BETWEEN);
@@ -54,9 +54,9 @@ impl Calls {
     fn that(session: &Session, is_wanted: impl Fn(Key) -> bool) -> Calls {
         let items = session.items().iter().enumerate();
         let mut calls = HashMap::new();
-        for (ix, item) in items.filter(|(_, item)| item.kind() == Kind::ToolCall) {
-            if let Some(call) = item.call().filter(|call| is_wanted(*call))
-                && !arguments(&item).is_empty()
+        for (ix, item) in items.filter(|(_, item)| item.kind == Kind::ToolCall) {
+            if let Some(call) = item.call.filter(|call| is_wanted(*call))
+                && !arguments(item).is_empty()
             {
                 calls.entry(call).or_insert(ix);
             }
@@ -67,7 +67,7 @@ impl Calls {
     /// Returns the name of an item beside its tool or kind: what its call was made with, or else its beginning. At most
     /// [`super::event::PREVIEW_BYTES`] long, on one line. This is log text: not safe to print.
     pub fn name<'s>(&self, session: &'s Session, item: &'s Item) -> Cow<'s, str> {
-        match item.kind() {
+        match item.kind {
             Kind::ToolCall => relative(session, preview(item)),
             _ => match self.subject(session, item) {
                 Some(subject) => subject,
@@ -79,9 +79,9 @@ impl Calls {
     /// Returns the arguments of a call or of a result's call; `None`: it is neither, or there are none.
     pub fn arguments_at<'s>(&self, session: &'s Session, ix: ItemIx) -> Option<Cow<'s, str>> {
         let item = session.items().get(ix)?;
-        let found = match item.kind() {
-            Kind::ToolCall => Some(relative(session, arguments(&item))),
-            _ => self.subject(session, &item),
+        let found = match item.kind {
+            Kind::ToolCall => Some(relative(session, arguments(item))),
+            _ => self.subject(session, item),
         };
         found.filter(|arguments| !arguments.is_empty())
     }
@@ -89,18 +89,18 @@ impl Calls {
     /// Returns the arguments of the call that a tool's result belongs to, as a person would write them. Paths below the
     /// session's folder are relative to it.
     pub fn subject<'s>(&self, session: &'s Session, result: &Item) -> Option<Cow<'s, str>> {
-        if result.kind() != Kind::ToolResult {
+        if result.kind != Kind::ToolResult {
             return None;
         }
-        let call = session.items().get(*self.0.get(&result.call()?)?)?;
-        Some(relative(session, arguments(&call)))
+        let call = session.items().get(*self.0.get(&result.call?)?)?;
+        Some(relative(session, arguments(call)))
     }
 }
 
 /// Returns an item's preview, without the tool's name that begins a call. This is log text: not safe to print. A note
 /// replaces hidden content, such as most thinking.
-pub fn preview<'a>(item: &'a Item) -> &'a str {
-    let is_hidden = || item.size().opaque > 0 || item.size().reported > 0;
+pub fn preview(item: &Item) -> &str {
+    let is_hidden = || item.size.opaque > 0 || item.size.reported > 0;
     match arguments(item) {
         "" if is_hidden() => NOT_LOGGED,
         preview => preview,
@@ -108,9 +108,9 @@ pub fn preview<'a>(item: &'a Item) -> &'a str {
 }
 
 /// Returns a call's preview without the tool's name, and that of any other item as it is.
-fn arguments<'a>(item: &'a Item) -> &'a str {
-    let whole = item.preview();
-    let tool = item.tool().filter(|_| item.kind() == Kind::ToolCall);
+fn arguments(item: &Item) -> &str {
+    let whole = &*item.preview;
+    let tool = item.tool.as_deref().filter(|_| item.kind == Kind::ToolCall);
     let arguments = tool.and_then(|tool| whole.strip_prefix(tool));
     let is_apart = |rest: &&str| rest.is_empty() || rest.starts_with(' ');
     arguments.filter(is_apart).unwrap_or(whole).trim_start()
@@ -169,7 +169,7 @@ mod tests {
         let (all, one) = (Calls::of(&log.session), Calls::of_items(&log.session, [4]));
         let item = |ix| &log.session.items()[ix];
         let names =
-            |calls: &Calls| [0, 4, 5, 6].map(|ix| calls.name(&log.session, &item(ix)).into_owned());
+            |calls: &Calls| [0, 4, 5, 6].map(|ix| calls.name(&log.session, item(ix)).into_owned());
         assert_eq!(
             names(&all),
             ["src/db.rs", "src/db.rs", "cargo test", "alone"]

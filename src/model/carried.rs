@@ -33,11 +33,12 @@ impl<'s> CarriedCost<'s> {
         let mut sum = Paid::default();
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
         for request in session.requests().iter().take(requests) {
-            let row = request.model().and_then(|id| {
+            let row = request.model.as_ref().and_then(|id| {
                 let row = of.entry(id).or_insert_with(|| session.rules().price_of(id));
                 *row
             });
-            let price = row.and_then(|row| row.cached_read(request.prompt(), request.surcharges()));
+            let price =
+                row.and_then(|row| row.cached_read(request.prompt, request.billed.surcharges));
             match price {
                 Some(price) => sum.usd += price,
                 None => sum.unpriced += 1,
@@ -53,9 +54,7 @@ impl<'s> CarriedCost<'s> {
 
     /// Returns the tokens times the requests whose prompt held the item.
     pub fn tokens(&self, ix: ItemIx, tokens: u64) -> u64 {
-        let held = self.session.items()[ix]
-            .presence()
-            .requests_held(self.requests);
+        let held = self.session.items()[ix].requests_held(self.requests);
         tokens.saturating_mul(held as u64)
     }
 
@@ -63,7 +62,7 @@ impl<'s> CarriedCost<'s> {
     /// that read it has no price in the table.
     pub fn usd(&self, ix: ItemIx, tokens: u64) -> Option<f64> {
         let mut dollars = 0.0;
-        let presence = self.session.items()[ix].presence();
+        let presence = &self.session.items()[ix];
         for span in presence.spans_held(self.requests) {
             let (from, to) = (self.paid[span.start], self.paid[span.end]);
             if from.unpriced != to.unpriced {

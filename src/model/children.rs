@@ -49,7 +49,7 @@ pub fn children(sessions: &Sessions, parent: SessionKey) -> Vec<Child> {
 /// Returns the parent's tool result that begins like the child's last text.
 fn result_of(parent: &Session, answer: Answer) -> Option<ItemIx> {
     let mut items = parent.items().iter();
-    items.position(|item| item.kind() == Kind::ToolResult && answer.begins(item.preview()))
+    items.position(|item| item.kind == Kind::ToolResult && answer.begins(&item.preview))
 }
 
 #[cfg(test)]

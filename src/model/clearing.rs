@@ -25,8 +25,8 @@ pub struct Clearing {
 pub fn clearings(session: &Session) -> Vec<Clearing> {
     let mut found: BTreeMap<RequestIx, Clearing> = BTreeMap::new();
     for (ix, item) in session.items().iter().enumerate() {
-        let left = item.left().filter(|left| left.why == LeaveReason::Cleared);
-        let Some(left) = left.filter(|_| item.kind() == Kind::ToolResult) else {
+        let left = item.left.filter(|left| left.why == LeaveReason::Cleared);
+        let Some(left) = left.filter(|_| item.kind == Kind::ToolResult) else {
             continue;
         };
         let (tokens, source) = session.tokens(ix);
@@ -34,7 +34,7 @@ pub fn clearings(session: &Session) -> Vec<Clearing> {
             let request = session.requests().get(left.request);
             Clearing {
                 request: left.request,
-                at: request.and_then(|request| request.at()),
+                at: request.and_then(|request| request.at),
                 results: 0,
                 tokens: 0,
                 source,

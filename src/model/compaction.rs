@@ -56,7 +56,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             first,
             end,
             dropped,
-        } = PresenceSpan::of(resets, &item);
+        } = PresenceSpan::of(resets, item);
         if let Some(reset) = dropped {
             left[reset].push((ix, tokens, source));
         }
@@ -71,11 +71,11 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             }
         };
         stays(first..end, 1);
-        for away in absences(resets, &item) {
+        for away in absences(resets, item) {
             stays(away.start.max(first)..away.end.min(end), -1);
         }
-        if item.kind() == Kind::Summary
-            && let Some(reset) = summarised_by(session, &item, first)
+        if item.kind == Kind::Summary
+            && let Some(reset) = summarised_by(session, item, first)
         {
             add_summary(session, &mut done[reset].summary, (ix, tokens, source));
         }
@@ -106,7 +106,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
 
 /// Takes in an item of a summary. Later ones count if they are of the same record.
 fn add_summary(session: &Session, summary: &mut Option<SizedItem>, item: SizedItem) {
-    let node = |ix: usize| session.items()[ix].node();
+    let node = |ix: usize| session.items()[ix].node;
     match summary {
         Some((first, tokens, source)) if node(*first) == node(item.0) => {
             *tokens = tokens.saturating_add(item.1);
@@ -130,8 +130,8 @@ pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedIt
     let resets = session.resets();
     let (mut left, mut kept) = (Vec::new(), Vec::new());
     for (ix, item) in session.items().iter().enumerate() {
-        let stay = PresenceSpan::of(resets, &item);
-        let is_away = || absences(resets, &item).any(|away| away.contains(&reset));
+        let stay = PresenceSpan::of(resets, item);
+        let is_away = || absences(resets, item).any(|away| away.contains(&reset));
         let items = if stay.dropped == Some(reset) {
             &mut left
         } else if (stay.first..stay.end).contains(&reset) && !is_away() {
@@ -160,9 +160,9 @@ struct PresenceSpan {
 
 impl PresenceSpan {
     fn of(resets: &[PastReset], item: &Item) -> PresenceSpan {
-        let first = resets.partition_point(|reset| item.place() >= reset.place);
+        let first = resets.partition_point(|reset| item.place >= reset.place);
         let dropped = dropped_by(resets, item, first);
-        let end = match (dropped, item.left()) {
+        let end = match (dropped, item.left) {
             (Some(reset), _) => reset,
             (None, Some(left)) => from(resets, left.request),
             (None, None) => resets.len(),
@@ -180,7 +180,7 @@ fn absences<'r>(
     resets: &'r [PastReset],
     item: &'r Item,
 ) -> impl Iterator<Item = Range<usize>> + use<'r> {
-    let away = item.presence().away.iter();
+    let away = item.away.iter();
     away.map(|away| from(resets, away.from)..from(resets, away.to))
 }
 
@@ -230,7 +230,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
         request,
         why,
         record,
-    } = item.left()?;
+    } = item.left?;
     if !matches!(why, LeaveReason::Compaction | LeaveReason::Clear) {
         return None;
     }
@@ -246,7 +246,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
 
 /// Returns the reset that a summary belongs to: the last one before it, of those directly before its first request.
 fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
-    let request = item.entered().unwrap_or(session.requests().len());
+    let request = item.entered.unwrap_or(session.requests().len());
     let all = before(session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
     Some(first_after.saturating_sub(1).clamp(all.start, last))
@@ -329,7 +329,7 @@ mod tests {
 
         /// Returns for each reset the items that left, the largest of them, the number of items kept, and the summary.
         fn summary_of_all(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
-            let name = |ix: ItemIx| self.0.items()[ix].preview();
+            let name = |ix: ItemIx| &*self.0.items()[ix].preview;
             compactions(&self.0)
                 .iter()
                 .map(|c| {
@@ -359,7 +359,7 @@ mod tests {
         );
         let (left, kept) = contents(&log.0, 0);
         let names = |items: Vec<SizedItem>| -> Vec<String> {
-            let names = items.iter().map(|(ix, ..)| log.0.items()[*ix].preview());
+            let names = items.iter().map(|(ix, ..)| &log.0.items()[*ix].preview);
             names.map(ToString::to_string).collect()
         };
         assert_eq!(
@@ -379,7 +379,7 @@ mod tests {
             .0
             .items()
             .iter()
-            .position(|i| i.preview() == "e")
+            .position(|i| &*i.preview == "e")
             .unwrap();
         assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
     }
@@ -422,7 +422,7 @@ mod tests {
         let tokens = |name: &str| {
             let mut items = log.0.items().iter();
             log.0
-                .tokens(items.position(|item| item.preview() == name).unwrap())
+                .tokens(items.position(|item| &*item.preview == name).unwrap())
                 .0
         };
         assert_eq!(done.left_estimated, tokens("b"));

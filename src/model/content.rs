@@ -49,7 +49,7 @@ impl ContextSums {
             return;
         }
         let tokens = i128::from(part.tokens) * sign;
-        let [all, known, items] = &mut self.roles[item.role().index()];
+        let [all, known, items] = &mut self.roles[item.role.index()];
         *all += tokens;
         *items += sign;
         if part.is_anchored {

@@ -201,7 +201,7 @@ impl State {
         source: Source,
         anchor: Option<RequestIx>,
     ) -> Contribution {
-        let size = item.size();
+        let size = item.size;
         Contribution {
             tokens,
             is_here: item.in_context(),
@@ -318,7 +318,7 @@ impl State {
             let request = &self.requests()[anchor];
             // When it left, if it did, may have been found out later.
             self.attribution().was_sent(item, anchor)
-                || (request.output().is_some() && item.output_of() == Some(request.key()))
+                || (request.output.is_some() && item.output_of == Some(request.key()))
         })
     }
 }

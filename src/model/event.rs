@@ -511,6 +511,20 @@ impl Usage {
         }
     }
 
+    /// Returns the usage with numbers that no sum overflows: none has more than 32 bits, whatever a log claims.
+    pub(crate) fn limited(self) -> Usage {
+        let limited = |tokens: u64| tokens.min(u32::MAX.into());
+        let billed = self.billed.counts().map(limited);
+        Usage {
+            prompt: limited(self.prompt),
+            cached: limited(self.cached),
+            output: self.output.map(limited),
+            reasoning: self.reasoning.map(limited),
+            billed: BilledUsage::of_counts(billed, self.billed.surcharges),
+            ..self
+        }
+    }
+
     /// Returns a prompt of this size, as the agent estimates it, and nothing more.
     pub fn estimated(request: Key, prompt: u64) -> Usage {
         Usage {

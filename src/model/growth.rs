@@ -65,14 +65,14 @@ impl Counts<'_> {
 /// Returns the step that led to a request, whose agent counted these prompts.
 fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
     let request = all.get(ix)?;
-    let previous = request.previous()?;
+    let previous = request.previous?;
     let before = all.get(previous)?;
     let tokens = |ix: usize| prompts.get(ix).map(|tokens| *tokens as f64);
     let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
     Some(GrowthStep {
         tokens: tokens(ix)? - tokens(previous)?,
-        turns: f64::from(request.turn().saturating_sub(before.turn())),
-        seconds: Option::zip(request.at(), before.at())
+        turns: f64::from(request.turn.saturating_sub(before.turn)),
+        seconds: Option::zip(request.at, before.at)
             .map(|(at, before)| seconds(at) - seconds(before)),
     })
 }

@@ -1,7 +1,6 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
 mod item;
-mod presence;
 mod request;
 
 use super::event::{Cause, CauseSource, Place};
@@ -9,8 +8,6 @@ use super::{LeaveReason, Source};
 pub(super) use item::PreviousSize;
 pub use item::{Absence, Departure, Item};
 use jiff::Timestamp;
-pub use presence::Presence;
-pub(super) use request::Circumstances;
 pub use request::Request;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -124,21 +121,5 @@ impl PastReset {
     /// before.
     pub(super) fn size(&self) -> u64 {
         self.counted.map_or(self.before, |counted| counted.at)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::Key;
-    use crate::past::StateMark;
-
-    /// A report on a million messages takes a megabyte more for each byte of these.
-    #[test]
-    fn what_a_session_has_a_million_of_is_small() {
-        assert!(size_of::<Item>() <= 152, "{}", size_of::<Item>());
-        assert!(size_of::<Request>() <= 136, "{}", size_of::<Request>());
-        assert!(size_of::<StateMark>() <= 64, "{}", size_of::<StateMark>());
-        assert_eq!(size_of::<Option<Key>>(), size_of::<Key>());
     }
 }

@@ -5,13 +5,11 @@
 
 use super::calibration::Sample;
 use super::calibrations::Calibrations;
-use super::event::{Key, NewItem, Place, count};
+use super::event::{Key, NewItem, Place};
 use super::history::{Absence, Departure, Item, ItemIx, PreviousSize, RequestIx};
 use super::names::Names;
 use super::record_tree::{NodeIx, RecordTree};
-use super::small::MaybeIx;
 use super::{Kind, LeaveReason, Source};
-use crate::small::short;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,7 +23,7 @@ mod touched;
 
 use guessed::GuessedSizes;
 pub(super) use lists::OlderSize;
-use lists::{ContentSize, FirstSent, NodeItem};
+use lists::{ContentSize, FirstSent};
 use rescaled::Rescaling;
 pub(super) use rescaled::parts;
 use results::Results;
@@ -63,7 +61,7 @@ pub(super) struct Items {
     /// The record that is being read, counted from 1.
     record: u32,
     /// Items in the context that are not attributed or that no request has sent.
-    pending: BTreeSet<NodeItem>,
+    pending: BTreeSet<(NodeIx, ItemIx)>,
     /// Settled items in the context.
     attributed: Tally,
     /// The other items in the context; `None`: to be summed up again.
@@ -71,7 +69,7 @@ pub(super) struct Items {
     /// Items that leave at the end of their turn, perhaps gone already.
     ephemeral: Vec<ItemIx>,
     /// Thinking in the context.
-    thinking: BTreeSet<NodeItem>,
+    thinking: BTreeSet<(NodeIx, ItemIx)>,
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
     thoughts: Vec<ItemIx>,
     /// Thoughts that were stripped because of the treatment of thinking, not because the log has it so.
@@ -150,7 +148,7 @@ impl Items {
 
     pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
         let item = &self.list[ix];
-        if let Some(known) = self.sizes_by_hash.get(&item.hash())
+        if let Some(known) = self.sizes_by_hash.get(&item.hash)
             && known.of != ix
             && is_content(item)
         {
@@ -164,7 +162,7 @@ impl Items {
 
     /// Returns the size of an item, and how it is known.
     pub(super) fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        let attributed = self.list[ix].attributed();
+        let attributed = self.list[ix].attributed;
         attributed.unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
     }
 
@@ -190,7 +188,7 @@ impl Items {
         let later = tree.live_from(node).flat_map(|node| tree.items(node));
         let attributed = later.filter_map(|ix| {
             let item = &self.list[ix];
-            let (tokens, _) = item.attributed().filter(|_| item.in_context())?;
+            let (tokens, _) = item.attributed.filter(|_| item.in_context())?;
             Some(i128::from(tokens))
         });
         u64::try_from(self.attributed.all - attributed.sum::<i128>()).unwrap_or(u64::MAX)
@@ -198,8 +196,8 @@ impl Items {
 
     /// Returns the items in the context that no report has attributed.
     pub(super) fn unattributed(&self) -> impl Iterator<Item = ItemIx> {
-        let pending = self.pending.iter().map(|it| it.item as ItemIx);
-        pending.filter(|ix| self.list[*ix].attributed().is_none())
+        let pending = self.pending.iter().map(|(_, ix)| *ix);
+        pending.filter(|ix| self.list[*ix].attributed.is_none())
     }
 
     /// Adds an item to the context.
@@ -213,14 +211,23 @@ impl Items {
     ) -> ItemIx {
         let ix = self.list.len();
         self.guessed.add(&logged.size);
-        let tool = logged.tool.take();
-        let tool = tool.map(|tool| self.names.name(&tool));
-        let (record, node_ix) = (self.record, short(node));
-        let item = Item::new(logged, tool, place, at, output_of, record, node_ix);
-        self.list.push(item);
+        logged.tool = logged.tool.map(|tool| self.names.share(&tool));
+        self.list.push(Item {
+            logged,
+            place,
+            at,
+            output_of,
+            attributed: None,
+            entered: None,
+            left: None,
+            away: Vec::new(),
+            previous: None,
+            record: self.record,
+            node,
+        });
         self.register(ix);
         self.tally(ix, 1);
-        if self.list[ix].kind() == Kind::Thinking {
+        if self.list[ix].kind == Kind::Thinking {
             let at = self.thoughts_before(node + 1);
             self.thoughts.insert(at, ix);
         }
@@ -230,21 +237,21 @@ impl Items {
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
     fn register(&mut self, ix: ItemIx) {
         let item = &self.list[ix];
-        if item.attributed().is_none() || item.entered().is_none() {
-            self.pending.insert(NodeItem::new(ix, item));
+        if item.attributed.is_none() || item.entered.is_none() {
+            self.pending.insert((item.node, ix));
         }
-        if item.is_ephemeral() {
+        if item.ephemeral {
             self.ephemeral.push(ix);
         }
-        if item.kind() == Kind::Thinking {
-            self.thinking.insert(NodeItem::new(ix, item));
+        if item.kind == Kind::Thinking {
+            self.thinking.insert((item.node, ix));
         }
     }
 
     /// Adds an item in the context to the sums (1), or takes it out (-1).
     fn tally(&mut self, ix: ItemIx, sign: i128) {
         let item = &self.list[ix];
-        if let Some((tokens, _)) = item.attributed() {
+        if let Some((tokens, _)) = item.attributed {
             self.attributed.add(item, sign * i128::from(tokens));
         } else if let Some(mut estimated) = self.estimated {
             estimated.add(item, sign * i128::from(self.tokens(ix).0));
@@ -257,7 +264,7 @@ impl Items {
         if !self.list[ix].in_context() {
             return;
         }
-        if self.list[ix].attributed().is_none() {
+        if self.list[ix].attributed.is_none() {
             self.keep_previous(ix);
         }
         self.apply_rescale_to(ix);
@@ -268,12 +275,12 @@ impl Items {
             record: self.record,
             why,
         };
-        self.list[ix].set_left(Some(left));
+        self.list[ix].left = Some(left);
         self.touch(ix);
         let item = &self.list[ix];
-        self.pending.remove(&NodeItem::new(ix, item));
-        if item.kind() == Kind::Thinking {
-            self.thinking.remove(&NodeItem::new(ix, item));
+        self.pending.remove(&(item.node, ix));
+        if item.kind == Kind::Thinking {
+            self.thinking.remove(&(item.node, ix));
         }
         self.changes = self.changes.wrapping_add(1);
     }
@@ -285,8 +292,8 @@ impl Items {
             request: left.request.min(request),
             ..left
         };
-        let left = self.list[ix].left().map(earlier);
-        self.list[ix].set_left(left);
+        let left = self.list[ix].left.map(earlier);
+        self.list[ix].left = left;
     }
 
     /// Puts an item that left with its branch into the context again; `request` is the next one.
@@ -298,7 +305,7 @@ impl Items {
                 LeaveReason::Rewind | LeaveReason::Compaction | LeaveReason::Clear
             )
         };
-        if item.left().is_some_and(|left| with_branch(&left)) {
+        if item.left.is_some_and(|left| with_branch(&left)) {
             self.restore(ix, request);
         }
     }
@@ -312,9 +319,9 @@ impl Items {
         self.stripped.remove(&ix);
         let back = self.record;
         let item = &mut self.list[ix];
-        if let Some(left) = item.left() {
-            item.set_left(None);
-            item.add_away(Absence {
+        if let Some(left) = item.left {
+            item.left = None;
+            item.away.push(Absence {
                 from: left.request,
                 to: request,
                 gone: left.record,
@@ -334,33 +341,33 @@ impl Items {
         if self.is_rescaled(ix) {
             self.apply_rescale();
         }
-        if self.list[ix].attributed() == attributed {
+        if self.list[ix].attributed == attributed {
             return;
         }
         self.keep_previous(ix);
         self.touch(ix);
         if !self.list[ix].in_context() {
-            self.list[ix].set_attributed(attributed);
+            self.list[ix].attributed = attributed;
             return;
         }
         self.tally(ix, -1);
-        self.list[ix].set_attributed(attributed);
+        self.list[ix].attributed = attributed;
         self.tally(ix, 1);
         let item = &self.list[ix];
         if let Some((tokens, Source::Derived | Source::Reported)) = attributed
             && is_content(item)
         {
             let known = ContentSize { of: ix, tokens };
-            let before = self.sizes_by_hash.insert(item.hash(), known);
+            let before = self.sizes_by_hash.insert(item.hash, known);
             if before.is_none_or(|before| before.tokens != tokens) {
                 self.forget_estimates();
             }
         }
         let item = &self.list[ix];
-        if attributed.is_some() && item.entered().is_some() {
-            self.pending.remove(&NodeItem::new(ix, item))
+        if attributed.is_some() && item.entered.is_some() {
+            self.pending.remove(&(item.node, ix))
         } else {
-            self.pending.insert(NodeItem::new(ix, item))
+            self.pending.insert((item.node, ix))
         };
     }
 
@@ -376,8 +383,7 @@ impl Items {
     /// request before.
     pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {
         self.keep_unattributed();
-        let start = short(start);
-        let later = self.pending.split_off(&NodeItem::first(start));
+        let later = self.pending.split_off(&(start, 0));
         let sent = std::mem::replace(&mut self.pending, later);
         if self.newest_sent.request != request {
             self.newest_sent = FirstSent {
@@ -386,12 +392,11 @@ impl Items {
             };
         }
         let mut fresh = Vec::new();
-        for NodeItem { item, .. } in sent {
-            let ix = item as ItemIx;
+        for (_, ix) in sent {
             self.touch(ix);
             self.note_entered(ix, request);
             let item = &self.list[ix];
-            match (item.attributed(), item.size().reported) {
+            match (item.attributed, item.size.reported) {
                 (Some(_), _) => {}
                 (None, 0) => fresh.push(ix),
                 (None, tokens) => self.set_attributed(ix, Some((tokens.into(), Source::Reported))),
@@ -407,8 +412,8 @@ impl Items {
     }
 
     fn note_entered(&mut self, ix: ItemIx, request: RequestIx) {
-        if self.list[ix].entered().is_none() {
-            self.list[ix].entered = request.into();
+        if self.list[ix].entered.is_none() {
+            self.list[ix].entered = Some(request);
             self.newest_sent.items.push(ix);
         }
     }
@@ -425,17 +430,15 @@ impl Items {
         };
         for ix in sent {
             let item = &self.list[ix];
-            if item.entered() != Some(request) || !item.in_context() {
+            if item.entered != Some(request) || !item.in_context() {
                 continue;
             }
-            self.list[ix].entered = MaybeIx::default();
+            self.list[ix].entered = None;
             self.touch(ix);
             let item = &self.list[ix];
-            self.pending.insert(NodeItem::new(ix, item));
+            self.pending.insert((item.node, ix));
             // An output keeps what was reported for it.
-            if !matches!(item.attributed(), Some((_, Source::Reported)))
-                && item.output_of().is_none()
-            {
+            if !matches!(item.attributed, Some((_, Source::Reported))) && item.output_of.is_none() {
                 self.set_attributed(ix, None);
             }
         }
@@ -445,8 +448,8 @@ impl Items {
         }
         for ix in &self.returned {
             let item = &self.list[*ix];
-            if item.in_context() && item.node() < start {
-                for away in self.list[*ix].away_mut() {
+            if item.in_context() && item.node < start {
+                for away in &mut self.list[*ix].away {
                     if (away.from..away.to).contains(&request) {
                         away.to = request;
                     }
@@ -486,7 +489,7 @@ impl Items {
     fn keep_previous(&mut self, ix: ItemIx) {
         let until = self.record;
         let item = &self.list[ix];
-        if item.record() == until || item.previous().is_some_and(|size| size.until == until) {
+        if item.record == until || item.previous.is_some_and(|size| size.until == until) {
             return;
         }
         self.changes = self.changes.wrapping_add(1);
@@ -497,16 +500,16 @@ impl Items {
         let size = PreviousSize {
             until,
             source,
-            tokens: count(tokens),
+            tokens,
         };
         let has_room = self.older_sizes.len() < self.most_history();
-        let older = self.list[ix].previous();
-        self.list[ix].set_previous(Some(size));
+        let older = self.list[ix].previous;
+        self.list[ix].previous = Some(size);
         if let Some(older) = older
             && has_room
         {
             self.older_sizes.push(OlderSize {
-                item: short(ix),
+                item: ix,
                 size: older,
             });
         }
@@ -552,13 +555,13 @@ impl Items {
     /// Returns the record of the newest of the first items; 0: there are none.
     pub(super) fn newest_record(&self, so_far: usize) -> u32 {
         let newest = so_far.checked_sub(1);
-        newest.map_or(0, |ix| self.list[ix].record())
+        newest.map_or(0, |ix| self.list[ix].record)
     }
 }
 
 /// Returns true if an item is a tool result whose size depends on its content alone, not on its framing.
 fn is_content(item: &Item) -> bool {
-    item.kind() == Kind::ToolResult && item.size().local >= LEAST_CONTENT
+    item.kind == Kind::ToolResult && item.size.local >= LEAST_CONTENT
 }
 
 /// The smallest result, in tokens, that depends on its content alone: in smaller ones the framing, which differs,

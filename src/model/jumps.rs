@@ -76,12 +76,12 @@ pub fn jumps(session: &Session, most: usize) -> Vec<Jump> {
     };
     let requests = session.requests();
     for (ix, request) in requests.iter().enumerate() {
-        let before = request.previous().and_then(|before| requests.get(before));
-        let grown = before.and_then(|before| request.prompt().checked_sub(before.prompt()));
+        let before = request.previous.and_then(|before| requests.get(before));
+        let grown = before.and_then(|before| request.prompt.checked_sub(before.prompt));
         if let Some(tokens) = grown.filter(|grown| *grown > 0) {
             largest.add(Jump {
                 request: Some(ix),
-                at: request.at(),
+                at: request.at,
                 tokens,
                 error: 0,
                 source: Source::Reported,
@@ -139,7 +139,7 @@ fn explain(jumps: &mut [Jump], session: &Session) {
     for jump in jumps {
         let request = jump
             .request
-            .and_then(|ix| Some((ix, requests.get(ix)?.previous()?)));
+            .and_then(|ix| Some((ix, requests.get(ix)?.previous?)));
         if let Some((request, before)) = request {
             found.push(Explanation {
                 request,
@@ -151,16 +151,12 @@ fn explain(jumps: &mut [Jump], session: &Session) {
         }
     }
     for (ix, item) in session.items().iter().enumerate() {
-        let ends = [item.entered(), item.left().map(|left| left.request)];
-        let away = item
-            .presence()
-            .away
-            .iter()
-            .flat_map(|away| [away.from, away.to]);
+        let ends = [item.entered, item.left.map(|left| left.request)];
+        let away = item.away.iter().flat_map(|away| [away.from, away.to]);
         for change in ends.into_iter().flatten().chain(away) {
             for explanation in &mut found {
                 if explanation.before < change && change <= explanation.request {
-                    explanation.add(ix, &item, session);
+                    explanation.add(ix, item, session);
                 }
             }
         }
@@ -218,7 +214,7 @@ impl Parts {
     fn add(&mut self, item: ItemIx, session: &Session) {
         self.newest = Some(item);
         let (tokens, source) = session.tokens(item);
-        let call = session.items()[item].call();
+        let call = session.items()[item].call;
         let next = self.list.len();
         let at = call.map_or(next, |call| *self.by_call.entry(call).or_insert(next));
         let (Some(part), Some(largest)) = (self.list.get_mut(at), self.largest.get_mut(at)) else {

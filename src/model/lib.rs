@@ -64,7 +64,6 @@ pub mod repeats;
 pub mod replay;
 pub mod session;
 pub mod sessions;
-mod small;
 pub mod spending;
 pub mod state;
 mod stored;

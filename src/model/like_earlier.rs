@@ -1,8 +1,8 @@
 //! Notes facts about a session for later ones, and derives its expectations from earlier ones.
 
 use super::earlier::{Beginning, Origin, Price, hash};
+use super::event::count;
 use super::history::Coverage;
-use super::small::short;
 use super::state::State;
 
 /// The number of attributed deltas from which a price is first noted; each next time it takes twice as many.
@@ -44,12 +44,12 @@ impl State {
         let held = items.filter(|(_, item)| self.attribution().in_prompt(item, 0));
         let (mut said, mut is_first) = (0_u64, true);
         for (ix, item) in held {
-            is_first &= item.output_of().is_none();
+            is_first &= item.output_of.is_none();
             if !item.is_prefix() {
                 said = said.saturating_add(self.tokens(ix).0);
             }
         }
-        first.prompt().checked_sub(said).filter(|_| is_first)
+        first.prompt.checked_sub(said).filter(|_| is_first)
     }
 
     /// Returns the size at which it is expected to begin, in tokens: the size at which it began, where only its end was
@@ -92,7 +92,7 @@ impl State {
                 origin: self.origin(),
                 model: (**model).into(),
                 scale,
-                reports: short(deltas),
+                reports: count(deltas as u64),
             };
             earlier.note_price(&price);
         }

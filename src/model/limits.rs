@@ -23,7 +23,7 @@ impl State {
             .resets()
             .partition_point(|r| r.request < requests.len());
         let facts = ModelFacts {
-            model: requests.last().and_then(|r| r.model().cloned()),
+            model: requests.last().and_then(|r| r.model.as_ref().cloned()),
             ..self.facts()
         };
         let resets = &self.resets()[..resets];
@@ -46,8 +46,8 @@ impl State {
     pub(super) fn limits_at(&self, content: &Content) -> Limits {
         let inputs = &content.inputs;
         let facts = self.past().facts_at(inputs);
-        let requests = &self.requests()[..inputs.requests as usize];
-        let resets = &self.resets()[..inputs.resets as usize];
+        let requests = &self.requests()[..inputs.requests];
+        let resets = &self.resets()[..inputs.resets];
         let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
         self.limits_by(&facts, &sizes, || self.calibrated(content).used)
     }
@@ -201,8 +201,8 @@ impl Sizes {
         requests: &[Request],
         resets: &[PastReset],
     ) -> Sizes {
-        let of_model = requests.iter().filter(|r| is_same(r.model(), model));
-        let largest = of_model.map(|r| r.prompt()).max().unwrap_or(0);
+        let of_model = requests.iter().filter(|r| is_same(r.model.as_ref(), model));
+        let largest = of_model.map(|r| r.prompt).max().unwrap_or(0);
         Sizes::new(state, model, largest, requests, resets)
     }
 
@@ -232,7 +232,7 @@ impl Sizes {
         Sizes {
             has_requests: !requests.is_empty(),
             largest,
-            first: first.map(|request| request.prompt()),
+            first: first.map(|request| request.prompt),
             unread: UnreadFacts {
                 prompts: is_part,
                 compaction: is_open || (is_part && !resets.iter().any(|r| automatic(&r))),

@@ -1,58 +1,20 @@
 //! Names that many items or requests share; words in names; ids that are names.
 
-use std::borrow::Borrow;
 use std::collections::HashSet;
-use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
-
-/// A name that many items share, in half the memory of an `Arc<str>`: a pointer without a length.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Name(Arc<Arc<str>>);
-
-impl From<&str> for Name {
-    fn from(name: &str) -> Name {
-        Name(Arc::new(name.into()))
-    }
-}
-
-impl Deref for Name {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for Name {
-    fn borrow(&self) -> &str {
-        self
-    }
-}
-
-impl fmt::Debug for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
 
 /// The names that were given so far.
 #[derive(Debug, Clone, Default)]
-pub struct Names(HashSet<Name>);
+pub struct Names(HashSet<Arc<str>>);
 
 impl Names {
     /// Returns a name, shared with all who asked for the same one.
     pub fn share(&mut self, name: &str) -> Arc<str> {
-        Arc::clone(&self.name(name).0)
-    }
-
-    /// Like [`Names::share`], but the name takes less memory.
-    pub(crate) fn name(&mut self, name: &str) -> Name {
         if let Some(known) = self.0.get(name) {
-            return known.clone();
+            return Arc::clone(known);
         }
-        let new: Name = name.into();
-        self.0.insert(new.clone());
+        let new: Arc<str> = name.into();
+        self.0.insert(Arc::clone(&new));
         new
     }
 }

@@ -50,16 +50,16 @@ impl State {
                 let request = &self.requests()[anchor];
                 !item.is_prefix()
                     && !self.attribution().was_sent(item, anchor)
-                    && item.output_of() != Some(request.key())
+                    && item.output_of != Some(request.key())
             }
-            CountBase::Estimate(record) => item.record() > record,
+            CountBase::Estimate(record) => item.record > record,
             CountBase::Nothing => true,
             CountBase::NoText => !item.is_prefix(),
         };
         let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
         let since = items
             .filter(|item| is_new(item))
-            .map(|item| rule.tokens(&item))
+            .map(|item| rule.tokens(item))
             .fold(0, u64::saturating_add);
         let (earlier_reasoning, not_sent) = if rule.earlier_reasoning {
             self.earlier_reasoning(rule, content)
@@ -103,27 +103,27 @@ impl State {
         let Some(last) = content.inputs.anchor() else {
             return 0;
         };
-        let Some(before) = self.requests()[last].previous() else {
+        let Some(before) = self.requests()[last].previous else {
             return 0;
         };
         let request = &self.requests()[before];
-        let base = request.prompt().saturating_add(match rule.base {
+        let base = request.prompt.saturating_add(match rule.base {
             Base::Prompt => 0,
-            _ => request.output().unwrap_or(0),
+            _ => request.output.unwrap_or(0),
         });
         let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
         let between: Vec<&Item> = items
             .filter(|item| {
                 self.attribution().in_prompt(item, last)
                     && !self.attribution().in_prompt(item, before)
-                    && item.output_of() != Some(request.key())
+                    && item.output_of != Some(request.key())
             })
             .collect();
         // It counts before it takes in a message that begins a turn.
         if between.iter().copied().any(begins_turn) {
             return base;
         }
-        let since = between.into_iter().map(|item| rule.tokens(&item));
+        let since = between.into_iter().map(|item| rule.tokens(item));
         since.fold(base.saturating_add(reasoning), u64::saturating_add)
     }
 
@@ -174,14 +174,14 @@ impl State {
             let request = &self.requests()[anchor];
             // A later line of the response may report its output: until then, its items are estimates.
             let is_unreported = |(ix, _, source): &SizedItem| {
-                self.items()[*ix].output_of() == Some(request.key()) && !source.is_known()
+                self.items()[*ix].output_of == Some(request.key()) && !source.is_known()
             };
             let output = match rule.base {
                 Base::Prompt => 0,
                 _ if content.items.iter().any(is_unreported) => 0,
-                _ => request.output().unwrap_or(0),
+                _ => request.output.unwrap_or(0),
             };
-            let total = request.prompt().saturating_add(output);
+            let total = request.prompt.saturating_add(output);
             (total, CountBase::Report(anchor))
         });
         match rule.base {
@@ -195,24 +195,24 @@ impl State {
     /// Returns the reasoning of the turns before the last user message, since the last reset, and the part of it that
     /// is not in the context.
     fn earlier_reasoning(&self, rule: CountRule, content: &Content) -> (u64, u64) {
-        let reset = (content.inputs.resets as usize).checked_sub(1);
+        let reset = content.inputs.resets.checked_sub(1);
         let epoch = reset.map_or(0, |ix| self.resets()[ix].record);
         let so_far = self.items().iter().take(content.so_far);
         let now = self.attribution().items().newest_record(content.so_far);
         let this_epoch = so_far.enumerate().rev();
-        let mut this_epoch = this_epoch.take_while(|(_, item)| item.record() > epoch);
+        let mut this_epoch = this_epoch.take_while(|(_, item)| item.record > epoch);
         // Items after the last boundary are of the running turn.
-        if !this_epoch.any(|(_, item)| begins_turn(&item) && item.presence().in_context_at(now)) {
+        if !this_epoch.any(|(_, item)| begins_turn(item) && item.in_context_at(now)) {
             return (0, 0);
         }
         let (mut sum, mut not_sent) = (0_u64, 0_u64);
-        for (ix, item) in this_epoch.filter(|(_, item)| item.kind() == Kind::Thinking) {
-            let is_here = item.presence().in_context_at(now);
-            if !is_here && !item.presence().is_stripped_at(now) {
+        for (ix, item) in this_epoch.filter(|(_, item)| item.kind == Kind::Thinking) {
+            let is_here = item.in_context_at(now);
+            if !is_here && !item.is_stripped_at(now) {
                 continue;
             }
-            let tokens = match (item.size().own_bytes, self.tokens(ix)) {
-                (Some(_), _) => rule.tokens(&item),
+            let tokens = match (item.size.own_bytes, self.tokens(ix)) {
+                (Some(_), _) => rule.tokens(item),
                 // The log does not have its text: the provider's number is the next best.
                 (None, (tokens, source)) if source.is_known() => tokens,
                 (None, _) => 0,
@@ -267,7 +267,7 @@ impl<'s> Counts<'s> {
             while resets.next_if(|reset| reset.request <= ix).is_some() {
                 counting.reset();
             }
-            prompts.push(counting.count(&request));
+            prompts.push(counting.count(request));
         }
         Counts {
             state,
@@ -306,13 +306,13 @@ impl CountState {
 
     /// Returns the agent's own count of the next prompt.
     pub(super) fn count(&mut self, request: &Request) -> u64 {
-        if request.turn() != self.turn {
+        if request.turn != self.turn {
             (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
-            self.turn = request.turn();
+            self.turn = request.turn;
         }
-        let prompt = request.prompt().saturating_add(self.earlier);
+        let prompt = request.prompt.saturating_add(self.earlier);
         if self.adds {
-            let reasoning = request.reasoning().unwrap_or(0).min(MOST_TOKENS);
+            let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
             self.running = self.running.saturating_add(reasoning);
         }
         prompt.min(MOST_TOKENS)
@@ -338,7 +338,7 @@ enum CountBase {
 impl CountRule {
     /// Returns the tokens of an item by this rule.
     fn tokens(self, item: &Item) -> u64 {
-        let size = item.size();
+        let size = item.size;
         let by_formula = u64::from(size.fixed).saturating_mul(self.bytes_per_token);
         let length = match (self.base, size.own_bytes) {
             (Base::O200k, _) => return u64::from(size.local) + u64::from(size.fixed),
@@ -355,7 +355,8 @@ impl CountRule {
 /// Returns true if reasoning before this item is of an earlier turn: the item is a message of the user, or of another
 /// agent.
 fn begins_turn(item: &Item) -> bool {
-    (item.role(), item.kind()) == (Role::User, Kind::Text) || item.tool() == Some("agent_message")
+    (item.role, item.kind) == (Role::User, Kind::Text)
+        || item.tool.as_deref() == Some("agent_message")
 }
 
 #[cfg(test)]

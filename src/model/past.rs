@@ -9,7 +9,6 @@ use super::attribution::Attribution;
 use super::calibration::Spread;
 use super::event::Place;
 use super::history::RequestIx;
-use crate::small::{MaybeIx, MaybeTime, short};
 use jiff::Timestamp;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -38,42 +37,34 @@ struct DatedEstimate {
     record: u32,
 }
 
-/// A record that changed what a context is computed from. A session may have a million: what few of them change of the
-/// inputs is apart.
+/// A record that changed what a context is computed from. What few of them change of the inputs is apart.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StateMark {
     pub(super) place: Place,
-    at: MaybeTime,
+    pub(super) at: Option<Timestamp>,
     pub(super) record: u32,
     /// See [`Inputs`] for this field and the next ones.
-    pub(super) requests: u32,
-    pub(super) resets: u32,
+    pub(super) requests: usize,
+    pub(super) resets: usize,
     pub(super) turns: u32,
     changes: u32,
-    anchor: MaybeIx,
+    anchor: Option<RequestIx>,
     /// Its index in [`Past::rest`].
-    rest: u32,
-}
-
-impl StateMark {
-    /// Returns the time at which its record was written.
-    pub(super) fn at(&self) -> Option<Timestamp> {
-        self.at.get()
-    }
+    rest: usize,
 }
 
 /// The inputs from which a context is computed, besides the items in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Inputs {
     /// Requests reported.
-    pub(super) requests: u32,
+    pub(super) requests: usize,
     /// Resets so far.
-    pub(super) resets: u32,
+    pub(super) resets: usize,
     /// User turns begun.
     pub(super) turns: u32,
     /// The number of times that items have left, come back, or changed their size.
     changes: u32,
-    anchor: MaybeIx,
+    anchor: Option<RequestIx>,
     pub(super) rest: RareInputs,
 }
 
@@ -90,8 +81,8 @@ pub(super) struct RareInputs {
     /// The width of the interval of an estimate.
     pub(super) spread: Spread,
     /// The number of [`Past::facts`] and [`Past::estimates`].
-    facts: u32,
-    estimates: u32,
+    facts: usize,
+    estimates: usize,
 }
 
 /// The source of the part of the context that no item explains.
@@ -118,7 +109,7 @@ pub(super) struct ModelFacts {
 
 impl Inputs {
     pub(super) fn anchor(&self) -> Option<RequestIx> {
-        self.anchor.get()
+        self.anchor
     }
 }
 
@@ -131,8 +122,8 @@ impl Deref for Inputs {
 }
 
 /// Returns the entry that was the newest among the first `len`.
-fn newest<T>(all: &[T], len: u32) -> Option<&T> {
-    all.get((len as usize).checked_sub(1)?)
+fn newest<T>(all: &[T], len: usize) -> Option<&T> {
+    all.get(len.checked_sub(1)?)
 }
 
 impl Past {
@@ -150,28 +141,26 @@ impl Past {
         unexplained: Option<u64>,
     ) -> Inputs {
         let unlogged = match (attribution.anchor(), attribution.prefix(), unexplained) {
-            (Some(anchor), _, _) => {
-                UnloggedSource::Reported(attribution.requests()[anchor].system())
-            }
+            (Some(anchor), _, _) => UnloggedSource::Reported(attribution.requests()[anchor].system),
             (None, Some(learned), _) => UnloggedSource::Learned(learned),
             (None, None, Some(rest)) => UnloggedSource::Agent(rest),
             (None, None, None) => UnloggedSource::Usual,
         };
         let items = attribution.items();
         Inputs {
-            requests: short(attribution.requests().len()),
-            resets: short(attribution.resets().len()),
+            requests: attribution.requests().len(),
+            resets: attribution.resets().len(),
             turns,
             changes: items.changes(),
-            anchor: attribution.anchor().into(),
+            anchor: attribution.anchor(),
             rest: RareInputs {
                 unlogged,
                 returning: attribution.returning(),
                 guessed_of_left: items.guessed_of_left(),
                 is_rewritten: false,
                 spread: items.calibrations().current().spread(),
-                facts: short(self.facts.len()),
-                estimates: short(self.estimates.len()),
+                facts: self.facts.len(),
+                estimates: self.estimates.len(),
             },
         }
     }
@@ -193,21 +182,21 @@ impl Past {
         let replaced = self.marks.pop_if(is_replaced);
         if replaced.is_some() {
             let used = self.marks.last().map_or(0, |last| last.rest + 1);
-            self.rest.truncate(used as usize);
+            self.rest.truncate(used);
         }
         if self.rest.last() != Some(&inputs.rest) {
             self.rest.push(inputs.rest);
         }
         let mark = StateMark {
             place,
-            at: at.into(),
+            at,
             record,
             requests: inputs.requests,
             resets: inputs.resets,
             turns: inputs.turns,
             changes: inputs.changes,
             anchor: inputs.anchor,
-            rest: short(self.rest.len() - 1),
+            rest: self.rest.len() - 1,
         };
         self.marks.push(match replaced {
             // The first event of a record has its place.
@@ -223,7 +212,7 @@ impl Past {
             turns: mark.turns,
             changes: mark.changes,
             anchor: mark.anchor,
-            rest: *self.rest.get(mark.rest as usize)?,
+            rest: *self.rest.get(mark.rest)?,
         })
     }
 
@@ -241,7 +230,7 @@ impl Past {
             self.marks.insert(from, mark);
         }
         for mark in self.marks.iter_mut().skip(from) {
-            mark.resets += short(count);
+            mark.resets += count;
         }
     }
 

@@ -278,11 +278,7 @@ struct ContinuedPrompt<'s> {
 impl ContinuedPrompt<'_> {
     /// Returns true if the prompt before it was read from the cache.
     fn was_warm(&self) -> bool {
-        was_warm(
-            self.before.prompt(),
-            self.request.prompt(),
-            self.request.cached(),
-        )
+        was_warm(self.before.prompt, self.request.prompt, self.request.cached)
     }
 }
 
@@ -296,7 +292,7 @@ fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
         let (before, request) = (&requests[ix - 1], &requests[ix]);
         while next_reset.next_if(|reset| reset.request < ix).is_some() {}
         let is_reset = next_reset.peek().is_some_and(|reset| reset.request == ix);
-        let (model, next_model) = (before.model(), request.model());
+        let (model, next_model) = (before.model.as_ref(), request.model.as_ref());
         if is_reset || model != next_model {
             return None;
         }
@@ -324,8 +320,8 @@ fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
 pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
     let cold = continued(session).filter(|it| it.pause >= it.life.seconds.into() && !it.was_warm());
     cold.map(|it| {
-        let same = it.before.prompt().min(it.request.prompt());
-        let tokens = same.saturating_sub(it.request.cached());
+        let same = it.before.prompt.min(it.request.prompt);
+        let tokens = same.saturating_sub(it.request.cached);
         ColdReturn {
             request: it.ix,
             pause: it.pause,
@@ -338,8 +334,8 @@ pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
 
 /// Returns the extra cost of tokens of a prompt over reading them from the cache.
 fn more(session: &Session, of: &ContinuedPrompt<'_>, tokens: u64) -> Option<f64> {
-    let row = session.rules().price_of(of.request.model()?)?;
-    let prices = row.prices(of.request.prompt());
+    let row = session.rules().price_of(of.request.model.as_ref()?)?;
+    let prices = row.prices(of.request.prompt);
     let write = match (of.life.seconds, prices.cache_write_hour, prices.cache_write) {
         (HOUR, Some(hour), _) => hour,
         (_, _, Some(write)) => write,
@@ -351,11 +347,7 @@ fn more(session: &Session, of: &ContinuedPrompt<'_>, tokens: u64) -> Option<f64>
 /// Predicts the state of the cache for each request from those before it, where the log shows what it was: a session of which
 /// nothing was ever cached shows nothing.
 pub fn backtest(session: &Session) -> Vec<CachePoint> {
-    if !session
-        .requests()
-        .iter()
-        .any(|request| request.cached() > 0)
-    {
+    if !session.requests().iter().any(|request| request.cached > 0) {
         return Vec::new();
     }
     let mut steadiness = CacheReliability::default();

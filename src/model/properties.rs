@@ -319,7 +319,7 @@ fn holds(session: &mut Session) {
         assert_eq!(context.known, 0, "nothing is known without an anchor");
         return;
     };
-    let reported = anchor.prompt() + anchor.output().unwrap_or(0);
+    let reported = anchor.prompt + anchor.output.unwrap_or(0);
     assert!(
         context.known <= reported,
         "known is never above the anchor, {reported}: {context:#?}"
@@ -331,7 +331,7 @@ fn holds(session: &mut Session) {
     let left_since = session
         .items()
         .iter()
-        .any(|item| item.left().is_some_and(|left| Some(left.request) > ix));
+        .any(|item| item.left.is_some_and(|left| Some(left.request) > ix));
     if !left_since {
         assert_eq!(context.known, reported, "known is the anchor");
     }
@@ -356,8 +356,8 @@ proptest! {
             session.apply(entry(event));
         }
         for prediction in predictions(&session) {
-            let held = session.items().iter().filter(|item| item.presence().held_by(prediction.request));
-            let chars: u64 = held.map(|item| u64::from(item.size().chars)).sum();
+            let held = session.items().iter().filter(|item| item.held_by(prediction.request));
+            let chars: u64 = held.map(|item| u64::from(item.size.chars)).sum();
             prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
             prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
         }
@@ -409,11 +409,11 @@ proptest! {
         }
         let mut size = sizes.iter().cycle();
         session.attribution_mut().items_mut().change_all(|item| {
-            item.set_attributed(size.next().map(|tokens| (*tokens, Source::Shared)));
+            item.attributed = size.next().map(|tokens| (*tokens, Source::Shared));
         });
         session.attribution_mut().change_requests(|request| {
-            request.set_prompt(*size.next().unwrap());
-            request.set_system(*size.next().unwrap());
+            request.usage.prompt = *size.next().unwrap();
+            request.system = *size.next().unwrap();
         });
         for reset in session.attribution_mut().resets_mut() {
             reset.before = *size.next().unwrap();
@@ -426,7 +426,7 @@ proptest! {
         repeats(&session, context);
         let rows = what_if(&session, all);
         what_if_without(&session, all, &(0..session.items().len()).step_by(2).collect());
-        let real = session.requests().iter().map(|r| r.prompt()).max().unwrap_or(0);
+        let real = session.requests().iter().map(|r| r.prompt).max().unwrap_or(0);
         prop_assert!(rows[0].largest >= real);
     }
 

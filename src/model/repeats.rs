@@ -30,8 +30,8 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     let mut large: Vec<(u64, ItemIx, u64)> = Vec::new();
     for (ix, tokens, _) in context {
         let item = &session.items()[ix];
-        if tokens >= LEAST_TOKENS && is_all_text(&item) {
-            large.push((item.hash(), ix, tokens));
+        if tokens >= LEAST_TOKENS && is_all_text(item) {
+            large.push((item.hash, ix, tokens));
         }
     }
     large.sort_by_key(|(hash, ..)| *hash);
@@ -39,7 +39,7 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     for alike in large.chunk_by(|(a, ..), (b, ..)| a == b) {
         let content = |ix: ItemIx| {
             let item = &session.items()[ix];
-            (item.role(), item.kind(), item.size().bytes)
+            (item.role, item.kind, item.size.bytes)
         };
         for (at, (_, ix, tokens)) in alike.iter().enumerate().skip(1) {
             let mut earlier = alike[..at].iter();
@@ -58,8 +58,8 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
 /// Returns true if equal hashes mean equal content. For images and hidden content they mean equal sizes only. The
 /// model's own text does not count.
 fn is_all_text(item: &Item) -> bool {
-    let size = item.size();
-    item.role() != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
+    let size = item.size;
+    item.role != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
 }
 
 #[cfg(test)]

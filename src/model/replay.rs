@@ -22,7 +22,6 @@ use super::state::State;
 use super::window::Limits;
 use crate::content::Content;
 use crate::history::{Item, ItemIx, RequestIx, SizedItem};
-use crate::small::MaybeTime;
 use jiff::Timestamp;
 
 /// The kind of change at a moment. If one record made several, it is the first variant that applies.
@@ -46,21 +45,15 @@ pub struct Moment {
     pub place: Place,
     /// The kind of change.
     pub what: ChangeKind,
-    at: MaybeTime,
+    /// The newest time stamp so far, so that time never runs backwards.
+    pub at: Option<Timestamp>,
     /// Requests reported so far.
-    requests: u32,
+    requests: usize,
     /// Resets so far.
-    resets: u32,
+    resets: usize,
     /// The user turn, counted from 1; 0: none has begun.
     turn: u32,
     record: u32,
-}
-
-impl Moment {
-    /// Returns the newest time stamp so far, so that time never runs backwards.
-    pub fn at(&self) -> Option<Timestamp> {
-        self.at.get()
-    }
 }
 
 /// The moments that a step leads to.
@@ -89,7 +82,7 @@ impl Timeline {
         let mut moments: Vec<Moment> = Vec::new();
         let mut marks = state.past().marks().iter().peekable();
         let items = state.items().iter().enumerate();
-        let items = items.map(|(ix, item)| (ix, item.record(), item.place(), item.at()));
+        let items = items.map(|(ix, item)| (ix, item.record, item.place, item.at));
         let mut items = items.peekable();
         // Nothing is known from before the first mark.
         let floor = marks.peek().map_or(0, |mark| mark.record);
@@ -104,14 +97,14 @@ impl Timeline {
             while items.next_if(|(_, came, ..)| *came <= record).is_some() {}
             let mark = marks.next_if(|mark| mark.record == record);
             let (place, at) = match (mark, first) {
-                (Some(mark), _) => (mark.place, mark.at()),
+                (Some(mark), _) => (mark.place, mark.at),
                 (None, Some((_, _, place, at))) => (place, at),
                 (None, None) => break,
             };
             let before = now;
             now = Moment {
                 place,
-                at: before.at().max(at).into(),
+                at: before.at.max(at),
                 what: first.map_or(ChangeKind::Change, |(ix, ..)| ChangeKind::Item(ix)),
                 record,
                 ..before
@@ -122,9 +115,9 @@ impl Timeline {
                 now.turn = mark.turns;
             }
             if now.resets > before.resets {
-                now.what = ChangeKind::Reset(now.resets as usize - 1);
+                now.what = ChangeKind::Reset(now.resets - 1);
             } else if now.requests > before.requests {
-                now.what = ChangeKind::Report(now.requests as usize - 1);
+                now.what = ChangeKind::Report(now.requests - 1);
             }
             // A log begins with facts about itself, before anything happens.
             if !moments.is_empty() || now.what != ChangeKind::Change {
@@ -183,12 +176,12 @@ impl Timeline {
 
     /// Returns the moment at which an item was added.
     pub fn of_item(&self, item: &Item) -> Option<usize> {
-        self.at_record(item.record())
+        self.at_record(item.record)
     }
 
     /// Returns the moment at which an item left; `None`: it is in the context.
     pub fn of_leaving(&self, item: &Item) -> Option<usize> {
-        self.at_record(item.left()?.record)
+        self.at_record(item.left?.record)
     }
 
     /// Returns the moment at which a request was first reported.
@@ -223,9 +216,9 @@ impl Timeline {
 fn count(step: Step, ix: usize, moment: &Moment) -> usize {
     match step {
         Step::Record => ix,
-        Step::Request => moment.requests as usize,
+        Step::Request => moment.requests,
         Step::Turn => moment.turn as usize,
-        Step::Reset => moment.resets as usize,
+        Step::Reset => moment.resets,
     }
 }
 
@@ -271,7 +264,7 @@ impl State {
     pub fn snapshot_at(&self, moment: &Moment) -> Snapshot {
         let content = self.content_at(moment.record);
         let limits = self.limits_at(&content);
-        self.snapshot_of(content, limits, moment.at())
+        self.snapshot_of(content, limits, moment.at)
     }
 
     /// Returns the items that had come by a moment and were not in the context, in the order of the log.
@@ -279,8 +272,8 @@ impl State {
         let record = moment.record;
         let items = self.items().iter().enumerate();
         items
-            .take_while(move |(_, item)| item.record() <= record)
-            .filter(move |(_, item)| !item.presence().in_context_at(record))
+            .take_while(move |(_, item)| item.record <= record)
+            .filter(move |(_, item)| !item.in_context_at(record))
             .map(|(ix, _)| ix)
     }
 
@@ -292,17 +285,17 @@ impl State {
         at: Option<Timestamp>,
     ) -> Snapshot {
         let inputs = content.inputs;
-        let requests = inputs.requests as usize;
+        let requests = inputs.requests;
         Snapshot {
             context: self.context_of(&content),
             limits,
             requests,
-            resets: inputs.resets as usize,
+            resets: inputs.resets,
             turns: inputs.turns,
             at,
             agent_estimate: self.past().estimate_at(&inputs),
             notice: self.notice(content.so_far, &inputs),
-            hindsight: self.hindsight(requests, inputs.resets as usize),
+            hindsight: self.hindsight(requests, inputs.resets),
             items: content.items,
         }
     }
@@ -318,29 +311,29 @@ impl State {
         let report = self.requests().get(request)?;
         Some(PromptPrediction {
             request,
-            expected: report.predicted()?,
-            came: report.prompt(),
+            expected: report.predicted?,
+            came: report.prompt,
         })
     }
 
     /// Returns the data from which the context was computed after a record.
     fn content_at(&self, record: u32) -> Content {
-        let so_far = self.items().partition_point(|item| item.record() <= record);
+        let so_far = self.items().partition_point(|item| item.record <= record);
         let older = self.older_sizes_at(record, so_far);
         let mut items: Vec<SizedItem> = Vec::new();
         let mut in_order = true;
         let mut newest = 0;
         for (ix, item) in self.items().iter().take(so_far).enumerate() {
-            if item.presence().in_context_at(record) {
+            if item.in_context_at(record) {
                 let (tokens, source) = self.tokens_at(ix, record, &older);
                 items.push((ix, tokens, source));
-                in_order &= newest <= item.node();
-                newest = item.node();
+                in_order &= newest <= item.node;
+                newest = item.node;
             }
         }
         // A record that was written again has its items at its first place.
         if !in_order {
-            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node());
+            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node);
         }
         Content {
             items,
@@ -351,20 +344,20 @@ impl State {
 
     /// Returns the size of an item after a record, as far as it was known at that time.
     fn tokens_at(&self, ix: ItemIx, record: u32, older: &[OlderSize]) -> (u64, Source) {
-        let previous = self.items()[ix].previous();
+        let previous = self.items()[ix].previous;
         let Some(previous) = previous.filter(|size| size.until > record) else {
             return self.tokens(ix);
         };
-        let found = older.binary_search_by_key(&ix, |older| older.item as usize);
+        let found = older.binary_search_by_key(&ix, |older| older.item);
         let size = found.map_or(previous, |at| older[at].size);
-        (size.tokens.into(), size.source)
+        (size.tokens, size.source)
     }
 
     /// Returns the older sizes of the first items as of a record, by item.
     fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<OlderSize> {
         let sizes = self.attribution().items().older_sizes().iter().copied();
         let mut held: Vec<OlderSize> = sizes
-            .filter(|older| older.size.until > record && (older.item as usize) < so_far)
+            .filter(|older| older.size.until > record && (older.item) < so_far)
             .collect();
         held.sort_unstable_by_key(|older| (older.item, older.size.until));
         held.dedup_by_key(|older| older.item);

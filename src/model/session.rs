@@ -86,7 +86,7 @@ impl Session {
         match entry.event {
             Event::Meta(meta) => self.set_meta(*meta, place),
             Event::Node(node) => state.add_node(*node, place, at),
-            Event::Usage(usage) => self.report(&usage, place, at),
+            Event::Usage(usage) => self.report(usage.limited(), place, at),
             Event::Billed {
                 request,
                 billed,
@@ -148,12 +148,12 @@ impl Session {
     }
 
     /// Takes in a usage report, or the agent's own number for its context.
-    fn report(&mut self, usage: &Usage, place: Place, at: Option<Timestamp>) {
+    fn report(&mut self, mut usage: Usage, place: Place, at: Option<Timestamp>) {
         if usage.source != Source::Reported {
-            return self.note_agent_estimate(usage);
+            return self.note_agent_estimate(&usage);
         }
-        if let Some(model) = &usage.model {
-            self.use_model(model);
+        if let Some(model) = usage.model.take() {
+            self.use_model(&model);
         }
         if self.state.report(usage, place, at) == ReportOrder::First {
             self.note_beginning();

@@ -492,7 +492,7 @@ impl Sessions {
             let typed = || {
                 let items = self.get(key).into_iter();
                 let items = items.flat_map(|session| session.items().iter());
-                items.filter(|item| item.role() == Role::User)
+                items.filter(|item| item.role == Role::User)
             };
             let mut texts = facts.into_iter().flatten();
             let is_shown = || {
@@ -501,7 +501,7 @@ impl Sessions {
             };
             texts.any(|text| contains(text, word))
                 || is_shown()
-                || typed().any(|item| contains(item.preview(), word))
+                || typed().any(|item| contains(&item.preview, word))
         })
     }
 

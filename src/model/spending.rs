@@ -179,13 +179,13 @@ impl Session {
         for request in self
             .requests()
             .iter()
-            .filter(|request| !request.is_inherited())
+            .filter(|request| !request.is_inherited)
         {
-            let billed = request.billed();
-            let cached = CachePlacement::of(billed, request.prompt(), billing.cached);
-            let model = request.model().map(|model| &**model);
+            let billed = request.billed;
+            let cached = CachePlacement::of(billed, request.prompt, billing.cached);
+            let model = request.model.as_deref();
             let of = prices.spending(billed, cached, billing, model);
-            add(request.key(), request.at(), of);
+            add(request.key(), request.at, of);
         }
         // A report of the conversation takes the place of what else its log has of the same response.
         let beside = self

@@ -186,8 +186,8 @@ impl Session {
             .iter()
             .fold((0u64, 0u64), |(prompts, outputs), it| {
                 (
-                    prompts.saturating_add(it.prompt()),
-                    outputs.saturating_add(it.output().unwrap_or(0)),
+                    prompts.saturating_add(it.prompt),
+                    outputs.saturating_add(it.output.unwrap_or(0)),
                 )
             });
         let (largest, clearable) = self.of_context();
@@ -277,9 +277,9 @@ impl Session {
         Largest {
             ix,
             tokens,
-            kind: item.kind(),
-            tool: item.tool().map(Into::into),
-            name: Calls::of_item(self, ix).name(self, &item).into(),
+            kind: item.kind,
+            tool: item.tool.as_deref().map(Into::into),
+            name: Calls::of_item(self, ix).name(self, item).into(),
         }
     }
 
@@ -293,24 +293,23 @@ impl Session {
         }
         let mut first = self.items().iter().take(ITEMS_BEFORE_MESSAGE);
         // Some logs have only the length of a text.
-        let said = first.find(|item| {
-            item.role() == Role::User && item.kind() == Kind::Text && item.size().bytes > 0
-        });
-        said.map(|item| beginning(item.preview(), LONGEST_NAME).into())
+        let said = first
+            .find(|item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0);
+        said.map(|item| beginning(&item.preview, LONGEST_NAME).into())
     }
 
     fn last_answer(&self) -> Option<Answer> {
         let mut last = self.items().iter().rev();
-        let said = last.find(|item| item.role() == Role::Assistant && item.kind() == Kind::Text);
-        Answer::of(said?.preview())
+        let said = last.find(|item| item.role == Role::Assistant && item.kind == Kind::Text);
+        Answer::of(&said?.preview)
     }
 }
 
 fn is_clearable(item: &Item, row: &OtherTrigger) -> bool {
     let is_named = |tool: &str| row.tools.iter().any(|named| named == tool);
-    item.role() == Role::Tool
-        && item.kind() == Kind::ToolResult
-        && item.tool().is_some_and(is_named)
+    item.role == Role::Tool
+        && item.kind == Kind::ToolResult
+        && item.tool.as_deref().is_some_and(is_named)
 }
 
 /// Returns the facts that a log names of its session, with names as long as they are kept.

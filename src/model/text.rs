@@ -25,10 +25,10 @@ pub struct TextRequest {
 impl TextRequest {
     /// Returns the first page of an item's text; `None`: it has none, or none in the log.
     pub fn of(file: FileId, item: &Item) -> Option<TextRequest> {
-        (item.size().bytes > 0).then_some(TextRequest {
+        (item.size.bytes > 0).then_some(TextRequest {
             file,
-            place: item.place(),
-            hash: item.hash(),
+            place: item.place,
+            hash: item.hash,
             page: 0,
         })
     }

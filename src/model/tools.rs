@@ -97,11 +97,11 @@ pub fn tools(
     context.clone().for_each(|(ix, ..)| held[ix] = true);
     let is_live = requests >= session.requests().len();
     let gone = session.items().iter().enumerate().filter(|(ix, item)| {
-        item.role() == Role::Tool
+        item.role == Role::Tool
             && !held[*ix]
             // An item that came and left before the next request may belong to the time after.
-            && item.left().is_some_and(|left| left.request <= requests)
-            && (is_live || item.entered().is_some_and(|from| from < requests))
+            && item.left.is_some_and(|left| left.request <= requests)
+            && (is_live || item.entered.is_some_and(|from| from < requests))
     });
     let gone = gone.map(|(ix, _)| {
         let (tokens, source) = session.tokens(ix);
@@ -112,11 +112,11 @@ pub fn tools(
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
         let item = &session.items()[ix];
-        let is_schema = item.kind() == Kind::ToolList && item.tool().is_some();
-        if item.role() != Role::Tool && !is_schema {
+        let is_schema = item.kind == Kind::ToolList && item.tool.as_deref().is_some();
+        if item.role != Role::Tool && !is_schema {
             continue;
         }
-        let name = item.tool().unwrap_or("unknown");
+        let name = item.tool.as_deref().unwrap_or("unknown");
         let tool = by_name.entry(name).or_insert(Tool {
             name: name.into(),
             results: 0,

@@ -301,9 +301,9 @@ pub fn changed_rule(session: &Session) -> Option<ChangedRule<'_>> {
         let requests = session.requests().iter().skip(last.request);
         let first = requests
             .rev()
-            .take_while(|r| r.model().map(|m| &**m) == model)
+            .take_while(|r| r.model.as_deref() == model)
             .last()?;
-        first.at().filter(|_| last.model.as_deref() != model)
+        first.at.filter(|_| last.model.as_deref() != model)
     };
     (more as f64 > less as f64 * LIKE).then(|| ChangedRule {
         last,

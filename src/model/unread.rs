@@ -17,7 +17,7 @@ impl State {
             before.any(|node| !self.chain().hangs(node))
         };
         self.has_report_before()
-            || newest.any(|item| item.output_of() == Some(key) && item.is_logged())
+            || newest.any(|item| item.output_of == Some(key) && item.is_logged())
                 && self.chain().start_of(key).is_some_and(is_before)
     }
 

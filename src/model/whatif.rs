@@ -281,7 +281,7 @@ fn seen<'s>(
     overrides: &'s Overrides,
 ) -> LimitInputs<'s> {
     let last = requests.checked_sub(1).map(|ix| &session.requests()[ix]);
-    let model = last.map_or(session.model(), |last| last.model().map(|id| &**id));
+    let model = last.map_or(session.model(), |last| last.model.as_deref());
     LimitInputs {
         session: session.meta.id.as_deref(),
         ..LimitInputs::new(session.agent, model, overrides)
@@ -306,7 +306,7 @@ fn real(session: &Session, course: &GrowthHistory, window: u64) -> WhatIf {
                 .map_or(reset.before, |(after, _)| after),
         })
         .collect();
-    let prompts = reported.clone().map(|request| request.prompt());
+    let prompts = reported.clone().map(|request| request.prompt);
     let before = compactions.iter().map(|done| done.before);
     WhatIf {
         whose: RuleOwner::Real,
@@ -314,9 +314,7 @@ fn real(session: &Session, course: &GrowthHistory, window: u64) -> WhatIf {
         trigger: None,
         largest: prompts.clone().chain(before).max().unwrap_or(0),
         prompts: prompts.fold(0, u64::saturating_add),
-        over: reported
-            .clone()
-            .position(|request| request.prompt() > window),
+        over: reported.clone().position(|request| request.prompt > window),
         compactions,
     }
 }

@@ -30,7 +30,7 @@ pub const fn sign(source: Source) -> &'static str {
 /// Returns the item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to
 /// print.
 pub fn label<'a>(item: &'a Item) -> Cow<'a, str> {
-    label_of(item.kind(), item.tool())
+    label_of(item.kind, item.tool.as_deref())
 }
 
 /// Returns the label of an item of this kind and tool.

@@ -80,7 +80,7 @@ fn named_parts(
     let (named, others) = jump.parts.split_at(jump.parts.len().min(named));
     let named = named.iter().map(|part| {
         let item = session.items().get(part.item);
-        let name = item.map(|item| item_name(session, calls, &item, columns));
+        let name = item.map(|item| item_name(session, calls, item, columns));
         format!("{} {}", name.unwrap_or_default(), tokens(part.tokens))
     });
     let rest = others.iter().map(|part| part.tokens);
@@ -108,7 +108,7 @@ fn named_parts(
 /// print.
 pub fn part_name(session: &Session, calls: &Calls, part: &JumpPart) -> String {
     let item = session.items().get(part.item);
-    item.map(|item| item_name(session, calls, &item, usize::MAX))
+    item.map(|item| item_name(session, calls, item, usize::MAX))
         .unwrap_or_default()
 }
 
@@ -117,8 +117,8 @@ fn item_name(session: &Session, calls: &Calls, item: &Item, columns: usize) -> S
     let name = calls.name(session, item);
     let is_own = *name == *preview(item);
     let name = shortened(&name, columns);
-    let of_call = matches!(item.kind(), Kind::ToolCall | Kind::ToolResult);
-    if of_call && (item.kind() == Kind::ToolCall || !is_own) {
+    let of_call = matches!(item.kind, Kind::ToolCall | Kind::ToolResult);
+    if of_call && (item.kind == Kind::ToolCall || !is_own) {
         let label = label(item);
         let is_command = COMMANDS
             .iter()
@@ -132,7 +132,7 @@ fn item_name(session: &Session, calls: &Calls, item: &Item, columns: usize) -> S
     if of_call {
         return format!("{} result", inert(&label(item)));
     }
-    match (item.role(), item.kind()) {
+    match (item.role, item.kind) {
         (Role::User, Kind::Text) => format!("user: {name}"),
         (role, Kind::Text) => format!("{} text", role.name()),
         (_, Kind::Unlogged) => "output that is not in the log".to_owned(),

@@ -75,7 +75,7 @@ pub fn cause(session: &Session, reset: &PastReset) -> String {
 /// Code 2.1.332 offers to resume a session from a summary.
 fn pause_before(session: &Session, reset: &PastReset) -> Option<i64> {
     let last = session.requests().get(reset.request.checked_sub(1)?)?;
-    let pause = reset.at?.duration_since(last.at()?).as_secs();
+    let pause = reset.at?.duration_since(last.at?).as_secs();
     (pause >= RESUME_PAUSE).then_some(pause)
 }
 

@@ -220,7 +220,7 @@ fn replay_one(
         let worst = Miss::worst(log, session, &trial.predictions, wanted);
         let name = |request: RequestIx| {
             let request = &session.requests()[request];
-            let model = request.model().map_or("unknown", |id| id);
+            let model = request.model.as_ref().map_or("unknown", |id| id);
             (request.key(), model.to_owned())
         };
         let predicted = trial.predictions.into_iter().map(|prediction| {

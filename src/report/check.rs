@@ -188,7 +188,7 @@ impl Check {
         for passed in passed(bounds, session, &forecast, now) {
             let item = passed.item.map(|ix| {
                 let item = &session.items()[ix];
-                (item.place().line(), render::item::label(&item).into_owned())
+                (item.place.line(), render::item::label(item).into_owned())
             });
             self.passed.push(SessionViolation {
                 agent: session.agent,

@@ -186,7 +186,7 @@ impl LogSearch<'_> {
                 return ControlFlow::Continue(());
             };
             let item = &session.items()[found.item];
-            if !search.wants(&item) {
+            if !search.wants(item) {
                 return ControlFlow::Continue(());
             }
             let (tokens, source) = session.tokens(found.item);
@@ -197,7 +197,7 @@ impl LogSearch<'_> {
                 facts,
                 ix: found.item,
                 item,
-                call: Calls::of_item(session, found.item).subject(session, &item),
+                call: Calls::of_item(session, found.item).subject(session, item),
                 tokens,
                 source,
                 lines: found.lines,
@@ -270,8 +270,8 @@ pub fn run(
 
 impl Search<'_> {
     fn wants(&self, item: &Item) -> bool {
-        self.role.is_none_or(|role| item.role() == role)
-            && (self.tool.is_none() || is_part(self.tool, item.tool().unwrap_or_default()))
+        self.role.is_none_or(|role| item.role == role)
+            && (self.tool.is_none() || is_part(self.tool, item.tool.as_deref().unwrap_or_default()))
     }
 }
 

@@ -147,7 +147,7 @@ fn what_was_known_then_and_what_was_learned_later_are_apart() {
     let result = session
         .items()
         .iter()
-        .position(|item| item.kind() == Kind::ToolResult)
+        .position(|item| item.kind == Kind::ToolResult)
         .unwrap();
     let came = timeline.of_item(&session.items()[result]).unwrap();
     let then = session.snapshot_at(timeline.moment(came).unwrap());

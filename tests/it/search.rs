@@ -201,7 +201,7 @@ fn every_item_that_has_a_text_is_found_in_every_format() {
                 let items = session.items().iter().enumerate();
                 // What is counted is in the log, unless all of it is white space.
                 let has_text =
-                    items.filter(|(_, item)| item.size().bytes > 0 && !item.preview().is_empty());
+                    items.filter(|(_, item)| item.size.bytes > 0 && !item.preview.is_empty());
                 has_text
                     .map(|(ix, _)| (*conversation, ix))
                     .collect::<Vec<_>>()

@@ -109,12 +109,12 @@ fn items_of(session: &Session) -> Vec<String> {
     let items = alive.iter().map(|ix| &session.items()[*ix]);
     items
         .map(|item| {
-            let tool = item.tool().unwrap_or_default();
+            let tool = item.tool.as_deref().unwrap_or_default();
             format!(
                 "{} {} {tool}: {}",
-                item.role().name(),
-                item.kind().name(),
-                item.preview()
+                item.role.name(),
+                item.kind.name(),
+                &*item.preview
             )
         })
         .collect()
@@ -228,7 +228,7 @@ fn records_are_read_as_the_mapping_says() {
     let prompts: Vec<_> = session
         .requests()
         .iter()
-        .map(|request| (request.prompt(), request.cached(), request.output()))
+        .map(|request| (request.prompt, request.cached, request.output))
         .collect();
     assert_eq!(prompts, [(140, 100, Some(12)), (170, 150, Some(3))]);
     assert_eq!(session.context().known, 173);
@@ -354,7 +354,7 @@ fn a_document_is_a_list_of_records() {
         (session.requests().len(), session.context().known),
         (2, 173)
     );
-    assert_eq!(session.requests()[1].place().line(), 6);
+    assert_eq!(session.requests()[1].place.line(), 6);
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
@@ -413,8 +413,8 @@ fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     assert_eq!(session.context().known, 57);
     assert!(session.skipped.is_empty(), "{:?}", session.skipped);
     let answer = &session.items()[1];
-    assert_eq!(answer.kind(), Kind::Text);
-    assert_eq!(answer.output_of(), Some(session.requests()[0].key()));
+    assert_eq!(answer.kind, Kind::Text);
+    assert_eq!(answer.output_of, Some(session.requests()[0].key()));
 }
 
 /// A log in which most of what a message holds is in its parts.
@@ -491,8 +491,8 @@ fn parts_of_a_message_come_in_their_order() {
         ]
     );
     let requests = session.requests();
-    assert_eq!((requests.len(), requests[0].prompt()), (1, 240));
-    assert_eq!(requests[0].cached(), 200);
+    assert_eq!((requests.len(), requests[0].prompt), (1, 240));
+    assert_eq!(requests[0].cached, 200);
     assert_eq!(session.model(), Some("gpt-5"));
     assert_eq!(session.meta.window, Some(9000));
     assert_eq!(session.lost_fields.get("text"), Some(&1));
@@ -534,7 +534,7 @@ fn usage_is_read_in_a_provider_s_words_or_as_the_agent_s_own() {
     let session = usage("report = \"/usage\"");
     let request = &session.requests()[0];
     assert_eq!(
-        (request.prompt(), request.cached(), request.output()),
+        (request.prompt, request.cached, request.output),
         (90, 64, Some(4))
     );
     assert_eq!(session.context().known, 94);

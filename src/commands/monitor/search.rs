@@ -132,11 +132,11 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
     let item = &hit.item;
     Some(FoundItem {
         key: hit.key,
-        place: item.place(),
-        nth: item.nth(),
-        kind: item.kind(),
-        hash: item.hash(),
-        role: item.role(),
+        place: item.place,
+        nth: item.nth,
+        kind: item.kind,
+        hash: item.hash,
+        role: item.role,
         label: text::cut(&label(item), LABEL),
         tokens: hit.tokens,
         source: hit.source,
@@ -144,7 +144,7 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
         request: if hit.session.requests().is_empty() {
             NONE.to_owned()
         } else {
-            request(item.entered())
+            request(item.entered)
         },
         in_context: item.in_context(),
         text,

@@ -86,14 +86,14 @@ fn following_ends_where_a_fresh_reading_does() {
 /// times.
 fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
     let items = session.items().iter().map(|item| {
-        let left = item.left().map(|left| (left.request, left.why));
-        let what = (item.role(), item.kind(), item.tool(), item.call());
-        let text = (item.size(), item.preview(), item.hash(), item.nth());
-        let when = (item.attributed(), item.entered(), left);
-        format!("{} {what:?} {text:?} {when:?}", item.place())
+        let left = item.left.map(|left| (left.request, left.why));
+        let what = (item.role, item.kind, item.tool.as_deref(), item.call);
+        let text = (item.size, &*item.preview, item.hash, item.nth);
+        let when = (item.attributed, item.entered, left);
+        format!("{} {what:?} {text:?} {when:?}", item.place)
     });
     let requests = session.requests().iter();
-    let requests = requests.map(|request| (request.prompt(), request.output()));
+    let requests = requests.map(|request| (request.prompt, request.output));
     (items.collect(), requests.collect())
 }
 

@@ -133,7 +133,7 @@ fn main_of(sessions: LogSessions) -> Session {
 
 fn prompts(log: &LogFile) -> Vec<u64> {
     let session = main_of(read_whole(log, &ByLength, &Arc::default()).unwrap());
-    session.requests().iter().map(|r| r.prompt()).collect()
+    session.requests().iter().map(|r| r.prompt).collect()
 }
 
 /// A session that is followed, and the clock by which its database is looked at again.
@@ -440,7 +440,7 @@ fn a_row_that_cannot_be_read_costs_that_row_alone() {
     agent.talk("a", &["{\"toy\":2}"]);
     let log = agent.log("a");
     let session = main_of(read_whole(&log, &ByLength, &Arc::default()).unwrap());
-    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt()).collect();
+    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt).collect();
     assert_eq!((prompts, session.unreadable), (vec![1, 2], 3));
 }
 
@@ -475,7 +475,7 @@ fn a_tail_is_as_long_as_a_gauge_needs() {
     assert!(tail.requests().len() < 200);
     assert_eq!(tail.context().used, whole.context().used);
     assert_eq!(tail.context().known, whole.context().known);
-    assert_eq!(tail.items().last().unwrap().place().line(), 541);
+    assert_eq!(tail.items().last().unwrap().place.line(), 541);
 }
 
 /// A version of the toy that has a table of its own.

@@ -22,7 +22,7 @@ fn page(
 fn wanted(made: &MadeLog) -> TextRequest {
     let (sessions, _) = follow(made);
     let items = super::of(&sessions).items();
-    let longest = items.iter().max_by_key(|item| item.size().bytes).unwrap();
+    let longest = items.iter().max_by_key(|item| item.size.bytes).unwrap();
     TextRequest::of(made.log().facts.file, longest).unwrap()
 }
 

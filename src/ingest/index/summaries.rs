@@ -83,7 +83,7 @@ mod tests {
             };
             let texts = sessions.iter().flat_map(|(_, session)| session.items());
             seen += texts
-                .filter(|item| item.preview().contains("zebra_marker"))
+                .filter(|item| item.preview.contains("zebra_marker"))
                 .count();
             let mut summaries = summaries_of(&sessions);
             for (_, summary) in &mut summaries {

@@ -378,7 +378,7 @@ mod tests {
     fn prompts(log: &LogFile) -> Vec<u64> {
         let mut sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
         let session = sessions.remove(0).1;
-        session.requests().iter().map(|r| r.prompt()).collect()
+        session.requests().iter().map(|r| r.prompt).collect()
     }
 
     fn text(log: &LogFile) -> String {

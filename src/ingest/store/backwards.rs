@@ -572,7 +572,7 @@ mod tests {
         let (sessions, _) = case.tail();
         assert_eq!(main(&sessions).coverage, Coverage::Whole);
         assert_eq!(main(&sessions).context(), main(&case.whole()).context());
-        assert_eq!(main(&sessions).items()[0].place().line(), 2);
+        assert_eq!(main(&sessions).items()[0].place.line(), 2);
     }
 
     #[test]
@@ -590,7 +590,7 @@ mod tests {
             let (sessions, mut cursor) = case.tail();
             let (tail, whole) = (main(&sessions), case.whole());
             assert_eq!(tail.project(), "proj", "from the head");
-            assert_eq!(tail.anchor().unwrap().prompt(), 100, "{behind}");
+            assert_eq!(tail.anchor().unwrap().prompt, 100, "{behind}");
             assert_eq!(tail.context().known, main(&whole).context().known);
             assert_eq!(tail.context().used, main(&whole).context().used);
             assert_eq!(tail.coverage, Coverage::Tail, "{behind}");
@@ -651,7 +651,7 @@ mod tests {
             let (sessions, _) = sessions.finish();
             let found = sessions.iter().map(|(_, session)| {
                 let id = session.meta.id.as_deref().unwrap();
-                (id, session.anchor().unwrap().prompt())
+                (id, session.anchor().unwrap().prompt)
             });
             assert_eq!(found.collect::<Vec<_>>(), [("first", 7), ("late", 139)]);
         }
@@ -673,7 +673,7 @@ mod tests {
             within().map(|_| {
                 let sessions = read_to_end(|| within().unwrap()).finish().0;
                 let session = main(&sessions);
-                assert_eq!(session.anchor().unwrap().prompt(), 99);
+                assert_eq!(session.anchor().unwrap().prompt, 99);
                 (session.resets().len(), session.coverage)
             })
         };
@@ -692,7 +692,7 @@ mod tests {
             "x".repeat(300_000)
         ));
         let (sessions, _) = case.tail();
-        assert_eq!(main(&sessions).anchor().unwrap().prompt(), 1);
+        assert_eq!(main(&sessions).anchor().unwrap().prompt, 1);
     }
 
     #[test]
@@ -747,7 +747,7 @@ mod tests {
         let rules = Arc::default();
         let reading = log.store.tail(&log, &ByLength, &rules).unwrap();
         let (sessions, mut cursor) = reading.finish();
-        assert_eq!(main(&sessions).anchor().unwrap().prompt(), 5);
+        assert_eq!(main(&sessions).anchor().unwrap().prompt, 5);
         // Half written: not taken for what it is.
         std::fs::write(&path, "[{\"toy\":5},{\"to").unwrap();
         let error = cursor.more(&ByLength).err().unwrap();

@@ -55,9 +55,10 @@ fn read(
         decode(decoder.decoder.as_mut(), place, line, &mut out);
         conversations.apply(out.entries.drain(..));
         let main = conversations.conversation(Conversation::Main);
-        match main.requests().is_empty() {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        if main.requests().is_empty() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     };
     Lines::at(0, 1, SEARCHED).read_all(&mut file.take(SEARCHED), deliver)?;

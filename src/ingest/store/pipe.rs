@@ -279,7 +279,7 @@ mod tests {
         let session = &sessions[0].1;
         assert_eq!(session.requests().len(), 2);
         assert_eq!(session.coverage, Coverage::Whole);
-        assert_eq!(session.anchor().unwrap().place().line(), 3);
+        assert_eq!(session.anchor().unwrap().place.line(), 3);
     }
 
     #[test]

@@ -218,7 +218,7 @@ proptest! {
             };
             let text = page.text.unwrap().text;
             let words: Vec<&str> = text.split_whitespace().collect();
-            prop_assert_eq!(words.join(" "), item.preview());
+            prop_assert_eq!(words.join(" "), &*item.preview);
         }
     }
 }

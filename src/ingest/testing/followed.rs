@@ -61,7 +61,7 @@ impl FollowedLog {
     pub fn prompts(&self) -> Vec<u64> {
         let sessions = self.sessions();
         let requests = sessions[0].1.requests();
-        requests.iter().map(|request| request.prompt()).collect()
+        requests.iter().map(|request| request.prompt).collect()
     }
 
     /// Reads what has come.

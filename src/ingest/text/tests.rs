@@ -22,7 +22,7 @@ fn items(log: &LogFile) -> Vec<Item> {
     let sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
     sessions
         .into_iter()
-        .flat_map(|(_, session)| session.items().iter().cloned().collect::<Vec<_>>())
+        .flat_map(|(_, session)| session.items().to_vec())
         .collect()
 }
 
@@ -105,14 +105,14 @@ fn every_item_of_every_format_has_its_text() {
     assert!(logs.files.len() > 50);
     for log in &logs.files {
         for item in items(log) {
-            if item.size().bytes == 0 {
+            if item.size.bytes == 0 {
                 assert_eq!(TextRequest::of(log.facts.file, &item), None);
                 continue;
             }
             let text = page(log, &item, 0);
             let text = text.unwrap_or_else(|e| panic!("{:?}: {item:?}: {e}", log.facts.path));
             // The parts of a text stand on lines of their own.
-            let between = text.bytes - u64::from(item.size().bytes);
+            let between = text.bytes - u64::from(item.size.bytes);
             assert!(between < 40, "{:?}: {item:?}: {text:?}", log.facts.path);
             assert_eq!(text.text.len() as u64, text.bytes);
         }
@@ -257,7 +257,7 @@ fn an_end_that_a_decoder_did_not_see_is_said() {
     assert!(head.bytes().all(|byte| byte == b'o'));
     assert_eq!(
         rest,
-        format!("… {} bytes …]", item.size().bytes as usize - head.len())
+        format!("… {} bytes …]", item.size.bytes as usize - head.len())
     );
 }
 

@@ -49,16 +49,16 @@ impl ToolCall<'_> {
         let newest = session.items().iter().rev().take(NEWEST_ITEMS);
         let mut newest = newest.into_iter();
         if let Some(id) = self.id {
-            let call = newest.find(|item| item.call() == Some(id));
+            let call = newest.find(|item| item.call == Some(id));
             return call.map_or(Evidence::None, |_| Evidence::Call);
         }
         let mut answered = HashSet::new();
         let mut found = Evidence::None;
         for item in newest {
-            match item.kind() {
-                Kind::ToolResult => answered.extend(item.call()),
-                Kind::ToolCall if item.call().is_none_or(|call| !answered.contains(&call)) => {
-                    found = found.max(self.find_in_call(item.tool(), item.preview()));
+            match item.kind {
+                Kind::ToolResult => answered.extend(item.call),
+                Kind::ToolCall if item.call.is_none_or(|call| !answered.contains(&call)) => {
+                    found = found.max(self.find_in_call(item.tool.as_deref(), &item.preview));
                 }
                 _ => {}
             }

@@ -32,7 +32,7 @@ impl Attribution {
     pub(crate) fn undo_own_count(&mut self) {
         self.deferred.forget_own_count();
         for ix in std::mem::take(&mut self.sized_by_own_count) {
-            if let Some((_, Source::Agent)) = self.items.all()[ix].attributed() {
+            if let Some((_, Source::Agent)) = self.items.all()[ix].attributed {
                 self.items.set_attributed(ix, None);
             }
         }

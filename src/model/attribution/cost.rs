@@ -37,7 +37,7 @@ pub(super) fn give_excess_to_partial_items<'i>(
     let excess = rest as f64 - estimates.iter().sum::<f64>();
     let all = items.zip(estimates);
     let partial: Vec<&mut f64> = all
-        .filter(|(item, _)| item.size().partial)
+        .filter(|(item, _)| item.size.partial)
         .map(|(_, estimate)| estimate)
         .collect();
     let share = excess.max(0.0) / partial.len() as f64;

@@ -3,7 +3,7 @@
 
 use super::Attribution;
 use crate::event::{Event, Part, Place, Usage};
-use crate::history::{Coverage, Request, RequestIx};
+use crate::history::{Coverage, RequestIx};
 use crate::record_tree::RecordTree;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl Attribution {
         };
         if std::mem::take(&mut self.deferred.prompt) {
             let request = &self.requests[ix];
-            let (previous, start) = (request.previous(), request.start());
+            let (previous, start) = (request.previous, request.start);
             self.anchor = previous;
             self.items.take_back(ix, start);
             self.attribute(ix, tree, coverage);
@@ -129,16 +129,17 @@ impl Attribution {
     ) {
         // Otherwise it has been attributed by the next report.
         let is_newest = self.anchor == Some(ix);
-        let before = self.requests[ix].prompt();
+        let before = self.requests[ix].prompt;
         if is_newest && usage.prompt < before {
             self.catch_up(tree, coverage);
         }
         let request = &mut self.requests[ix];
         request.place = place;
-        request.set_billed(request.billed().followed_by(usage.billed));
-        let (changes, grows) = match is_newest {
-            true => request.merge(usage),
-            false => (false, false),
+        request.usage.billed = request.billed.followed_by(usage.billed);
+        let (changes, grows) = if is_newest {
+            request.merge(usage)
+        } else {
+            (false, false)
         };
         if !is_newest {
             return;
@@ -147,7 +148,7 @@ impl Attribution {
             self.corrections = self.corrections.wrapping_add(1);
             self.note_prompt(ix);
         }
-        let fell_by = before.saturating_sub(self.requests[ix].prompt());
+        let fell_by = before.saturating_sub(self.requests[ix].prompt);
         if fell_by > 0 {
             self.lower_prompt(ix, fell_by, tree);
         }
@@ -161,7 +162,7 @@ impl Attribution {
     /// left if that is too little.
     fn lower_prompt(&mut self, ix: RequestIx, by: u64, tree: &RecordTree) {
         let request = &self.requests[ix];
-        let (prompt, system) = (request.prompt(), request.system());
+        let (prompt, system) = (request.prompt, request.system);
         let lowered = match system.checked_sub(by) {
             Some(lowered) => lowered,
             None => self.fit_into_prompt(ix, tree),
@@ -190,13 +191,16 @@ impl Attribution {
     /// Notes a prompt as the largest of its model, if it is.
     pub(super) fn note_prompt(&mut self, ix: RequestIx) {
         let request = &self.requests[ix];
-        let largest = self.largest.entry(request.model().cloned()).or_default();
-        *largest = (*largest).max(request.prompt());
+        let largest = self
+            .largest
+            .entry(request.model.as_ref().cloned())
+            .or_default();
+        *largest = (*largest).max(request.prompt);
     }
 
     /// Returns the models of the requests, in the order of their names.
     pub(crate) fn models(&self) -> BTreeSet<&Arc<str>> {
-        let newest = self.requests.last().and_then(Request::model);
+        let newest = self.requests.last().and_then(|last| last.model.as_ref());
         let earlier = self.largest.keys().filter_map(Option::as_ref);
         earlier.chain(newest).collect()
     }
@@ -206,8 +210,8 @@ impl Attribution {
         let before = self.largest.get(&model.cloned()).copied().unwrap_or(0);
         let newest = self.requests.len().checked_sub(1);
         let newest = newest.map(|ix| &self.requests[ix]);
-        let newest = newest.filter(|request| request.model() == model);
-        newest.map_or(before, |request| before.max(request.prompt()))
+        let newest = newest.filter(|request| request.model.as_ref() == model);
+        newest.map_or(before, |request| before.max(request.prompt))
     }
 }
 

@@ -22,24 +22,24 @@ impl Attribution {
     /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
     pub(super) fn attribute_output(&mut self, ix: RequestIx, tree: &mut RecordTree) {
         let request = &self.requests[ix];
-        let Some(output) = request.output() else {
+        let Some(output) = request.output else {
             return;
         };
-        let (key, reasoning) = (request.key(), request.reasoning().unwrap_or(0).min(output));
-        let has_reasoning = request.reasoning().is_some();
+        let (key, reasoning) = (request.key(), request.reasoning.unwrap_or(0).min(output));
+        let has_reasoning = request.reasoning.is_some();
         let logged = tree.outputs_of(key).flat_map(|node| tree.items(node));
         let logged: Vec<ItemIx> = logged.collect();
         let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
             .into_iter()
             .partition(|ix| self.items.all()[*ix].in_context());
-        let left = |ix: &ItemIx| self.items.all()[*ix].left();
+        let left = |ix: &ItemIx| self.items.all()[*ix].left;
         // The log shows the output, but it was taken back out: nothing of it is to be attributed.
         if present.is_empty() && gone.iter().filter_map(left).any(|left| left.request > ix) {
             return;
         }
         let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) = present
             .into_iter()
-            .partition(|ix| self.items.all()[*ix].kind() == Kind::Thinking);
+            .partition(|ix| self.items.all()[*ix].kind == Kind::Thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.add_unlogged_output(ix, Kind::Thinking, tree));
             // Without any of its output, the log shows nothing of what the client has.
@@ -66,7 +66,7 @@ impl Attribution {
 
     fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, tree: &mut RecordTree) -> ItemIx {
         let request = &self.requests[ix];
-        let (key, place, at) = (request.key(), request.place, request.at());
+        let (key, place, at) = (request.key(), request.place, request.at);
         let item = NewItem {
             role: Role::Assistant,
             kind,

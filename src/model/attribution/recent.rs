@@ -1,22 +1,21 @@
 //! Keeps the items that each request attributed, in one list: a log may have a million requests and never compact.
 
 use crate::history::{ItemIx, RequestIx};
-use crate::small::short;
 
 /// The items that each request since the last reset attributed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecentAttributions {
     /// Each request that attributed items. Requests rise.
     requests: Vec<AttributedRequest>,
-    items: Vec<u32>,
+    items: Vec<ItemIx>,
 }
 
 /// A request that attributed items.
 #[derive(Debug, Clone, Copy)]
 struct AttributedRequest {
-    request: u32,
+    request: RequestIx,
     /// The end of its items in the list of all.
-    end: u32,
+    end: usize,
 }
 
 impl RecentAttributions {
@@ -24,13 +23,13 @@ impl RecentAttributions {
     pub(super) fn put(&mut self, request: RequestIx, items: &[ItemIx]) {
         let older = self
             .requests
-            .partition_point(|attributed| (attributed.request as RequestIx) < request);
+            .partition_point(|attributed| attributed.request < request);
         self.requests.truncate(older);
         self.items.truncate(self.start(older));
-        self.items.extend(items.iter().map(|ix| short(*ix)));
+        self.items.extend(items);
         self.requests.push(AttributedRequest {
-            request: short(request),
-            end: short(self.items.len()),
+            request,
+            end: self.items.len(),
         });
     }
 
@@ -38,10 +37,10 @@ impl RecentAttributions {
     pub(super) fn of(&self, request: RequestIx) -> Option<impl Iterator<Item = ItemIx>> {
         let at = self
             .requests
-            .binary_search_by_key(&request, |attributed| attributed.request as RequestIx);
+            .binary_search_by_key(&request, |attributed| attributed.request);
         let at = at.ok()?;
-        let items = self.items[self.start(at)..self.start(at + 1)].iter();
-        Some(items.map(|ix| *ix as ItemIx))
+        let items = &self.items[self.start(at)..self.start(at + 1)];
+        Some(items.iter().copied())
     }
 
     pub(super) fn clear(&mut self) {
@@ -52,7 +51,7 @@ impl RecentAttributions {
     /// Returns the start of the items of the request at a position.
     fn start(&self, at: usize) -> usize {
         let before = at.checked_sub(1).map(|at| self.requests[at].end);
-        before.map_or(0, |end| end as usize)
+        before.unwrap_or(0)
     }
 }
 

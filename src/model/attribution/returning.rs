@@ -42,7 +42,7 @@ impl Attribution {
             .last()
             .is_some_and(|reset| reset.request == first);
         let before = self.unlogged_before.filter(|_| is_first).unwrap_or(0);
-        before.saturating_sub(self.requests[first].system())
+        before.saturating_sub(self.requests[first].system)
     }
 
     /// Returns the tokens of unlogged text that the next prompt will have again, as after earlier resets.
@@ -93,7 +93,7 @@ mod tests {
 
     fn predicted(session: &Session) -> Vec<u64> {
         let all = session.requests().iter();
-        all.filter_map(|request| Some(request.predicted()?.tokens))
+        all.filter_map(|request| Some(request.predicted?.tokens))
             .collect()
     }
 

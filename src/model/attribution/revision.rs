@@ -59,14 +59,14 @@ impl Attribution {
             self.set_system(*last, system, tree);
         }
         let first = requests[0];
-        if plan.from == 0 && self.requests[first].previous().is_none() && self.prefix.is_some() {
+        if plan.from == 0 && self.requests[first].previous.is_none() && self.prefix.is_some() {
             self.prefix = Some(plan.system[0]);
         }
     }
 
     /// Returns the requests from the last reset to the anchor, each attributed against the one before it.
     fn attributed_requests(&self) -> Vec<RequestIx> {
-        let before = |ix: &RequestIx| self.requests[*ix].previous();
+        let before = |ix: &RequestIx| self.requests[*ix].previous;
         let known = |ix: &RequestIx| self.attributed.of(*ix).is_some();
         let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
             .take_while(known)
@@ -77,13 +77,13 @@ impl Attribution {
 
     /// Corrects which prompts held thinking.
     fn move_thinking(&mut self, requests: &[RequestIx], tree: &RecordTree) {
-        let starts = requests.iter().map(|ix| self.requests[*ix].start());
+        let starts = requests.iter().map(|ix| self.requests[*ix].start);
         let sent: Vec<(NodeIx, NodeIx)> =
             starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
         let sent_next = self.sent_next_from(tree);
         for ix in self.items.thoughts().to_vec() {
-            let node = self.items.all()[ix].node();
+            let node = self.items.all()[ix].node;
             if !self.items.is_thought_of(ix) || !tree.is_live(node) {
                 continue;
             }
@@ -109,8 +109,8 @@ impl Attribution {
             plan.sizes.extend(unattributed);
         }
         let changes = self.changes(requests, &fresh);
-        let before = self.requests[requests[0]].previous();
-        let mut unlogged = before.map(|ix| self.requests[ix].system());
+        let before = self.requests[requests[0]].previous;
+        let mut unlogged = before.map(|ix| self.requests[ix].system);
         let mut held: i128 = 0;
         for ((ix, fresh), change) in requests.iter().zip(&fresh).zip(&changes) {
             held -= self.sum(&plan, change.left.iter());
@@ -118,7 +118,7 @@ impl Attribution {
             let entered = change.entered.iter();
             let revealed = self.sum(&plan, entered.filter(|ix| self.revealed.contains(ix)));
             let before = unlogged.map(|tokens| i128::from(tokens) - revealed);
-            let prompt = i128::from(self.requests[*ix].prompt());
+            let prompt = i128::from(self.requests[*ix].prompt);
             let mut estimates = self.estimates(fresh);
             if let Some(before) = before {
                 let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
@@ -153,14 +153,12 @@ impl Attribution {
         let attributed = self.attributed.of(ix).into_iter().flatten();
         let is_new = |item: &ItemIx| {
             let item = &self.items.all()[*item];
-            let is_held_before = earlier
-                .last()
-                .is_some_and(|last| item.presence().held_by(*last));
-            item.attributed().is_none() && item.presence().held_by(ix) && !is_held_before
+            let is_held_before = earlier.last().is_some_and(|last| item.held_by(*last));
+            item.attributed.is_none() && item.held_by(ix) && !is_held_before
         };
         let thoughts = self.items.thoughts().iter().copied().filter(is_new);
         let all: BTreeSet<ItemIx> = attributed.chain(thoughts).collect();
-        let held = |item: &ItemIx| self.items.all()[*item].presence().held_by(ix);
+        let held = |item: &ItemIx| self.items.all()[*item].held_by(ix);
         all.into_iter().partition(held)
     }
 
@@ -177,7 +175,7 @@ impl Attribution {
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();
         let request = &self.requests[ix];
-        let (prompt, is_whole) = (request.prompt(), request.is_whole());
+        let (prompt, is_whole) = (request.prompt, request.is_whole);
         match unlogged {
             Some(unlogged) => {
                 let rest = i128::from(prompt) - held - unlogged.max(0);
@@ -191,7 +189,7 @@ impl Attribution {
     fn sum<'i>(&self, plan: &Plan, items: impl Iterator<Item = &'i ItemIx>) -> i128 {
         let size = |ix: &ItemIx| {
             let planned = plan.sizes.get(ix).copied();
-            let attributed = planned.unwrap_or(self.items.all()[*ix].attributed());
+            let attributed = planned.unwrap_or(self.items.all()[*ix].attributed);
             attributed.map_or(0, |(tokens, _)| i128::from(tokens))
         };
         items.map(size).sum()
@@ -207,7 +205,7 @@ impl Attribution {
         let position = |request| requests.partition_point(|ix| *ix < request);
         for (ix, item) in self.items.all().iter().enumerate() {
             let attributed = attributed_at.get(&ix).copied();
-            for span in item.presence().spans_held(self.requests.len()) {
+            for span in item.spans_held(self.requests.len()) {
                 let (from, to) = (position(span.start), position(span.end));
                 match attributed {
                     Some(at) if (from..to).contains(&at) => changes[to].left.push(ix),

@@ -17,12 +17,12 @@ impl Attribution {
         tree: &RecordTree,
     ) -> u64 {
         let request = &self.requests[ix];
-        let (prompt, is_whole) = (request.prompt(), request.is_whole());
+        let (prompt, is_whole) = (request.prompt, request.is_whole);
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
             // The kept items seemed larger than the whole prompt: their size is no longer known.
             self.items.apply_rescale();
-            let attributed = |ix: &ItemIx| self.items.all()[*ix].attributed().is_some();
+            let attributed = |ix: &ItemIx| self.items.all()[*ix].attributed.is_some();
             let kept: Vec<ItemIx> = alive(tree, &self.items).filter(attributed).collect();
             let sizes = self.sizes(&kept);
             self.apportion(fresh, estimates, 0, Source::Shared);
@@ -39,7 +39,7 @@ impl Attribution {
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt());
+        let (start, prompt) = (request.start, request.prompt);
         let share = held as f64 / (held as f64 + system as f64);
         let target = ((prompt as f64 * share).round() as u64).min(prompt);
         self.items.rescale(start, held, target);
@@ -59,7 +59,7 @@ impl Attribution {
         let held: Vec<ItemIx> = alive(tree, &self.items).filter(was_sent).collect();
         let sizes = self.sizes(&held);
         let sum: f64 = sizes.iter().sum();
-        let prompt = self.requests[ix].prompt();
+        let prompt = self.requests[ix].prompt;
         self.begin_generation();
         let target = (sum.round() as u64).min(prompt - self.least_system(prompt));
         let given = self.apportion(&held, &sizes, target, Source::Shared);
@@ -70,7 +70,7 @@ impl Attribution {
     /// later where that happens so often that their sizes in between are not kept. Returns the system part.
     pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, tree: &RecordTree) -> u64 {
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt());
+        let (start, prompt) = (request.start, request.prompt);
         let held = self.items.attributed_before(start, tree);
         if held == 0 || self.items.may_resize_by_walk(tree.live().len()) {
             return self.fit_into_prompt_by_walk(ix, tree);
@@ -96,7 +96,7 @@ impl Attribution {
     /// If that happens so often that sizes in between are not kept, items keep theirs, and the next report scales them.
     pub(crate) fn forget_attributed(&mut self, tree: &RecordTree) {
         if !self.items.may_resize_by_walk(tree.live().len()) {
-            let system = self.anchor.map(|anchor| self.requests[anchor].system());
+            let system = self.anchor.map(|anchor| self.requests[anchor].system);
             self.system_before_tokenizer_switch = system.or(self.system_before_tokenizer_switch);
         } else {
             self.system_before_tokenizer_switch = None;

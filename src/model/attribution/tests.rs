@@ -63,7 +63,7 @@ fn session(thinking: Thinking, scale: f64, is_logged: bool) -> Log {
 /// The sizes of the results in the context, and how they are known.
 fn results(log: &Log) -> Vec<(u64, Source)> {
     let items = log.session.in_context();
-    let results = items.filter(|(ix, ..)| log.session.items()[*ix].role() != Role::Assistant);
+    let results = items.filter(|(ix, ..)| log.session.items()[*ix].role != Role::Assistant);
     results
         .map(|(_, tokens, source)| (tokens, source))
         .collect()
@@ -92,17 +92,11 @@ fn whatever_becomes_of_thinking_results_have_their_sizes() {
 fn thinking_that_is_not_sent_back_was_in_no_prompt() {
     let log = session(Thinking::Never, 1.0, true);
     let items = log.session.items().iter();
-    let mut thinking = items.filter(|item| item.kind() == Kind::Thinking).rev();
+    let mut thinking = items.filter(|item| item.kind == Kind::Thinking).rev();
     assert!(thinking.next().is_some_and(|newest| newest.in_context()));
     for item in thinking {
-        assert_eq!(
-            item.presence().requests_held(log.session.requests().len()),
-            0
-        );
-        assert_eq!(
-            item.left().map(|left| left.why),
-            Some(LeaveReason::Stripped)
-        );
+        assert_eq!(item.requests_held(log.session.requests().len()), 0);
+        assert_eq!(item.left.map(|left| left.why), Some(LeaveReason::Stripped));
     }
 }
 
@@ -157,7 +151,7 @@ fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it()
     assert_eq!(learned.thinking(), Thinking::Stays);
     for turns in 0..3 {
         let at = log.session.anchor().unwrap();
-        let reported = at.prompt() + CALL + THINKING;
+        let reported = at.prompt + CALL + THINKING;
         assert_eq!(log.session.context().known, reported, "{turns} turns back");
         log = log.event(Event::Rollback { turns: 1 });
     }
@@ -170,7 +164,7 @@ fn what_was_shown_then_was_shown_so() {
     let report = timeline.of_request(1).and_then(|at| timeline.moment(at));
     let then = whole.session.snapshot_at(report.unwrap());
     assert_eq!(then.context.used, then.context.known);
-    let shown = |ix: &usize| whole.session.items()[*ix].kind() == Kind::Thinking;
+    let shown = |ix: &usize| whole.session.items()[*ix].kind == Kind::Thinking;
     let thinking = then.items.iter().filter(|(ix, ..)| shown(ix)).count();
     assert_eq!(thinking, 2, "it was not known yet that it is not sent back");
 }
@@ -184,9 +178,9 @@ fn a_tokenizer_far_from_its_prior_is_learned() {
             assert_eq!((tokens, source), (real, Source::Derived), "{scale}");
         }
         let last = log.session.requests().last().unwrap();
-        let expected = last.predicted().unwrap();
+        let expected = last.predicted.unwrap();
         assert!(
-            (expected.low..=expected.high).contains(&last.prompt()),
+            (expected.low..=expected.high).contains(&last.prompt),
             "{scale}"
         );
     }
@@ -298,7 +292,7 @@ fn a_report_is_void_once_an_earlier_one_was_settled_otherwise_on_another_branch(
     }
     let log = leaf(leaf(two_responses(), 1), 3);
     let anchor = log.session.anchor().unwrap();
-    assert!(known(&log) <= anchor.prompt() + anchor.output().unwrap());
+    assert!(known(&log) <= anchor.prompt + anchor.output.unwrap());
 }
 
 /// Some models are not sent the thinking of the one before.
@@ -315,13 +309,13 @@ fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
     };
     let left = |session: &Session| {
         let items = session.items().iter();
-        let thinking = items.filter(|item| item.kind() == Kind::Thinking);
-        let left = thinking.map(|item| item.left().map(|left| left.request));
+        let thinking = items.filter(|item| item.kind == Kind::Thinking);
+        let left = thinking.map(|item| item.left.map(|left| left.request));
         left.collect::<Vec<_>>()
     };
     let without = switched(0);
     assert_eq!(left(&without), [Some(4), Some(4), Some(4), Some(4), None]);
-    let [before, after] = [3, 4].map(|request| without.requests()[request].system());
+    let [before, after] = [3, 4].map(|request| without.requests()[request].system);
     assert_eq!(after, before);
     assert_eq!(left(&switched(4 * THINKING)), [None; 5]);
 }

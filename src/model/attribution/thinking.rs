@@ -31,12 +31,12 @@ impl Attribution {
             return;
         };
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt());
-        if last.model() == request.model() {
+        let (start, prompt) = (request.start, request.prompt);
+        if last.model.as_ref() == request.model.as_ref() {
             return;
         }
         let tokens = |ix: ItemIx| u128::from(self.items.tokens(ix).0);
-        let is_before = |ix: &ItemIx| self.items.all()[*ix].node() < start;
+        let is_before = |ix: &ItemIx| self.items.all()[*ix].node < start;
         let in_context = |ix: &ItemIx| self.items.all()[*ix].in_context();
         let thoughts = self.items.thoughts_between(0, start).iter().copied();
         let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
@@ -46,8 +46,7 @@ impl Attribution {
             .filter(is_before)
             .map(tokens)
             .sum();
-        let held =
-            u128::from(last.system()) + u128::from(self.items.attributed_before(start, tree));
+        let held = u128::from(last.system) + u128::from(self.items.attributed_before(start, tree));
         let with = held + new;
         let prompt = u128::from(prompt);
         if with.saturating_sub(thinking).abs_diff(prompt) < with.abs_diff(prompt) {
@@ -63,14 +62,14 @@ impl Attribution {
             return;
         };
         let last = &self.requests[anchor];
-        let Some(output) = last.output().filter(|_| last.reasoning().is_none()) else {
+        let Some(output) = last.output.filter(|_| last.reasoning.is_none()) else {
             return;
         };
         let logged = tree.outputs_of(last.key());
         let logged: Vec<ItemIx> = logged.flat_map(|node| tree.items(node)).collect();
         let is_text = |ix: &ItemIx| {
             let item = &self.items.all()[*ix];
-            item.in_context() && !matches!(item.kind(), Kind::Thinking | Kind::Unlogged)
+            item.in_context() && !matches!(item.kind, Kind::Thinking | Kind::Unlogged)
         };
         if logged.is_empty() || !logged.iter().all(is_text) {
             return;
@@ -82,11 +81,11 @@ impl Attribution {
             return;
         }
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt());
-        let is_before = |ix: &ItemIx| self.items.all()[*ix].node() < start;
+        let (start, prompt) = (request.start, request.prompt);
+        let is_before = |ix: &ItemIx| self.items.all()[*ix].node < start;
         let new: Vec<ItemIx> = self.items.unattributed().filter(is_before).collect();
         let sum: f64 = new.iter().map(|ix| self.items.tokens(*ix).0 as f64).sum();
-        let held = last.system() as f64 + self.items.attributed_before(start, tree) as f64;
+        let held = last.system as f64 + self.items.attributed_before(start, tree) as f64;
         let lacks = held + sum - prompt as f64;
         let half = hidden as f64 / 2.0;
         let calibration = self.items.calibrations().current();
@@ -99,7 +98,7 @@ impl Attribution {
 
     /// Returns true if the turn in which the anchor was sent was read from its beginning.
     pub(crate) fn has_turn_of_anchor(&self) -> bool {
-        let start = self.anchor.map(|anchor| self.requests[anchor].start());
+        let start = self.anchor.map(|anchor| self.requests[anchor].start);
         start.is_none_or(|start| self.turns.range(..start).next().is_some())
     }
 
@@ -161,7 +160,7 @@ impl Attribution {
         ix: RequestIx,
         tree: &RecordTree,
     ) -> Option<f64> {
-        let (start, last_start) = (self.requests[ix].start(), self.requests[last].start());
+        let (start, last_start) = (self.requests[ix].start, self.requests[last].start);
         let from = self.sent_from_if(thinking, start);
         let last_from = self.sent_from_if(thinking, last_start);
         if from == last_from {
@@ -177,12 +176,12 @@ impl Attribution {
         let mut sum = 0.0;
         for ix in self.items.thoughts_between(from, to) {
             let item = &self.items.all()[*ix];
-            let node = item.node();
+            let node = item.node;
             if !self.items.is_thought_of(*ix) || !tree.is_live(node) {
                 continue;
             }
-            let request = item.output_of().and_then(|key| self.request_of(key))?;
-            self.requests[request].reasoning()?;
+            let request = item.output_of.and_then(|key| self.request_of(key))?;
+            self.requests[request].reasoning?;
             sum += self.items.attributed_now(*ix)?;
         }
         Some(sum)

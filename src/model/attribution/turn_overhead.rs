@@ -47,7 +47,7 @@ impl TurnOverhead {
 impl Attribution {
     /// Returns true if a request is the first of its turn since the report before it.
     pub(super) fn begins_turn(&self, ix: RequestIx, before: RequestIx) -> bool {
-        self.requests[ix].turn() != self.requests[before].turn()
+        self.requests[ix].turn != self.requests[before].turn
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
         let requests = log.session.requests().iter();
         let of_turns = requests.skip(1).step_by(2);
         let error = |expected: u64, prompt: u64| expected as i64 - prompt as i64;
-        let errors = of_turns.map(|r| error(r.predicted().unwrap().tokens, r.prompt()));
+        let errors = of_turns.map(|r| error(r.predicted.unwrap().tokens, r.prompt));
         errors.collect()
     }
 
@@ -92,7 +92,7 @@ mod tests {
         let log = log
             .item("r", Role::Tool, Kind::ToolResult, 400)
             .report(26_700);
-        let newest = log.session.requests().last().unwrap().predicted().unwrap();
+        let newest = log.session.requests().last().unwrap().predicted.unwrap();
         assert!(newest.tokens < 27_000, "{newest:?}");
     }
 }

@@ -1,7 +1,6 @@
 //! The cost of items beyond their text, by kind of framing.
 
 use crate::Kind;
-use crate::small::short;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -33,7 +32,7 @@ struct Cost {
     prior: f64,
     learned: f64,
     /// Its place among the sums of a fit, counted from 1; 0: none so far.
-    slot: u32,
+    slot: usize,
 }
 
 impl Classes {
@@ -81,9 +80,9 @@ impl Classes {
     pub(super) fn slot(&mut self, ix: ClassIx, next: usize) -> usize {
         let slot = &mut self.costs[ix as usize].slot;
         if *slot == 0 {
-            *slot = short(next + 1);
+            *slot = next + 1;
         }
-        *slot as usize - 1
+        *slot - 1
     }
 
     /// Learns what a class costs; it has no slot any more.

@@ -47,22 +47,22 @@ impl PromptContents {
         let mut called: HashSet<&str> = HashSet::new();
         let mut before: Option<&Item> = None;
         for (ix, item) in session.items().iter().enumerate() {
-            let entered = item.entered().unwrap_or(n).min(n);
+            let entered = item.entered.unwrap_or(n).min(n);
             let model = session.requests().get(entered);
-            let model = model.and_then(|request| Some(&**request.model()?));
-            let mut sums = PromptMeasures::of(&item, before, model.or(session.model()));
-            if outputs.contains_key(&ix) || reported_output(session, &item).is_some() {
+            let model = model.and_then(|request| Some(&**request.model.as_ref()?));
+            let mut sums = PromptMeasures::of(item, before, model.or(session.model()));
+            if outputs.contains_key(&ix) || reported_output(session, item).is_some() {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
-            if item.kind() == Kind::ToolCall
-                && let Some(tool) = item.tool()
+            if item.kind == Kind::ToolCall
+                && let Some(tool) = item.tool.as_deref()
                 && called.insert(tool)
             {
                 held.called[entered] += 1;
             }
-            held.add_before_resets(session, &item, sums);
+            held.add_before_resets(session, item, sums);
             if entered < n {
-                held.add(&item, entered, sums);
+                held.add(item, entered, sums);
             }
             before = Some(item);
         }
@@ -85,10 +85,10 @@ impl PromptContents {
             if request.generation.is_none() {
                 continue; // a late report: no request's predecessor
             }
-            let (Some(own), Some(previous)) = (request.predicted(), request.previous()) else {
+            let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
                 continue;
             };
-            if request.prompt() == 0 {
+            if request.prompt == 0 {
                 continue;
             }
             let last = &session.requests()[previous];
@@ -97,13 +97,13 @@ impl PromptContents {
             let comparable = last.generation == request.generation;
             predictions.push(Prediction {
                 request: ix,
-                prompt: request.prompt(),
+                prompt: request.prompt,
                 expected,
                 interval: (own.low, own.high),
                 delta,
-                growth: request.prompt().saturating_sub(last.prompt()),
+                growth: request.prompt.saturating_sub(last.prompt),
                 unlogged: if comparable {
-                    request.system().saturating_sub(last.system())
+                    request.system.saturating_sub(last.system)
                 } else {
                     0
                 },
@@ -139,7 +139,7 @@ impl PromptContents {
         };
         let last = self.of_family[end].filter(goes_on);
         let known = last.map(|last| {
-            let prompt = i128::from(session.requests()[last].prompt());
+            let prompt = i128::from(session.requests()[last].prompt);
             (prompt, &self.prompts[last])
         });
         let with_tools = sums.with_schemas() + schema_framing(sums.tools, self.called[end]);
@@ -178,9 +178,9 @@ impl PromptContents {
         }
         // A reset's own record is the last at which what it takes away is still there.
         let after = |record: u32| resets.partition_point(|reset| reset.record <= record);
-        let mut from = after(item.record());
-        let gone = item.left().map(|left| left.record);
-        let presence = item.presence();
+        let mut from = after(item.record);
+        let gone = item.left.map(|left| left.record);
+        let presence = item;
         let away = presence
             .away
             .iter()
@@ -193,7 +193,7 @@ impl PromptContents {
             }
             if back.is_none()
                 && item
-                    .left()
+                    .left
                     .is_some_and(|left| left.why == LeaveReason::Stripped)
             {
                 self.before_resets[to].fresh += sums.fresh; // as in `add`
@@ -205,12 +205,12 @@ impl PromptContents {
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
     fn add(&mut self, item: &Item, entered: RequestIx, sums: PromptMeasures) {
         let n = self.prompts.len();
-        let end = item.left().map_or(n, |left| left.request.min(n));
+        let end = item.left.map_or(n, |left| left.request.min(n));
         if end <= entered {
             return;
         }
         self.prompts[entered] += sums;
-        for away in item.presence().away {
+        for away in &item.away {
             let (from, to) = (away.from.max(entered), away.to.min(end));
             if from < to {
                 self.prompts[from] -= sums;
@@ -226,7 +226,7 @@ impl PromptContents {
         *lost -= sums;
         // For an estimator that compares messages nothing is missing: thinking was never in them.
         if item
-            .left()
+            .left
             .is_some_and(|left| left.why == LeaveReason::Stripped)
         {
             lost.fresh += sums.fresh;
@@ -243,8 +243,8 @@ impl PromptContents {
 
 /// Returns the request whose reported output an item is part of.
 fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
-    let request = session.attribution().request_of(item.output_of()?)?;
-    session.requests()[request].output().map(|_| request)
+    let request = session.attribution().request_of(item.output_of?)?;
+    session.requests()[request].output.map(|_| request)
 }
 
 fn capped(tokens: i128) -> u64 {
@@ -273,11 +273,7 @@ fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
     let mut before: Vec<Option<RequestIx>> = requests
         .map(|(ix, request)| {
             request.generation?; // a late report: no request's predecessor
-            let family = request
-                .model()
-                .map(|id| &**id)
-                .map(family)
-                .unwrap_or_default();
+            let family = request.model.as_deref().map(family).unwrap_or_default();
             last.insert(family, ix)
         })
         .collect();
@@ -290,12 +286,12 @@ fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
 fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
     let mut of_request: HashMap<RequestIx, usize> = HashMap::new();
     for (ix, item) in session.items().iter().enumerate() {
-        let Some(request) = reported_output(session, &item) else {
+        let Some(request) = reported_output(session, item) else {
             continue;
         };
         let chosen = of_request.entry(request).or_insert(ix);
         // Thinking may be stripped: other output stays longer.
-        if session.items()[*chosen].kind() == Kind::Thinking {
+        if session.items()[*chosen].kind == Kind::Thinking {
             *chosen = ix;
         }
     }
@@ -332,7 +328,7 @@ mod tests {
             let mut session = session();
             let mut before = Vec::new();
             for (line, event) in (1..).zip(events) {
-                let here = session.in_context().map(|(ix, ..)| u64::from(session.items()[ix].size().chars));
+                let here = session.in_context().map(|(ix, ..)| u64::from(session.items()[ix].size.chars));
                 let chars: u64 = here.sum();
                 session.apply(Entry {
                     conversation: Conversation::Main,

@@ -57,7 +57,7 @@ pub(super) fn decisions(
     let mut triggers = Triggers::of(session);
     let at_requests = predictions.iter().filter_map(|prediction| {
         let ix = prediction.request;
-        let trigger = triggers.of_model(session.requests()[ix].model().map(|id| &**id))?;
+        let trigger = triggers.of_model(session.requests()[ix].model.as_deref())?;
         let counted = counts.as_ref().and_then(|counts| counts.prompts.get(ix));
         let real = counted.map_or(prediction.prompt, |counted| *counted);
         let mut expected = prediction.expected;

@@ -42,7 +42,7 @@ pub(super) struct PromptMeasures {
 impl PromptMeasures {
     /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
     pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> PromptMeasures {
-        let size = item.size();
+        let size = item.size;
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
         let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));
         let framing = if local > 0 || fixed > 0 {
@@ -50,7 +50,7 @@ impl PromptMeasures {
         } else {
             0
         };
-        let escapes = match item.kind() {
+        let escapes = match item.kind {
             // JSON in JSON as it is.
             Kind::ToolCall | Kind::ToolList => 0,
             _ => i128::from(size.escapes),
@@ -62,7 +62,7 @@ impl PromptMeasures {
             } else {
                 0
             },
-            results: match item.role() {
+            results: match item.role {
                 Role::Tool => chars,
                 _ => 0,
             },

@@ -33,7 +33,7 @@ pub(super) struct ByRfc029 {
 impl ByRfc029 {
     /// Returns the size of an item, after `before`, for a model.
     pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> ByRfc029 {
-        let size = item.size();
+        let size = item.size;
         let model = model.unwrap_or_default();
         let is = |names: [&str; 2]| names.iter().any(|name| model.contains(name));
         let text = i128::from(if is(["gpt-4o", "o1"]) {
@@ -54,13 +54,13 @@ impl ByRfc029 {
         } else {
             PER_MESSAGE
         };
-        let call = match item.kind() {
+        let call = match item.kind {
             Kind::ToolCall => PER_CALL,
             Kind::ToolResult => PER_CALL + i128::from(size.call_id),
             _ => 0,
         };
         let mut measured = ByRfc029::default();
-        match item.kind() {
+        match item.kind {
             Kind::Thinking => {}
             Kind::Prompt => measured.prompt = text + SYSTEM_PROMPT,
             Kind::ToolList if size.tools > 0 => {
@@ -84,8 +84,8 @@ impl ByRfc029 {
 /// Returns true if an item is of the same message as the one before it: the parts of a response, and the results of
 /// calls that ran in parallel.
 fn goes_on(before: Option<&Item>, item: &Item) -> bool {
-    before.is_some_and(|before| match item.output_of() {
-        Some(request) => before.output_of() == Some(request) && before.kind() != Kind::Thinking,
-        None => item.kind() == Kind::ToolResult && before.kind() == Kind::ToolResult,
+    before.is_some_and(|before| match item.output_of {
+        Some(request) => before.output_of == Some(request) && before.kind != Kind::Thinking,
+        None => item.kind == Kind::ToolResult && before.kind == Kind::ToolResult,
     })
 }

@@ -53,7 +53,7 @@ fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
     let trigger = session.limits_as_of(here).trigger?;
     let counts = Counts::until(session, here + 1);
     let count = |ix: RequestIx| counts.prompts.get(ix).copied();
-    let counted = count(here)?.saturating_add(at.output().unwrap_or(0));
+    let counted = count(here)?.saturating_add(at.output.unwrap_or(0));
     let to_go = trigger.saturating_sub(counted);
     let forecast = Growth::until(session, here).forecast(to_go).ok()?;
     let grown = count(here)?.saturating_sub(count(epoch.start)?) as f64;
@@ -62,11 +62,7 @@ fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
         before,
         requests: forecast.requests,
         straight_line: (mean > 0.0).then(|| to_go as f64 / mean),
-        turns_before: session
-            .requests()
-            .get(last)?
-            .turn()
-            .saturating_sub(at.turn()),
+        turns_before: session.requests().get(last)?.turn.saturating_sub(at.turn),
         turns: forecast.turns,
     })
 }

@@ -27,9 +27,9 @@ impl GuessedSizes {
             why,
             LeaveReason::Rewind | LeaveReason::Compaction | LeaveReason::Clear
         );
-        if let Some((tokens, Source::Shared)) = item.attributed()
+        if let Some((tokens, Source::Shared)) = item.attributed
             && is_of_report
-            && is_guessed(&item.size())
+            && is_guessed(&item.size)
         {
             self.of_left = self.of_left.saturating_add(tokens);
         }

@@ -10,7 +10,7 @@ impl Items {
     pub(crate) fn expected(&self, base: u64, items: &[ItemIx]) -> Expectation {
         let sum: f64 = items.iter().map(|ix| self.estimate(*ix)).sum();
         let media = |kind: fn(Media<u64>) -> u64| {
-            let sizes = items.iter().map(|ix| Media::of(&self.list[*ix].size()));
+            let sizes = items.iter().map(|ix| Media::of(&self.list[*ix].size));
             sizes.map(kind).sum()
         };
         let pictures = Media {
@@ -28,7 +28,7 @@ impl Items {
     /// Learns from items that left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was
     /// believed.
     pub(crate) fn judge_pictures(&mut self, items: &[ItemIx], rest: f64) -> bool {
-        if items.iter().all(|ix| self.list[*ix].size().fixed == 0) {
+        if items.iter().all(|ix| self.list[*ix].size.fixed == 0) {
             return false;
         }
         let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();

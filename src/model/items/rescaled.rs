@@ -8,7 +8,6 @@ use super::Items;
 use crate::Source;
 use crate::history::ItemIx;
 use crate::record_tree::NodeIx;
-use crate::small::short;
 
 /// The tokens that the items before a node share, and the drops that led to them.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +22,7 @@ pub(super) struct Rescaling {
 #[derive(Debug, Clone, Copy)]
 struct PromptDrop {
     /// The node before which items shared it.
-    start: u32,
+    start: NodeIx,
     /// The ratio of their tokens after it to those before it.
     ratio: f64,
 }
@@ -37,8 +36,7 @@ impl Rescaling {
 
     /// Returns the first drop that was after an item at a node.
     fn after(&self, node: NodeIx) -> usize {
-        self.drops
-            .partition_point(|drop| drop.start as usize <= node)
+        self.drops.partition_point(|drop| drop.start <= node)
     }
 }
 
@@ -47,7 +45,6 @@ impl Items {
     /// above 0.
     pub(crate) fn rescale(&mut self, start: NodeIx, held: u64, tokens: u64) {
         self.attributed.all += i128::from(tokens) - i128::from(held);
-        let start = short(start);
         let rescaled = self.rescaled.get_or_insert_default();
         rescaled.drops.push(PromptDrop {
             start,
@@ -67,23 +64,23 @@ impl Items {
     /// Returns true if an item is at a node before which sizes are still to be worked out.
     pub(super) fn is_rescaled(&self, ix: ItemIx) -> bool {
         let drops = self.rescaled.as_ref().and_then(|it| it.drops.last());
-        drops.is_some_and(|drop| self.list[ix].node() < drop.start as usize)
+        drops.is_some_and(|drop| self.list[ix].node < drop.start)
     }
 
     /// Returns true if it has a part of the tokens that are to be shared there.
     fn shares(&self, ix: ItemIx) -> bool {
         let item = &self.list[ix];
-        self.is_rescaled(ix) && item.in_context() && item.attributed().is_some()
+        self.is_rescaled(ix) && item.in_context() && item.attributed.is_some()
     }
 
     /// Returns the attributed tokens of an item in the context; `None`: it is not attributed. Not to the token before all
     /// sizes are worked out.
     pub(crate) fn attributed_now(&self, ix: ItemIx) -> Option<f64> {
-        let (tokens, _) = self.list[ix].attributed()?;
+        let (tokens, _) = self.list[ix].attributed?;
         let tokens = tokens as f64;
         Some(match &self.rescaled {
             Some(rescaled) if self.shares(ix) => {
-                (tokens * rescaled.ratio(self.list[ix].node())).round()
+                (tokens * rescaled.ratio(self.list[ix].node)).round()
             }
             _ => tokens,
         })
@@ -116,9 +113,9 @@ impl Items {
         }
         let weight = |ix: &ItemIx| {
             let item = &self.list[*ix];
-            let first = rescaled.after(item.node());
+            let first = rescaled.after(item.node);
             let ratio = ratios.get(first).copied().unwrap_or(1.0);
-            item.attributed()
+            item.attributed
                 .map_or(0.0, |(tokens, _)| tokens as f64 * ratio)
         };
         let weights: Vec<f64> = items.iter().map(weight).collect();
@@ -134,9 +131,9 @@ impl Items {
     fn resize(&mut self, ix: ItemIx, size: u64) {
         self.touch(ix);
         let item = &self.list[ix];
-        let (before, is_prefix) = (item.attributed(), item.is_prefix());
+        let (before, is_prefix) = (item.attributed, item.is_prefix());
         let attributed = Some((size, Source::Shared));
-        self.list[ix].set_attributed(attributed);
+        self.list[ix].attributed = attributed;
         if is_prefix {
             let before = before.map_or(0, |(tokens, _)| i128::from(tokens));
             self.attributed.prefix += i128::from(size) - before;

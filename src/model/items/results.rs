@@ -19,7 +19,7 @@ impl Items {
     pub(crate) fn results_of(&mut self, call: Key) -> impl Iterator<Item = ItemIx> + '_ {
         let Results { by_call, seen } = &mut self.results;
         for (ix, item) in (*seen..).zip(self.list.iter().skip(*seen)) {
-            if let (Kind::ToolResult, Some(call)) = (item.kind(), item.call()) {
+            if let (Kind::ToolResult, Some(call)) = (item.kind, item.call) {
                 by_call.insert((call, ix));
             }
         }

@@ -1,10 +1,9 @@
 //! The thinking among the items: what of it is in the context, and what was stripped.
 
-use super::{Items, NodeItem};
+use super::Items;
 use crate::LeaveReason;
 use crate::history::{Departure, ItemIx, RequestIx};
 use crate::record_tree::NodeIx;
-use crate::small::short;
 
 impl Items {
     /// Returns all thinking since the last reset, in the context or stripped, in the order of nodes.
@@ -19,7 +18,7 @@ impl Items {
     }
 
     pub(super) fn thoughts_before(&self, node: NodeIx) -> usize {
-        let is_before = |ix: &ItemIx| self.list[*ix].node() < node;
+        let is_before = |ix: &ItemIx| self.list[*ix].node < node;
         match self.thoughts.last() {
             Some(last) if is_before(last) => self.thoughts.len(),
             _ => self.thoughts.partition_point(is_before),
@@ -35,13 +34,12 @@ impl Items {
 
     /// Takes the thinking before this node out of the context.
     pub(crate) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
-        let before = short(before);
         let later = match self.thinking.first() {
-            Some(first) if first.node < before => self.thinking.split_off(&NodeItem::first(before)),
+            Some((first, _)) if *first < before => self.thinking.split_off(&(before, 0)),
             _ => return,
         };
-        for it in std::mem::replace(&mut self.thinking, later) {
-            self.strip(it.item as ItemIx, request);
+        for (_, ix) in std::mem::replace(&mut self.thinking, later) {
+            self.strip(ix, request);
         }
     }
 
@@ -66,15 +64,15 @@ impl Items {
         left: Option<RequestIx>,
     ) {
         self.touch(ix);
-        if self.list[ix].entered().is_none() {
-            self.list[ix].entered = entered.into();
+        if self.list[ix].entered.is_none() {
+            self.list[ix].entered = entered;
         }
-        match (self.list[ix].left(), left) {
+        match (self.list[ix].left, left) {
             (None, None) => {}
             (None, Some(request)) => self.strip(ix, request),
             (Some(old), Some(request)) => {
                 let left = Departure { request, ..old };
-                self.list[ix].set_left(Some(left));
+                self.list[ix].left = Some(left);
             }
             (Some(old), None) => self.restore(ix, old.request),
         }

@@ -12,7 +12,7 @@ pub(super) fn for_each(session: &Session, mut with: impl FnMut(Jump)) {
         let Some(epoch) = Epoch::of_unreported(item, session) else {
             continue;
         };
-        let answers = item.role() == Role::Assistant;
+        let answers = item.role == Role::Assistant;
         let is_same =
             |step: &&mut Step| step.epoch.number == epoch.number && (!answers || step.is_answer);
         if let Some(step) = step.as_mut().filter(is_same) {
@@ -91,7 +91,7 @@ impl Step {
         let last = session.items().get(self.items.end.checked_sub(1)?)?;
         (self.follows && self.tokens > 0).then(|| Jump {
             request: None,
-            at: last.at(),
+            at: last.at,
             tokens: self.tokens,
             error: match estimates {
                 0 => 0,
@@ -104,8 +104,8 @@ impl Step {
             parts: Vec::new(),
             left: 0,
             unlogged: 0,
-            line: if is_newest { 0 } else { last.place().line() },
-            record: last.record(),
+            line: if is_newest { 0 } else { last.place.line() },
+            record: last.record,
             items: self.items,
         })
     }
@@ -124,18 +124,18 @@ impl Epoch {
     /// Returns the epoch in which an item came that no prompt is known to have held, though it was in the context;
     /// `None`: it is no such item.
     fn of_unreported(item: &Item, session: &Session) -> Option<Epoch> {
-        if item.entered().is_some() || item.is_prefix() {
+        if item.entered.is_some() || item.is_prefix() {
             return None;
         }
         let resets = session.resets();
-        let number = resets.partition_point(|reset| reset.record <= item.record());
+        let number = resets.partition_point(|reset| reset.record <= item.record);
         let before = number.checked_sub(1).and_then(|before| resets.get(before));
         let start = before.map_or(0, |reset| reset.request);
         let end = resets
             .get(number)
             .map_or(session.requests().len(), |reset| reset.request);
         let has_reports = start < end;
-        let left = item.left().map(|left| left.why);
+        let left = item.left.map(|left| left.why);
         let was_there = match left {
             None | Some(LeaveReason::Compaction | LeaveReason::Clear) => true,
             Some(LeaveReason::Replaced) => false,

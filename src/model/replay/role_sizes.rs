@@ -24,8 +24,8 @@ pub fn of_requests(state: &State) -> Vec<RoleSizes> {
     // The changes with each request.
     let mut changes = vec![[0_i64; 5]; requests.len() + 1];
     for (ix, item) in state.items().iter().enumerate() {
-        let (tokens, role) = (i64::from(narrow(state.tokens(ix).0)), item.role().index());
-        for span in item.presence().spans_held(requests.len()) {
+        let (tokens, role) = (i64::from(narrow(state.tokens(ix).0)), item.role.index());
+        for span in item.spans_held(requests.len()) {
             changes[span.start][role] += tokens;
             changes[span.end][role] -= tokens;
         }
@@ -36,9 +36,9 @@ pub fn of_requests(state: &State) -> Vec<RoleSizes> {
             *held = held.saturating_add(change);
         }
         let mut sizes = held.map(|tokens| u64::try_from(tokens).unwrap_or(0));
-        fit(&mut sizes, request.prompt());
+        fit(&mut sizes, request.prompt);
         let assistant = &mut sizes[Role::Assistant.index()];
-        *assistant = assistant.saturating_add(request.output().unwrap_or(0));
+        *assistant = assistant.saturating_add(request.output.unwrap_or(0));
         sizes.map(narrow)
     });
     steps.collect()
@@ -101,7 +101,7 @@ mod tests {
             let steps = of_requests(&session);
             prop_assert_eq!(steps.len(), session.requests().len());
             for (sizes, request) in steps.iter().zip(session.requests().iter()) {
-                let size = request.prompt() + request.output().unwrap_or(0);
+                let size = request.prompt + request.output.unwrap_or(0);
                 prop_assert!(total(sizes).abs_diff(size) <= 5 || size > u64::from(u32::MAX));
             }
             let timeline = Timeline::of(&session);

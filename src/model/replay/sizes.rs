@@ -28,9 +28,9 @@ impl Timeline {
         for (ix, item) in state.items().iter().enumerate() {
             // Its sizes, each with the record that changed it.
             let mut sizes: Vec<(u32, u64)> = older.get(&ix).cloned().unwrap_or_default();
-            sizes.extend(item.previous().map(|size| (size.until, size.tokens.into())));
+            sizes.extend(item.previous.map(|size| (size.until, size.tokens)));
             sizes.sort_unstable();
-            let role = item.role().index();
+            let role = item.role.index();
             let size_at = |record: u32| {
                 let then = sizes.iter().find(|(until, _)| *until > record);
                 then.map_or(state.tokens(ix).0, |(_, tokens)| *tokens)
@@ -43,14 +43,14 @@ impl Timeline {
                     change.1 += if item.is_prefix() { tokens } else { 0 };
                 }
             };
-            let presence = item.presence();
+            let presence = item;
             let ends = presence
                 .away
                 .iter()
                 .map(|away| away.gone)
-                .chain([item.left().map_or(u32::MAX, |left| left.record)]);
+                .chain([item.left.map_or(u32::MAX, |left| left.record)]);
             let begins = presence.away.iter().map(|away| away.back);
-            for (begin, end) in [item.record()].into_iter().chain(begins).zip(ends) {
+            for (begin, end) in [item.record].into_iter().chain(begins).zip(ends) {
                 at(begin, 1, size_at(begin));
                 let mut last = begin;
                 for (until, _) in sizes
@@ -92,8 +92,8 @@ fn sum(sizes: &[u64; 5]) -> u64 {
 fn older_sizes(state: &State) -> HashMap<usize, Vec<(u32, u64)>> {
     let mut sizes: HashMap<usize, Vec<(u32, u64)>> = HashMap::new();
     for OlderSize { item, size } in state.attribution().items().older_sizes() {
-        let of_item = sizes.entry(*item as usize).or_default();
-        of_item.push((size.until, size.tokens.into()));
+        let of_item = sizes.entry(*item).or_default();
+        of_item.push((size.until, size.tokens));
     }
     sizes
 }

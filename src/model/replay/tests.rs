@@ -180,11 +180,11 @@ proptest! {
         }
         for ix in 0..session.requests().len() {
             let moment = timeline.of_request(ix).and_then(|at| timeline.moment(at)).unwrap();
-            prop_assert!(moment.requests as usize > ix);
+            prop_assert!(moment.requests > ix);
         }
         for item in session.items() {
-            let came = timeline.of_item(&item).unwrap();
-            prop_assert!(timeline.of_leaving(&item).is_none_or(|left| came <= left));
+            let came = timeline.of_item(item).unwrap();
+            prop_assert!(timeline.of_leaving(item).is_none_or(|left| came <= left));
         }
     }
 
@@ -209,8 +209,8 @@ proptest! {
         let Lived { session, .. } = Lived::of(session(), &entries(events));
         for item in session.items() {
             for so_far in 0..=session.requests().len() {
-                let held = (0..so_far).filter(|request| item.presence().held_by(*request)).count();
-                prop_assert_eq!(item.presence().requests_held(so_far), held);
+                let held = (0..so_far).filter(|request| item.held_by(*request)).count();
+                prop_assert_eq!(item.requests_held(so_far), held);
             }
         }
     }
@@ -275,8 +275,8 @@ fn the_agent_s_number_stands_beside_ours_while_it_holds() {
         None, // it tells of what was before the compaction
     ];
     assert_eq!(said, expected);
-    assert_eq!(session.requests()[0].agent_estimate(), Some(900));
-    assert_eq!(session.requests()[1].agent_estimate(), None);
+    assert_eq!(session.requests()[0].agent_estimate, Some(900));
+    assert_eq!(session.requests()[1].agent_estimate, None);
 }
 
 /// A reminder that comes as such a part.

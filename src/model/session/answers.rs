@@ -110,7 +110,7 @@ impl Session {
     /// Returns when the newest request was answered, as far as the log has times.
     pub(crate) fn answered_at(&self) -> Option<Timestamp> {
         let newest = self.requests().last();
-        newest.and_then(|request| request.at()).or(self.updated_at)
+        newest.and_then(|request| request.at).or(self.updated_at)
     }
 
     /// Returns the session as it is now.
@@ -122,7 +122,7 @@ impl Session {
     pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
         let requests = self.requests();
         let newest = requests.iter().skip(requests.len().saturating_sub(most));
-        newest.map(|request| request.prompt()).collect()
+        newest.map(|request| request.prompt).collect()
     }
 
     /// Returns the last compaction or clear, and whether a usage report followed it.

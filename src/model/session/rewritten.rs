@@ -52,12 +52,12 @@ impl Session {
         at: Option<Timestamp>,
     ) -> Option<PastReset> {
         let alive = self.alive().into_iter();
-        let here: HashSet<u64> = alive.map(|ix| self.items()[ix].hash()).collect();
+        let here: HashSet<u64> = alive.map(|ix| self.items()[ix].hash).collect();
         let mut dropped = [0; 5];
         for ix in former.alive() {
             let item = &former.items()[ix];
-            if !here.contains(&item.hash()) {
-                dropped[item.role().index()] += former.tokens(ix).0;
+            if !here.contains(&item.hash) {
+                dropped[item.role.index()] += former.tokens(ix).0;
             }
         }
         let reset = Reset::new(

@@ -157,7 +157,7 @@ impl State {
         fresh.retain(|item| {
             let same = old.iter().position(|ix| {
                 let held = &self.items()[*ix];
-                held.hash() == item.hash && held.kind() == item.kind && held.call() == item.call
+                held.hash == item.hash && held.kind == item.kind && held.call == item.call
             });
             same.map(|at| old.remove(at)).is_none()
         });
@@ -196,7 +196,7 @@ impl State {
             hits.extend(self.attribution.items_mut().results_of(*call));
         }
         for ix in hits {
-            if self.tree.is_live(self.items()[ix].node()) {
+            if self.tree.is_live(self.items()[ix].node) {
                 self.leave(ix, LeaveReason::Cleared);
             }
         }
@@ -222,7 +222,7 @@ impl State {
         let nodes = keys.iter().filter_map(live);
         let items = nodes.flat_map(|(node, hash)| {
             let items = self.tree.items(node);
-            items.filter(move |ix| self.items()[*ix].hash() == hash)
+            items.filter(move |ix| self.items()[*ix].hash == hash)
         });
         items.collect()
     }

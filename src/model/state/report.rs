@@ -3,7 +3,7 @@
 use super::State;
 use crate::agent_estimate::LoggedEstimate;
 use crate::event::{Place, Usage};
-use crate::history::{Circumstances, Request};
+use crate::history::Request;
 use jiff::Timestamp;
 
 /// The order of a report among those of its request: the first one, or a later one.
@@ -17,7 +17,7 @@ impl State {
     /// Takes in a usage report.
     pub(crate) fn report(
         &mut self,
-        usage: &Usage,
+        usage: Usage,
         place: Place,
         at: Option<Timestamp>,
     ) -> ReportOrder {
@@ -29,26 +29,29 @@ impl State {
         let (tree, coverage) = (&mut self.tree, self.coverage);
         if let Some(ix) = self.attribution.request_of(usage.request) {
             self.attribution
-                .merge_report(ix, usage, place, tree, coverage);
+                .merge_report(ix, &usage, place, tree, coverage);
             return ReportOrder::Again;
         }
         let agent_estimate = self.agent_estimate;
-        let sent = self.cache_clock.sent(usage, at);
-        let circumstances = Circumstances {
+        let sent = self.cache_clock.sent(&usage, at);
+        let key = usage.request;
+        let report = Request {
             place,
             at,
             model: self.attribution.items().calibrations().model().cloned(),
-            agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(usage.request)),
+            predicted: None,
+            agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(key)),
+            system: 0,
             turn: self.turns,
             sent_before: sent.before,
             cache_minutes: sent.cache_minutes.unwrap_or(0),
+            start: 0,
+            generation: None,
+            previous: None,
+            usage,
         };
-        let report = Request::new(usage, circumstances);
         self.attribution.add_report(report, tree, coverage);
-        if self
-            .anchor()
-            .is_some_and(|anchor| anchor.key() == usage.request)
-        {
+        if self.anchor().is_some_and(|anchor| anchor.key() == key) {
             self.refers_back = false;
         }
         ReportOrder::First

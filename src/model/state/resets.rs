@@ -61,13 +61,13 @@ impl State {
         let Some(first) = self.tree.find(*first) else {
             return 0;
         };
-        let is_old = |ix: &ItemIx| self.items()[*ix].node() < first;
+        let is_old = |ix: &ItemIx| self.items()[*ix].node < first;
         let (old, again): (Vec<ItemIx>, Vec<ItemIx>) = self.alive_items().partition(is_old);
-        let hash = |ix: &ItemIx| self.items()[*ix].hash();
+        let hash = |ix: &ItemIx| self.items()[*ix].hash;
         let held: HashSet<u64> = old.iter().map(hash).collect();
         let is_again =
-            |ix: &ItemIx| self.items()[*ix].entered().is_none() && held.contains(&hash(ix));
-        let is_result = |ix: &ItemIx| self.items()[*ix].kind() == Kind::ToolResult;
+            |ix: &ItemIx| self.items()[*ix].entered.is_none() && held.contains(&hash(ix));
+        let is_result = |ix: &ItemIx| self.items()[*ix].kind == Kind::ToolResult;
         if !again.iter().any(is_result) || !again.iter().all(is_again) {
             return 0;
         }
@@ -127,7 +127,7 @@ impl State {
             let item = &self.items()[ix];
             if item.in_context() {
                 let (tokens, _) = self.attribution.items().tokens(ix);
-                reset.dropped[item.role().index()] += tokens;
+                reset.dropped[item.role.index()] += tokens;
             }
         }
         self.attribution.add_reset(reset);
@@ -165,9 +165,9 @@ impl State {
     /// Notes that the newest item is a summary in the place of earlier records. The first of a log counts.
     pub(crate) fn note_summary(&mut self) {
         let newest = self.items().last().map(|item| Summary {
-            hash: item.hash(),
-            place: item.place(),
-            record: item.record(),
+            hash: item.hash,
+            place: item.place,
+            record: item.record,
         });
         self.summary = self.summary.or(newest);
     }

@@ -4,7 +4,6 @@ use crate::event::Key;
 use crate::history::{Coverage, Departure, ItemIx, PastReset, RequestIx};
 use crate::own_count::Counts;
 use crate::session::Session;
-use crate::small::{MaybeIx, short};
 use crate::{Kind, LeaveReason, Role};
 use std::collections::{BTreeSet, HashMap};
 
@@ -66,11 +65,11 @@ impl GrowthHistory {
         for (ix, request) in reported.enumerate() {
             add(match first_of(&mut resets, ix) {
                 // The size before the beginning of the log is not known.
-                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt()),
+                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt),
                 Some(reset) => Change::By(difference(reset.before.max(last), last)),
-                None => Change::By(difference(request.prompt(), last)),
+                None => Change::By(difference(request.prompt, last)),
             });
-            last = request.prompt();
+            last = request.prompt;
         }
         if requests == session.requests().len()
             && let Some(reset) = first_of(&mut resets, requests)
@@ -122,13 +121,11 @@ fn take_out(session: &Session, ix: ItemIx, steps: &mut [CourseStep]) {
     let signed = i64::try_from(tokens).unwrap_or(i64::MAX);
     let compacted =
         |left: &Departure| matches!(left.why, LeaveReason::Compaction | LeaveReason::Clear);
-    let left = item.left().filter(|left| !compacted(left));
+    let left = item.left.filter(|left| !compacted(left));
     for (request, step) in steps.iter_mut().enumerate() {
         match &mut step.change {
-            Change::To(size) if item.presence().held_by(request) => {
-                *size = size.saturating_sub(tokens)
-            }
-            Change::By(grown) if item.entered() == Some(request) => {
+            Change::To(size) if item.held_by(request) => *size = size.saturating_sub(tokens),
+            Change::By(grown) if item.entered == Some(request) => {
                 *grown = grown.saturating_sub(signed);
             }
             Change::By(grown) if left.is_some_and(|left| left.request == request) => {
@@ -145,7 +142,7 @@ fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     let reported = counts.prompts.iter().zip(session.requests());
     let mut before = 0;
     for (step, (counted, request)) in steps.iter_mut().zip(reported) {
-        let beside = counted.saturating_sub(request.prompt());
+        let beside = counted.saturating_sub(request.prompt);
         step.counted = beside.saturating_sub(before);
         before = beside;
     }
@@ -153,7 +150,7 @@ fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
 
 /// A message, and the step that added it.
 struct Message {
-    step: u32,
+    step: usize,
     tokens: u64,
 }
 
@@ -169,31 +166,31 @@ fn fill_messages(
     let mut responses = Responses::new(session);
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {
-        let Some(entered) = item.entered().filter(|at| *at < steps.len()) else {
+        let Some(entered) = item.entered.filter(|at| *at < steps.len()) else {
             continue;
         };
-        if matches!(item.role(), Role::System | Role::Container) || without.contains(&ix) {
+        if matches!(item.role, Role::System | Role::Container) || without.contains(&ix) {
             continue;
         }
         let tokens = session.tokens(ix).0;
-        if item.role() == Role::User {
+        if item.role == Role::User {
             let step = &mut steps[entered];
             step.user = step.user.saturating_add(tokens);
         }
         // A response's lines may have results of its calls between them; a record's items have nothing.
         let new = messages.len();
-        let message = match item.output_of() {
+        let message = match item.output_of {
             Some(response) => responses.message_of(response, new),
             None => match last {
-                Some((node, message)) if node == item.node() => message,
+                Some((node, message)) if node == item.node => message,
                 _ => new,
             },
         };
-        if item.output_of().is_none() {
-            last = Some((item.node(), message));
+        if item.output_of.is_none() {
+            last = Some((item.node, message));
         }
         if message == new {
-            let step = short(entered);
+            let step = entered;
             messages.push(Message { step, tokens: 0 });
         }
         let message = &mut messages[message];
@@ -201,7 +198,7 @@ fn fill_messages(
     }
     messages.sort_by_key(|message| message.step);
     for message in &messages {
-        steps[message.step as usize].messages += 1;
+        steps[message.step].messages += 1;
     }
     let mut end = 0;
     for step in steps {
@@ -214,7 +211,7 @@ fn fill_messages(
 /// The messages of responses, by their requests.
 struct Responses<'s> {
     session: &'s Session,
-    reported: Vec<MaybeIx>,
+    reported: Vec<Option<usize>>,
     /// The responses of which there is no report.
     others: HashMap<Key, usize>,
 }
@@ -223,7 +220,7 @@ impl Responses<'_> {
     fn new(session: &Session) -> Responses<'_> {
         Responses {
             session,
-            reported: vec![MaybeIx::default(); session.requests().len()],
+            reported: vec![None; session.requests().len()],
             others: HashMap::new(),
         }
     }
@@ -234,9 +231,7 @@ impl Responses<'_> {
             return *self.others.entry(response).or_insert(new);
         };
         let known = &mut self.reported[request];
-        let message = known.get().unwrap_or(new);
-        *known = message.into();
-        message
+        *known.get_or_insert(new)
     }
 }
 
@@ -251,12 +246,12 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
-        let returns = matches!(item.role(), Role::System | Role::Container);
-        if !returns || item.kind() == Kind::Summary || without.contains(&ix) {
+        let returns = matches!(item.role, Role::System | Role::Container);
+        if !returns || item.kind == Kind::Summary || without.contains(&ix) {
             continue;
         }
         let tokens = i128::from(session.tokens(ix).0);
-        for span in item.presence().spans_held(requests) {
+        for span in item.spans_held(requests) {
             let at = |request| firsts.partition_point(|first| *first < request);
             changes[at(span.start)] += tokens;
             changes[at(span.end)] -= tokens;
@@ -265,7 +260,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let mut held = 0;
     let sums = firsts.iter().zip(changes).map(|(first, change)| {
         held += change;
-        let system = session.requests()[*first].system();
+        let system = session.requests()[*first].system;
         system.saturating_add(u64::try_from(held).unwrap_or(0))
     });
     let least = sums.min();

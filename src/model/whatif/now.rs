@@ -97,10 +97,10 @@ pub fn outlooks(
     let newest = snapshot.requests.checked_sub(1);
     let newest = newest.and_then(|ix| session.requests().get(ix));
     let model = newest
-        .and_then(|request| request.model())
+        .and_then(|request| request.model.as_ref())
         .map(|model| &**model);
     let model = model.or(session.model());
-    let minutes = newest.map_or(0, |request| request.cache_minutes());
+    let minutes = newest.map_or(0, |request| request.cache_minutes);
     let of = Inputs {
         session,
         snapshot,
@@ -108,7 +108,7 @@ pub fn outlooks(
         model,
         price: model.and_then(|id| session.rules().price_of(id)),
         kept_seconds: u32::from(minutes) * 60,
-        cached: newest.map_or(0, |request| request.prompt()),
+        cached: newest.map_or(0, |request| request.prompt),
     };
     let mut all = vec![of.nothing()];
     all.extend(of.resets());
@@ -229,9 +229,12 @@ impl Inputs<'_> {
             let Some(item) = self.session.items().get(*ix) else {
                 continue;
             };
-            let sum = match (item.kind(), item.tool().and_then(server_of)) {
+            let sum = match (item.kind, item.tool.as_deref().and_then(server_of)) {
                 (Kind::Skill, _) => {
-                    let name = item.tool().unwrap_or_else(|| first_line(item.preview()));
+                    let name = item
+                        .tool
+                        .as_deref()
+                        .unwrap_or_else(|| first_line(&item.preview));
                     skills.entry(name.to_owned()).or_default()
                 }
                 (_, Some(server)) => servers.entry(server).or_default(),

@@ -34,11 +34,11 @@ impl FirstPredictions {
     pub(super) fn of(conversation: Conversation, session: &Session) -> FirstPredictions {
         let requests = session.requests().iter();
         let predictions = requests.filter_map(|request| {
-            let prompt = Some(request.prompt()).filter(|prompt| *prompt > 0)? as f64;
-            let expected = request.predicted()?.tokens as f64;
+            let prompt = Some(request.prompt).filter(|prompt| *prompt > 0)? as f64;
+            let expected = request.predicted?.tokens as f64;
             Some(Prediction {
                 request: request.key(),
-                model: request.model().map_or("unknown", |id| id).to_owned(),
+                model: request.model.as_ref().map_or("unknown", |id| id).to_owned(),
                 error: (expected - prompt) / prompt,
             })
         });
@@ -52,7 +52,7 @@ impl FirstPredictions {
     fn are_enough(session: &Session) -> bool {
         let requests = session.requests().iter();
         requests
-            .filter(|r| r.predicted().is_some())
+            .filter(|r| r.predicted.is_some())
             .nth(FIRST)
             .is_some()
     }

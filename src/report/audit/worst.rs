@@ -85,10 +85,10 @@ impl Miss {
             Miss {
                 error: prediction.error(by),
                 agent: log.format.id,
-                model: request.model().map(|id| id.to_string()),
+                model: request.model.as_ref().map(|id| id.to_string()),
                 path: log.facts.path.display().to_string(),
-                line: request.place().line(),
-                at: request.at(),
+                line: request.place.line(),
+                at: request.at,
                 reported: prediction.prompt,
                 expected: prediction.expected[by as usize],
                 low: prediction.interval.0,
@@ -107,15 +107,15 @@ impl ChangedItem {
         let item = &session.items()[ix];
         let (tokens, source) = session.tokens(ix);
         ChangedItem {
-            line: item.place().line(),
-            role: item.role(),
-            kind: item.kind().name(),
-            tool: item.tool().map(str::to_owned),
+            line: item.place.line(),
+            role: item.role,
+            kind: item.kind.name(),
+            tool: item.tool.as_deref().map(str::to_owned),
             tokens,
             source,
-            counted: item.size().local.into(),
-            left_because: item.left().map(|left| left.why.name()),
-            preview: item.preview().to_string(),
+            counted: item.size.local.into(),
+            left_because: item.left.map(|left| left.why.name()),
+            preview: item.preview.to_string(),
         }
     }
 }

@@ -98,7 +98,7 @@ impl Side {
             requests: snapshot.requests,
             compactions: compactions(session, snapshot.resets),
             spending: spending(context, &log, &responses, key.conversation, keys),
-            first: session.requests().first().map(|first| first.prompt()),
+            first: session.requests().first().map(|first| first.prompt),
             first_parts: BTreeMap::new(),
             context: snapshot.context,
             roles: BTreeMap::new(),
@@ -134,22 +134,22 @@ impl Side {
         let Some(first) = session.requests().first() else {
             return;
         };
-        if first.system() > 0 {
+        if first.system > 0 {
             let part = Part::named("system, not in the log");
             let amount = self.first_parts.entry(part).or_default();
-            amount.add(first.system(), 0);
+            amount.add(first.system, 0);
         }
         for (ix, item) in session.items().iter().enumerate() {
-            if item.entered() != Some(0) {
+            if item.entered != Some(0) {
                 continue;
             }
-            let name = match (item.kind(), item.tool()) {
+            let name = match (item.kind, item.tool.as_deref()) {
                 (Kind::ToolList, Some(tool)) => server_of(tool).map_or_else(
                     || "definitions of tools".to_owned(),
                     |server| format!("MCP server {server}"),
                 ),
-                _ if item.role() == Role::Container => words(item.kind().name()),
-                _ => item.role().name().to_owned(),
+                _ if item.role == Role::Container => words(item.kind.name()),
+                _ => item.role.name().to_owned(),
             };
             let (tokens, source) = session.tokens(ix);
             let estimated = if source.is_known() { 0 } else { tokens };
@@ -175,7 +175,7 @@ impl Side {
     fn add_tools(&mut self, session: &Session, snapshot: &Snapshot) {
         let mut estimated: BTreeMap<&str, u64> = BTreeMap::new();
         for (ix, tokens, source) in &snapshot.items {
-            let tool = session.items()[*ix].tool();
+            let tool = session.items()[*ix].tool.as_deref();
             if let Some(tool) = tool.filter(|_| !source.is_known()) {
                 *estimated.entry(tool).or_default() += tokens;
             }
@@ -221,15 +221,15 @@ impl Side {
 /// text is. Two other items are the same if their texts are equal.
 fn item_part(session: &Session, calls: &Calls, ix: ItemIx) -> Part {
     let item: &Item = &session.items()[ix];
-    let server = item.tool().and_then(server_of).map(str::to_owned);
-    let what = calls.name(session, &item);
-    let hash = match calls.subject(session, &item) {
+    let server = item.tool.as_deref().and_then(server_of).map(str::to_owned);
+    let what = calls.name(session, item);
+    let hash = match calls.subject(session, item) {
         Some(_) => 0,
-        None => item.hash(),
+        None => item.hash,
     };
-    let label = match item.role() {
-        Role::Tool | Role::Assistant => label(&item).into_owned(),
-        role => format!("{}: {}", role.name(), label(&item)),
+    let label = match item.role {
+        Role::Tool | Role::Assistant => label(item).into_owned(),
+        role => format!("{}: {}", role.name(), label(item)),
     };
     let name = if what.is_empty() {
         label

@@ -222,15 +222,15 @@ impl Said {
         let new = (from.min(items.len())..items.len()).filter(|ix| {
             let item = &items[*ix];
             let is_large = oversized.is_reached(session.tokens(*ix).0, window);
-            item.role() == Role::Tool && item.in_context() && is_large
+            item.role == Role::Tool && item.in_context() && is_large
         });
         let new: Vec<usize> = new.collect();
         let largest = *new.iter().max_by_key(|ix| session.tokens(**ix).0)?;
         let (size, source) = session.tokens(largest);
         let sign = of_item(source, gauge.is_counted);
         let item = &items[largest];
-        let mut what = one_line(&label(&item)).into_owned();
-        if let Some(call) = Calls::of_item(session, largest).subject(session, &item) {
+        let mut what = one_line(&label(item)).into_owned();
+        if let Some(call) = Calls::of_item(session, largest).subject(session, item) {
             let _ = write!(what, " {}", shortened(&call, TITLE_COLUMNS));
         }
         let more = match new.len() {

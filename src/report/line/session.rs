@@ -113,12 +113,7 @@ fn is_all_estimated(session: &Session) -> bool {
     let is_compacted = session
         .newest_reset()
         .is_some_and(|(reset, is_answered)| reset.gone == LeaveReason::Compaction && !is_answered);
-    let is_answered = || {
-        session
-            .items()
-            .iter()
-            .any(|it| it.role() == Role::Assistant)
-    };
+    let is_answered = || session.items().iter().any(|it| it.role == Role::Assistant);
     let has_items = session.items().iter().next().is_some();
     has_items && session.context().known == 0 && (is_compacted || !is_answered())
 }

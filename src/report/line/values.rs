@@ -81,8 +81,8 @@ impl Largest {
         let item = &items[ix];
         let calls = Calls::of_item(session, ix);
         Some(Largest {
-            what: label(&item).into_owned(),
-            of: calls.subject(session, &item).map(|text| subject(&text)),
+            what: label(item).into_owned(),
+            of: calls.subject(session, item).map(|text| subject(&text)),
             size: size(tokens, source, is_counted),
         })
     }

@@ -79,9 +79,9 @@ impl Rows {
         let item = &hit.item;
         let what = format!(
             "  {:>5} item {} {} {} {}{}  ",
-            request(item.entered()),
+            request(item.entered),
             hit.ix,
-            item.role().name(),
+            item.role.name(),
             name(hit),
             tokens(hit.tokens),
             sign(hit.source),
@@ -127,9 +127,9 @@ impl Rows {
         let what = format!(
             "{}\t{}\t{}\t{}\t{}\t{}\t",
             inert(&path),
-            request(item.entered()),
+            request(item.entered),
             hit.ix,
-            item.role().name(),
+            item.role.name(),
             inert(&label(item)),
             hit.tokens,
         );
@@ -162,7 +162,7 @@ impl Writer for Rows {
 
 /// Returns the name of an item: its tool and what that was called with, or its kind.
 fn name(hit: &Hit<'_>) -> String {
-    let label = cut(&one_line(&label(&hit.item)), LEAST_TEXT);
+    let label = cut(&one_line(&label(hit.item)), LEAST_TEXT);
     match hit.call.as_deref().filter(|call| !call.is_empty()) {
         Some(call) => format!("{label} {}", shortened(call, MOST_NAME)),
         None => label,

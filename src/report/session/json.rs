@@ -288,9 +288,9 @@ part! { UnloggedPart<'a>(hooked: &'a HookedCompaction) {
 // The fields of an item in all lists; `id` is its index in `messages`.
 part! { ItemPart<'a>(items: &'a [Item], item: SizedItem) {
     id: usize = item.0,
-    line: u64 = items[item.0].place().line(),
-    role: Role = items[item.0].role(),
-    tool: Option<&'a str> = items[item.0].tool(),
+    line: u64 = items[item.0].place.line(),
+    role: Role = items[item.0].role,
+    tool: Option<&'a str> = items[item.0].tool.as_deref(),
     tokens: u64 = item.1,
     source: Source = item.2,
 }}
@@ -324,14 +324,14 @@ part! { MessagePart<'a>(
 ) {
     #[serde(flatten)]
     part: ItemPart<'a> = part,
-    kind: &'static str = item.kind().name(),
+    kind: &'static str = item.kind.name(),
     in_context: bool = item.in_context(),
-    entered: Option<usize> = item.entered(),
-    left: Option<usize> = item.left().map(|left| left.request),
-    left_because: Option<&'static str> = item.left().map(|left| left.why.name()),
+    entered: Option<usize> = item.entered,
+    left: Option<usize> = item.left.map(|left| left.request),
+    left_because: Option<&'static str> = item.left.map(|left| left.why.name()),
     carried: u64 = carried.tokens(ix, tokens),
     carried_usd?: f64 = carried.usd(ix, tokens).map(dollars),
-    preview: &'a str = item.preview(),
+    preview: &'a str = &*item.preview,
 }}
 
 /// The requests. Each is made when it is written.
@@ -339,23 +339,23 @@ struct Calls<'a>(&'a [Request]);
 
 impl Serialize for Calls<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(|request| CallPart::new(&request)))
+        to.collect_seq(self.0.iter().map(CallPart::new))
     }
 }
 
 part! { CallPart<'a>(request: &'a Request) {
-    line: u64 = request.place().line(),
-    at: Option<Timestamp> = request.at(),
-    model: Option<&'a str> = request.model().map(|id| &**id),
-    input: u64 = request.prompt(),
-    cached: u64 = request.cached(),
+    line: u64 = request.place.line(),
+    at: Option<Timestamp> = request.at,
+    model: Option<&'a str> = request.model.as_deref(),
+    input: u64 = request.prompt,
+    cached: u64 = request.cached,
     output: Option<u64> = request.whole_output(),
-    context: u64 = request.prompt() + request.output().unwrap_or(0),
-    predicted: Option<u64> = request.predicted().map(|p| p.tokens),
-    predicted_low: Option<u64> = request.predicted().map(|p| p.low),
-    predicted_high: Option<u64> = request.predicted().map(|p| p.high),
+    context: u64 = request.prompt + request.output.unwrap_or(0),
+    predicted: Option<u64> = request.predicted.map(|p| p.tokens),
+    predicted_low: Option<u64> = request.predicted.map(|p| p.low),
+    predicted_high: Option<u64> = request.predicted.map(|p| p.high),
     // The agent's own estimate, if its log has one.
-    said?: u64 = request.agent_estimate(),
+    said?: u64 = request.agent_estimate,
 }}
 
 part! { ToolPart(tool: Tool) {

@@ -191,8 +191,8 @@ fn write_largest(out: &mut Page<'_>, session: &Session, items: &[ItemIx]) -> io:
     for ix in items.iter().copied() {
         let item = &session.items()[ix];
         let (size, source) = session.tokens(ix);
-        let (size, sign, role) = (tokens(size), sign(source), item.role().name());
-        let (label, line) = (left(&label(item), width), item.place().line());
+        let (size, sign, role) = (tokens(size), sign(source), item.role.name());
+        let (label, line) = (left(&label(item), width), item.place.line());
         let name = calls.name(session, item);
         let name = inert(&name);
         out.row(format_args!(
@@ -306,7 +306,7 @@ fn write_resets(
         }
         for (ix, size, source) in done.largest {
             let item = &session.items()[ix];
-            let (size, sign, role) = (tokens(size), sign(source), item.role().name());
+            let (size, sign, role) = (tokens(size), sign(source), item.role.name());
             out.row(format_args!(
                 "    left {size:>7} {sign:<2} {role:<9} {} {}",
                 inert(&label(item)),

@@ -190,7 +190,7 @@ impl AlertState {
         let sized = sized.map(|ix| (session.tokens(ix).0, ix));
         // A result that came long before is no news when its session is first seen, or read whole.
         let is_old = |ix: ItemIx| {
-            let times = gauge.updated_at.zip(session.items()[ix].at());
+            let times = gauge.updated_at.zip(session.items()[ix].at);
             times.is_some_and(|(newest, at)| seconds_since(at, newest) > LIVE_SECONDS)
         };
         let new: Vec<(u64, ItemIx)> = sized
@@ -203,15 +203,15 @@ impl AlertState {
             1 => String::new(),
             n => format!(", and {} more", n - 1),
         };
-        let tool = item.tool().map(str::to_owned);
-        let what = match (&tool, item.kind()) {
+        let tool = item.tool.as_deref().map(str::to_owned);
+        let what = match (&tool, item.kind) {
             (Some(tool), Kind::ToolResult) => {
-                match Calls::of_item(session, *ix).subject(session, &item) {
+                match Calls::of_item(session, *ix).subject(session, item) {
                     Some(subject) => format!("{tool} {subject}"),
                     None => format!("{tool} result"),
                 }
             }
-            _ => words(&format!("{} {}", item.role().name(), item.kind().name())),
+            _ => words(&format!("{} {}", item.role.name(), item.kind.name())),
         };
         let line = format!("{what} of {} tokens{more}", number::tokens(*tokens));
         let tokens = *tokens;

@@ -5,7 +5,7 @@ use super::{
     App, Cursor, Effect, ListLine, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
 };
 use crate::keymap::{Action, KeyPress};
-use model::replay::{Moment, Step};
+use model::replay::Step;
 use model::sessions::SessionKey;
 use render::number;
 
@@ -372,9 +372,9 @@ impl App {
         }
         self.show_items(key);
         let item = self.selected_item().map(|(_, _, item)| item);
-        let of = item.map(|item| match item.tool() {
+        let of = item.map(|item| match item.tool.as_deref() {
             Some(tool) => ("tool:", tool.to_owned()),
-            None => ("kind:", item.kind().name().to_owned()),
+            None => ("kind:", item.kind.name().to_owned()),
         });
         if let Some((name, value)) = of {
             self.filter_items(name, &value);
@@ -422,7 +422,7 @@ impl App {
         let Some((key, _, item)) = self.selected_item() else {
             return;
         };
-        let mark = (key, super::items::item_id(&item));
+        let mark = (key, super::items::item_id(item));
         if !self.ui.marked.remove(&mark) {
             self.ui.marked.insert(mark);
         }
@@ -439,8 +439,8 @@ impl App {
         let timeline = &view.page.timeline;
         let row = cursor.index();
         let there = match self.selected_item() {
-            Some((_, _, item)) => timeline.of_item(&item).map(|came| {
-                let left = timeline.of_leaving(&item).filter(|_| here == Some(came));
+            Some((_, _, item)) => timeline.of_item(item).map(|came| {
+                let left = timeline.of_leaving(item).filter(|_| here == Some(came));
                 left.unwrap_or(came)
             }),
             None => list.reset(row).and_then(|reset| timeline.of_reset(reset)),
@@ -449,7 +449,7 @@ impl App {
             cursor.pin(*id);
         }
         if let Some(there) = there {
-            let at = timeline.moment(there).and_then(Moment::at);
+            let at = timeline.moment(there).and_then(|moment| moment.at);
             self.ui.set_cursor(cursor);
             self.jump_to(there);
             if let Some(at) = at {

@@ -14,7 +14,7 @@ pub type ItemId = (u64, u32, Kind);
 
 /// Returns an item's identity.
 pub(super) fn item_id(item: &Item) -> ItemId {
-    (item.place().id(), item.nth(), item.kind())
+    (item.place.id(), item.nth, item.kind)
 }
 
 /// The order of the items.
@@ -75,7 +75,7 @@ impl ItemFilter {
 
     /// Returns true if an item passes.
     pub(super) fn passes(&self, item: &Item, facts: &Facts<'_>) -> bool {
-        let tool = item.tool().unwrap_or("");
+        let tool = item.tool.as_deref().unwrap_or("");
         self.0.iter().all(|condition| match condition {
             Condition::Named(name, value) => is_named(*name, value, item, facts),
             Condition::Is(fact) => facts.are(*fact),
@@ -83,8 +83,8 @@ impl ItemFilter {
             Condition::Text(text) => {
                 contains(&(facts.subject)(), text)
                     || contains(tool, text)
-                    || contains(item.kind().name(), text)
-                    || contains(item.preview(), text)
+                    || contains(item.kind.name(), text)
+                    || contains(&item.preview, text)
             }
         })
     }
@@ -110,13 +110,13 @@ impl Facts<'_> {
 }
 
 fn is_named(name: Name, value: &str, item: &Item, facts: &Facts<'_>) -> bool {
-    let tool = item.tool().unwrap_or("");
+    let tool = item.tool.as_deref().unwrap_or("");
     match name {
-        Name::Role => item.role().name().starts_with(value),
+        Name::Role => item.role.name().starts_with(value),
         Name::Tool => contains(tool, value),
         Name::Server => server_of(tool).is_some_and(|server| contains(server, value)),
         Name::Source => facts.source.name().starts_with(value),
-        Name::Kind => contains(item.kind().name(), value),
+        Name::Kind => contains(item.kind.name(), value),
         Name::In => facts.in_context || value != "context",
         Name::Agent | Name::Model | Name::Project | Name::Host | Name::Title => true,
     }
@@ -133,9 +133,9 @@ impl App {
                 let session = self.page().and_then(|page| self.sessions.get(page.key));
                 let items = session.into_iter().flat_map(|session| session.items());
                 let value = |item: &Item| match name {
-                    Name::Tool => item.tool().map(str::to_owned),
-                    Name::Server => item.tool().and_then(server_of).map(str::to_owned),
-                    Name::Kind => Some(item.kind().name().to_owned()),
+                    Name::Tool => item.tool.as_deref().map(str::to_owned),
+                    Name::Server => item.tool.as_deref().and_then(server_of).map(str::to_owned),
+                    Name::Kind => Some(item.kind.name().to_owned()),
                     _ => None,
                 };
                 let mut values: Vec<String> = items.filter_map(value).collect();

@@ -143,7 +143,7 @@ impl Legend {
         let Some((ix, item)) = app.item_read() else {
             return;
         };
-        self.signs(&[Sign::Role(item.role())]);
+        self.signs(&[Sign::Role(item.role)]);
         self.sources(&[session.tokens(ix).1]);
         self.word(
             "#20 +1h04",

@@ -12,7 +12,7 @@ use model::jumps::{Jump, jumps};
 use model::prompt_cache::{CacheState, cold_returns};
 use model::repeats::{Repeats, repeats};
 use model::replay::role_sizes::{RoleSizes, of_requests, total};
-use model::replay::{Moment, Snapshot, Step, Timeline};
+use model::replay::{Snapshot, Step, Timeline};
 use model::session::SizedItem;
 use model::session::{Item, ItemIx, Session};
 use model::sessions::{SessionKey, Sessions};
@@ -186,11 +186,12 @@ fn steps(
 ) -> (Vec<RoleSizes>, Vec<Option<Timestamp>>) {
     match pace {
         Pace::Requests => {
-            let times = session.requests().iter().map(|request| request.at());
+            let times = session.requests().iter().map(|request| request.at);
             (of_requests(session), times.collect())
         }
         Pace::Records => {
-            let moments = (0..timeline.len()).map(|ix| timeline.moment(ix).and_then(Moment::at));
+            let moments =
+                (0..timeline.len()).map(|ix| timeline.moment(ix).and_then(|moment| moment.at));
             (timeline.role_sizes(session), moments.collect())
         }
     }
@@ -255,7 +256,7 @@ impl App {
         page.oversized = page.state.items.iter().filter(is_large).count();
         let marked = page.state.items.iter().map(|(ix, ..)| *ix).filter(|ix| {
             let item = session.items().get(*ix);
-            item.is_some_and(|item| self.is_marked(page.key, &item))
+            item.is_some_and(|item| self.is_marked(page.key, item))
         });
         page.marked_items = marked.collect();
         let (items, used) = (&page.state.items, page.state.context.used);
@@ -313,7 +314,7 @@ impl App {
     }
 
     /// Returns true if the user has marked an item.
-    pub fn is_marked(&self, key: SessionKey, item: &ItemRef<'_>) -> bool {
+    pub fn is_marked(&self, key: SessionKey, item: &Item) -> bool {
         self.ui.marked.contains(&(key, item_id(item)))
     }
 }

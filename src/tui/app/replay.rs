@@ -229,12 +229,12 @@ impl App {
                 return false;
             };
             session.items().get(ix).is_some_and(|item| {
-                contains(item.preview(), &needle)
+                contains(&item.preview, &needle)
                     || contains(
-                        &page.calls.subject(session, &item).unwrap_or_default(),
+                        &page.calls.subject(session, item).unwrap_or_default(),
                         &needle,
                     )
-                    || contains(item.tool().unwrap_or(""), &needle)
+                    || contains(item.tool.as_deref().unwrap_or(""), &needle)
             })
         };
         let after = (from + 1..page.timeline.len()).find(hits);
@@ -330,7 +330,7 @@ impl App {
         match self.ui.replay.speed() {
             Speed::Log(times) => {
                 let (here, there) = (timeline.moment(at)?, timeline.moment(at + 1)?);
-                let gap = match (here.at(), there.at()) {
+                let gap = match (here.at, there.at) {
                     (Some(here), Some(there)) => {
                         (there.as_duration() - here.as_duration()).as_secs_f64()
                     }

@@ -30,11 +30,11 @@ impl App {
         let pager = self.pager.as_ref()?;
         let wanted = pager.request();
         let items = &self.sessions.get(pager.key)?.items();
-        let at = items.partition_point(|item| item.place() < wanted.place);
+        let at = items.partition_point(|item| item.place < wanted.place);
         (at..)
             .zip(items.iter().skip(at))
             .chain(items.iter().enumerate())
-            .find(|(_, item)| item.place().is_same(wanted.place) && item.hash() == wanted.hash)
+            .find(|(_, item)| item.place.is_same(wanted.place) && item.hash == wanted.hash)
     }
 
     /// Takes a page that was read.

@@ -541,22 +541,22 @@ pub(crate) fn found_in(app: &App, key: SessionKey, ix: usize, needle: &str) -> F
     let session = app.sessions.get(key).expect("a session");
     let item = &session.items()[ix];
     let (tokens, source) = session.tokens(ix);
-    let text = item.preview().to_owned();
+    let text = item.preview.to_owned();
     let found = text.match_indices(needle);
     FoundItem {
         key,
-        place: item.place(),
-        nth: item.nth(),
-        kind: item.kind(),
-        hash: item.hash(),
-        role: item.role(),
-        label: render::item::label(&item).into_owned(),
+        place: item.place,
+        nth: item.nth,
+        kind: item.kind,
+        hash: item.hash,
+        role: item.role,
+        label: render::item::label(item).into_owned(),
         tokens,
         source,
-        request: render::item::request(item.entered()),
+        request: render::item::request(item.entered),
         in_context: item.in_context(),
         matches: found.map(|(at, found)| at..at + found.len()).collect(),
-        text,
+        text: text.into(),
         line: 14,
         more: 3,
     }

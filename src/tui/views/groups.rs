@@ -134,9 +134,9 @@ pub(super) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
 /// Returns the agent's notice about its context; only its subject where the whole does not fit.
 pub(super) fn notice(session: &Session, page: &Page, columns: usize) -> Option<Pieces> {
     let notice = session.items().get(page.state.notice?)?;
-    let text = match text::width(notice.preview()) {
-        width if width > columns => notice.preview().split(':').next()?,
-        _ => notice.preview(),
+    let text = match text::width(&notice.preview) {
+        width if width > columns => notice.preview.split(':').next()?,
+        _ => &*notice.preview,
     };
     Some(vec![piece(text, Tone::Warn)])
 }

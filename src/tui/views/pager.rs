@@ -92,7 +92,7 @@ fn heading(about: &PagerItem<'_>, columns: usize) -> Pieces {
     let name = text::cut(&item::label(item), columns / 2);
     let room = columns.saturating_sub(text::width(&name) + 4);
     vec![
-        piece(format!("{} ", letter(item.role())), item.role()),
+        piece(format!("{} ", letter(item.role)), item.role),
         strong(name),
         quiet(format!("  {}", text::cut(&about.name, room))),
     ]
@@ -111,7 +111,7 @@ fn facts(about: &PagerItem<'_>, pager: &Pager, columns: usize) -> Pieces {
             piece(number::tokens(tokens), source),
             quiet(format!(" {}{share}", sign(source))),
         ]);
-        groups.push(vec![match item.left() {
+        groups.push(vec![match item.left {
             None => quiet("in the context"),
             _ if item.is_notice() => piece("a notice, not in the context", Tone::Warn),
             Some(left) => {
@@ -124,7 +124,7 @@ fn facts(about: &PagerItem<'_>, pager: &Pager, columns: usize) -> Pieces {
         groups.push(vec![quiet(number::counted(page.lines, "line"))]);
         groups.push(vec![quiet(format!("{} bytes", number::short(page.bytes)))]);
     }
-    if let Some(at) = about.item.and_then(|item| item.at()) {
+    if let Some(at) = about.item.and_then(|item| item.at) {
         let age = number::age(seconds_since(at, about.now));
         groups.push(vec![quiet(format!("{age} ago"))]);
     }

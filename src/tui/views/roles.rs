@@ -139,8 +139,8 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
     {
         let size = stage.number(number::tokens(*tokens));
         let room = columns.saturating_sub(LABEL_COLUMNS + size.len() + 1);
-        let name = page.calls.name(session, &item);
-        let what = format!("{} {name}", item::label(&item));
+        let name = page.calls.name(session, item);
+        let what = format!("{} {name}", item::label(item));
         add("largest", format!("{} {size}", text::cut(&what, room)));
     }
     if !page.agents.is_empty() {

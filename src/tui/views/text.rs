@@ -55,7 +55,7 @@ fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &Item)) 
     SendFacts {
         request,
         elapsed,
-        requests: item.presence().requests_held(requests),
+        requests: item.requests_held(requests),
         tokens: carried.tokens(ix, tokens),
         usd: carried.usd(ix, tokens),
     }

@@ -21,7 +21,6 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "project",
             "prompt",
             "process_activity",
-            "small",
             "token_usage",
             "stored",
             "thinking",

@@ -45,7 +45,7 @@ fn returned(id: u64, letters: usize) -> String {
 /// The results in the context, by the numbers of their calls.
 fn results(session: &Session) -> usize {
     let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
-    items.filter(|item| item.kind() == Kind::ToolResult).count()
+    items.filter(|item| item.kind == Kind::ToolResult).count()
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn session(name: &str) -> Session {
 fn alive(session: &Session) -> Vec<String> {
     let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
     items
-        .map(|item| format!("{} {}", item.role().name(), item.preview()))
+        .map(|item| format!("{} {}", item.role.name(), &*item.preview))
         .collect()
 }
 
@@ -185,11 +185,9 @@ fn outputs_stand_before_the_count_that_does_not_include_them() {
     let outputs = session
         .items()
         .iter()
-        .filter(|item| item.role() == Role::Tool);
+        .filter(|item| item.role == Role::Tool);
     assert_eq!(
-        outputs
-            .map(|item| item.attributed().unwrap().0)
-            .sum::<u64>(),
+        outputs.map(|item| item.attributed.unwrap().0).sum::<u64>(),
         30
     );
     assert_eq!(session.context().known, 9_150);

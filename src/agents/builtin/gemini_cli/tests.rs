@@ -26,7 +26,7 @@ fn document(log: &str) -> Session {
 }
 
 fn prompts(session: &Session) -> Vec<u64> {
-    session.requests().iter().map(|r| r.prompt()).collect()
+    session.requests().iter().map(|r| r.prompt).collect()
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn the_same_id_again_is_the_same_message() {
         [12_000, 12_060],
         "tokens that are repeated count once"
     );
-    assert_eq!(session.requests()[0].output(), Some(30));
+    assert_eq!(session.requests()[0].output, Some(30));
     assert_eq!(session.turns, 1);
 }
 
@@ -50,8 +50,8 @@ fn thoughts_leave() {
     let session = session(fixture!("gemini-cli/thoughts/log.jsonl"));
     assert_eq!(prompts(&session), [12_207, 12_350]);
     let result = &session.items()[session.alive()[2]];
-    assert_eq!(result.attributed(), Some((38, Source::Derived)));
-    let billed = session.requests()[0].billed();
+    assert_eq!(result.attributed, Some((38, Source::Derived)));
+    let billed = session.requests()[0].billed;
     assert_eq!((billed.output, billed.reasoning), (105, 153));
     let known = session.context().known;
     assert_eq!(
@@ -67,16 +67,10 @@ fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
         "gemini-cli/built_in_tools_are_known_and_leave/log.jsonl"
     ));
     assert_eq!(prompts(&session), [14_500, 12_050]);
-    let given = session
-        .items()
-        .iter()
-        .find(|item| item.role() == Role::Tool);
+    let given = session.items().iter().find(|item| item.role == Role::Tool);
     let given = given.unwrap();
-    assert_eq!(given.attributed(), Some((2_500, Source::Reported)));
-    let carried: Vec<_> = given
-        .presence()
-        .spans_held(session.requests().len())
-        .collect();
+    assert_eq!(given.attributed, Some((2_500, Source::Reported)));
+    let carried: Vec<_> = given.spans_held(session.requests().len()).collect();
     assert!(matches!(&carried[..], [only] if *only == (0..1)));
     assert_eq!(session.context().known, 12_060);
 }
@@ -98,7 +92,7 @@ fn notices_and_what_is_only_shown_are_not_in_the_context() {
     let roles: Vec<Role> = session
         .alive()
         .iter()
-        .map(|ix| session.items()[*ix].role())
+        .map(|ix| session.items()[*ix].role)
         .collect();
     assert_eq!(
         roles,
@@ -153,9 +147,9 @@ fn a_checkpoint_that_masks_results_is_none() {
     let masked = session
         .items()
         .iter()
-        .find(|item| item.preview().starts_with("long"));
+        .find(|item| item.preview.starts_with("long"));
     assert_eq!(
-        masked.unwrap().left().map(|left| left.why),
+        masked.unwrap().left.map(|left| left.why),
         Some(LeaveReason::Cleared)
     );
     assert_eq!(
@@ -229,7 +223,7 @@ fn logs_are_claimed_by_path_and_recognised_by_content() {
 
 fn tools(session: &Session) -> Vec<u64> {
     let alive = session.alive().into_iter();
-    let tools = alive.filter(|ix| session.items()[*ix].role() == Role::Tool);
+    let tools = alive.filter(|ix| session.items()[*ix].role == Role::Tool);
     tools.map(|ix| session.tokens(ix).0).collect()
 }
 
@@ -271,8 +265,8 @@ fn a_compression_in_vain_is_none() {
     assert_eq!(session.resets()[0].place.line(), 9);
     let why = |start: &str| {
         let mut items = session.items().iter();
-        let item = items.find(|item| item.preview().starts_with(start));
-        item.unwrap().left().map(|left| left.why)
+        let item = items.find(|item| item.preview.starts_with(start));
+        item.unwrap().left.map(|left| left.why)
     };
     assert_eq!(why("Count the shelves."), Some(LeaveReason::Compaction));
     assert_eq!(why("<state_snapshot>The"), Some(LeaveReason::Cleared));
@@ -317,7 +311,7 @@ fn what_a_hook_adds_to_a_prompt_is_not_the_users() {
     let items: Vec<_> = session
         .items()
         .iter()
-        .map(|item| (item.role(), item.preview()))
+        .map(|item| (item.role, &*item.preview))
         .collect();
     let hooks =
         "<hook_context>The build is green.</hook_context><hook_context>Be brief.</hook_context>";

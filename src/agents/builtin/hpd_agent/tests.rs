@@ -21,8 +21,8 @@ fn containers_leave_when_their_turn_ends_and_not_before() {
     assert_eq!(containers(before), 2);
     assert_eq!(containers(log), 0);
     let session = &sessions(log)[&Conversation::Main];
-    for item in session.items().iter().filter(|item| item.is_ephemeral()) {
-        let left = item.left().unwrap();
+    for item in session.items().iter().filter(|item| item.ephemeral) {
+        let left = item.left.unwrap();
         assert_eq!((left.why, left.request), (LeaveReason::TurnEnd, 3));
     }
     assert_eq!(session.turns, 2);
@@ -48,7 +48,7 @@ fn a_copy_of_a_message_counts_once_wherever_it_stands() {
 fn numbers_of_a_turn_are_those_of_its_last_call() {
     let session =
         &sessions(fixture!("hpd-agent/last_call_of_a_turn_counts/log.jsonl"))[&Conversation::Main];
-    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt()).collect();
+    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt).collect();
     assert_eq!(prompts, [950]);
     let sums =
         &sessions(fixture!("hpd-agent/turn_totals_are_no_context/log.jsonl"))[&Conversation::Main];
@@ -102,8 +102,11 @@ fn a_call_leaves_with_the_message_that_began_it() {
         "hpd-agent/compacted_calls_leave_with_their_message/log.jsonl"
     ));
     let session = &sessions[&Conversation::Main];
-    let calls = session.items().iter().filter(|item| item.tool().is_some());
-    let alive = calls.filter(|item| item.role() == Role::Assistant && item.in_context());
+    let calls = session
+        .items()
+        .iter()
+        .filter(|item| item.tool.as_deref().is_some());
+    let alive = calls.filter(|item| item.role == Role::Assistant && item.in_context());
     assert_eq!(alive.count(), 1);
 }
 

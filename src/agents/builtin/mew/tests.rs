@@ -29,11 +29,8 @@ fn each_participant_has_a_context_of_its_own() {
             "Wrote a.txt."
         ]
     );
-    let tools = helper
-        .items()
-        .iter()
-        .filter(|item| item.role() == Role::Tool);
-    let tools: Vec<_> = tools.map(|item| item.tool()).collect();
+    let tools = helper.items().iter().filter(|item| item.role == Role::Tool);
+    let tools: Vec<_> = tools.map(|item| item.tool.as_deref()).collect();
     assert_eq!(tools, [Some("write_file")], "not whose tool it is");
     assert_eq!(helper.meta.window, Some(20_000));
     assert_eq!(helper.context().known, 0);
@@ -74,7 +71,7 @@ fn what_was_delivered_before_the_first_word_is_in_the_context() {
     let used: Vec<u64> = sessions.values().map(|one| one.context().used).collect();
     assert_eq!(used[0], used[1], "both received all of it");
     let taster = sessions.values().nth(1).unwrap();
-    let lines = taster.items().iter().map(|item| item.place().line());
+    let lines = taster.items().iter().map(|item| item.place.line());
     assert_eq!(lines.collect::<Vec<_>>(), [1, 5, 9, 13]);
 }
 
@@ -104,7 +101,7 @@ fn a_status_makes_an_agent_of_any_name() {
     let own = agent
         .items()
         .iter()
-        .filter(|item| item.role() == Role::Assistant);
+        .filter(|item| item.role == Role::Assistant);
     assert_eq!((own.count(), agent.context().used), (2, 640));
 }
 

@@ -17,14 +17,14 @@ fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
     let session = &sessions[&Conversation::Main];
     let prompts = |session: &Session| -> Vec<u64> {
         let requests = session.requests().iter();
-        requests.map(|request| request.prompt()).collect()
+        requests.map(|request| request.prompt).collect()
     };
     assert_eq!(prompts(session), [60, 150]);
     // Results do not say whose they are: they follow on the calls in their order.
     let alive = session.alive();
     let tools = alive.iter().map(|ix| &session.items()[*ix]);
-    let tools = tools.filter(|item| item.role() == Role::Tool);
-    let tools: Vec<&str> = tools.filter_map(|item| item.tool()).collect();
+    let tools = tools.filter(|item| item.role == Role::Tool);
+    let tools: Vec<&str> = tools.filter_map(|item| item.tool.as_deref()).collect();
     assert_eq!(tools, ["get_lights", "get_prices"]);
     let old = sessions.values().find(|other| prompts(other) == [31]);
     let old = old.unwrap();
@@ -51,7 +51,7 @@ fn a_conversation_goes_on_in_other_traces() {
     let sessions = sessions(fixture!("otel-genai/each_turn_a_trace/log.jsonl").lines());
     let prompts = |session: &Session| -> Vec<u64> {
         let requests = session.requests().iter();
-        requests.map(|request| request.prompt()).collect()
+        requests.map(|request| request.prompt).collect()
     };
     let mut told: Vec<Vec<u64>> = sessions.values().map(prompts).collect();
     told.sort();
@@ -69,8 +69,8 @@ fn tools_are_the_same_however_a_convention_writes_them() {
     assert_eq!(sessions.len(), 5);
     for session in sessions.values() {
         let tools = session.items().iter();
-        let mut tools = tools.filter(|item| item.kind() == Kind::ToolList);
-        let preview = tools.next().unwrap().preview().replace(' ', "");
+        let mut tools = tools.filter(|item| item.kind == Kind::ToolList);
+        let preview = tools.next().unwrap().preview.replace(' ', "");
         assert!(preview.contains("\"name\":\"get_prices\""), "{preview}");
         assert!(preview.starts_with("[{\""), "{preview}");
         assert!(tools.next().is_none());
@@ -89,7 +89,7 @@ fn a_late_span_counts_and_changes_nothing() {
     assert_eq!(previews(before), previews(after));
     assert_eq!(before.context(), after.context());
     assert_eq!(after.requests().len(), 3);
-    let billed: u64 = after.requests().iter().map(|r| r.billed().input).sum();
+    let billed: u64 = after.requests().iter().map(|r| r.billed.input).sum();
     assert_eq!(billed, 960 + 1_042 + 1_010);
 }
 
@@ -102,12 +102,15 @@ fn a_side_call_is_no_part_of_the_conversation() {
         !main
             .items()
             .iter()
-            .any(|item| item.preview().contains("title"))
+            .any(|item| item.preview.contains("title"))
     );
     assert_eq!(main.resets().len(), 1);
     assert_eq!(main.resets()[0].gone, LeaveReason::Compaction);
-    let results = main.items().iter().filter(|item| item.tool().is_some());
-    let tools: Vec<&str> = results.map(|item| item.tool().unwrap()).collect();
+    let results = main
+        .items()
+        .iter()
+        .filter(|item| item.tool.as_deref().is_some());
+    let tools: Vec<&str> = results.map(|item| item.tool.as_deref().unwrap()).collect();
     assert_eq!(
         tools,
         ["list_files", "list_files"],
@@ -130,12 +133,8 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     assert!(Raw::of(&cut).is_some(), "{cut}");
     let cut = sessions([&*cut]);
     let (cut, whole) = (&cut[&Conversation::Main], &whole[&Conversation::Main]);
-    assert_eq!(cut.requests()[0].prompt(), whole.requests()[0].prompt());
-    assert!(
-        !cut.items()
-            .iter()
-            .any(|item| item.preview().contains("role"))
-    );
+    assert_eq!(cut.requests()[0].prompt, whole.requests()[0].prompt);
+    assert!(!cut.items().iter().any(|item| item.preview.contains("role")));
 }
 
 #[test]
@@ -145,7 +144,7 @@ fn runs_of_langsmith_are_calls_and_chains_are_sums() {
     let session = &sessions[&Conversation::Main];
     assert_eq!(session.meta.id.as_deref(), Some("night-12"));
     let requests = session.requests().iter();
-    let requests: Vec<_> = requests.map(|one| (one.prompt(), one.cached())).collect();
+    let requests: Vec<_> = requests.map(|one| (one.prompt, one.cached)).collect();
     assert_eq!(requests, [(212, 0), (498, 128)]);
     assert_eq!(session.context().known, 498 + 13);
 }
@@ -162,7 +161,7 @@ fn a_saved_history_is_the_same_in_any_file() {
     let asked = previews(lines).into_iter();
     assert_eq!(asked.filter(|text| *text == "Is the gate shut?").count(), 2);
     let last = document.items().last();
-    assert_eq!(last.map(|item| item.place().line()), Some(8));
+    assert_eq!(last.map(|item| item.place.line()), Some(8));
 }
 
 #[test]
@@ -194,7 +193,7 @@ proptest! {
         let billed: u64 = sessions
             .values()
             .flat_map(|session| session.requests())
-            .map(|request| request.billed().input)
+            .map(|request| request.billed.input)
             .sum();
         prop_assert_eq!(billed, 960 + 1_042 + 1_010);
     }

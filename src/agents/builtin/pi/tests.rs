@@ -42,7 +42,7 @@ fn only_what_the_model_gets_is_in_the_context() {
     let roles: Vec<Role> = session
         .alive()
         .iter()
-        .map(|ix| session.items()[*ix].role())
+        .map(|ix| session.items()[*ix].role)
         .collect();
     assert_eq!(
         previews(&session),
@@ -101,7 +101,7 @@ fn of_a_broken_response_only_a_prompt_counts() {
     let prompts: Vec<(u64, Option<u64>)> = session
         .requests()
         .iter()
-        .map(|r| (r.prompt(), r.output()))
+        .map(|r| (r.prompt, r.output))
         .collect();
     assert_eq!(prompts, [(1_100, Some(20)), (1_150, None)]);
     assert_eq!(previews(&session), ["one", "One.", "two", "three"]);
@@ -114,15 +114,12 @@ fn of_a_broken_response_only_a_prompt_counts() {
 fn a_prompt_is_all_input_cached_or_not() {
     let session = session(fixture!("pi/usage/log.jsonl"));
     let request = &session.requests()[0];
-    assert_eq!((request.prompt(), request.cached()), (30_110, 30_000));
-    assert_eq!(
-        (request.output(), request.reasoning()),
-        (Some(250), Some(90))
-    );
+    assert_eq!((request.prompt, request.cached), (30_110, 30_000));
+    assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
     let kinds: Vec<Kind> = session
         .alive()
         .iter()
-        .map(|ix| session.items()[*ix].kind())
+        .map(|ix| session.items()[*ix].kind)
         .collect();
     assert_eq!(
         kinds,
@@ -135,7 +132,10 @@ fn a_prompt_is_all_input_cached_or_not() {
         ]
     );
     let image = &session.items()[3];
-    assert_eq!((image.size().fixed, image.tool()), (4, Some("screenshot")));
+    assert_eq!(
+        (image.size.fixed, image.tool.as_deref()),
+        (4, Some("screenshot"))
+    );
     assert_eq!(
         session.turns, 1,
         "a message put in during the run begins no turn"
@@ -200,7 +200,7 @@ fn system_messages_are_prompt_and_tools() {
     let items = alive.iter().map(|ix| &session.items()[*ix]);
     let front: Vec<(Kind, &str)> = items
         .filter(|item| item.is_prefix())
-        .map(|item| (item.kind(), item.preview()))
+        .map(|item| (item.kind, &*item.preview))
         .collect();
     let starts = |(kind, preview): &(Kind, &str)| (*kind, preview[..8].to_owned());
     assert_eq!(
@@ -213,7 +213,7 @@ fn system_messages_are_prompt_and_tools() {
         ]
     );
     // What stayed the same is of the first prompt, through the compaction.
-    assert_eq!(session.items()[alive[0]].entered(), Some(0));
+    assert_eq!(session.items()[alive[0]].entered, Some(0));
     assert_eq!(session.skipped.len() + session.unknown.len(), 0);
 }
 
@@ -231,7 +231,10 @@ fn context_edits_replace_or_remove() {
         ]
     );
     let item = &session.items()[session.alive()[2]];
-    assert_eq!((item.kind(), item.tool()), (Kind::ToolResult, Some("read")));
+    assert_eq!(
+        (item.kind, item.tool.as_deref()),
+        (Kind::ToolResult, Some("read"))
+    );
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn text(name: &str) -> String {
 
 /// Each session's prompts and what its context holds, the main one's first.
 fn contents(sessions: &BTreeMap<Conversation, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
-    let one = |session: &Session| session.requests().iter().map(|r| r.prompt()).collect();
+    let one = |session: &Session| session.requests().iter().map(|r| r.prompt).collect();
     sessions
         .values()
         .map(|session| (one(session), texts(session)))
@@ -42,8 +42,8 @@ fn contents(sessions: &BTreeMap<Conversation, Session>) -> Vec<(Vec<u64>, Vec<&s
 fn texts(session: &Session) -> Vec<&str> {
     let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
     items
-        .filter(|item| !matches!(item.kind(), Kind::Prompt | Kind::ToolList))
-        .map(|item| item.preview())
+        .filter(|item| !matches!(item.kind, Kind::Prompt | Kind::ToolList))
+        .map(|item| &*item.preview)
         .collect()
 }
 
@@ -120,7 +120,7 @@ fn calls_aside_are_counted_in_a_lane_of_their_own() {
     let side = sessions.values().nth(1).unwrap();
     assert_eq!(side.meta.parent.as_deref(), Some("s-1"));
     assert_eq!(texts(side), ["And part_4?", "yes"]);
-    let prompts: Vec<u64> = side.requests().iter().map(|r| r.prompt()).collect();
+    let prompts: Vec<u64> = side.requests().iter().map(|r| r.prompt).collect();
     assert_eq!(prompts, [24, 28]);
     assert_eq!(side.context().used, 29);
 }
@@ -131,8 +131,8 @@ fn agents_have_lanes_by_their_ids() {
     let ids: Vec<_> = sessions.values().map(|s| s.meta.id.as_deref()).collect();
     assert_eq!(ids, [Some("planner/4f1c"), Some("coder/4f1c")]);
     let coder = sessions.values().nth(1).unwrap();
-    let result = coder.items().iter().find(|item| item.role() == Role::Tool);
-    assert_eq!(result.unwrap().tool(), Some("write_file"));
+    let result = coder.items().iter().find(|item| item.role == Role::Tool);
+    assert_eq!(result.unwrap().tool.as_deref(), Some("write_file"));
     assert_eq!(coder.requests().len(), 2);
 }
 
@@ -217,14 +217,14 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
     let alive: Vec<&str> = session
         .alive()
         .into_iter()
-        .map(|ix| session.items()[ix].preview())
+        .map(|ix| &*session.items()[ix].preview)
         .filter(|text| !["Hi.", "Yes.", "And?", "So?"].contains(text))
         .collect();
     assert_eq!(alive, ["Tuesday.", r#"[{"name":"a"},{"name":"b"}]"#]);
     let gone: Vec<LeaveReason> = session
         .items()
         .iter()
-        .filter_map(|item| Some(item.left()?.why))
+        .filter_map(|item| Some(item.left?.why))
         .collect();
     assert_eq!(gone, [LeaveReason::Replaced, LeaveReason::Replaced]);
 }

@@ -58,7 +58,7 @@ fn prompts(session: &Session) -> Vec<u64> {
     session
         .requests()
         .iter()
-        .map(|request| request.prompt())
+        .map(|request| request.prompt)
         .collect()
 }
 

@@ -16,7 +16,7 @@ fn the_estimate_stands_beside_the_actual_number() {
     let numbers: Vec<_> = session
         .requests()
         .iter()
-        .map(|r| (r.prompt(), r.agent_estimate()))
+        .map(|r| (r.prompt, r.agent_estimate))
         .collect();
     assert_eq!(
         numbers,
@@ -37,8 +37,8 @@ fn what_was_answered_is_known_once_a_request_carries_it() {
     let said = session
         .items()
         .iter()
-        .find(|item| item.preview().starts_with("Port 8080"));
-    assert_eq!(said.unwrap().attributed(), Some((7, Source::Reported)));
+        .find(|item| item.preview.starts_with("Port 8080"));
+    assert_eq!(said.unwrap().attributed, Some((7, Source::Reported)));
     let context = session.context();
     assert_eq!((context.known, context.estimated), (168 + 9, 0));
 }
@@ -85,7 +85,7 @@ fn lines_of_the_output_channel_have_the_prompts() {
         "a second conversation of one model, and another model's"
     );
     let main = &sessions[&Conversation::Main];
-    let prompts: Vec<u64> = main.requests().iter().map(|one| one.prompt()).collect();
+    let prompts: Vec<u64> = main.requests().iter().map(|one| one.prompt).collect();
     assert_eq!(prompts, [48_210, 48_655, 49_102]);
     assert_eq!(main.unreadable, 0);
 }

@@ -31,7 +31,7 @@ fn what_requests_have_in_common_counts_once() {
         (&["u one", "a 1", "u two", "a 2", "u two"], Some("a 2")),
     ]);
     let session = read(format(REQUESTS), &log);
-    let previews: Vec<&str> = session.items().iter().map(|item| item.preview()).collect();
+    let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();
     assert_eq!(previews, ["one", "1", "two", "2", "two", "2"]);
     assert_eq!(session.requests().len(), 3);
     assert_eq!((session.context().known, session.resets().len()), (305, 0));
@@ -52,7 +52,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
         let session = read(format(REQUESTS), &requests(lists));
         let alive = session.alive().into_iter();
         let previews: Vec<String> = alive
-            .map(|ix| session.items()[ix].preview().to_string())
+            .map(|ix| session.items()[ix].preview.to_string())
             .collect();
         (previews, session)
     };
@@ -66,7 +66,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
     let (said, session) = previews(&lists);
     assert_eq!(said, ["one", "one", "of it", "two", "2", "three", unlogged]);
     let mut said = session.alive().into_iter().map(|ix| &session.items()[ix]);
-    assert!(said.all(|item| (item.role() == Role::User) == item.output_of().is_none()));
+    assert!(said.all(|item| (item.role == Role::User) == item.output_of.is_none()));
     assert_eq!((session.context().known, session.resets().len()), (305, 0));
 }
 

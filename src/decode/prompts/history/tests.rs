@@ -61,8 +61,8 @@ fn letters(session: &Session) -> String {
     let alive = session.alive();
     let shown = alive.iter().map(|ix| &session.items()[*ix]);
     let mut letters: Vec<&str> = shown
-        .filter(|item| item.kind() != Kind::Unlogged)
-        .map(|item| item.preview())
+        .filter(|item| item.kind != Kind::Unlogged)
+        .map(|item| &*item.preview)
         .collect();
     letters.sort_unstable();
     letters.concat()
@@ -97,7 +97,7 @@ fn what_leaves_says_why() {
         let mut why: Vec<&str> = session
             .items()
             .iter()
-            .filter_map(|item| Some(item.left()?.why.name()))
+            .filter_map(|item| Some(item.left?.why.name()))
             .collect();
         why.dedup();
         why.concat()

@@ -115,12 +115,7 @@ fn memory() -> Memory {
 
 fn prompts(log: &LogFile) -> Vec<u64> {
     let sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
-    sessions[0]
-        .1
-        .requests()
-        .iter()
-        .map(|r| r.prompt())
-        .collect()
+    sessions[0].1.requests().iter().map(|r| r.prompt).collect()
 }
 
 #[test]

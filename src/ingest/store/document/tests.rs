@@ -201,10 +201,10 @@ fn a_document_is_the_conversation_that_its_lines_would_be() {
     let text = include_str!("../../../../tests/fixtures/gemini-cli/document/log.json");
     let file = Written::new("chats/session-2026-01-02T03-04-s.json", text);
     let session = file.fresh().remove(0).1;
-    let previews: Vec<&str> = session.items().iter().map(|item| item.preview()).collect();
+    let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();
     assert_eq!(previews, ["hi", "Hello.", "(not in the log)", "and?"]);
     assert_eq!(
-        session.items()[3].place().line(),
+        session.items()[3].place.line(),
         4,
         "the number of the message"
     );

@@ -321,23 +321,23 @@ fn what_is_looked_at_is_counted() {
             .session(&path)
             .items()
             .iter()
-            .all(|item| !item.size().counted)
+            .all(|item| !item.size.counted)
     );
     assert!(!watching.session(&path).is_settled());
     watching.handle.look_at(file_id(&path));
     let key = key(&path);
     watching.until("counted", |sessions| {
         let session = sessions.get(key).unwrap();
-        session.items().iter().all(|item| item.size().counted)
+        session.items().iter().all(|item| item.size.counted)
     });
     assert!(watching.session(&path).is_settled());
-    assert_eq!(watching.session(&path).items()[0].size().local, 100_001);
+    assert_eq!(watching.session(&path).items()[0].size.local, 100_001);
     // What is appended from now on is counted too.
     append(&path, "{\"say\":\"one two three\"}\n");
     watching.until("appended", |sessions| {
         sessions.get(key).unwrap().items().len() == 6
     });
-    assert!(watching.session(&path).items()[5].size().counted);
+    assert!(watching.session(&path).items()[5].size.counted);
     assert!(watching.session(&path).is_settled());
 }
 
@@ -469,7 +469,7 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
     watching.until("the history, counted", |sessions| {
         sessions.get(key(&path)).is_some_and(|session| {
             let items = session.items();
-            !items.is_empty() && items.iter().all(|item| item.size().counted)
+            !items.is_empty() && items.iter().all(|item| item.size.counted)
         })
     });
     let before = watching.session(&path).context().used;

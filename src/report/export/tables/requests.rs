@@ -51,7 +51,7 @@ impl<'a> Row<'a> {
     }
 
     fn at(&self) -> Option<Timestamp> {
-        let logged = self.request().and_then(|request| request.at());
+        let logged = self.request().and_then(|request| request.at);
         logged.or_else(|| self.usage?.cost.at)
     }
 
@@ -60,9 +60,7 @@ impl<'a> Row<'a> {
     }
 
     fn model(&self) -> Option<&'a str> {
-        let logged = self
-            .request()
-            .and_then(|request| request.model().map(|name| &**name));
+        let logged = self.request().and_then(|request| request.model.as_deref());
         logged.or_else(|| self.usage?.model)
     }
 
@@ -77,7 +75,7 @@ impl<'a> Row<'a> {
     }
 
     fn prompt(&self) -> Option<u64> {
-        let logged = self.request().map(|request| request.prompt());
+        let logged = self.request().map(|request| request.prompt);
         logged.or_else(|| Some(self.usage?.spending.spent.prompt()))
     }
 
@@ -93,19 +91,19 @@ table! { (of: &'a SessionRows<'_>, row: &Row<'a>) {
     response: Text = format!("{:016x}", row.everywhere().get()), "The response, the same in all logs that have it: a hash of its id.";
     request: Int = row.request.as_ref().map(|(ix, _)| *ix), "Its number in the conversation, from 0; empty: it is no part of it.";
     kind: Text = row.kind(), "`request` of the conversation, `beside` it (a title, a summary), or the `sum` of several requests.";
-    line: Int = row.request().map(|request| request.place().line()), "The last line of the log that has its usage.";
+    line: Int = row.request().map(|request| request.place.line()), "The last line of the log that has its usage.";
     time: Time = row.at(), "When the response began.";
-    turn: Int = row.request().map(|request| u64::from(request.turn())), "The user turn that it belongs to, from 1.";
+    turn: Int = row.request().map(|request| u64::from(request.turn)), "The user turn that it belongs to, from 1.";
     model: Text = row.model(), "The model that answered.";
     prompt: Int = row.prompt(), "All of its input, cached or not.";
     input: Int = row.usage.map(|usage| usage.spending.spent.input), "The input that no cache had.";
     cache_read: Int = row.usage.map(|usage| usage.spending.spent.cache_read), "The input that was read from a cache.";
     cache_write: Int = row.usage.map(|usage| usage.spending.spent.cache_write), "The input that was written to a cache.";
     output: Int = row.usage.map(|usage| usage.spending.spent.output), "The output, with reasoning.";
-    reasoning: Int = row.request().and_then(|request| request.reasoning()), "The reasoning in it, where that is reported.";
-    predicted: Int = row.request().and_then(|request| Some(request.predicted()?.tokens)), "What was expected of the prompt before its report was read.";
-    predicted_low: Int = row.request().and_then(|request| Some(request.predicted()?.low)), "The lower end of the 90 % interval of that.";
-    predicted_high: Int = row.request().and_then(|request| Some(request.predicted()?.high)), "The upper end of it.";
+    reasoning: Int = row.request().and_then(|request| request.reasoning), "The reasoning in it, where that is reported.";
+    predicted: Int = row.request().and_then(|request| Some(request.predicted?.tokens)), "What was expected of the prompt before its report was read.";
+    predicted_low: Int = row.request().and_then(|request| Some(request.predicted?.low)), "The lower end of the 90 % interval of that.";
+    predicted_high: Int = row.request().and_then(|request| Some(request.predicted?.high)), "The upper end of it.";
     cost_usd: Float = row.cost(), "Its list price; empty: not known.";
     cost_lacks: Text = row.usage.and_then(|usage| super::lacking(&usage.spending)), "The surcharges that the price does not contain.";
     repeated: Bool = row.usage.is_some_and(|usage| usage.is_repeated), "Whether an earlier row has the same response, as a fork repeats it. The other rows add up to the totals.";

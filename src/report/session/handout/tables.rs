@@ -70,15 +70,15 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
             Line::log(&label(item)),
             sized(size, source),
             format!("{:.1}%", share * 100.0).into(),
-            item.role().name().into(),
-            render::item::words(item.kind().name()).into(),
-            item.place().line().to_string().into(),
+            item.role.name().into(),
+            render::item::words(item.kind.name()).into(),
+            item.place.line().to_string().into(),
         ];
         if has_texts {
             cells.push(Line::log(&calls.name(session, item)));
         }
         Row {
-            role: Some(item.role()),
+            role: Some(item.role),
             // Of the largest one: of all, most are too small to be seen.
             share: Some(size as f64 / most as f64),
             cells,

@@ -372,10 +372,10 @@ fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
 fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
     let mut pieces = sized(view, listed);
     if let Some(item) = view.session.items().get(listed.0) {
-        let label = text::left(&item::label(&item), 8);
-        pieces.push(piece(format!("{} ", letter(item.role())), item.role()));
+        let label = text::left(&item::label(item), 8);
+        pieces.push(piece(format!("{} ", letter(item.role)), item.role));
         pieces.push(plain(format!("{label} ")));
-        pieces.push(plain(view.page.calls.name(view.session, &item)));
+        pieces.push(plain(view.page.calls.name(view.session, item)));
     }
     pieces
 }
@@ -383,7 +383,7 @@ fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
 fn summary_item(view: &View<'_>, summary: SizedItem) -> Pieces {
     let mut pieces = sized(view, summary);
     let item = view.session.items().get(summary.0);
-    pieces.extend(item.map(|item| quiet(item.preview())));
+    pieces.extend(item.map(|item| quiet(&*item.preview)));
     pieces
 }
 

@@ -60,17 +60,17 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
             return false;
         };
         let facts = Facts {
-            subject: &|| page.calls.subject(session, &item).unwrap_or_default(),
+            subject: &|| page.calls.subject(session, item).unwrap_or_default(),
             tokens: *tokens,
             end: page.state.limits.end(),
             source: *source,
             in_context: *in_context,
             oversized: ui.oversized.is_reached(*tokens, window),
             repeated: page.repeats.of.contains_key(ix),
-            marked: app.is_marked(page.key, &item),
+            marked: app.is_marked(page.key, item),
         };
         let wanted = ui.listed == ShownItems::All || *in_context || filter.includes_departed();
-        wanted && filter.passes(&item, &facts)
+        wanted && filter.passes(item, &facts)
     };
     let mut rows: Vec<ListedItem> = Vec::with_capacity(page.state.items.len());
     rows.extend(
@@ -97,9 +97,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     if ui.item_direction == Direction::Reversed {
         rows.reverse();
     }
-    table(rows, |row| {
-        session.items().get(row.ix).map(|item| item_id(&item))
-    })
+    table(rows, |row| session.items().get(row.ix).map(item_id))
 }
 
 impl Row for ListedItem {
@@ -126,11 +124,11 @@ impl Row for ListedItem {
         }, means "the least that CARRIED has cost: the list price of cache reads",
             when |view| view.app.ui.size.0 >= COST_FROM;
         left "" [3; 3] |view, row| {
-            let letter = |item: &Item| piece(format!(" {}", letter(item.role())), row.tone(item.role()));
+            let letter = |item: &Item| piece(format!(" {}", letter(item.role)), row.tone(item.role));
             row.logged(view).map(letter).unwrap_or_default()
         };
         left "TOOL" [8, 10, 18] |view, row| {
-            let label = |item: &Item| piece(item::label(&item), row.tone(Tone::Plain));
+            let label = |item: &Item| piece(item::label(item), row.tone(Tone::Plain));
             row.logged(view).map(label).unwrap_or_default()
         };
         left "" [1; 3] |_, _| plain("");
@@ -147,17 +145,17 @@ impl Row for ListedItem {
         if let Some(first) = view.page.repeats.of.get(&self.ix) {
             let first = view.session.items().get(*first);
             let since = first
-                .and_then(|item| item.entered())
+                .and_then(|item| item.entered)
                 .map(|request| format!(", unchanged since #{}", request + 1));
             let again = format!("again{} · ", since.unwrap_or_default());
             pieces.push(piece(again, Tone::Oversized));
         }
-        pieces.extend(self.why_it_left(&item));
-        let name = view.page.calls.name(view.session, &item);
+        pieces.extend(self.why_it_left(item));
+        let name = view.page.calls.name(view.session, item);
         // Many results begin with what their call was about.
-        if item.kind() == Kind::ToolResult && !preview(&item).starts_with(&*name) {
+        if item.kind == Kind::ToolResult && !preview(item).starts_with(&*name) {
             pieces.extend([piece(&name, self.tone(Tone::Strong)), quiet(" · ")]);
-            pieces.push(piece(preview(&item), self.tone(Tone::Plain)));
+            pieces.push(piece(preview(item), self.tone(Tone::Plain)));
         } else {
             pieces.push(piece(&name, self.tone(Tone::Plain)));
         }
@@ -228,7 +226,7 @@ impl ListedItem {
 
     /// Returns the request that it entered with, and the time since the session began; of these what fits.
     fn when(&self, view: &View<'_>) -> String {
-        let history = self.logged(view).map(|item| view.entered(&item));
+        let history = self.logged(view).map(|item| view.entered(item));
         let (request, elapsed) = history.unwrap_or_default();
         let columns = view.fold().pick(0, WHEN_COLUMNS[0], WHEN_COLUMNS[1]);
         let both = [&*request, &*elapsed].join(" ");
@@ -256,7 +254,7 @@ impl ListedItem {
     fn mark(&self, view: &View<'_>) -> Option<Sign> {
         let item = self.logged(view);
         let window = view.page.state.limits.window;
-        if item.is_some_and(|item| view.app.is_marked(view.page.key, &item)) {
+        if item.is_some_and(|item| view.app.is_marked(view.page.key, item)) {
             Some(Sign::Marked)
         } else if view.app.ui.oversized.is_reached(self.tokens, window) {
             Some(Sign::Oversized)
@@ -274,7 +272,7 @@ impl ListedItem {
         if item.is_notice() {
             return Some(piece("notice · ", Tone::Warn));
         }
-        let why = item::words(item.left()?.why.name());
+        let why = item::words(item.left?.why.name());
         Some(quiet(format!("left: {why} · ")))
     }
 }

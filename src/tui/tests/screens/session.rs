@@ -504,7 +504,7 @@ fn one_key_lists_the_items_like_the_selected_one() {
     type_keys(&mut app, OPEN_SHOP);
     type_keys(&mut app, "/kind:skill⏎⎋");
     let row = (0..20).find(|_| {
-        let kind = app.selected_item().map(|(_, _, item)| item.kind());
+        let kind = app.selected_item().map(|(_, _, item)| item.kind);
         let is_skill = kind == Some(model::Kind::Skill);
         if !is_skill {
             type_keys(&mut app, "j");

@@ -187,8 +187,8 @@ fn an_item_leads_to_when_it_came_and_from_there_to_when_it_left() {
     type_keys(&mut app, "/billing⏎⏎c");
     let (_, _, selected) = app.selected_item().unwrap();
     let timeline = &app.page().unwrap().timeline;
-    let came = timeline.of_item(&selected);
-    let left = timeline.of_leaving(&selected);
+    let came = timeline.of_item(selected);
+    let left = timeline.of_leaving(selected);
     assert!(came < left);
     type_keys(&mut app, "@");
     assert_eq!(app.moment(), came);

@@ -15,10 +15,10 @@ fn session(lines: &[&str]) -> Session {
 fn content(session: &Session) -> (Vec<(Role, u64)>, usize) {
     let alive = session.alive().into_iter();
     let mut items: Vec<_> = alive
-        .map(|ix| (session.items()[ix].role(), session.items()[ix].hash()))
+        .map(|ix| (session.items()[ix].role, session.items()[ix].hash))
         .collect();
     items.sort_unstable();
-    let left = session.items().iter().filter_map(|item| item.left());
+    let left = session.items().iter().filter_map(|item| item.left);
     (
         items,
         left.filter(|left| left.why == LeaveReason::Cleared).count(),
@@ -86,7 +86,7 @@ fn a_shape_after_a_snapshot_takes_nothing_from_what_is_known() {
     assert_eq!(after.context().known, before.known);
     assert_eq!(after.context().used, before.used);
     let named = after.items().iter().filter(|item| item.in_context());
-    assert!(named.filter(|item| item.kind() == Kind::ToolList).count() > 1);
+    assert!(named.filter(|item| item.kind == Kind::ToolList).count() > 1);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn notices_of_background_agents_are_not_the_users() {
         let line = format!(
             r#"{{"parentUuid":null,"isSidechain":false,"type":"attachment","attachment":{{"type":"queued_command","prompt":"an agent is done","commandMode":"{mode}"}},"rendered":[{{"content":"an agent is done"}}],"uuid":"u1","sessionId":"5e55"}}"#
         );
-        session(&[&line]).items()[0].role()
+        session(&[&line]).items()[0].role
     };
     assert_eq!(queued("prompt"), Role::User);
     assert_eq!(queued("task-notification"), Role::Container);

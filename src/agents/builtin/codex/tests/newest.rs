@@ -41,7 +41,7 @@ fn a_compaction_costs_but_is_no_request_of_the_conversation() {
     let reported: Vec<_> = session("usage-record-compaction")
         .requests()
         .iter()
-        .map(|request| request.prompt())
+        .map(|request| request.prompt)
         .collect();
     assert_eq!(reported, [9_000, 9_130, 5_000, 3_000]);
     assert!(story.contains("22 skipped response_item/compaction_output\n"));
@@ -102,12 +102,9 @@ fn an_output_may_have_a_limit_of_its_own() {
     let sizes = session
         .items()
         .iter()
-        .filter(|item| item.role() == Role::Tool);
+        .filter(|item| item.role == Role::Tool);
     // 25 tokens of four bytes.
-    assert_eq!(
-        sizes.map(|item| item.size().bytes).collect::<Vec<_>>(),
-        [100]
-    );
+    assert_eq!(sizes.map(|item| item.size.bytes).collect::<Vec<_>>(), [100]);
 }
 
 #[test]
@@ -188,7 +185,7 @@ fn inherited_history_that_is_not_there_leaves_at_a_compaction() {
     let story = story("fork-without-base");
     assert!(story.contains("2 BeginningMissing\n"), "{story}");
     let session = session("fork-without-base");
-    assert_eq!(session.requests()[0].prompt(), 9_430);
+    assert_eq!(session.requests()[0].prompt, 9_430);
     // The rest of the first prompt is not taken for a prefix that comes back.
     let context = session.context();
     assert!(context.used < 2_000, "{}", context.used);

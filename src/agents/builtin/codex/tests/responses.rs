@@ -81,8 +81,8 @@ fn items_may_follow_the_count_of_theirs() {
     let results = session
         .items()
         .iter()
-        .filter(|item| item.role() == Role::Tool);
-    let sizes: Vec<u64> = results.map(|item| item.attributed().unwrap().0).collect();
+        .filter(|item| item.role == Role::Tool);
+    let sizes: Vec<u64> = results.map(|item| item.attributed.unwrap().0).collect();
     assert_eq!(sizes, [30, 1270, 22, 510]);
 }
 

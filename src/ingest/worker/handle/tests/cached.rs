@@ -70,7 +70,7 @@ fn opening_a_session_reads_its_log() {
     watching.handle.look_at(file_id(&path));
     watching.until("opened", |sessions| {
         let session = sessions.get(key(&path));
-        session.is_some_and(|session| session.items().iter().any(|item| item.preview() == "words"))
+        session.is_some_and(|session| session.items().iter().any(|item| &*item.preview == "words"))
     });
     watching.assert_same_as_fresh(&path);
 }
