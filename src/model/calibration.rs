@@ -79,7 +79,7 @@ impl Sample {
     }
 }
 
-/// A attributed delta: what was counted here against what the provider reported.
+/// A delta that was attributed: the items that were counted here, to be compared with the tokens that were reported.
 #[derive(Debug, Clone)]
 struct AttributedDelta {
     /// The parts of its items.
@@ -239,8 +239,8 @@ impl Calibration {
         self.seen.len() < PROVING_DELTAS
     }
 
-    /// Learns from a attributed delta: the items in it, and what they cost together, by what becomes of
-    /// thinking. Deltas with not attributed thinking or images teach nothing. Returns whether what was attributed
+    /// Learns from an attributed delta: its items, and the tokens that they cost together, by what becomes of
+    /// thinking. A delta with images, or with thinking that is not attributed, teaches nothing. Returns whether what was attributed
     /// before is to be attributed again.
     pub fn learn(&mut self, items: &[Sample], reported: [f64; 3]) -> bool {
         let differ = reported.iter().any(|tokens| *tokens != reported[0]);

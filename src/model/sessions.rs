@@ -95,7 +95,7 @@ impl FileFacts {
     }
 }
 
-/// A change that the sessions takes in.
+/// A change of the sessions.
 #[derive(Debug)]
 pub enum Update {
     /// A file was found, or its size or time changed.

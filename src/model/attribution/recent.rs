@@ -1,4 +1,4 @@
-//! Keeps the items that each request attributed, in one list: a log may have a million requests and never compact.
+//! Keeps the items that each request attributed, in one list: a log may have many requests and never compact.
 
 use crate::history::{ItemIx, RequestIx};
 

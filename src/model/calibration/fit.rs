@@ -125,7 +125,7 @@ impl Calibration {
     }
 }
 
-/// A attributed delta that a fit is made of.
+/// An attributed delta, as a fit uses it.
 struct Point<'s> {
     attributed: &'s AttributedDelta,
     /// The tokens that were reported for it, under the present hypothesis about thinking.

@@ -124,12 +124,12 @@ impl CauseSource {
 /// The items that a reset leaves in the context.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum RetainedItems {
-    /// Nothing.
+    /// Nothing stays.
     #[default]
     Nothing,
-    /// The content of these nodes leaves.
+    /// The items of these nodes stay.
     Nodes(Vec<Key>),
-    /// All from the first to the last of these on the live branch; no `last`: to its end.
+    /// The items from the first to the last of these nodes on the live branch stay; no `last`: to its end.
     Range {
         /// The first node that stays.
         first: Key,
@@ -138,7 +138,7 @@ pub enum RetainedItems {
     },
 }
 
-/// All items from this node on leave; without such a node, nothing does.
+/// All items from this node on stay; without such a node, nothing stays.
 impl From<Option<Key>> for RetainedItems {
     fn from(first: Option<Key>) -> RetainedItems {
         first.map_or(RetainedItems::Nothing, |first| RetainedItems::Range {
