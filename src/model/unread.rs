@@ -36,7 +36,7 @@ impl State {
     /// Returns true if the newest report is of the time since the last reset. A reading that begins at a reset cannot
     /// notice that an older one was written again.
     pub(super) fn has_report_of_epoch(&self) -> bool {
-        let is_newer = |reset: &PastReset| self.anchor().is_some_and(|it| it.at() >= reset.at);
+        let is_newer = |reset: &PastReset| self.anchor().is_some_and(|it| it.at >= reset.at);
         self.coverage != Coverage::Epoch || self.resets().last().is_none_or(is_newer)
     }
 
