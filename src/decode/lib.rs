@@ -12,6 +12,7 @@ pub mod pdf;
 pub mod prompts;
 pub mod protobuf;
 pub mod rows;
+pub mod sums;
 mod text;
 pub mod time;
 

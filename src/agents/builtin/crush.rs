@@ -20,13 +20,13 @@ use decode::anthropic::ToolNames;
 use decode::image;
 use decode::lenient::{Count, ReportedCount, Text, record};
 use decode::rows::{self, Line};
+use decode::sums::PendingResponse;
 use formats::database::{DatabaseSpec, Schema};
 use formats::settings::{Layers, Settings, SettingsFile};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use jiff::Timestamp;
 use model::event::{
-    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
-    Usage,
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
 use model::window::{Compaction, Overrides};
 use model::{Kind, LeaveReason, Role};
@@ -165,9 +165,8 @@ record! {
 
 /// A response without a report.
 struct Response {
-    place: Place,
-    time: Option<Timestamp>,
-    request: Key,
+    pending: PendingResponse,
+    is_old: bool,
     is_claude: bool,
     /// The bytes that were written, hidden ones too.
     written: u64,
@@ -188,9 +187,8 @@ impl Response {
     /// output of a newer one may contain thinking that is not logged, so it may be longer than the logged text, but
     /// hardly longer than the prompt.
     fn is_too_short_for(&self, output: u64, prompt: u64) -> bool {
-        let is_old = self.time.is_some_and(|time| time < CHANGED);
         let is_cached = output >= LEAST_CACHED && output > self.written;
-        is_cached && (is_old || output > prompt)
+        is_cached && (self.is_old || output > prompt)
     }
 }
 
@@ -233,26 +231,24 @@ impl CrushDecoder {
         let Some(response) = self.responses.remove(&answer) else {
             return;
         };
-        out.begin(response.place);
-        out.set_time(response.time);
+        let request = response.pending.request;
+        response.pending.begin(out);
         if response.is_too_short_for(output, prompt) {
             // Together they are all of the context. Which part was output is not known.
             let all = prompt.saturating_add(output);
             let own = response.written / BYTES_OF_TOKEN;
             let prompt = all.saturating_sub(own.min(output));
-            out.usage(Usage::estimated(response.request, prompt));
-            return out.billed_sum(response.request, BilledUsage::new(all, 0));
+            out.usage(Usage::estimated(request, prompt));
+            return out.billed_sum(request, BilledUsage::new(all, 0));
         }
         let usage = if is_first || response.is_claude {
-            Usage::estimated(response.request, prompt)
+            Usage::estimated(request, prompt)
         } else {
-            Usage::reported(response.request, prompt)
+            Usage::reported(request, prompt)
         };
-        let billed = BilledUsage::new(prompt, output);
-        let output = Some(output);
         out.usage(Usage {
-            output,
-            billed,
+            output: Some(output),
+            billed: BilledUsage::new(prompt, output),
             ..usage
         });
     }
@@ -291,9 +287,8 @@ impl CrushDecoder {
                 out.meta(model.changes(&mut self.meta));
                 let request = Key::of_parts(&["crush", row.id.or_empty()]);
                 let response = Response {
-                    place: out.place(),
-                    time: out.time(),
-                    request,
+                    pending: PendingResponse::new(request, out),
+                    is_old: out.time().is_some_and(|time| time < CHANGED),
                     is_claude: row.model.or_empty().contains("claude"),
                     written: items.iter().map(written).sum(),
                 };

@@ -25,12 +25,12 @@ mod settings;
 
 use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use decode::lenient::{self, Count, LostFields, Text, record};
+use decode::sums::{PendingResponse, ReportedSums};
 use decode::text;
 use formats::is_uuid;
 use formats::{CachePlacement, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
-use jiff::Timestamp;
 use model::event::{
-    BilledUsage, Cause, Event, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems, Usage,
+    BilledUsage, Cause, Event, EventSink, Key, Meta, Node, Part, Reset, RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::path::Path;
@@ -117,22 +117,13 @@ impl Numbers {
     }
 }
 
-/// A response, by its message.
-#[derive(Clone, Copy)]
-struct Response {
-    request: Key,
-    place: Place,
-    at: Option<Timestamp>,
-}
-
 /// Decodes one session.
 #[derive(Default)]
 struct DroidDecoder {
     settings: Settings,
-    /// The sums of all responses that were reported.
-    reported: BilledUsage,
+    reported: ReportedSums,
     /// The newest response since the last compaction.
-    newest: Option<Response>,
+    newest: Option<PendingResponse>,
     tools: ToolNames,
     /// The messages so far.
     messages: Vec<Key>,
@@ -169,26 +160,22 @@ impl Decoder for DroidDecoder {
 
     /// Other sums than those that were reported are of a new response. It was written before them.
     fn read_end(&mut self, out: &mut EventSink<'_>) {
-        let sums = self.settings.sums.map(Numbers::billed);
-        let sums = sums.filter(|sums| *sums != self.reported);
-        let (Some(sums), Some(last)) = (sums, self.settings.last) else {
+        let (Some(sums), Some(last)) = (self.settings.sums, self.settings.last) else {
             return;
         };
-        let before = std::mem::replace(&mut self.reported, sums);
-        let prompt = last.billed().prompt();
-        let Some(newest) = self.newest.filter(|_| prompt > 0) else {
-            return;
-        };
-        out.begin(newest.place);
-        out.set_time(newest.at);
-        out.usage(Usage {
-            model: self.meta.model.clone(),
-            cached: last.cache_read.or_zero(),
-            output: last.output.0,
-            // Those that were missed count, too.
-            billed: sums.checked_sub(before).unwrap_or(last.billed()),
-            ..Usage::reported(newest.request, prompt)
-        });
+        let numbers = last.billed();
+        let growth = self.reported.growth(sums.billed(), numbers);
+        let newest = self.newest.filter(|_| numbers.prompt() > 0);
+        if let (Some(billed), Some(newest)) = (growth, newest) {
+            newest.begin(out);
+            out.usage(Usage {
+                model: self.meta.model.clone(),
+                cached: numbers.cache_read,
+                output: last.output.0,
+                billed,
+                ..Usage::reported(newest.request, numbers.prompt())
+            });
+        }
     }
 }
 
@@ -219,11 +206,7 @@ impl DroidDecoder {
                 out.meta(meta.changes(&mut self.meta));
                 let items = assistant_items(&message.content, &mut self.tools, out);
                 let request = record.id.get().map(|id| Key::of_parts(&["response", id]));
-                self.newest = request.map(|request| Response {
-                    request,
-                    place: out.place(),
-                    at: out.time(),
-                });
+                self.newest = request.map(|request| PendingResponse::new(request, out));
                 return out.node(Node::output(key, request, items));
             }
             "user" => {
@@ -281,7 +264,7 @@ impl DroidDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::ByLength;
+    use model::event::{ByLength, Place};
 
     #[test]
     fn logs_are_told_by_name_and_by_content() {

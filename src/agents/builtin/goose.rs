@@ -21,12 +21,12 @@ use decode::anthropic::{ToolNames, part_of};
 use decode::image;
 use decode::lenient::{self, Count, LostFields, Pieces, Raw, Text, Window, record};
 use decode::rows::{self, Line};
+use decode::sums::{PendingResponse, ReportedSums};
 use formats::settings::{Layers, Settings};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE, decoder};
-use jiff::Timestamp;
 use model::event::{
-    BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place,
-    Reset, RetainedItems, Usage,
+    BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset,
+    RetainedItems, Usage,
 };
 use model::window::{Compaction, Overrides};
 use model::{Kind, LeaveReason, Role};
@@ -141,9 +141,7 @@ record! {
 
 /// The newest response.
 struct Response {
-    request: Key,
-    place: Place,
-    time: Option<Timestamp>,
+    pending: PendingResponse,
     at: u64,
     own: Option<Numbers>,
     is_reported: bool,
@@ -159,9 +157,9 @@ struct GooseDecoder {
     /// The request of the ledger that was reported last, and those that were billed.
     reported: u64,
     billed: u64,
-    /// The cost of all requests where the ledger lacks some, and the cost that was emitted.
+    /// The cost of all requests where the ledger lacks some.
     sums: BilledUsage,
-    told: BilledUsage,
+    emitted: ReportedSums,
     tools: ToolNames,
     newest: Option<Response>,
     /// True if a response was given the numbers of the one after it.
@@ -183,9 +181,7 @@ impl Decoder for GooseDecoder {
 
     fn read_end(&mut self, out: &mut EventSink<'_>) {
         self.report(true, out);
-        let rest = self.sums.saturating_sub(self.told);
-        if rest != BilledUsage::default() {
-            self.told = self.told.plus(rest);
+        if let Some(rest) = self.emitted.rest(self.sums) {
             let request = Key::of_parts(&["goose sums", &self.id, &self.billed.to_string()]);
             out.billed_rest(request, rest);
         }
@@ -215,7 +211,7 @@ impl GooseDecoder {
         for numbers in after(&self.ledger, self.billed) {
             self.billed = numbers.id.or_zero();
             let billed = numbers.billed();
-            self.told = self.told.plus(billed);
+            self.emitted.add(billed);
             let at = numbers.at.0.and_then(|_| numbers.at.time());
             out.set_time(at.or(time));
             out.billed(numbers.request(&self.id), billed);
@@ -278,7 +274,7 @@ impl GooseDecoder {
         let same = same.filter(|newest| own.is_none() && newest.at == at);
         let own_key = || Key::of_parts(&["goose", &self.id, &row.id.or_zero().to_string()]);
         let request = match same {
-            Some(newest) => newest.request,
+            Some(newest) => newest.pending.request,
             // With the key of the ledger a response and its cost are one.
             None => logged(&self.ledger, self.reported, at, own, false)
                 .filter(|numbers| numbers.at.0.is_some())
@@ -288,9 +284,7 @@ impl GooseDecoder {
         items.retain(|item| same.is_none() || item.kind != Kind::Thinking);
         if same.is_none() {
             self.newest = Some(Response {
-                request,
-                place: out.place(),
-                time: out.time(),
+                pending: PendingResponse::new(request, out),
                 at,
                 own,
                 is_reported: false,
@@ -320,13 +314,12 @@ impl GooseDecoder {
         newest.is_reported = true;
         let prompt = numbers.input.or_zero();
         if prompt > 0 {
-            out.begin(newest.place);
-            out.set_time(newest.time);
+            newest.pending.begin(out);
             // Its cost is in the ledger.
             out.usage(Usage {
                 cached: numbers.cache_read.or_zero(),
                 output: numbers.output.0,
-                ..Usage::reported(newest.request, prompt)
+                ..Usage::reported(newest.pending.request, prompt)
             });
         }
     }

@@ -17,6 +17,7 @@
 use decode::anthropic::ToolNames;
 use decode::lenient::{Count, Raw, ReportedCount, Text, record};
 use decode::rows::{self, Line};
+use decode::sums::ReportedSums;
 use formats::database::{DatabaseSpec, Schema};
 use formats::settings::{Settings, SettingsFile, tokens_of};
 use formats::{
@@ -163,8 +164,7 @@ struct HermesDecoder {
     sums: Option<(u64, BilledUsage)>,
     /// The newest request: the sums are written before its response.
     pending: Option<BilledUsage>,
-    /// The part of the sums that was reported, by request or at the end.
-    told: BilledUsage,
+    reported: ReportedSums,
     tools: ToolNames,
     /// The time of the row before, and the latest of any, in seconds since 1970.
     last: f64,
@@ -194,10 +194,8 @@ impl Decoder for HermesDecoder {
         let Some((calls, sum)) = self.sums else {
             return;
         };
-        let told = self.told.plus(self.pending.unwrap_or_default());
-        let rest = sum.saturating_sub(told);
-        if rest != BilledUsage::default() {
-            self.told = self.told.plus(rest);
+        let sum = sum.saturating_sub(self.pending.unwrap_or_default());
+        if let Some(rest) = self.reported.rest(sum) {
             let id = self.meta.id.as_deref().unwrap_or_default();
             let request = Key::of_parts(&["hermes sums", id, &calls.to_string()]);
             out.billed_rest(request, rest);
@@ -283,7 +281,7 @@ impl HermesDecoder {
                 let id = self.meta.id.as_deref().unwrap_or_default();
                 let request = Key::of_parts(&["hermes", id, &row.id.or_zero().to_string()]);
                 let billed = self.pending.take();
-                self.told = self.told.plus(billed.unwrap_or_default());
+                self.reported.add(billed.unwrap_or_default());
                 usage = billed.map(|billed| report(request, billed));
                 Node::output(Some(key), Some(request), items)
             }

@@ -21,11 +21,12 @@ mod session;
 use decode::anthropic::ToolNames;
 use decode::image;
 use decode::lenient::{self, Count, LostFields, Raw, Text, record};
+use decode::sums::PendingResponse;
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
 use jiff::Timestamp;
 use model::event::{
-    Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Reset,
-    RetainedItems, Usage,
+    Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset, RetainedItems,
+    Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use session::Session;
@@ -137,7 +138,7 @@ struct KiroDecoder {
     /// The sizes at the ends of turns that were not emitted.
     ends: HashMap<Key, u64>,
     /// The model's messages, and when those with a size were emitted.
-    answers: HashMap<Key, (Place, Option<Timestamp>)>,
+    answers: HashMap<Key, PendingResponse>,
     emitted: HashMap<Key, u64>,
     messages: HashSet<Key>,
     /// The user's message at the end of the conversation.
@@ -201,16 +202,14 @@ impl Decoder for KiroDecoder {
     /// Emits the facts and sizes that were written beside the log after the messages they are about.
     fn read_end(&mut self, out: &mut EventSink<'_>) {
         out.meta(self.facts.clone().changes(&mut self.meta));
-        let new = |(key, tokens): (&Key, &u64)| {
-            let (place, at) = *self.answers.get(key)?;
-            (self.emitted.get(key) != Some(tokens)).then_some((place, at, *key, *tokens))
-        };
-        let mut sizes: Vec<_> = self.ends.iter().filter_map(new).collect();
-        sizes.sort_by_key(|(place, ..)| *place);
-        for (place, at, key, tokens) in sizes {
-            out.begin(place);
-            out.set_time(at);
-            self.size(key, tokens, out);
+        let is_new = |(key, tokens): &(&Key, &u64)| self.emitted.get(key) != Some(tokens);
+        let new = self.ends.iter().filter(is_new);
+        let new = new.filter_map(|(key, tokens)| Some((*self.answers.get(key)?, *tokens)));
+        let mut sizes: Vec<_> = new.collect();
+        sizes.sort_by_key(|(answer, _)| answer.place);
+        for (answer, tokens) in sizes {
+            answer.begin(out);
+            self.size(answer.request, tokens, out);
         }
     }
 }
@@ -236,7 +235,7 @@ impl KiroDecoder {
         self.unanswered = None;
         out.node(Node::output(key, key, items));
         if let Some(key) = key {
-            self.answers.insert(key, (out.place(), out.time()));
+            self.answers.insert(key, PendingResponse::new(key, out));
             if let Some(tokens) = self.ends.get(&key) {
                 self.size(key, *tokens, out);
             }

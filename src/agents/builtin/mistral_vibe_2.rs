@@ -14,9 +14,10 @@
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Count, LostFields, Text, Window, record};
 use decode::openai::{self, Call, Content};
+use decode::sums::{PendingResponse, ReportedSums};
 use formats::settings::Layers;
 use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
-use model::event::{BilledUsage, EventSink, Key, Meta, NewItem, Node, Part, Place, Usage};
+use model::event::{BilledUsage, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 use std::path::{Path, PathBuf};
 
@@ -102,9 +103,8 @@ struct VibeDecoder {
     /// `meta.json`, until it is used.
     document: Option<String>,
     stats: Stats,
-    /// The sums of all responses that were reported.
-    reported: BilledUsage,
-    newest: Option<(Key, Place)>,
+    reported: ReportedSums,
+    newest: Option<PendingResponse>,
     tools: ToolNames,
     meta: Meta,
 }
@@ -131,19 +131,19 @@ impl Decoder for VibeDecoder {
     fn read_end(&mut self, out: &mut EventSink<'_>) {
         let sums = BilledUsage::new(self.stats.prompts.or_zero(), self.stats.outputs.or_zero());
         let prompt = self.stats.prompt.or_zero();
-        let Some((request, place)) = self.newest.filter(|_| prompt > 0 && sums != self.reported)
-        else {
+        let Some(newest) = self.newest.filter(|_| prompt > 0) else {
             return;
         };
-        let before = std::mem::replace(&mut self.reported, sums);
-        out.begin(place);
-        out.usage(Usage {
-            model: self.meta.model.clone(),
-            output: self.stats.output.0,
-            billed: sums.checked_sub(before).unwrap_or(sums),
-            is_whole: true,
-            ..Usage::reported(request, prompt)
-        });
+        if let Some(billed) = self.reported.growth(sums, sums) {
+            newest.begin(out);
+            out.usage(Usage {
+                model: self.meta.model.clone(),
+                output: self.stats.output.0,
+                billed,
+                is_whole: true,
+                ..Usage::reported(newest.request, prompt)
+            });
+        }
     }
 }
 
@@ -193,9 +193,8 @@ impl VibeDecoder {
                 Node::new(key, Part::Input, vec![item])
             }
             "assistant" => {
-                let place = out.place();
-                let request = Key::of_number("vibe response", place.id());
-                self.newest = Some((request, place));
+                let request = Key::of_number("vibe response", out.place().id());
+                self.newest = Some(PendingResponse::new(request, out));
                 let Message {
                     reasoning,
                     content,

@@ -17,12 +17,12 @@ use decode::anthropic::ToolNames;
 use decode::image;
 use decode::lenient::{self, Count, Raw, Text, record};
 use decode::rows::{self, Line};
+use decode::sums::PendingResponse;
 use formats::database::{DatabaseSpec, Schema};
 use formats::{ANTHROPIC, Base, CachePlacement, Claim, Decoder, Format, Root, StoreKind, decoder};
 use json::each_field;
 use model::event::{
-    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
-    Usage,
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::HashMap;
@@ -166,7 +166,7 @@ struct ZedDecoder {
     usage: HashMap<Key, Numbers>,
     /// The turn, and its newest response.
     turn: Option<Key>,
-    newest: Option<(Key, Place)>,
+    newest: Option<PendingResponse>,
     /// The user's messages and their bytes.
     users: Vec<(Key, usize)>,
     tools: ToolNames,
@@ -215,7 +215,7 @@ impl ZedDecoder {
         } else if let Some(message) = &row.agent {
             let (id, line) = (self.meta.id.as_deref(), out.place().line().to_string());
             let request = Key::of_parts(&["zed", id.unwrap_or_default(), &line]);
-            self.newest = Some((request, out.place()));
+            self.newest = Some(PendingResponse::new(request, out));
             let items = self.items(message, Role::Assistant, out);
             out.node(Node::output(Some(key), Some(request), items));
             let results = self.results(message, out);
@@ -249,17 +249,16 @@ impl ZedDecoder {
         let turn = self.turn.and_then(|turn| self.usage.get(&turn));
         let numbers = turn.copied().unwrap_or_default();
         let prompt = numbers.billed().prompt();
-        let Some((request, place)) = self.newest.filter(|_| prompt > 0) else {
+        let Some(newest) = self.newest.take_if(|_| prompt > 0) else {
             return;
         };
-        self.newest = None;
         let here = out.place();
-        out.begin(place);
+        newest.begin(out);
         // Its cost is in the sum of the thread.
         out.usage(Usage {
             cached: numbers.read.or_zero(),
             output: numbers.output.0,
-            ..Usage::reported(request, prompt)
+            ..Usage::reported(newest.request, prompt)
         });
         out.begin(here);
     }

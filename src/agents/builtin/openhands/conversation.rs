@@ -6,12 +6,12 @@ use super::items;
 use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
 use decode::lenient::{self, LostFields, Raw, Text};
+use decode::sums::PendingResponse;
 use decode::time::civil;
 use formats::{Decoder, StateUpdate};
 use jiff::Timestamp;
 use model::event::{
-    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
-    Usage,
+    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
@@ -31,7 +31,7 @@ pub(super) struct OpenHandsDecoder {
     /// The answers whose calls are not known yet.
     unknown: HashSet<Key>,
     /// The answer that the newest event begins, with its place and time.
-    open: Option<(Key, Place, Option<Timestamp>)>,
+    open: Option<PendingResponse>,
     /// The first system prompt's event.
     system: Option<Key>,
     /// The newest answer.
@@ -93,10 +93,9 @@ impl Decoder for OpenHandsDecoder {
         let known: Vec<Key> = self.unknown.iter().filter(is_known).copied().collect();
         match (known.as_slice(), self.open) {
             ([], _) => StateUpdate::Accepted,
-            ([response], Some((open, place, at))) if *response == open => {
-                out.begin(place);
-                out.set_time(at);
-                self.emit_usage(open, out);
+            ([response], Some(open)) if *response == open.request => {
+                open.begin(out);
+                self.emit_usage(open.request, out);
                 StateUpdate::Accepted
             }
             _ => StateUpdate::RereadLog,
@@ -342,7 +341,7 @@ impl OpenHandsDecoder {
             return;
         }
         self.unknown.insert(request);
-        self.open = Some((request, out.place(), out.time()));
+        self.open = Some(PendingResponse::new(request, out));
         self.emit_usage(request, out);
     }
 
