@@ -4,6 +4,51 @@
 //! SQL makes the lines, mostly by `json_object`. The connection is read-only, and has one more function:
 //! `unzstd(x)`, the text of a zstd frame; a text is returned as it is.
 
+/// Returns the SQL of a JSON object, as a literal, from a list of columns: of each its type, its name in the object, and
+/// the expression of its value, which is the row's column of that name (`r.name`) if there is none. The text is put
+/// together without a parser, so that a broken document in a row is the decoder's to report.
+///
+/// | type | value |
+/// |---|---|
+/// | `text` | a string, whatever the column holds |
+/// | `integer`, `real` | a number, 0 for what is none |
+/// | `count` | the value itself; an empty string for bytes, so that it is unreadable and not 0 |
+/// | `flag` | true or false |
+/// | `json` | JSON as it is |
+///
+/// After `from`, it is the whole query of a header; after `each`, a list of objects, one of each row of a query.
+///
+/// ```text
+/// header: object!(from "sessions AS r WHERE id = ?1"; text id, text title),
+/// line: object!(text id, integer at = "r.created_at", json parts),
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! sql_object {
+    (each $from:literal by $order:literal; $($columns:tt)*) => {
+        concat!(
+            "(SELECT '[' || coalesce(group_concat(", $crate::sql_object!($($columns)*), ", ',' ORDER BY ", $order,
+            "), '') || ']' FROM ", $from, ")"
+        )
+    };
+    (from $from:literal; $($columns:tt)*) => { concat!("SELECT ", $crate::sql_object!($($columns)*), " FROM ", $from) };
+    ($type:ident $name:ident $(= $value:expr)? $(, $types:ident $names:ident $(= $values:expr)?)* $(,)?) => {
+        concat!(
+            "'{\"", stringify!($name), "\":' || ", $crate::sql_object!(@ $type $name $($value)?),
+            $(" || ',\"", stringify!($names), "\":' || ", $crate::sql_object!(@ $types $names $($values)?),)*
+            " || '}'"
+        )
+    };
+    (@ $type:ident $name:ident) => { $crate::sql_object!(@ $type $name concat!("r.", stringify!($name))) };
+    (@ text $name:ident $value:expr) => { concat!("json_quote(CAST(", $value, " AS TEXT))") };
+    (@ integer $name:ident $value:expr) => { concat!("json_quote(CAST(", $value, " AS INTEGER))") };
+    (@ real $name:ident $value:expr) => { concat!("coalesce(CAST(", $value, " AS REAL), 'null')") };
+    (@ count $name:ident $value:expr) => { concat!("json_quote(iif(typeof(", $value, ") = 'blob', '', ", $value, "))") };
+    (@ flag $name:ident $value:expr) => { concat!("iif(", $value, ", 'true', 'false')") };
+    (@ json $name:ident $value:expr) => { concat!("coalesce(", $value, ", 'null')") };
+}
+pub use crate::sql_object as object;
+
 /// The first bytes of every SQLite database. An encrypted one has others.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
 

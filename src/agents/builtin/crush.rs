@@ -21,7 +21,7 @@ use decode::image;
 use decode::lenient::{Count, ReportedCount, Text, record};
 use decode::rows::{self, Line};
 use decode::sums::PendingResponse;
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 use formats::settings::{Layers, Settings, SettingsFile};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use jiff::Timestamp;
@@ -84,10 +84,10 @@ fn projects(list: &[u8]) -> Vec<PathBuf> {
 static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[
         Schema {
-            line: r#"'{"id":' || json_quote(CAST(r.id AS TEXT)) || ',"role":' || json_quote(CAST(r.role AS TEXT))
-                || ',"model":' || json_quote(CAST(r.model AS TEXT))
-                || ',"at":' || coalesce(CAST(r.created_at AS INTEGER), 'null')
-                || ',"summary":' || iif(r.is_summary_message, 'true', 'false') || ',"parts":' || r.parts || '}'"#,
+            line: object!(
+                text id, text role, text model, integer at = "r.created_at",
+                flag summary = "r.is_summary_message", json parts,
+            ),
             changed: PARTS,
             ..AUGUST_2025
         },
@@ -105,23 +105,23 @@ const AUGUST_2025: Schema = Schema {
         (SELECT octet_length(parts) + coalesce(finished_at, 0) FROM messages WHERE session_id = s.id
             ORDER BY rowid DESC LIMIT 1)
         FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
-    header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(title AS TEXT),
-        'parent', CAST(parent_session_id AS TEXT),
-        'cwd', (SELECT substr(file, 1, length(file) - 16) FROM pragma_database_list
-            WHERE file LIKE '%/.crush/crush.db' AND name = 'main'),
-        'prompt', iif(typeof(prompt_tokens) = 'blob', '', prompt_tokens),
-        'output', iif(typeof(completion_tokens) = 'blob', '', completion_tokens),
-        'answer', (SELECT CAST(id AS TEXT) FROM messages WHERE session_id = ?1 AND role = 'assistant'
-            AND finished_at IS NOT NULL ORDER BY rowid DESC LIMIT 1),
-        'answers', (SELECT count(*) FROM (SELECT 1 FROM messages WHERE session_id = ?1 AND role = 'assistant'
-            AND finished_at IS NOT NULL LIMIT 2))) FROM sessions WHERE id = ?1",
+    header: object!(
+        from "sessions AS r WHERE id = ?1";
+        text id, text title, text parent = "r.parent_session_id",
+        text cwd = "(SELECT substr(file, 1, length(file) - 16) FROM pragma_database_list
+            WHERE file LIKE '%/.crush/crush.db' AND name = 'main')",
+        count prompt = "r.prompt_tokens", count output = "r.completion_tokens",
+        text answer = "(SELECT id FROM messages WHERE session_id = ?1 AND role = 'assistant'
+            AND finished_at IS NOT NULL ORDER BY rowid DESC LIMIT 1)",
+        integer answers = "(SELECT count(*) FROM (SELECT 1 FROM messages WHERE session_id = ?1
+            AND role = 'assistant' AND finished_at IS NOT NULL LIMIT 2))",
+    ),
     from: "messages WHERE session_id = ?1",
     order: "rowid",
-    line: r#"'{"id":' || json_quote(CAST(r.id AS TEXT)) || ',"role":' || json_quote(CAST(r.role AS TEXT))
-        || ',"model":' || json_quote(CAST(r.model AS TEXT))
-        || ',"at":' || coalesce(CAST(r.created_at AS INTEGER), 'null')
-        || ',"summary":' || iif(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 'true', 'false')
-        || ',"parts":' || r.parts || '}'"#,
+    line: object!(
+        text id, text role, text model, integer at = "r.created_at",
+        flag summary = "r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1)", json parts,
+    ),
     settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
     changed: r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))
         + 1000000000 * coalesce(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,

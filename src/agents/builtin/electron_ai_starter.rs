@@ -13,7 +13,7 @@
 
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Millis, ReportedCount, Text, record};
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part as Direction, Reset,
@@ -40,8 +40,9 @@ static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[Schema {
         sessions: "SELECT id, NULL, updated_at, message_count, \
                    (SELECT max(rowid) FROM session_snapshots WHERE session_id = s.id) FROM chat_sessions AS s",
-        header: "SELECT json_object('session', CAST(id AS TEXT), 'title', CAST(title AS TEXT), \
-                 'model', CAST(model_id AS TEXT)) FROM chat_sessions WHERE id = ?1",
+        header: object!(
+            from "chat_sessions AS r WHERE id = ?1"; text session = "r.id", text title, text model = "r.model_id",
+        ),
         // A summary comes after the message that was the last when it was made.
         from: "(SELECT 0 AS kind, rowid AS n, id, created_at AS at, role, input_tokens AS input, \
                 output_tokens AS output, coalesce(completed_at, 0) AS mark, NULL AS content, NULL AS cutoff \
@@ -49,14 +50,14 @@ static STORE: DatabaseSpec = DatabaseSpec {
                 UNION ALL SELECT 1, rowid, id, created_at, NULL, NULL, NULL, 0, content_json, message_cutoff_id \
                 FROM session_snapshots WHERE session_id = ?1)",
         order: "at, kind, n",
-        line: "json_object('id', CAST(r.id AS TEXT), 'at', CAST(r.at AS INTEGER), 'role', CAST(r.role AS TEXT), \
-               'input', iif(typeof(r.input) = 'blob', '', r.input), \
-               'output', iif(typeof(r.output) = 'blob', '', r.output), \
-               'summary', CAST(r.content AS TEXT), 'cutoff', CAST(r.cutoff AS TEXT), \
-               'parts', (SELECT json_group_array(json_object('kind', CAST(kind AS TEXT), \
-               'text', CAST(content_text AS TEXT), 'json', CAST(content_json AS TEXT), \
-               'call', CAST(tool_call_id AS TEXT), 'tool', CAST(tool_name AS TEXT)) ORDER BY sequence, p.rowid) \
-               FROM message_parts AS p WHERE message_id = r.id))",
+        line: object!(
+            text id, integer at, text role, count input, count output, text summary = "r.content", text cutoff,
+            json parts = object!(
+                each "message_parts AS p WHERE message_id = r.id" by "sequence, p.rowid";
+                text kind = "p.kind", text text = "p.content_text", text json = "p.content_json",
+                text call = "p.tool_call_id", text tool = "p.tool_name",
+            ),
+        ),
         settled: "1",
         changed: "CAST(r.mark + coalesce(r.input, 0) + coalesce(r.output, 0) + coalesce( \
                   (SELECT max(updated_at) FROM message_parts WHERE message_id = r.id), 0) AS INTEGER)",

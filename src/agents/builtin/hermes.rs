@@ -18,7 +18,7 @@ use decode::anthropic::ToolNames;
 use decode::lenient::{Count, Raw, ReportedCount, Text, record};
 use decode::rows::{self, Line};
 use decode::sums::ReportedSums;
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 use formats::settings::{Settings, SettingsFile, tokens_of};
 use formats::{
     CachePlacement, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
@@ -91,25 +91,22 @@ static STORE: DatabaseSpec = DatabaseSpec {
             api_call_count, input_tokens, output_tokens, title, message_count,
             (SELECT id FROM messages WHERE session_id = s.id ORDER BY timestamp DESC LIMIT 1)
             FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
-        header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(title AS TEXT), 'cwd', CAST(cwd AS TEXT),
-            'model', CAST(model AS TEXT), 'parent', CAST(parent_session_id AS TEXT),
-            'prompt', CAST(system_prompt AS TEXT), 'calls', CAST(api_call_count AS INTEGER),
-            'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
-            'output', iif(typeof(output_tokens) = 'blob', '', output_tokens),
-            'read', iif(typeof(cache_read_tokens) = 'blob', '', cache_read_tokens),
-            'written', iif(typeof(cache_write_tokens) = 'blob', '', cache_write_tokens),
-            'reasoning', iif(typeof(reasoning_tokens) = 'blob', '', reasoning_tokens)) FROM sessions WHERE id = ?1",
+        header: object!(
+            from "sessions AS r WHERE id = ?1";
+            text id, text title, text cwd, text model, text parent = "r.parent_session_id",
+            text prompt = "r.system_prompt", integer calls = "r.api_call_count", count input = "r.input_tokens",
+            count output = "r.output_tokens", count read = "r.cache_read_tokens",
+            count written = "r.cache_write_tokens", count reasoning = "r.reasoning_tokens",
+        ),
         // There is no index of a session's rows in their order.
         from: "messages WHERE id IN (SELECT id FROM messages WHERE session_id = ?1)",
         order: "id",
-        line: r#"'{"id":' || r.id || ',"role":' || json_quote(CAST(r.role AS TEXT))
-            || ',"at":' || coalesce(CAST(r.timestamp AS REAL), 'null')
-            || ',"rewound":' || iif(r.active = 0 AND r.compacted = 0, 'true', 'false')
-            || ',"content":' || json_quote(CAST(coalesce(r.api_content, r.content) AS TEXT))
-            || ',"reasoning":' || json_quote(CAST(coalesce(r.reasoning_content, r.reasoning) AS TEXT))
-            || ',"call":' || json_quote(CAST(r.tool_call_id AS TEXT))
-            || ',"tool":' || json_quote(CAST(r.tool_name AS TEXT))
-            || ',"calls":' || coalesce(r.tool_calls, 'null') || '}'"#,
+        line: object!(
+            json id, text role, real at = "r.timestamp", flag rewound = "r.active = 0 AND r.compacted = 0",
+            text content = "coalesce(r.api_content, r.content)",
+            text reasoning = "coalesce(r.reasoning_content, r.reasoning)",
+            text call = "r.tool_call_id", text tool = "r.tool_name", json calls = "r.tool_calls",
+        ),
         settled: "1",
         changed: "r.id * 2 + (r.active = 0 AND r.compacted = 0)",
     }],

@@ -14,7 +14,7 @@
 use super::events::Numbers;
 use decode::lenient::{self, Count, Text, record};
 use decode::time::time_or_civil;
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 use formats::{SidecarDatabase, SidecarRecord};
 use jiff::{SignedDuration, Timestamp};
 use model::event::{ByLength, Conversation, EventSink, Key, Usage};
@@ -34,15 +34,16 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
             header: "SELECT '{}' WHERE ?1 <> ''",
             from: "assistant_usage_events WHERE session_id = ?1",
             order: "id",
-            line: "json_object('id', CAST(id AS TEXT), 'session', CAST(session_id AS TEXT), \
-                   'agent', CAST(agent_id AS TEXT), 'call', CAST(parent_tool_call_id AS TEXT), \
-                   'initiator', CAST(initiator AS TEXT), 'at', CAST(created_at AS TEXT), \
-                   'usage', json_object('model', CAST(model AS TEXT), \
-                   'inputTokens', CAST(input_tokens AS INTEGER), \
-                   'outputTokens', CAST(output_tokens AS INTEGER), \
-                   'cacheReadTokens', CAST(cache_read_tokens AS INTEGER), \
-                   'cacheWriteTokens', CAST(cache_write_tokens AS INTEGER), \
-                   'reasoningTokens', CAST(reasoning_tokens AS INTEGER)))",
+            line: object!(
+                text id, text session = "r.session_id", text agent = "r.agent_id",
+                text call = "r.parent_tool_call_id", text initiator, text at = "r.created_at",
+                json usage = object!(
+                    text model, integer inputTokens = "r.input_tokens", integer outputTokens = "r.output_tokens",
+                    integer cacheReadTokens = "r.cache_read_tokens",
+                    integer cacheWriteTokens = "r.cache_write_tokens",
+                    integer reasoningTokens = "r.reasoning_tokens",
+                ),
+            ),
             settled: "1",
             changed: "0",
         }],

@@ -17,7 +17,7 @@ use super::query;
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Pieces, Raw, Text, record};
 use decode::protobuf::{Message as Fields, Value, from_hex};
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 use model::event::{EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 
@@ -67,7 +67,7 @@ pub(super) static CHATS: DatabaseSpec = DatabaseSpec {
             " > 0 AND ?1 <> ''"
         ),
         order: place!(),
-        line: "'{\"chat\":' || CAST(data AS TEXT) || ',\"blob\":' || json_quote(CAST(id AS TEXT)) || '}'",
+        line: object!(json chat = "CAST(r.data AS TEXT)", text blob = "r.id"),
         settled: "1",
         changed: "0",
     }],

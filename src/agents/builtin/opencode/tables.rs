@@ -3,26 +3,15 @@
 //! `event_sequence` has a number for each session that grows with every write; before it was there, the newest
 //! message and its newest part show most writes.
 
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 
 /// The facts of a session: its table, and what its version has beside the others.
 macro_rules! header {
-    ($table:literal, $more:literal) => {
-        concat!(
-            "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
-            || ',\"title\":' || json_quote(CAST(title AS TEXT))
-            || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
-            || ',\"version\":' || json_quote(CAST(version AS TEXT))
-            || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
-            ",
-            $more,
-            "
-            || ',\"revert\":' || coalesce(revert, 'null')
-            || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
-            FROM ",
-            $table,
-            " WHERE id = ?1"
-        )
+    ($from:literal $(, $type:ident $name:ident)?) => {
+        object!(from $from; json session = object!(
+            text id, text title, text directory, text version, text parentID = "r.parent_id",
+            $($type $name,)? json revert, json time = object!(integer created = "r.time_created"),
+        ))
     };
 }
 
@@ -54,11 +43,10 @@ const V2: Schema = Schema {
         (SELECT group_concat(seq || '/' || time_updated) FROM (SELECT seq, time_updated FROM session_message
             WHERE session_id = session_v2.id ORDER BY seq DESC LIMIT 4))
         FROM session_v2",
-    header: header!("session_v2", "|| ',\"model\":' || coalesce(model, 'null')"),
+    header: header!("session_v2 AS r WHERE id = ?1", json model),
     from: "session_message WHERE session_id = ?1",
     order: "seq",
-    line: "'{\"id\":' || json_quote(CAST(r.id AS TEXT)) || ',\"type\":' || json_quote(CAST(r.type AS TEXT))
-        || ',\"data\":' || coalesce(r.data, 'null') || '}'",
+    line: object!(text id, text type, json data),
     settled: "CASE
         WHEN r.type NOT IN ('assistant', 'compaction') OR NOT json_valid(r.data) THEN 1
         WHEN r.type = 'compaction' THEN coalesce(r.data ->> '$.status', 'completed') IN ('completed', 'failed')
@@ -73,7 +61,7 @@ const V1_EVENTS: Schema = Schema {
         (SELECT id || time_updated FROM message WHERE session_id = session.id
             ORDER BY time_created DESC, id DESC LIMIT 1)
         FROM session",
-    header: header!("session", "|| ',\"model\":' || coalesce(model, 'null')"),
+    header: header!("session AS r WHERE id = ?1", json model),
     ..V1
 };
 
@@ -84,14 +72,15 @@ const V1: Schema = Schema {
                 WHERE message_id = message.id), '') FROM message
             WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 1)
         FROM session",
-    header: header!("session", ""),
+    header: header!("session AS r WHERE id = ?1"),
     from: "message WHERE session_id = ?1",
     order: "time_created, id",
-    line: "'{\"id\":' || json_quote(CAST(r.id AS TEXT)) || ',\"info\":' || coalesce(r.data, 'null')
-        || ',\"parts\":[' || coalesce((SELECT group_concat(CASE substr(p.data, 1, 2)
+    line: object!(
+        text id, json info = "r.data", json parts = "'[' || coalesce((SELECT group_concat(CASE substr(p.data, 1, 2)
                 WHEN '{\"' THEN '{\"id\":' || json_quote(CAST(p.id AS TEXT)) || ',' || substr(p.data, 2)
                 ELSE coalesce(p.data, 'null') END, ',' ORDER BY p.id)
-            FROM part AS p WHERE p.message_id = r.id), '') || ']}'",
+            FROM part AS p WHERE p.message_id = r.id), '') || ']'",
+    ),
     // A message of the user's is written before its parts.
     settled: "CASE
         WHEN NOT json_valid(r.data) THEN 1

@@ -9,7 +9,7 @@ use decode::lenient::{
     self, Field, FieldPlace, LostFields, Raw, ReportedCount, Text, model_name, record,
 };
 use decode::prompts::{Block, LossInference, Prompt, Step, Threads};
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 use model::event::{EventSink, Key, Meta, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
@@ -23,13 +23,10 @@ pub(super) static DATABASE: DatabaseSpec = DatabaseSpec {
         header: "SELECT NULL WHERE ?1 IS NULL",
         from: "trace_events WHERE run_id = ?1",
         order: "rowid",
-        line: "'{\"event_type\":' || json_quote(CAST(coalesce(r.event_type, '') AS TEXT)) || \
-               ',\"event_id\":' || json_quote(CAST(r.event_id AS TEXT)) || \
-               ',\"run_id\":' || json_quote(CAST(r.run_id AS TEXT)) || \
-               ',\"span_id\":' || json_quote(CAST(r.span_id AS TEXT)) || \
-               ',\"agent_id\":' || json_quote(CAST(r.agent_id AS TEXT)) || \
-               ',\"timestamp\":' || json_quote(CAST(r.timestamp AS TEXT)) || \
-               ',\"attributes\":' || CAST(coalesce(r.attributes_json, '{}') AS TEXT) || '}'",
+        line: object!(
+            text event_type = "coalesce(r.event_type, '')", text event_id, text run_id, text span_id, text agent_id,
+            text timestamp, json attributes = "CAST(coalesce(r.attributes_json, '{}') AS TEXT)",
+        ),
         settled: "1",
         changed: "0",
     }],

@@ -5,7 +5,7 @@
 //! (`autogen/logger/sqlite_logger.py`). `wrapper_id` is the client of one agent, which has a conversation of
 //! its own; `agents` has its name.
 
-use formats::database::{DatabaseSpec, Schema};
+use formats::database::{DatabaseSpec, Schema, object};
 
 pub(super) static REQUESTS: DatabaseSpec = DatabaseSpec {
     schemas: &[Schema {
@@ -15,13 +15,12 @@ pub(super) static REQUESTS: DatabaseSpec = DatabaseSpec {
         header: "SELECT NULL WHERE ?1 IS NULL",
         from: "chat_completions WHERE session_id = ?1",
         order: "id",
-        line: "'{\"agent_id\":' || json_quote(CAST(coalesce( \
-                   (SELECT name FROM agents AS a WHERE a.wrapper_id = r.wrapper_id AND a.session_id = r.session_id), \
-                   r.wrapper_id, '') AS TEXT)) || \
-               ',\"request\":' || CAST(coalesce(r.request, 'null') AS TEXT) || \
-               ',\"response\":' || CAST(coalesce(r.response, 'null') AS TEXT) || \
-               ',\"start_time\":' || json_quote(replace(CAST(coalesce(r.start_time, '') AS TEXT), ' ', 'T') || 'Z') \
-               || '}'",
+        line: object!(
+            text agent_id = "coalesce((SELECT name FROM agents AS a \
+                WHERE a.wrapper_id = r.wrapper_id AND a.session_id = r.session_id), r.wrapper_id, '')",
+            json request = "CAST(r.request AS TEXT)", json response = "CAST(r.response AS TEXT)",
+            text start_time = "replace(CAST(coalesce(r.start_time, '') AS TEXT), ' ', 'T') || 'Z'",
+        ),
         settled: "1",
         changed: "0",
     }],
