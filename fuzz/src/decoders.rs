@@ -31,7 +31,7 @@ fn beside(format: &Format, file: &[u8]) {
     if let Some(settings) = format.settings {
         let _ = (settings.read)(&[file, file]);
     }
-    if let Some(registry) = format.registry {
+    if let Some(registry) = format.beside.registry {
         let _ = (registry.read)(file);
     }
     for root in format.roots {
@@ -42,7 +42,7 @@ fn beside(format: &Format, file: &[u8]) {
     let mut decoder = format.decoder();
     let mut out = EventSink::new(&ByLength);
     decoder.read_state(file, &mut out);
-    if let Some(sidecar) = format.sidecar {
+    if let Some(sidecar) = format.beside.sidecar {
         let lines = file.split(|byte| *byte == b'\n');
         let mut records: Vec<_> = lines.clone().filter_map(sidecar.read).collect();
         if let Some(database) = sidecar.database {

@@ -22,8 +22,8 @@ mod reader;
 pub(crate) use about::About;
 use decode::lenient::Raw;
 use formats::{
-    ANTHROPIC, ArrayName, CachePlacement, Claim, Decoder, Facts, Format, StoreKind, Term, Tier,
-    facts, head,
+    ANTHROPIC, ArrayName, CachePlacement, Claim, Decoder, Facts, Format, Recognition, StoreKind,
+    Term, Tier, Totals, facts, head,
 };
 pub use mapping::Mapping;
 use mapping::{Author, Condition, LogForm};
@@ -64,14 +64,12 @@ impl Mapping {
             .into_iter()
             .flat_map(|author| self.roles.words(author));
         let marks = resets.map(|word| keep(Value::from(word.as_str()).to_string()));
-        let places = self.facts.places.iter().map(String::as_str);
         Format {
             id: &self.id,
             label: self.label.as_deref().unwrap_or(&self.id),
-            roots: &self.places,
-            places: Box::leak(places.collect()),
             facts: self.facts(),
             tier: self.facts.tier(),
+            roots: &self.places,
             claims: Box::leak(Box::new(move |path: &Path| {
                 let id = self.claim(path.file_name()?.to_str()?)?;
                 Some(Claim {
@@ -80,20 +78,25 @@ impl Mapping {
                     ..Claim::LINES
                 })
             })),
-            recognise: Box::leak(Box::new(move |head: &[u8]| self.recognises(head))),
+            recognition: Recognition {
+                recognise: Box::leak(Box::new(move |head: &[u8]| self.recognises(head))),
+                store: Box::leak(Box::new(move |_: &[u8]| Some(store))),
+                list: self.list(),
+                holds_several: self.holds_several(),
+                ..Recognition::DEFAULT
+            },
             decoder: Box::leak(Box::new(move || {
                 Box::new(CustomDecoder::new(self)) as Box<dyn Decoder>
             })),
-            store: Box::leak(Box::new(move |_: &[u8]| Some(store))),
-            list: self.list(),
             reset_marks: Box::leak(marks.collect()),
-            terms: self.terms(),
-            cached: if self.usage.input.is_empty() {
-                CachePlacement::Within
-            } else {
-                CachePlacement::Beside
+            totals: Totals {
+                cached: if self.usage.input.is_empty() {
+                    CachePlacement::Within
+                } else {
+                    CachePlacement::Beside
+                },
+                ..Totals::new(self.terms())
             },
-            holds_several: self.holds_several(),
             ..Format::DEFAULT
         }
     }
@@ -181,7 +184,7 @@ impl Mapping {
             true,
             !usage.reasoning.is_empty(),
         ];
-        let all = Format::DEFAULT.terms.iter().zip(has);
+        let all = Totals::DEFAULT.terms.iter().zip(has);
         let known = all.filter(|(_, has)| *has || !usage.report.is_empty());
         match usage.is_reported() {
             _ if !usage.written.is_empty() => ANTHROPIC,
@@ -206,7 +209,6 @@ impl Mapping {
             } else {
                 ""
             },
-            estimated: "",
             sub_agents: if self.session.parent.is_empty() {
                 "none mapped"
             } else {
@@ -214,7 +216,7 @@ impl Mapping {
             },
             compactions: if compacts { "yes" } else { "none mapped" },
             tried: "by you: a mapping of your own",
-            commands: model::sessions::Commands::NONE,
+            ..Facts::NONE
         })
     }
 }

@@ -66,13 +66,13 @@ pub trait Decoder: Send {
         StateUpdate::RereadLog
     }
 
-    /// Returns a copy of itself that has read the same, for documents with a [`Format::list`](super::Format::list):
+    /// Returns a copy of itself that has read the same, for documents with a [`list`](super::Recognition::list):
     /// they are read on from the first change. `None`: they are read as a whole whenever they change.
     fn copy(&self) -> Option<Box<dyn Decoder>> {
         None
     }
 
-    /// Takes a document beside the log ([`Format::states`](super::Format::states)): before it reads anything, and again
+    /// Takes a document beside the log ([`FilesBeside::states`](super::FilesBeside::states)): before it reads anything, and again
     /// whenever the document has changed. Where there are several, they differ in content. A log
     /// that is a document itself is then read again from its beginning. Never fails, whatever the bytes.
     fn read_state(&mut self, _document: &[u8], _out: &mut EventSink<'_>) -> StateUpdate {

@@ -11,6 +11,9 @@ use std::collections::HashSet;
 /// of its logs are in [`Format::roots`], and the sizes at which it compacts in the models table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Facts {
+    /// Patterns of the folders of its logs, where these are too many to list; empty: the roots are listed.
+    #[serde(skip)]
+    pub places: &'static [String],
     /// The marks that [`Format::recognise`] looks for near the beginning of a file, with names in backticks. A refusal
     /// of another file says that it has "no …".
     pub mark: &'static str,
@@ -41,6 +44,7 @@ pub const EACH_REWRITE: &str = "each rewrite";
 impl Facts {
     /// Nothing.
     pub const NONE: Facts = Facts {
+        places: &[],
         mark: "",
         live: "",
         known: "",
@@ -64,12 +68,8 @@ impl Facts {
 
 /// Returns the default folders of an agent's logs, as people write them, then the variables that name others.
 pub fn places(format: &Format) -> Vec<String> {
-    if !format.places.is_empty() {
-        return format
-            .places
-            .iter()
-            .map(|place| (*place).to_owned())
-            .collect();
+    if !format.facts.places.is_empty() {
+        return format.facts.places.to_vec();
     }
     let mut places: Vec<String> = Vec::new();
     let mut named: Vec<String> = Vec::new();

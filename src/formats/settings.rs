@@ -16,6 +16,8 @@ pub struct Settings {
     /// The settings in files of these contents, in that order. Never fails: what cannot be read is
     /// ignored.
     pub read: fn(&[&[u8]]) -> Overrides,
+    /// The summary that was made beforehand for a session, of an agent that may make one.
+    pub ready: Option<&'static ReadyFile>,
 }
 
 /// The path of a summary that was made beforehand, and its reader.
@@ -57,10 +59,20 @@ pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub struct Layers(Vec<Value>);
 
 impl Settings {
-    /// Settings of these files alone.
+    /// Returns settings of these files alone.
     pub const fn new(files: &'static [SettingsFile], read: fn(&[&[u8]]) -> Overrides) -> Settings {
-        let env = &[];
-        Settings { files, env, read }
+        Settings {
+            files,
+            env: &[],
+            read,
+            ready: None,
+        }
+    }
+
+    /// Returns the settings with variables of the environment.
+    #[must_use]
+    pub const fn env(self, env: &'static [&'static str]) -> Settings {
+        Settings { env, ..self }
     }
 }
 

@@ -10,7 +10,7 @@ pub enum StoreKind {
     Lines,
     /// Such a file, which may continue another one.
     Chain(&'static ChainSpec),
-    /// A document that is rewritten; see [`Format::list`](super::Format::list).
+    /// A document that is rewritten; see [`Recognition::list`](super::Recognition::list).
     Document,
     /// A folder of numbered files, each of them a line or several.
     Folder(&'static FolderSpec),

@@ -130,7 +130,7 @@ impl Scanner {
     }
 
     fn sidecar(&mut self, format: &'static Format, log: &Location) -> Option<Arc<SidecarStore>> {
-        let spec = format.sidecar?;
+        let spec = format.beside.sidecar?;
         let key = (format.id, (spec.folder)(&log.path));
         let (env, clock) = (self.env.clone(), self.clock.clone());
         let new = || {

@@ -5,10 +5,10 @@
 //! beginning if they concern requests that were read before. The rows of a database are read likewise,
 //! session by session.
 //!
-//! The state files of a log ([`Format::states`]) are given to the decoder, and again whenever they have
+//! The state files of a log ([`FilesBeside::states`]) are given to the decoder, and again whenever they have
 //! changed; the decoder decides whether what it has read still holds.
 //!
-//! [`Format::states`]: formats::Format::states
+//! [`FilesBeside::states`]: formats::FilesBeside::states
 
 use super::lines::Line;
 use crate::clock::Clock;
@@ -249,7 +249,7 @@ struct StateFile {
 impl States {
     /// Returns the state files of this log, none of them given to a decoder yet.
     pub(crate) fn new(format: &Format, log: Location) -> States {
-        let paths = (format.states)(&log.path).into_iter();
+        let paths = (format.beside.states)(&log.path).into_iter();
         let files = paths.map(|path| StateFile {
             file: log.at(path),
             given: None,

@@ -7,12 +7,12 @@
 pub(super) mod followed;
 pub(super) mod made;
 
-use formats::database::{DatabaseSpec, MAGIC, Schema};
+use formats::database::{DatabaseSpec, Schema};
 use formats::facts::EACH_LINE;
 use formats::settings::SettingsFile;
 use formats::{
-    Base, Claim, Decoder, Facts, FolderSpec, Format, Registry, RegistryEntry, Root, Settings,
-    StoreKind, decoder,
+    Base, Claim, Decoder, Facts, FilesBeside, FolderSpec, Format, Recognition, Registry,
+    RegistryEntry, Root, Settings, StoreKind, Totals, decoder,
 };
 use model::event::{
     BilledUsage, Cause, Conversation, Event, EventSink, Key, Meta, Node, Part, Place, Reset,
@@ -30,11 +30,6 @@ use std::time::Instant;
 pub(super) static TOY: Format = Format {
     id: "toy",
     label: "toy",
-    roots: &[
-        Root::home(".toy", "logs").env("TOY_HOME"),
-        Root::new(Base::XdgConfig("toy"), "logs").env("TOY_HOME"),
-        Root::new(Base::XdgData("toy"), "logs"),
-    ],
     facts: Facts {
         mark: "first line that begins with `toy`",
         live: EACH_LINE,
@@ -43,20 +38,19 @@ pub(super) static TOY: Format = Format {
         sub_agents: "none",
         compactions: "yes",
         tried: "tests",
-        commands: model::sessions::Commands::NONE,
+        ..Facts::NONE
     },
+    roots: &[
+        Root::home(".toy", "logs").env("TOY_HOME"),
+        Root::new(Base::XdgConfig("toy"), "logs").env("TOY_HOME"),
+        Root::new(Base::XdgData("toy"), "logs"),
+    ],
     claims: &claims,
-    recognise: &|head| head.starts_with(b"{\"toy\":"),
+    recognition: Recognition::new(&|head| head.starts_with(b"{\"toy\":"))
+        .kept_in(&|head| StoreKind::database(&TALKS, head).or_else(|| Format::DEFAULT.store(head))),
     decoder: &decoder::<ToyDecoder>,
-    store: &|head| {
-        if head.starts_with(MAGIC) {
-            Some(StoreKind::Database(&TALKS))
-        } else {
-            Format::DEFAULT.store(head)
-        }
-    },
     reset_marks: &["\"reset\""],
-    terms: &[],
+    totals: Totals::new(&[]),
     // A bare number: the window.
     settings: Some(&Settings {
         files: &[
@@ -70,23 +64,27 @@ pub(super) static TOY: Format = Format {
                 .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()),
             ..Overrides::default()
         },
+        ready: None,
     }),
-    registry: Some(&Registry {
-        folder: "running",
-        read: |file| {
-            let entry: Value = serde_json::from_slice(file).ok()?;
-            let text = |name: &str| Some(entry.get(name)?.as_str()?.to_owned());
-            Some(RegistryEntry {
-                session: text("session")?,
-                started: text("started"),
-                running: if entry.get("busy").is_some() {
-                    ProcessActivity::Busy
-                } else {
-                    ProcessActivity::Idle
-                },
-            })
-        },
-    }),
+    beside: FilesBeside {
+        registry: Some(&Registry {
+            folder: "running",
+            read: |file| {
+                let entry: Value = serde_json::from_slice(file).ok()?;
+                let text = |name: &str| Some(entry.get(name)?.as_str()?.to_owned());
+                Some(RegistryEntry {
+                    session: text("session")?,
+                    started: text("started"),
+                    running: if entry.get("busy").is_some() {
+                        ProcessActivity::Busy
+                    } else {
+                        ProcessActivity::Idle
+                    },
+                })
+            },
+        }),
+        ..FilesBeside::NONE
+    },
     ..Format::DEFAULT
 };
 

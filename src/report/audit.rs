@@ -237,7 +237,7 @@ fn replay_one(
             caches: caches.collect(),
             conversation: *conversation,
             is_main: session.meta.parent.is_none()
-                && (*conversation == Conversation::Main || log.format.holds_several),
+                && (*conversation == Conversation::Main || log.format.recognition.holds_several),
             requests: predicted.collect(),
             decisions: decided.collect(),
             points: backtest(session),

@@ -148,7 +148,7 @@ pub fn run(
     let mut report = Report::new(context.clock(), session, facts);
     report.title = title;
     report.left_out = context.left_out();
-    if log.format.holds_several {
+    if log.format.recognition.holds_several {
         report.others = others;
     }
     if style.format.to_hand_on && !is_piped {

@@ -147,7 +147,12 @@ fn every_format_is_named_once() {
     for format in agents::ALL.iter().copied() {
         // Who reports no usage has no terms for it.
         let silent = format.facts.known.is_empty();
-        assert_eq!(format.terms.is_empty(), silent, "{}: terms", format.id);
+        assert_eq!(
+            format.totals.terms.is_empty(),
+            silent,
+            "{}: terms",
+            format.id
+        );
         assert!(!format.roots.is_empty(), "{}: no roots", format.id);
         assert!(agents::by_id(format.id).is_some());
     }

@@ -319,7 +319,7 @@ fn the_cached_part_is_where_the_format_says() {
     let mixed = ["otel-genai"];
     let (mut within, mut beside) = (0, 0);
     for log in logs.iter().filter(|log| !mixed.contains(&log.format.id)) {
-        let usual = log.format.cached;
+        let usual = log.format.totals.cached;
         let read = each_usage(log, &mut |entry| {
             let Event::Usage(usage) = entry.event else {
                 return;

@@ -22,7 +22,8 @@ mod generation;
 use decode::lenient::{self, Count, Raw, Text, record};
 use formats::names;
 use formats::{
-    Claim, Decoder, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind, decoder, head,
+    Claim, Decoder, FilesBeside, Format, Recognition, Root, SidecarRecord, SidecarSpec,
+    StateUpdate, StoreKind, Totals, decoder, head,
 };
 use model::event::{Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage};
 use model::{Kind, LeaveReason, Role};
@@ -44,20 +45,23 @@ pub static ANTIGRAVITY: Format = Format {
         Root::home(".gemini/antigravity-ide", "conversations"),
     ],
     claims: &claims,
-    recognise: &recognise,
-    decoder: &decoder::<AntigravityDecoder>,
-    store: &|head| StoreKind::database(&generation::DATABASE.spec, head).or(Some(StoreKind::Lines)),
-    reset_marks: &[r#""type":"CHECKPOINT""#, r#""type": "CHECKPOINT""#],
-    terms: formats::THOUGHTS,
-    reasoning_beside_output: true,
-    sidecar: Some(&SidecarSpec {
-        env: None,
-        // No files of lines, but one folder for each conversation.
-        folder: |log| Some(generation::beside(log)?.with_extension("d")),
-        read: |_| None,
-        database: Some(&generation::DATABASE),
+    recognition: Recognition::new(&recognise).kept_in(&|head| {
+        StoreKind::database(&generation::DATABASE.spec, head).or(Some(StoreKind::Lines))
     }),
+    decoder: &decoder::<AntigravityDecoder>,
+    reset_marks: &[r#""type":"CHECKPOINT""#, r#""type": "CHECKPOINT""#],
     harmless: "CONVERSATION_HISTORY",
+    totals: Totals::new(formats::THOUGHTS).reasoning_beside(),
+    beside: FilesBeside {
+        sidecar: Some(&SidecarSpec {
+            env: None,
+            // No files of lines, but one folder for each conversation.
+            folder: |log| Some(generation::beside(log)?.with_extension("d")),
+            read: |_| None,
+            database: Some(&generation::DATABASE),
+        }),
+        ..FilesBeside::NONE
+    },
     ..Format::DEFAULT
 };
 

@@ -34,8 +34,8 @@ use decode::lenient::{self, LostFields, Text};
 use decode::{damage, image, text};
 use fork::Fork;
 use formats::{
-    ANTHROPIC, Base, CachePlacement, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder,
-    head,
+    ANTHROPIC, Base, Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate,
+    StoreKind, Totals, decoder, head,
 };
 use formats::{about_agent, is_uuid};
 use idle::IdleTracker;
@@ -58,17 +58,10 @@ pub static CLAUDE_CODE: Format = Format {
         Root::new(Base::XdgConfig("claude"), "projects").env("CLAUDE_CONFIG_DIR"),
     ],
     claims: &claims,
-    store: &fork::store,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise).kept_in(&fork::store),
     decoder: &decoder::<ClaudeCodeDecoder>,
     reset_marks: &["\"compact_boundary\""],
     usage_marks: usage::MARKS,
-    terms: ANTHROPIC,
-    hides_compactions: true,
-    settings: Some(&settings::SETTINGS),
-    ready: Some(&settings::others::READY),
-    states: about_agent,
-    registry: Some(&registry::REGISTRY),
     harmless: "summary started result file-history-snapshot file-history-delta queue-operation \
         ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
         bridge-session tools-used relocated worktree-state frame-link fork-context-ref \
@@ -83,7 +76,13 @@ pub static CLAUDE_CODE: Format = Format {
         system/away_summary system/informational system/scheduled_task_fire system/bridge_status \
         system/agents_killed system/microcompact_boundary system/snip_boundary \
         system/model_refusal_fallback system/model_refusal_no_fallback system/local_command",
-    cached: CachePlacement::Beside,
+    totals: Totals::new(ANTHROPIC).cached_beside().without_compactions(),
+    settings: Some(&settings::SETTINGS),
+    beside: FilesBeside {
+        states: about_agent,
+        registry: Some(&registry::REGISTRY),
+        ..FilesBeside::NONE
+    },
     ..Format::DEFAULT
 };
 

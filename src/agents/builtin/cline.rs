@@ -25,7 +25,8 @@ use decode::anthropic::{self, ToolNames, part_of};
 use decode::lenient::{self, Count, LostFields, Millis, Raw, Text, record};
 use formats::names;
 use formats::{
-    ArrayName, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, head,
+    ArrayName, Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, StoreKind,
+    Totals, WITH_CACHE, decoder, head,
 };
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
@@ -51,13 +52,13 @@ pub static CLINE: Format = Format {
         Root::named("CLINE_SESSION_DATA_DIR", ""),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise)
+        .kept_in(&|_| Some(StoreKind::Document))
+        .list(ArrayName::Json("messages")),
     decoder: &decoder::<ClineDecoder>,
-    store: &|_| Some(StoreKind::Document),
-    list: Some(ArrayName::Json("messages")),
-    terms: WITH_CACHE,
+    totals: Totals::new(WITH_CACHE),
     settings: Some(&settings::SETTINGS),
-    states,
+    beside: FilesBeside::states(states),
     ..Format::DEFAULT
 };
 

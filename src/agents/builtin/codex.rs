@@ -32,7 +32,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use formats::{Claim, Format, Root, SameId, StoreKind, decoder};
+use formats::{Claim, Format, Recognition, Root, SameId, StoreKind, decoder};
 use reader::CodexDecoder;
 use std::path::Path;
 
@@ -44,12 +44,10 @@ pub static CODEX: Format = Format {
         Root::home(".codex", "archived_sessions").env("CODEX_HOME"),
     ],
     claims: &claims,
-    recognise: &recognise,
-    decoder: &decoder::<CodexDecoder>,
-    store: &|_| Some(StoreKind::Chain(&base::CHAIN)),
-    reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],
     same_id: SameId::LastName,
-    settings: Some(&settings::SETTINGS),
+    recognition: Recognition::new(&recognise).kept_in(&|_| Some(StoreKind::Chain(&base::CHAIN))),
+    decoder: &decoder::<CodexDecoder>,
+    reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],
     harmless: "session_meta turn_context world_state retained_context security_risk_score realtime_item \
         token_usage_record inter_agent_communication_metadata record_type/state \
         response_item/ghost_snapshot response_item/configuration_update event_msg/agent_message \
@@ -73,6 +71,7 @@ pub static CODEX: Format = Format {
         event_msg/warning event_msg/stream_error event_msg/deprecation_notice \
         event_msg/background_event event_msg/plan_update event_msg/turn_diff \
         event_msg/shutdown_complete",
+    settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };
 

@@ -45,8 +45,8 @@ use decode::image::{self, Formula};
 use decode::lenient::{self, Window};
 use events::{Data, Record, Request};
 use formats::{
-    Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, WITH_CACHE_AND_REASONING, decoder,
-    head,
+    Claim, Decoder, FilesBeside, Format, Recognition, Root, SidecarRecord, StateUpdate, Totals,
+    WITH_CACHE_AND_REASONING, decoder, head,
 };
 use jiff::Timestamp;
 use media::{picture, pictures};
@@ -63,15 +63,13 @@ pub static COPILOT_CLI: Format = Format {
         Root::named("XDG_STATE_HOME", ".copilot/session-state"),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<CopilotCliDecoder>,
     reset_marks: &[
         r#""type":"session.compaction_complete""#,
         r#""type":"session.truncation""#,
         r#""type":"session.context_cleared""#,
     ],
-    terms: WITH_CACHE_AND_REASONING,
-    sidecar: Some(&spans::SIDECAR),
     harmless: "abort assistant.idle assistant.intent assistant.reasoning auto_mode_switch.completed \
         auto_mode_switch.requested command.completed command.execute command.queued \
         elicitation.completed elicitation.requested exit_plan_mode.completed \
@@ -89,6 +87,11 @@ pub static COPILOT_CLI: Format = Format {
         subagent.configured subagent.deselected subagent.failed subagent.selected \
         tool.execution_partial_result tool.execution_progress tool.user_requested \
         tool_search.activated user_input.completed user_input.requested",
+    totals: Totals::new(WITH_CACHE_AND_REASONING),
+    beside: FilesBeside {
+        sidecar: Some(&spans::SIDECAR),
+        ..FilesBeside::NONE
+    },
     ..Format::DEFAULT
 };
 

@@ -23,7 +23,7 @@ use decode::rows::{self, Line};
 use decode::sums::PendingResponse;
 use formats::database::{DatabaseSpec, Schema, object};
 use formats::settings::{Layers, Settings, SettingsFile};
-use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
+use formats::{Base, Claim, Decoder, Format, Recognition, Root, StoreKind, Totals, decoder};
 use jiff::Timestamp;
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
@@ -48,9 +48,9 @@ pub static CRUSH: Format = Format {
         Root::new(Base::At("."), ".crush").flat(),
     ],
     claims: &|path| (path.file_name()? == "crush.db").then(|| Claim::database(&STORE)),
+    recognition: Recognition::DEFAULT.kept_in(&|head| StoreKind::database(&STORE, head)),
     decoder: &decoder::<CrushDecoder>,
-    store: &|head| StoreKind::database(&STORE, head),
-    terms: &[("input", |b| b.input), ("output", |b| b.output)],
+    totals: Totals::new(&[("input", |b| b.input), ("output", |b| b.output)]),
     settings: Some(&Settings::new(
         &[
             SettingsFile::Project(".crush.json"),

@@ -17,7 +17,9 @@ mod chat;
 
 use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use decode::lenient::{self, Text, record};
-use formats::{Base, Claim, Decoder, Format, Root, SameId, StoreKind, decoder, head};
+use formats::{
+    Base, Claim, Decoder, Format, Recognition, Root, SameId, StoreKind, Totals, decoder, head,
+};
 use model::event::{EventSink, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::path::Path;
@@ -35,13 +37,14 @@ pub static CURSOR: Format = Format {
         Root::new(Base::XdgConfig("cursor"), "chats"),
     ],
     claims: &claims,
-    recognise: &recognise,
-    store: &|head| StoreKind::database(&chat::CHATS, head).or_else(|| Format::DEFAULT.store(head)),
-    decoder: &decoder::<CursorDecoder>,
-    terms: &[],
     // A chat may have a transcript too, whose name comes before `store.db`.
     same_id: SameId::LastName,
+    recognition: Recognition::new(&recognise).kept_in(&|head| {
+        StoreKind::database(&chat::CHATS, head).or_else(|| Format::DEFAULT.store(head))
+    }),
+    decoder: &decoder::<CursorDecoder>,
     harmless: "turn_ended",
+    totals: Totals::new(&[]),
     ..Format::DEFAULT
 };
 

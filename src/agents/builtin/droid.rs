@@ -28,7 +28,9 @@ use decode::lenient::{self, Count, LostFields, Text, record};
 use decode::sums::{PendingResponse, ReportedSums};
 use decode::text;
 use formats::is_uuid;
-use formats::{CachePlacement, Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::{
+    Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
+};
 use model::event::{
     BilledUsage, Cause, Event, EventSink, Key, Meta, Node, Part, Reset, RetainedItems, Usage,
 };
@@ -40,20 +42,20 @@ pub static DROID: Format = Format {
     id: "droid",
     roots: &[Root::home("", ".factory/sessions").env("FACTORY_HOME_OVERRIDE")],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<DroidDecoder>,
     reset_marks: &[r#""type":"compaction_state""#],
-    terms: &[
+    harmless: "agent_turn_outcome todo_state",
+    totals: Totals::new(&[
         ("input", |b| b.input),
         ("cache_creation", |b| b.cache_creation),
         ("cache_read", |b| b.cache_read),
         ("output", |b| b.output),
         ("thinking", |b| b.reasoning),
-    ],
-    states: |log| vec![log.with_extension("settings.json")],
+    ])
+    .cached_beside(),
     settings: Some(&settings::SETTINGS),
-    harmless: "agent_turn_outcome todo_state",
-    cached: CachePlacement::Beside,
+    beside: FilesBeside::states(|log| vec![log.with_extension("settings.json")]),
     ..Format::DEFAULT
 };
 

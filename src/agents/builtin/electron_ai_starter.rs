@@ -14,7 +14,7 @@
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Millis, ReportedCount, Text, record};
 use formats::database::{DatabaseSpec, Schema, object};
-use formats::{Base, Claim, Decoder, Format, Root, StoreKind, decoder};
+use formats::{Base, Claim, Decoder, Format, Recognition, Root, StoreKind, Totals, decoder};
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part as Direction, Reset,
     RetainedItems, Usage,
@@ -30,9 +30,9 @@ pub static ELECTRON_AI_STARTER: Format = Format {
         Root::home("AppData/Roaming/electron-ai-starter", "db"),
     ],
     claims: &|path| (path.file_name()? == "app.db").then(|| Claim::database(&STORE)),
+    recognition: Recognition::DEFAULT.kept_in(&|head| StoreKind::database(&STORE, head)),
     decoder: &decoder::<ElectronDecoder>,
-    store: &|head| StoreKind::database(&STORE, head),
-    terms: &[("input", |b| b.input), ("output", |b| b.output)],
+    totals: Totals::new(&[("input", |b| b.input), ("output", |b| b.output)]),
     ..Format::DEFAULT
 };
 

@@ -26,7 +26,10 @@
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
 use decode::lenient::{self, Raw, Text};
-use formats::{ArrayName, Claim, Decoder, Format, Root, StateUpdate, StoreKind, decoder, head};
+use formats::{
+    ArrayName, Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, StoreKind,
+    Totals, decoder, head,
+};
 use formats::{SameId, THOUGHTS, names};
 use model::event::{Event, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, LeaveReason, Role};
@@ -54,18 +57,18 @@ pub static GEMINI_CLI: Format = Format {
     // The variable replaces the home directory, not the folder in it.
     roots: &[Root::home("", ".gemini/tmp").env("GEMINI_CLI_HOME")],
     claims: &claims,
-    recognise: &recognise,
-    decoder: &decoder::<GeminiCliDecoder>,
-    store: &store,
-    list: Some(ArrayName::Json("messages")),
-    reset_marks: &[r#""messages":["#],
-    terms: THOUGHTS,
-    reasoning_beside_output: true,
-    hides_compactions: true,
     same_id: SameId::LongestOf(id_in_name),
-    settings: Some(&settings::SETTINGS),
-    states: |log| project_root(log).into_iter().collect(),
+    recognition: Recognition::new(&recognise)
+        .kept_in(&store)
+        .list(ArrayName::Json("messages")),
+    decoder: &decoder::<GeminiCliDecoder>,
+    reset_marks: &[r#""messages":["#],
     harmless: "info warning error",
+    totals: Totals::new(THOUGHTS)
+        .reasoning_beside()
+        .without_compactions(),
+    settings: Some(&settings::SETTINGS),
+    beside: FilesBeside::states(|log| project_root(log).into_iter().collect()),
     ..Format::DEFAULT
 };
 

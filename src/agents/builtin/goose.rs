@@ -23,7 +23,9 @@ use decode::lenient::{self, Count, LostFields, Pieces, Raw, Text, Window, record
 use decode::rows::{self, Line};
 use decode::sums::{PendingResponse, ReportedSums};
 use formats::settings::{Layers, Settings};
-use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE, decoder};
+use formats::{
+    Base, Claim, Decoder, Format, Recognition, Root, StoreKind, Totals, WITH_CACHE, decoder,
+};
 use model::event::{
     BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset,
     RetainedItems, Usage,
@@ -42,14 +44,13 @@ pub static GOOSE: Format = Format {
         Root::home("AppData/Roaming/Block/goose", "data/sessions").flat(),
     ],
     claims: &|path| (path.file_name()? == "sessions.db").then(|| Claim::database(&STORE)),
+    recognition: Recognition::DEFAULT.kept_in(&|head| StoreKind::database(&STORE, head)),
     decoder: &decoder::<GooseDecoder>,
-    store: &|head| StoreKind::database(&STORE, head),
-    terms: WITH_CACHE,
-    settings: Some(&Settings {
-        files: &[],
-        env: &["GOOSE_AUTO_COMPACT_THRESHOLD", "GOOSE_CONTEXT_LIMIT"],
-        read: overrides,
-    }),
+    totals: Totals::new(WITH_CACHE),
+    settings: Some(
+        &Settings::new(&[], overrides)
+            .env(&["GOOSE_AUTO_COMPACT_THRESHOLD", "GOOSE_CONTEXT_LIMIT"]),
+    ),
     ..Format::DEFAULT
 };
 

@@ -24,7 +24,10 @@ use decode::lenient::{
 };
 use formats::names;
 use formats::settings::{Layers, Settings, SettingsFile, tokens};
-use formats::{Claim, Decoder, Format, Root, SidecarRecord, StateUpdate, decoder, head};
+use formats::{
+    Claim, Decoder, FilesBeside, Format, Recognition, Root, SidecarRecord, StateUpdate, decoder,
+    head,
+};
 use jiff::Timestamp;
 use model::event::{Cause, EventSink, Key, Meta, Node, Part, Reset, RetainedItems};
 use model::window::{ModelWindow, Overrides};
@@ -38,14 +41,17 @@ pub static GROK: Format = Format {
     id: "grok",
     roots: &[Root::home(".grok", "sessions").env("GROK_HOME")],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<GrokDecoder>,
     reset_marks: &[r#""auto_compact_completed""#],
-    settings: Some(&SETTINGS),
-    states: |log| vec![log.with_file_name("summary.json")],
-    sidecar: Some(&usage::SIDECAR),
     harmless: "tool_call_update auto_compact_started compaction_checkpoint turn_completed plan \
         available_commands_update current_mode_update",
+    settings: Some(&SETTINGS),
+    beside: FilesBeside {
+        states: |log| vec![log.with_file_name("summary.json")],
+        sidecar: Some(&usage::SIDECAR),
+        ..FilesBeside::NONE
+    },
     ..Format::DEFAULT
 };
 

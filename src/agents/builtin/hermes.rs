@@ -21,7 +21,7 @@ use decode::sums::ReportedSums;
 use formats::database::{DatabaseSpec, Schema, object};
 use formats::settings::{Settings, SettingsFile, tokens_of};
 use formats::{
-    CachePlacement, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder,
+    Claim, Decoder, Format, Recognition, Root, StoreKind, Totals, WITH_CACHE_AND_REASONING, decoder,
 };
 use jiff::Timestamp;
 use model::event::{
@@ -38,19 +38,17 @@ pub static HERMES: Format = Format {
         Root::home(".hermes", "profiles").env("HERMES_HOME"),
     ],
     claims: &|path| (path.file_name()? == "state.db").then(|| Claim::database(&STORE)),
-    recognise: &export::recognise,
-    decoder: &decoder::<HermesDecoder>,
-    store: &|head| {
+    recognition: Recognition::new(&export::recognise).kept_in(&|head| {
         // A single line is a line, too.
         StoreKind::database(&STORE, head)
             .or_else(|| export::recognise(head).then_some(StoreKind::Lines))
-    },
+    }),
+    decoder: &decoder::<HermesDecoder>,
+    totals: Totals::new(WITH_CACHE_AND_REASONING).cached_beside(),
     settings: Some(&Settings::new(
         &[SettingsFile::Agent("config.yaml")],
         overrides,
     )),
-    terms: WITH_CACHE_AND_REASONING,
-    cached: CachePlacement::Beside,
     ..Format::DEFAULT
 };
 

@@ -36,7 +36,7 @@ mod wire;
 
 use decode::lenient::{self, LostFields};
 use formats::names;
-use formats::{ArrayName, Claim, Decoder, Format, Root, StoreKind, decoder, head};
+use formats::{ArrayName, Claim, Decoder, Format, Recognition, Root, StoreKind, decoder, head};
 use model::event::{Conversation, EventSink, Key, Meta, Place};
 use std::collections::HashMap;
 use std::path::Path;
@@ -51,10 +51,10 @@ pub static HPD_AGENT: Format = Format {
     id: "hpd-agent",
     roots: &[Root::home(".hpd-data", "sessions")],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise)
+        .kept_in(&store)
+        .list(ArrayName::Json("events")),
     decoder: &decoder::<HpdAgentDecoder>,
-    store: &store,
-    list: Some(ArrayName::Json("events")),
     reset_marks: &[
         "THREAD_HISTORY_COMPACTION_CHECKPOINT",
         "BRANCH_HISTORY_COMPACTED",

@@ -35,7 +35,7 @@
 
 use decode::lenient::{self, Text, record};
 use formats::names;
-use formats::{CachePlacement, Claim, Decoder, Format, Root, decoder, head};
+use formats::{Claim, Decoder, Format, Recognition, Root, Totals, decoder, head};
 use model::event::{EventSink, Key, Meta};
 use std::path::Path;
 
@@ -60,20 +60,13 @@ pub static KIMI: Format = Format {
         Root::home(".kimi", "sessions").env("KIMI_SHARE_DIR"),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<KimiDecoder>,
     reset_marks: &[
         r#""type":"context.apply_compaction""#,
         r#""type":"context.clear""#,
         r#""CompactionEnd""#,
     ],
-    terms: &[
-        ("input_other", |b| b.input),
-        ("cache_creation", |b| b.cache_creation),
-        ("cache_read", |b| b.cache_read),
-        ("output", |b| b.output),
-    ],
-    settings: Some(&settings::SETTINGS),
     harmless: "_checkpoint agent.message.appended agent.turn.ended agent.turn.started config.update \
         context.undo cron.add cron.cursor cron.delete file_history.checkpoint file_history.tracked \
         forked full_compaction.begin full_compaction.cancel full_compaction.complete goal.clear \
@@ -90,7 +83,14 @@ pub static KIMI: Format = Format {
         usage.record ApprovalRequest ApprovalResponse BtwBegin BtwEnd CompactionBegin HookRequest \
         HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay \
         QuestionRequest StepInterrupted StepRetry ToolCallRequest TurnEnd",
-    cached: CachePlacement::Beside,
+    totals: Totals::new(&[
+        ("input_other", |b| b.input),
+        ("cache_creation", |b| b.cache_creation),
+        ("cache_read", |b| b.cache_read),
+        ("output", |b| b.output),
+    ])
+    .cached_beside(),
+    settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };
 

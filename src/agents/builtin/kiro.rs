@@ -22,7 +22,9 @@ use decode::anthropic::ToolNames;
 use decode::image;
 use decode::lenient::{self, Count, LostFields, Raw, Text, record};
 use decode::sums::PendingResponse;
-use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::{
+    Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
+};
 use jiff::Timestamp;
 use model::event::{
     Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset, RetainedItems,
@@ -39,12 +41,12 @@ pub static KIRO: Format = Format {
     id: "kiro",
     roots: &[Root::home(".kiro", "sessions/cli").env("KIRO_HOME").flat()],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<KiroDecoder>,
     reset_marks: &[r#""Compaction""#, r#""Clear""#],
-    terms: &[],
-    states: |log| vec![log.with_extension("json")],
     harmless: "ResetTo",
+    totals: Totals::new(&[]),
+    beside: FilesBeside::states(|log| vec![log.with_extension("json")]),
     ..Format::DEFAULT
 };
 

@@ -29,7 +29,7 @@ mod participant;
 mod space;
 mod wire;
 
-use formats::{Claim, Decoder, Format, Root, decoder, head};
+use formats::{Claim, Decoder, Format, Recognition, Root, Totals, decoder, head};
 use model::event::EventSink;
 use space::Space;
 use std::path::Path;
@@ -40,17 +40,16 @@ pub static MEW: Format = Format {
     // A space lies where its user made it; `.mew` below the home is the space of the home folder.
     roots: &[Root::home(".mew", "logs")],
     claims: &claims,
-    recognise: &recognise,
-    decoder: &decoder::<MewDecoder>,
     // A file that holds several sessions is read from its beginning.
-    terms: &[],
-    holds_several: true,
+    recognition: Recognition::new(&recognise).several(),
+    decoder: &decoder::<MewDecoder>,
     harmless: "rejected system/welcome system/presence system/register system/error chat/acknowledge \
         chat/cancel reasoning/start reasoning/conclusion reasoning/cancel mcp/withdraw mcp/reject \
         capability/grant capability/revoke capability/grant-ack space/invite space/kick \
         participant/joined participant/left participant/pause participant/resume \
         participant/request-status participant/shutdown participant/compact stream/request \
         stream/open stream/close stream/complete stream/error",
+    totals: Totals::new(&[]),
     ..Format::DEFAULT
 };
 

@@ -19,7 +19,10 @@
 use super::mistral_vibe_2;
 use decode::lenient::{self, Count, LostFields, Millis, Pieces, Raw, Report, Text, Window, record};
 use formats::names;
-use formats::{Claim, Decoder, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head};
+use formats::{
+    Claim, Decoder, FilesBeside, FolderSpec, Format, Recognition, Root, StateUpdate, StoreKind,
+    Totals, decoder, head,
+};
 use jiff::Timestamp;
 use model::event::{
     BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset,
@@ -49,16 +52,16 @@ pub static MISTRAL_VIBE: Format = Format {
         ),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<VibeDecoder>,
     reset_marks: &[r#""type":"replace""#],
-    terms: &[
+    harmless: "command_reserved receipt_succeeded receipt_failed",
+    totals: Totals::new(&[
         ("input", |b| b.input),
         ("cached", |b| b.cache_read),
         ("output", |b| b.output),
-    ],
-    states: |log| vec![log.with_file_name("meta.json")],
-    harmless: "command_reserved receipt_succeeded receipt_failed",
+    ]),
+    beside: FilesBeside::states(|log| vec![log.with_file_name("meta.json")]),
     ..Format::DEFAULT
 };
 

@@ -16,7 +16,9 @@ use decode::lenient::{self, Count, LostFields, Text, Window, record};
 use decode::openai::{self, Call, Content};
 use decode::sums::{PendingResponse, ReportedSums};
 use formats::settings::Layers;
-use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::{
+    Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
+};
 use model::event::{BilledUsage, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 use std::path::{Path, PathBuf};
@@ -34,10 +36,10 @@ pub static MISTRAL_VIBE_2: Format = Format {
             .listing("session_logging.save_dir", save_dir),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<VibeDecoder>,
-    terms: &[("input", |b| b.input), ("output", |b| b.output)],
-    states: |log| vec![log.with_file_name("meta.json")],
+    totals: Totals::new(&[("input", |b| b.input), ("output", |b| b.output)]),
+    beside: FilesBeside::states(|log| vec![log.with_file_name("meta.json")]),
     ..Format::DEFAULT
 };
 

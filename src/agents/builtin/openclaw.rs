@@ -21,7 +21,7 @@
 use super::pi::{PI, begins_with_a_header};
 use decode::lenient::{self, Count, Text, Window, record};
 use formats::database::{DatabaseSpec, Schema};
-use formats::{CachePlacement, Claim, Decoder, Format, Root, Standing, StoreKind, head};
+use formats::{Claim, Decoder, Format, Recognition, Root, Standing, StoreKind, head};
 use model::event::{Event, EventSink, Key, Meta, Node, Part};
 use model::{Kind, Role};
 use std::collections::HashMap;
@@ -50,11 +50,13 @@ pub static OPENCLAW: Format = Format {
         Root::home(".clawdbot", "agents").env("CLAWDBOT_STATE_DIR"),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition {
+        recognise: &recognise,
+        store: &|head| StoreKind::database(&STORE, head).or_else(|| Format::DEFAULT.store(head)),
+        ..Recognition::DEFAULT
+    },
     decoder: &|| Box::new(OpenClawDecoder::default()),
-    store: &|head| StoreKind::database(&STORE, head).or_else(|| Format::DEFAULT.store(head)),
     settings: Some(&settings::SETTINGS),
-    cached: CachePlacement::Beside,
     ..PI
 };
 

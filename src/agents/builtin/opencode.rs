@@ -32,7 +32,7 @@ mod wire;
 
 use decode::lenient;
 use formats::{
-    ArrayName, Base, CachePlacement, Claim, Decoder, Format, Root, StoreKind,
+    ArrayName, Base, Claim, Decoder, Format, Recognition, Root, StoreKind, Totals,
     WITH_CACHE_AND_REASONING, decoder, head,
 };
 use message::History;
@@ -48,19 +48,18 @@ pub static OPENCODE: Format = Format {
         Root::named("OPENCODE_DB", "").within(Base::XdgData("opencode")),
     ],
     claims: &|path| database(path, "opencode"),
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise)
+        .kept_in(&store)
+        .list(ArrayName::Json("messages")),
     decoder: &decoder::<OpenCodeDecoder>,
-    store: &store,
-    list: Some(ArrayName::Json("messages")),
     reset_marks: &[
         r#""summary":true"#,
         r#""summary": true"#,
         r#""type":"compaction""#,
     ],
-    terms: WITH_CACHE_AND_REASONING,
-    settings: Some(&settings::OPENCODE),
     harmless: "step-start step-finish snapshot patch agent retry idle agent-switched model-switched location-switched",
-    cached: CachePlacement::Beside,
+    totals: Totals::new(WITH_CACHE_AND_REASONING).cached_beside(),
+    settings: Some(&settings::OPENCODE),
     ..Format::DEFAULT
 };
 
@@ -72,13 +71,15 @@ pub static KILO: Format = Format {
         Root::named("KILO_DB", "").within(Base::XdgData("kilo")),
     ],
     claims: &|path| database(path, "kilo"),
-    recognise: &|_| false,
-    store: &|head| match store(head) {
-        Some(StoreKind::Database(_)) => Some(StoreKind::Database(&tables::KILO)),
-        other => other,
+    recognition: Recognition {
+        recognise: &|_| false,
+        store: &|head| match store(head) {
+            Some(StoreKind::Database(_)) => Some(StoreKind::Database(&tables::KILO)),
+            other => other,
+        },
+        ..OPENCODE.recognition
     },
     settings: Some(&settings::KILO),
-    cached: CachePlacement::Beside,
     ..OPENCODE
 };
 

@@ -35,7 +35,9 @@ mod wire;
 
 use conversation::OpenHandsDecoder;
 use decode::lenient::{self, LostFields};
-use formats::{Claim, FolderSpec, Format, Root, StoreKind, decoder, head};
+use formats::{
+    Claim, FilesBeside, FolderSpec, Format, Recognition, Root, StoreKind, Totals, decoder, head,
+};
 use std::path::{Path, PathBuf};
 use wire::Record;
 
@@ -49,19 +51,19 @@ pub static OPENHANDS: Format = Format {
         Root::named("OPENHANDS_CONVERSATIONS_DIR", ""),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<OpenHandsDecoder>,
     reset_marks: &[r#""kind":"Condensation""#, r#""kind": "Condensation""#],
-    terms: &[
+    harmless: "PauseEvent LLMCompletionLogEvent InterruptEvent ServerErrorEvent StreamingDeltaEvent \
+        HookExecutionEvent",
+    totals: Totals::new(&[
         ("prompt", |b| b.input),
         ("cache_read", |b| b.cache_read),
         ("cache_write", |b| b.cache_creation),
         ("completion", |b| b.output),
         ("reasoning", |b| b.reasoning),
-    ],
-    states: |log| state(log).into_iter().collect(),
-    harmless: "PauseEvent LLMCompletionLogEvent InterruptEvent ServerErrorEvent StreamingDeltaEvent \
-        HookExecutionEvent",
+    ]),
+    beside: FilesBeside::states(|log| state(log).into_iter().collect()),
     ..Format::DEFAULT
 };
 

@@ -69,7 +69,7 @@ use call::{Call, MissingPart, Record};
 use decode::bodies;
 use decode::lenient::{self, LostFields, Raw};
 use decode::prompts::{Block, LossInference, Prompt, PromptHistory, mark_turns};
-use formats::{Base, Claim, Decoder, Format, Root, decoder, head};
+use formats::{Base, Claim, Decoder, Format, Recognition, Root, Totals, decoder, head};
 use history::History;
 use jiff::Timestamp;
 use model::Kind;
@@ -83,16 +83,15 @@ pub static OTEL_GENAI: Format = Format {
     // Exporters write wherever they are configured to; this is a folder to configure.
     roots: &[Root::new(Base::XdgData("ctxgauge"), "spans")],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise).several(),
     decoder: &decoder::<OtelGenAiDecoder>,
-    terms: &[
+    totals: Totals::new(&[
         ("input", |b| b.input),
         ("cache_creation", |b| b.cache_creation),
         ("cache_read", |b| b.cache_read),
         ("output", |b| b.output),
         ("reasoning", |b| b.reasoning),
-    ],
-    holds_several: true,
+    ]),
     ..Format::DEFAULT
 };
 

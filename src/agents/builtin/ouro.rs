@@ -25,7 +25,7 @@ mod trace;
 mod tree;
 
 use decode::image;
-use formats::{ArrayName, Claim, Decoder, Format, Root, StoreKind, decoder, head};
+use formats::{ArrayName, Claim, Decoder, Format, Recognition, Root, StoreKind, decoder, head};
 use model::event::{Event, EventSink, Key, Meta, NewItem, Node, Part, Place};
 use model::{Kind, Role};
 use std::path::Path;
@@ -44,10 +44,10 @@ pub static OURO: Format = Format {
         Root::home(".ouro", "").flat(),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise)
+        .kept_in(&store)
+        .list(ArrayName::Yaml("messages")),
     decoder: &decoder::<OuroDecoder>,
-    store: &store,
-    list: Some(ArrayName::Yaml("messages")),
     settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };

@@ -37,7 +37,8 @@ mod system;
 use decode::image;
 use decode::lenient::{self, Pieces, Text, utf16_length};
 use formats::{
-    Base, CachePlacement, Claim, Decoder, Format, Root, Standing, WITH_CACHE, decoder, head, names,
+    Base, Claim, Decoder, Format, Recognition, Root, Standing, Totals, WITH_CACHE, decoder, head,
+    names,
 };
 use model::event::{
     Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
@@ -75,14 +76,14 @@ pub static PI: Format = Format {
         Root::named("PI_CONFIG_DIR", "agent/sessions").within(Base::Home("")),
     ],
     claims: &claims,
-    recognise: &begins_with_a_header,
+    recognition: Recognition::new(&begins_with_a_header),
     decoder: &decoder::<PiDecoder>,
     reset_marks: &[r#""type":"compaction""#],
-    terms: WITH_CACHE,
-    hides_compactions: true,
-    settings: Some(&settings::SETTINGS),
     harmless: "thinking_level_change custom label bashExecution",
-    cached: CachePlacement::Beside,
+    totals: Totals::new(WITH_CACHE)
+        .cached_beside()
+        .without_compactions(),
+    settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };
 

@@ -39,7 +39,9 @@
 
 use decode::lenient::{self, LostFields};
 use formats::settings::Layers;
-use formats::{Claim, Decoder, Format, Root, StateUpdate, decoder, head};
+use formats::{
+    Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
+};
 use formats::{THOUGHTS, about_agent, names};
 use model::event::{
     Cause, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part, Reset,
@@ -68,15 +70,14 @@ pub static QWEN_CODE: Format = Format {
             .listing("advanced.runtimeOutputDir", projects),
     ],
     claims: &claims,
-    recognise: &recognise,
+    recognition: Recognition::new(&recognise),
     decoder: &decoder::<QwenCodeDecoder>,
     reset_marks: &[r#""subtype":"chat_compression""#],
-    terms: THOUGHTS,
-    hides_compactions: true,
-    settings: Some(&settings::SETTINGS),
-    states: about_agent,
     harmless: "chat_compression ui_telemetry attribution_snapshot session_artifact_snapshot file_history_snapshot \
         custom_title parent_session session_model slash_command at_command rewind notification",
+    totals: Totals::new(THOUGHTS).without_compactions(),
+    settings: Some(&settings::SETTINGS),
+    beside: FilesBeside::states(about_agent),
     ..Format::DEFAULT
 };
 

@@ -40,7 +40,10 @@ use decode::lenient::{LostFields, model_name};
 use decode::prompts::Block;
 use decode::time::time_before;
 use envelope::{Bodies, Exchange};
-use formats::{Base, Claim, Decoder, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder};
+use formats::{
+    Base, Claim, Decoder, Format, Recognition, Root, StoreKind, Totals, WITH_CACHE_AND_REASONING,
+    decoder,
+};
 use model::Kind;
 use model::event::{EventSink, Key, Usage};
 use std::path::Path;
@@ -52,14 +55,14 @@ pub static REQUEST_LOG: Format = Format {
     // Loggers write wherever they are configured to; this is a folder to configure.
     roots: &[Root::new(Base::XdgData("ctxgauge"), "requests")],
     claims: &claims,
-    recognise: &recognise::is_request_log,
-    store: &|head| {
-        StoreKind::database(&databases::REQUESTS, head).or_else(|| Format::DEFAULT.store(head))
-    },
+    recognition: Recognition::new(&recognise::is_request_log)
+        .kept_in(&|head| {
+            StoreKind::database(&databases::REQUESTS, head).or_else(|| Format::DEFAULT.store(head))
+        })
+        .several(),
     decoder: &decoder::<RequestLogDecoder>,
     // Nothing marks the line: a compaction shows in what the next request no longer holds.
-    terms: WITH_CACHE_AND_REASONING,
-    holds_several: true,
+    totals: Totals::new(WITH_CACHE_AND_REASONING),
     ..Format::DEFAULT
 };
 

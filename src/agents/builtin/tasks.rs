@@ -27,8 +27,8 @@ use decode::anthropic::{self, ToolNames};
 use decode::lenient::{self, LostFields, Millis, Raw, Text, record};
 use formats::names;
 use formats::{
-    Base, CachePlacement, Claim, Decoder, Format, Root, StateUpdate, StoreKind, WITH_CACHE,
-    decoder, head,
+    Base, Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, StoreKind, Totals,
+    WITH_CACHE, decoder, head,
 };
 use model::event::{Cause, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems};
 use model::{Kind, LeaveReason, Role};
@@ -70,13 +70,9 @@ macro_rules! roots {
 pub static CLINE_TASKS: Format = Format {
     id: "cline-vscode",
     roots: roots!("saoudrizwan.claude-dev", Root::home(".cline/data", "tasks")),
-    places: &[
-        "<editor>/User/globalStorage/saoudrizwan.claude-dev/tasks",
-        "~/.cline/data/tasks",
-    ],
     claims: &|path| claims(path, |name| !is_roo(name) && !is_kilo(name)),
     decoder: &decoder::<TaskDecoder>,
-    cached: CachePlacement::Beside,
+    totals: COMMON.totals.cached_beside(),
     ..COMMON
 };
 
@@ -84,7 +80,6 @@ pub static CLINE_TASKS: Format = Format {
 pub static ROO_CODE: Format = Format {
     id: "roo-code",
     roots: roots!("rooveterinaryinc.roo-cline"),
-    places: &["<editor>/User/globalStorage/rooveterinaryinc.roo-cline/tasks"],
     claims: &|path| claims(path, is_roo),
     decoder: &decoder::<TaskDecoder>,
     ..COMMON
@@ -94,7 +89,6 @@ pub static ROO_CODE: Format = Format {
 pub static KILO_CODE: Format = Format {
     id: "kilo-code",
     roots: roots!("kilocode.kilo-code"),
-    places: &["<editor>/User/globalStorage/kilocode.kilo-code/tasks"],
     claims: &|path| claims(path, is_kilo),
     decoder: &decoder::<TaskDecoder>,
     ..COMMON
@@ -102,14 +96,17 @@ pub static KILO_CODE: Format = Format {
 
 /// The fields that the three formats have in common.
 const COMMON: Format = Format {
-    recognise: &recognise,
-    family: "tasks",
-    store: &|_| Some(StoreKind::Document),
-    terms: WITH_CACHE,
-    states: |log| {
+    recognition: Recognition {
+        recognise: &recognise,
+        family: "tasks",
+        store: &|_| Some(StoreKind::Document),
+        ..Recognition::DEFAULT
+    },
+    totals: Totals::new(WITH_CACHE),
+    beside: FilesBeside::states(|log| {
         let beside = ["ui_messages.json", "history_item.json"];
         beside.iter().map(|name| log.with_file_name(name)).collect()
-    },
+    }),
     ..Format::DEFAULT
 };
 

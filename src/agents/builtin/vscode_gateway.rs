@@ -28,7 +28,7 @@ use channel::Channel;
 use decode::bodies::{Numbers, request};
 use decode::lenient::{self, LostFields, Text};
 use decode::prompts::{LossInference::FromSize, Prompt, PromptHistory, Threads, mark_turns};
-use formats::{Claim, Decoder, Format, Root, StoreKind, decoder, head};
+use formats::{Claim, Decoder, Format, Recognition, Root, StoreKind, decoder, head};
 use model::LeaveReason;
 use model::event::{Cause, EventSink, Key, Meta, Place, Reset, RetainedItems, Usage};
 use std::collections::HashSet;
@@ -40,10 +40,9 @@ pub static VSCODE_GATEWAY: Format = Format {
     id: "vscode-gateway",
     roots: &[Root::home("", ".vscode-ai-gateway")],
     claims: &claims,
-    recognise: &recognise,
-    decoder: &decoder::<VscodeGatewayDecoder>,
     // A file that holds several sessions is read from its beginning.
-    holds_several: true,
+    recognition: Recognition::new(&recognise).several(),
+    decoder: &decoder::<VscodeGatewayDecoder>,
     harmless: "request.message-summary tree.change",
     ..Format::DEFAULT
 };

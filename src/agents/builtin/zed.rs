@@ -19,7 +19,9 @@ use decode::lenient::{self, Count, Raw, Text, record};
 use decode::rows::{self, Line};
 use decode::sums::PendingResponse;
 use formats::database::{DatabaseSpec, Schema};
-use formats::{ANTHROPIC, Base, CachePlacement, Claim, Decoder, Format, Root, StoreKind, decoder};
+use formats::{
+    ANTHROPIC, Base, Claim, Decoder, Format, Recognition, Root, StoreKind, Totals, decoder,
+};
 use json::each_field;
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
@@ -37,11 +39,10 @@ pub static ZED: Format = Format {
         Root::home(".var/app/dev.zed.Zed/data/zed", "threads").flat(),
     ],
     claims: &|path| (path.file_name()? == "threads.db").then(|| Claim::database(&STORE)),
+    recognition: Recognition::DEFAULT.kept_in(&|head| StoreKind::database(&STORE, head)),
     decoder: &decoder::<ZedDecoder>,
-    store: &|head| StoreKind::database(&STORE, head),
-    terms: ANTHROPIC,
     harmless: "Resume",
-    cached: CachePlacement::Beside,
+    totals: Totals::new(ANTHROPIC).cached_beside(),
     ..Format::DEFAULT
 };
 

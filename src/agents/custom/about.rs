@@ -30,7 +30,7 @@ impl About {
 pub(crate) struct FactsKeys {
     /// True if it was tried with real logs.
     real: bool,
-    pub(crate) places: Vec<String>,
+    places: Vec<String>,
     mark: Option<String>,
     live: Option<String>,
     known: Option<String>,
@@ -47,6 +47,7 @@ impl FactsKeys {
     pub(crate) fn facts(&'static self, usual: Facts) -> Facts {
         let text = |own: &'static Option<String>, usual| own.as_deref().unwrap_or(usual);
         Facts {
+            places: &self.places,
             mark: text(&self.mark, usual.mark),
             live: text(&self.live, usual.live),
             known: text(&self.known, usual.known),

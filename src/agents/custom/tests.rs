@@ -312,7 +312,7 @@ fn facts_inside_of_a_list_keep_it_whole() {
     let list = |facts: &str| {
         let text = "shape = \"document\"\nmessages = \"/log\"\n".to_owned()
             + &RECORDS.replace("[session]", &format!("[session]\n{facts}"));
-        format(&text).list
+        format(&text).recognition.list
     };
     assert_eq!(list("title = \"/name\""), Some(ArrayName::Json("log")));
     assert_eq!(list("title = \"/log/0/name\""), None);
@@ -334,7 +334,7 @@ fn a_document_is_a_list_of_records() {
     let mut out = EventSink::new(&ByLength);
     format.decoder().read_document(&document, &mut out);
     // Given around its list first, it says the same.
-    assert_eq!(format.list, Some(ArrayName::Json("log")));
+    assert_eq!(format.recognition.list, Some(ArrayName::Json("log")));
     let mut decoder = format.decoder();
     let mut apart = EventSink::new(&ByLength);
     let around = document.replace(&records.join(",\n"), "");

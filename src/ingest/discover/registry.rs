@@ -40,7 +40,7 @@ impl Registries<'_> {
 
     /// Returns the activity of the session of a log; `None`: no running process has it.
     pub fn of(&mut self, log: &LogFile) -> Option<ProcessActivity> {
-        let registry = log.format.registry?;
+        let registry = log.format.beside.registry?;
         let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
         let agent = agent_folder(log.format, &log.facts.path)?;
         let origin = self.origins.of(log.format, Some(&agent), self.user);

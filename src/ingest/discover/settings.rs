@@ -170,7 +170,7 @@ impl SettingsReader {
 
     /// Returns the summary that was made beforehand for the session of a log, if its agent may make one.
     fn ready(&mut self, log: &LogFile, set: &Overrides) -> Option<ReadySummary> {
-        let ready = log.format.ready?;
+        let ready = log.format.settings?.ready?;
         if set.others.background != Some(true) || !log.system.is_here() {
             return None;
         }

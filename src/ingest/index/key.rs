@@ -69,7 +69,7 @@ impl LogKey {
 
 /// Returns the files beside a log that its decoder reads, with their stamps.
 pub(crate) fn stamps_beside(log: &LogFile) -> Vec<SideFile> {
-    let paths = (log.format.states)(&log.facts.path).into_iter();
+    let paths = (log.format.beside.states)(&log.facts.path).into_iter();
     let stamped = paths.map(|path| {
         let file = log.location().at(path);
         let stamp = file.stamp_of_any().ok();

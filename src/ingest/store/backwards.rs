@@ -91,7 +91,7 @@ pub fn tail(
     if stamp.bytes() <= reach.small {
         searched.before = stamp.bytes();
     }
-    let mut size = if log.format.holds_several {
+    let mut size = if log.format.recognition.holds_several {
         SEVERAL_SESSIONS_PIECE
     } else {
         reach.first
@@ -217,7 +217,7 @@ impl TailReader<'_> {
     fn head(&mut self) -> io::Result<&[Entry]> {
         let head = match self.head.take() {
             Some(head) => head,
-            None if self.log.format.holds_several => Vec::new(),
+            None if self.log.format.recognition.holds_several => Vec::new(),
             None => head_facts(self.log, &mut self.file)?,
         };
         Ok(self.head.insert(head))
@@ -240,7 +240,7 @@ impl TailReader<'_> {
         } else if !self.reach.is_final || lines.offset() < self.stamp.bytes() {
             position.read_up_to(&mut self.file, self.stamp, start, &lines)?;
         }
-        if start > 0 && !self.log.format.holds_several {
+        if start > 0 && !self.log.format.recognition.holds_several {
             let file = &mut self.file;
             beginning::read_if_missing(
                 &mut conversations,
@@ -320,7 +320,7 @@ fn skip_to_end<'e>(decoder: &mut DecoderWithSidecar, head: impl Iterator<Item = 
 
 /// Returns a reading from the last reset to the end; from the beginning if there was no reset.
 pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
-    if log.format.holds_several {
+    if log.format.recognition.holds_several {
         return Ok(Reading::whole(log, rules));
     }
     let (mut file, _) = source.open()?;
@@ -342,7 +342,7 @@ pub fn epochs_within(
     rules: &Arc<Rules>,
     recent: Recent,
 ) -> io::Result<Option<Reading>> {
-    if log.format.holds_several || source.is_streamed() {
+    if log.format.recognition.holds_several || source.is_streamed() {
         return Ok(None);
     }
     let (mut file, stamp) = source.open()?;

@@ -1,12 +1,12 @@
 //! Documents, which are rewritten as a whole: read through at first, then on from the first change.
 //!
-//! If a format names the array that holds a document's records ([`Format::list`]), the decoder is given
+//! If a format names the array that holds a document's records ([`Recognition::list`](formats::Recognition::list)), the decoder is given
 //! the document with that array emptied, then each of its elements. The state of the reading a few
 //! elements before the end is kept as a checkpoint, with a hash of the array's bytes up to there. While
 //! that hash stays the same, and so does what the decoder makes of the rest of the document, only the
 //! elements after the checkpoint are decoded again: most of 50 MB is only hashed.
 //!
-//! If a state document of the log ([`Format::states`]) has changed, all is decoded again.
+//! If a state document of the log ([`FilesBeside::states`](formats::FilesBeside::states)) has changed, all is decoded again.
 
 mod list;
 
@@ -290,7 +290,7 @@ struct Parts<'d> {
 
 impl<'d> Parts<'d> {
     fn of(format: &Format, document: &'d [u8]) -> Option<Parts<'d>> {
-        let list = format.list?;
+        let list = format.recognition.list?;
         let (before, rest) = document.split_at_checked(list::start(list, document)?)?;
         let elements = list::elements(list, rest);
         Some(Parts {

@@ -110,7 +110,7 @@ pub fn registered(
     user: &User,
 ) -> Option<(&'static Format, String)> {
     formats.iter().copied().find_map(|format| {
-        let registry = format.registry?;
+        let registry = format.beside.registry?;
         let folders = format
             .roots
             .iter()

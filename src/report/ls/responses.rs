@@ -54,8 +54,8 @@ impl Responses {
     /// Reads the responses of a log.
     pub(crate) fn read(log: &LogFile) -> io::Result<Responses> {
         let mut read = Reading::default();
-        each_usage(log, &mut |entry| read.take(entry, log.format.cached))?;
-        if !log.format.hides_compactions {
+        each_usage(log, &mut |entry| read.take(entry, log.format.totals.cached))?;
+        if !log.format.totals.hides_compactions {
             read.compactions.clear();
         }
         Ok(read.finish())

@@ -292,14 +292,14 @@ impl AgentTotals {
         let costs = sum(&mut all());
         let summed = sum(&mut all().filter(|cost| cost.is_sum));
         let terms = |billed: &BilledUsage| -> Vec<(&'static str, u64)> {
-            let terms = format.terms.iter();
+            let terms = format.totals.terms.iter();
             terms.map(|(name, read)| (*name, read(billed))).collect()
         };
         // A log that was continued elsewhere may lack what the other has.
         let unbilled = of.unbilled.shared.iter();
         let is_lost = |key: &&Key| of.rows.binary_search_by_key(*key, Row::key).is_err();
         let unbilled = unbilled.filter(is_lost).count();
-        let beside = if format.reasoning_beside_output {
+        let beside = if format.totals.reasoning_beside_output {
             costs.reasoning
         } else {
             0
@@ -342,7 +342,7 @@ mod tests {
     fn format() -> &'static Format {
         Box::leak(Box::new(Format {
             id: "tested",
-            terms: &[("input", |billed| billed.input)],
+            totals: formats::Totals::new(&[("input", |billed| billed.input)]),
             ..Format::DEFAULT
         }))
     }

@@ -58,7 +58,7 @@ pub(crate) fn find(
     }
     let (log, conversation, id) = find_listed(context, "this machine", asked, context.find())?;
     // The first session at the end of a log with several is not always its main session.
-    let is_one = conversation != Conversation::Main || log.format.holds_several;
+    let is_one = conversation != Conversation::Main || log.format.recognition.holds_several;
     Ok((log, id.filter(|_| is_one)))
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn find_in_log(
     wanted: Option<&str>,
 ) -> Result<SessionKey> {
     let found = find_session(sessions, log.facts.file, wanted, (context.now)());
-    if found.is_ok() || !log.format.holds_several {
+    if found.is_ok() || !log.format.recognition.holds_several {
         return found;
     }
     let as_listed = || {

@@ -35,6 +35,7 @@ pub(super) const SETTINGS: Settings = Settings {
         others::IDLE_SIZE_ENV,
     ],
     read,
+    ready: Some(&others::READY),
 };
 
 const WINDOW_ENV: &str = "CLAUDE_CODE_MAX_CONTEXT_TOKENS";

@@ -2,8 +2,8 @@
 
 use formats::settings::{BYTE_ORDER_MARK, Settings, SettingsFile, threshold};
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[
+pub(super) const SETTINGS: Settings = Settings::new(
+    &[
         SettingsFile::Machine {
             unix: "/etc/gemini-cli/settings.json",
             macos: "/Library/Application Support/GeminiCli/settings.json",
@@ -17,14 +17,13 @@ pub(super) const SETTINGS: Settings = Settings {
             windows: r"C:\ProgramData\gemini-cli\system-defaults.json",
         },
     ],
-    env: &[],
-    read: |files| {
+    |files| {
         // Version 0.61.0 does not read a file with a byte order mark.
         let is_read = |file: &&[u8]| !file.starts_with(BYTE_ORDER_MARK);
         let read: Vec<&[u8]> = files.iter().copied().filter(is_read).collect();
         threshold(&read, "/model/compressionThreshold")
     },
-};
+);
 
 #[cfg(test)]
 mod tests {

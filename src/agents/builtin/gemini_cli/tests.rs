@@ -325,7 +325,7 @@ fn what_a_hook_adds_to_a_prompt_is_not_the_users() {
 #[test]
 fn the_project_is_beside_the_chats() {
     let root = Path::new("/h/.gemini/tmp/shop/.project_root");
-    let states = |log: &str| (GEMINI_CLI.states)(Path::new(log));
+    let states = |log: &str| (GEMINI_CLI.beside.states)(Path::new(log));
     assert_eq!(states("/h/.gemini/tmp/shop/chats/session-1.jsonl"), [root]);
     assert_eq!(states("/h/.gemini/tmp/shop/chats/s1/a.jsonl"), [root]);
     assert!(states("/h/session-1.jsonl").is_empty());

@@ -16,11 +16,8 @@ const WINDOW_ENV: &str = "KIMI_MODEL_MAX_CONTEXT_SIZE";
 /// The window of that model where none is set.
 const DEFAULT_WINDOW: u64 = 262_144;
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[SettingsFile::Agent(CONFIG)],
-    env: &[NAME_ENV, WINDOW_ENV],
-    read,
-};
+pub(super) const SETTINGS: Settings =
+    Settings::new(&[SettingsFile::Agent(CONFIG)], read).env(&[NAME_ENV, WINDOW_ENV]);
 
 fn read(files: &[&[u8]]) -> Overrides {
     let config = Layers::toml(files);

@@ -156,8 +156,11 @@ fn conversations_are_folders_of_events() {
         assert_eq!(number(other), None, "{other}");
     }
     let log = Path::new("5e55/events");
-    assert_eq!((OPENHANDS.states)(log), [Path::new("5e55/base_state.json")]);
-    assert!((OPENHANDS.states)(Path::new("export.jsonl")).is_empty());
+    assert_eq!(
+        (OPENHANDS.beside.states)(log),
+        [Path::new("5e55/base_state.json")]
+    );
+    assert!((OPENHANDS.beside.states)(Path::new("export.jsonl")).is_empty());
 }
 
 /// A state with these calls: answers and prompts.

@@ -3,11 +3,7 @@
 use formats::settings::{Settings, SettingsFile, tokens_of};
 use model::window::{Compaction, Overrides};
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[SettingsFile::Agent("config")],
-    env: &[],
-    read,
-};
+pub(super) const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config")], read);
 
 fn read(files: &[&[u8]]) -> Overrides {
     let lines = files.iter().flat_map(|file| file.split(|b| *b == b'\n'));

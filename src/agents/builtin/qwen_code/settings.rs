@@ -3,8 +3,8 @@
 use formats::settings::{Layers, Settings, SettingsFile, threshold};
 use model::window::Overrides;
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[
+pub(super) const SETTINGS: Settings = Settings::new(
+    &[
         SettingsFile::Machine {
             unix: "/etc/qwen-code/settings.json",
             macos: "/Library/Application Support/QwenCode/settings.json",
@@ -18,13 +18,12 @@ pub(super) const SETTINGS: Settings = Settings {
             windows: r"C:\ProgramData\qwen-code\system-defaults.json",
         },
     ],
-    env: &[],
-    read: |files| Overrides {
+    |files| Overrides {
         window: Layers::json_with_comments(files)
             .tokens("/model/generationConfig/contextWindowSize"),
         ..threshold(files, "/context/autoCompactThreshold")
     },
-};
+);
 
 #[cfg(test)]
 mod tests {

@@ -122,7 +122,7 @@ fn a_result_that_the_compressed_history_lacks_is_sent_next() {
 #[test]
 fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
     let about = "/h/.qwen/projects/-p/subagents/5e55/agent-explore-7f3c.meta.json";
-    let states = |log: &str| (QWEN_CODE.states)(Path::new(log));
+    let states = |log: &str| (QWEN_CODE.beside.states)(Path::new(log));
     let log = about.replace(".meta.json", ".jsonl");
     assert_eq!(states(&log), [Path::new(about)]);
     assert!(states("/h/.qwen/projects/-p/chats/5e55.jsonl").is_empty());

@@ -158,10 +158,10 @@ fn notices_of_background_agents_are_not_the_users() {
 fn a_sub_agents_sub_agent_is_its_own() {
     let log = Path::new("/h/p/5e55/subagents/agent-b2.jsonl");
     assert_eq!(
-        (CLAUDE_CODE.states)(log),
+        (CLAUDE_CODE.beside.states)(log),
         [log.with_file_name("agent-b2.meta.json")]
     );
-    assert!((CLAUDE_CODE.states)(Path::new("/h/p/5e55.jsonl")).is_empty());
+    assert!((CLAUDE_CODE.beside.states)(Path::new("/h/p/5e55.jsonl")).is_empty());
     let mut out = EventSink::new(&ByLength);
     let mut decoder = CLAUDE_CODE.decoder();
     let about =
