@@ -207,7 +207,6 @@ fn node(n: u64, part: Part, request: Option<Key>, items: &[(Role, Kind, u64)]) -
         },
         preview: "".into(),
         hash: n,
-        ephemeral: false,
         nth: 0,
     };
     Event::Node(Box::new(Node {

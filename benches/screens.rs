@@ -281,7 +281,6 @@ impl Log {
                 },
                 preview: format!("line {} of something that was read", self.line).into(),
                 hash: self.seed,
-                ephemeral: false,
                 nth: 0,
             }],
             ..Node::default()

@@ -158,7 +158,6 @@ impl Log {
             },
             preview: Box::default(),
             hash: self.entries.len() as u64,
-            ephemeral: false,
             nth: 0,
         }
     }

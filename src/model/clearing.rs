@@ -61,8 +61,7 @@ mod tests {
         let log = log.result("a", "Read", 6_000).result("b", "Read", 3_000);
         let log = log.report(14_000).result("c", "Read", 900).report(15_000);
         let nodes = ["a", "b"].map(Key::of).to_vec();
-        let calls = Vec::new();
-        let log = log.event(Event::Cleared { nodes, calls });
+        let log = log.event(Event::cleared(nodes, Vec::new()));
         let log = log.report(8_000);
         let all = clearings(&log.session);
         let [clearing] = all[..] else {

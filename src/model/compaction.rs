@@ -299,7 +299,6 @@ mod tests {
                 },
                 preview: key.into(),
                 hash: *tokens,
-                ephemeral: false,
                 nth: 0,
             };
             self.event(Event::Node(Box::new(Node {

@@ -187,17 +187,14 @@ pub enum Event {
     ResetPostponed,
     /// The cause of the newest reset, as a record after it shows. Nothing was answered since.
     ResetCause(Cause),
-    /// The newest item is a summary that took the place of records that were in the log before. Their sizes
-    /// are known only if the log was read before it was rewritten.
-    Summarised,
-    /// The turn is over: what lives only until then leaves.
-    TurnEnded,
     /// The contents of these nodes or tool results leave, the conversation goes on.
     Cleared {
         /// The nodes.
         nodes: Vec<Key>,
         /// Tool results, by the id of their call.
         calls: Vec<Key>,
+        /// The cause for which they left.
+        cause: LeaveReason,
     },
     /// A request of the conversation is sent, and the provider keeps its prompt in a cache.
     Requested {
@@ -263,16 +260,21 @@ impl Event {
 
     /// Returns the event that the content of a node leaves.
     pub fn cleared_node(key: Key) -> Event {
-        Event::Cleared {
-            nodes: vec![key],
-            calls: Vec::new(),
-        }
+        Event::cleared(vec![key], Vec::new())
     }
 
     /// Returns the event that the results of these calls leave.
     pub fn cleared_calls(calls: Vec<Key>) -> Event {
-        let nodes = Vec::new();
-        Event::Cleared { nodes, calls }
+        Event::cleared(Vec::new(), calls)
+    }
+
+    /// Returns the event that the contents of these nodes, and the results of these calls, are cleared.
+    pub fn cleared(nodes: Vec<Key>, calls: Vec<Key>) -> Event {
+        Event::Cleared {
+            nodes,
+            calls,
+            cause: LeaveReason::Cleared,
+        }
     }
 }
 
@@ -454,8 +456,6 @@ pub struct NewItem {
     pub preview: Box<str>,
     /// A hash of its text, to find the same content twice.
     pub hash: u64,
-    /// True if it leaves at the end of its turn.
-    pub ephemeral: bool,
     /// Its index among the items of its record, to find its text again.
     pub nth: u32,
 }

@@ -66,8 +66,6 @@ pub(super) struct Items {
     attributed: Tally,
     /// The other items in the context; `None`: to be summed up again.
     estimated: Option<Tally>,
-    /// Items that leave at the end of their turn, perhaps gone already.
-    ephemeral: Vec<ItemIx>,
     /// Thinking in the context.
     thinking: BTreeSet<(NodeIx, ItemIx)>,
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
@@ -240,9 +238,6 @@ impl Items {
         if item.attributed.is_none() || item.entered.is_none() {
             self.pending.insert((item.node, ix));
         }
-        if item.ephemeral {
-            self.ephemeral.push(ix);
-        }
         if item.kind == Kind::Thinking {
             self.thinking.insert((item.node, ix));
         }
@@ -369,13 +364,6 @@ impl Items {
         } else {
             self.pending.insert((item.node, ix))
         };
-    }
-
-    /// Takes all ephemeral items out of the context.
-    pub(super) fn drop_ephemeral(&mut self, request: RequestIx) {
-        for ix in std::mem::take(&mut self.ephemeral) {
-            self.leave(ix, LeaveReason::TurnEnd, request);
-        }
     }
 
     /// Notes that a request sends all before its first node. Returns the items among them that are not attributed, in the

@@ -63,8 +63,8 @@ fn item() -> impl Strategy<Value = NewItem> {
         Just((Role::Assistant, Kind::ToolCall)),
     ];
     let size = (0u32..100_000, 0u32..2_000, 0u32..5_000, any::<bool>());
-    (kinds, size, 0u64..6, any::<bool>()).prop_map(
-        |((role, kind), (local, fixed, opaque, counted), call, ephemeral)| NewItem {
+    (kinds, size, 0u64..6).prop_map(|((role, kind), (local, fixed, opaque, counted), call)| {
+        NewItem {
             role,
             kind,
             tool: None,
@@ -80,10 +80,9 @@ fn item() -> impl Strategy<Value = NewItem> {
             },
             preview: "".into(),
             hash: local.into(),
-            ephemeral,
             nth: 0,
-        },
-    )
+        }
+    })
 }
 
 fn node() -> impl Strategy<Value = Event> {
@@ -195,7 +194,7 @@ fn upheaval() -> impl Strategy<Value = Event> {
         any::<bool>().prop_map(|_| Event::ResetPostponed),
         (0u64..100_000).prop_map(Event::LeftOut),
         prop_oneof![Just(Cause::Idle), Just(Cause::Automatic)].prop_map(Event::ResetCause),
-        (keys(), keys()).prop_map(|(nodes, calls)| Event::Cleared { nodes, calls }),
+        (keys(), keys()).prop_map(|(nodes, calls)| Event::cleared(nodes, calls)),
         (item_keys(), item_keys()).prop_map(|(added, missing)| Event::Sent { added, missing }),
         prop_oneof![Just("alpha"), Just("beta")].prop_map(|model| {
             Event::Meta(Box::new(Meta {

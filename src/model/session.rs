@@ -98,7 +98,6 @@ impl Session {
             Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
             Event::Leaf { key, rewound } => state.set_leaf(key, rewound),
             Event::Rollback { turns } => state.roll_back(turns),
-            Event::Summarised => state.note_summary(),
             Event::BeginningMissing => state.note_missing_beginning(),
             Event::ResetPostponed => state.postpone_reset(),
             Event::ResetCause(cause) => state.set_reset_cause(cause),
@@ -107,8 +106,11 @@ impl Session {
                 state.cache_clock_mut().note_requested(at, cache_minutes);
             }
             Event::PromptsLogged => state.note_logged_prompts(),
-            Event::TurnEnded => state.drop_ephemeral(),
-            Event::Cleared { nodes, calls } => state.clear_items(&nodes, &calls),
+            Event::Cleared {
+                nodes,
+                calls,
+                cause,
+            } => state.clear_items(&nodes, &calls, cause),
             Event::Sent { added, missing } => state.follow_request(&added, &missing),
             Event::Skipped(kind) => *state.skipped.entry(kind).or_default() += 1,
             Event::Unknown(kind) => *state.unknown.entry(kind).or_default() += 1,

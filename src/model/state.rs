@@ -90,8 +90,6 @@ pub struct State {
     named: NamedFacts,
     /// Tokens of its first prompt that are not part of the conversation, where its log was not read from there on.
     pub(crate) began_with: Option<u64>,
-    /// The summary that the log has in the place of earlier records.
-    summary: Option<Summary>,
     last_place: Option<Place>,
 }
 

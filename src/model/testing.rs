@@ -221,7 +221,6 @@ pub fn new_item(role: Role, kind: Kind, tokens: u64) -> NewItem {
         },
         preview: Box::default(),
         hash: tokens,
-        ephemeral: false,
         nth: 0,
     }
 }

@@ -164,10 +164,6 @@ impl Records {
             ),
             Event::ResetCause(cause) => ("compaction", format!("its cause: {}", cause.name())),
             Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
-            Event::Summarised => (
-                "history",
-                "a summary in the place of earlier records".to_owned(),
-            ),
             Event::BeginningMissing => ("history", "its beginning is in another log".to_owned()),
             Event::Requested { cache_minutes } => (
                 "request",
@@ -177,7 +173,6 @@ impl Records {
                 },
             ),
             Event::PromptsLogged => ("prompts", "the log has all of them from here on".to_owned()),
-            Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
             Event::Leaf { .. } | Event::Rollback { .. } => {
                 ("branch", "continues from an earlier record".to_owned())
             }

@@ -296,10 +296,7 @@ impl ClaudeCodeDecoder {
             out.usage(usage);
         }
         if let Some(nodes) = cut {
-            out.emit(Event::Cleared {
-                nodes,
-                calls: Vec::new(),
-            });
+            out.emit(Event::cleared(nodes, Vec::new()));
         }
     }
 
@@ -539,10 +536,7 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
         _ => None,
     };
     if let Some((nodes, calls)) = cleared {
-        out.emit(Event::Cleared {
-            nodes: keys(nodes),
-            calls: keys(calls),
-        });
+        out.emit(Event::cleared(keys(nodes), keys(calls)));
     }
     // Sent as a user message, though it is no user record; what `/context` and the like print is not.
     if subtype == "local_command" && record.is_display_only != Some(true) {

@@ -26,7 +26,7 @@ mod tree;
 
 use decode::image;
 use formats::{ArrayName, Claim, Decoder, Format, Recognition, Root, StoreKind, decoder, head};
-use model::event::{Event, EventSink, Key, Meta, NewItem, Node, Part, Place};
+use model::event::{EventSink, Key, Meta, NewItem, Node, Part, Place};
 use model::{Kind, Role};
 use std::path::Path;
 use trace::Trace;
@@ -165,9 +165,6 @@ fn message(message: &Tree<'_>, line: u64, out: &mut EventSink<'_>) {
     };
     let key = Key::of_number("ouro", line);
     out.node(Node::new(Some(key), part, items));
-    if kind == Kind::Summary {
-        out.emit(Event::Summarised);
-    }
 }
 
 /// Returns the texts of a content: of itself, or of its parts. `None` for a part that is no text.

@@ -75,7 +75,6 @@ impl Attribution {
             size: Size::default(),
             preview: NOT_LOGGED.into(),
             hash: 0,
-            ephemeral: false,
             nth: UNLOGGED,
         };
         let live = tree.outputs_of(key).find(|node| tree.is_live(*node));

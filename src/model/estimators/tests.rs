@@ -69,7 +69,6 @@ impl Talk {
             },
             preview: "".into(),
             hash: tokens,
-            ephemeral: false,
             nth: 0,
         };
         self.tell(Event::Node(Box::new(Node {

@@ -308,7 +308,6 @@ impl<'m> EventSink<'m> {
                 },
                 preview: Box::default(),
                 hash: 0,
-                ephemeral: false,
                 nth: 0,
             },
             sink: self,
@@ -457,13 +456,6 @@ impl ItemBuilder<'_, '_> {
     pub fn call(mut self, id: Option<&str>) -> Self {
         self.item.call = id.map(Key::of);
         self.item.size.call_id = id.map_or(0, |id| self.sink.measure.call_id(id));
-        self
-    }
-
-    /// Marks the item as leaving at the end of its turn.
-    #[must_use]
-    pub fn ephemeral(mut self) -> Self {
-        self.item.ephemeral = true;
         self
     }
 

@@ -297,10 +297,7 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
         vec![
             usage(key, 900, Source::Agent),
             node(key, Part::Injected),
-            Event::Cleared {
-                nodes: vec![Key::new(key)],
-                calls: Vec::new(),
-            },
+            Event::cleared_node(Key::new(key)),
         ]
     };
     let mut session = session();

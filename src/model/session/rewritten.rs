@@ -79,7 +79,6 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Event;
     use crate::replay::Timeline;
     use crate::testing::Log;
     use crate::{Kind, Role};
@@ -93,8 +92,7 @@ mod tests {
     /// The log as it is rewritten, with a summary of this size.
     fn after(summary: u64) -> Log {
         let log = Log::new().item("prompt", Role::Container, Kind::Prompt, 50);
-        let log = log.item("summary", Role::Container, Kind::Summary, summary);
-        log.event(Event::Summarised)
+        log.item("summary", Role::Container, Kind::Summary, summary)
     }
 
     fn used(session: &Session) -> u64 {

@@ -109,7 +109,6 @@ impl State {
         }
         if turn {
             self.turns += 1;
-            self.drop_ephemeral();
         }
         if matches!(part, Part::Input | Part::Result) {
             self.cache_clock.note_written(at);
@@ -173,12 +172,6 @@ impl State {
         self.attribution.items_mut().leave(ix, why, next);
     }
 
-    /// Notes that a turn has ended.
-    pub(crate) fn drop_ephemeral(&mut self) {
-        let next = self.requests().len();
-        self.attribution.items_mut().drop_ephemeral(next);
-    }
-
     pub(super) fn change_branch(&mut self, change: &BranchChange, why: LeaveReason) {
         self.attribution.change_branch(change, why, &mut self.tree);
     }
@@ -189,7 +182,7 @@ impl State {
     }
 
     /// Clears the content of these records and of the results of these calls.
-    pub(crate) fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
+    pub(crate) fn clear_items(&mut self, nodes: &[Key], calls: &[Key], cause: LeaveReason) {
         let of_nodes = nodes.iter().filter_map(|key| self.tree.find(*key));
         let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.tree.items(node)).collect();
         for call in calls {
@@ -197,7 +190,7 @@ impl State {
         }
         for ix in hits {
             if self.tree.is_live(self.items()[ix].node) {
-                self.leave(ix, LeaveReason::Cleared);
+                self.leave(ix, cause);
             }
         }
     }

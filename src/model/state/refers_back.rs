@@ -36,12 +36,10 @@ impl State {
                 };
                 !follows || (node.turn && self.attribution.strips_unread_thinking())
             }
-            // The items that leave with a turn are not all there.
-            Event::TurnEnded => !self.attribution.has_turn_of_anchor(),
             Event::BeginningMissing => true,
             Event::Leaf { key, .. } => is_unread(key),
             Event::Rollback { turns } => u64::from(self.turns) < *turns,
-            Event::Cleared { nodes, calls } => {
+            Event::Cleared { nodes, calls, .. } => {
                 let items = self.attribution.items_mut();
                 let mut has_no_result = |call: &Key| items.results_of(*call).next().is_none();
                 nodes.iter().any(is_unread) || calls.iter().any(&mut has_no_result)

@@ -162,18 +162,15 @@ impl State {
         }
     }
 
-    /// Notes that the newest item is a summary in the place of earlier records. The first of a log counts.
-    pub(crate) fn note_summary(&mut self) {
-        let newest = self.items().last().map(|item| Summary {
-            hash: item.hash,
-            place: item.place,
-            record: item.record,
-        });
-        self.summary = self.summary.or(newest);
-    }
-
+    /// Returns the first summary of the log. Without a reset, it took the place of records that were there before.
     pub(crate) fn summary(&self) -> Option<Summary> {
-        self.summary
+        let mut items = self.items().iter();
+        let first = items.find(|item| item.kind == Kind::Summary)?;
+        Some(Summary {
+            hash: first.hash,
+            place: first.place,
+            record: first.record,
+        })
     }
 
     /// Takes the resets of an earlier reading, which took place before a summary. There are none so far.

@@ -93,7 +93,7 @@ fn find_listed(
 ) -> Result<(LogFile, Conversation, Option<String>)> {
     // No log has to be read to find one that has the id in its name.
     if let Some(log) = asked.session.and_then(|id| with_id(&found.files, id))
-        && !log.format.holds_several
+        && !log.format.recognition.holds_several
     {
         return Ok((log.clone(), Conversation::Main, log.facts.id.clone()));
     }

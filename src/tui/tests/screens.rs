@@ -114,10 +114,7 @@ fn results_that_were_cleared_are_listed_with_the_compactions() {
             ..Node::default()
         }))
     };
-    let cleared = Event::Cleared {
-        nodes: ["old", "older"].map(Key::of).to_vec(),
-        calls: Vec::new(),
-    };
+    let cleared = Event::cleared(["old", "older"].map(Key::of).to_vec(), Vec::new());
     let log = Log::found(1, "claude-code", "aa-cleared", 8)
         .meta("/home/ada/code/shop", "claude-opus-4-8", None, None)
         .user(900, "why does the retry loop spin")

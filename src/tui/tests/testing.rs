@@ -305,7 +305,6 @@ pub(crate) fn item(role: Role, kind: Kind, tool: Option<&str>, tokens: u64, text
         },
         preview: text.into(),
         hash: tokens,
-        ephemeral: false,
         nth: 0,
     }
 }

@@ -60,8 +60,7 @@ impl PendingClearing {
             let cleared = self.calls.len().saturating_sub(kept);
             let calls: Vec<Key> = self.calls.drain(..cleared).collect();
             if !calls.is_empty() {
-                let nodes = Vec::new();
-                out.emit(Event::Cleared { nodes, calls });
+                out.emit(Event::cleared_calls(calls));
             }
         }
         let by_api = edits.iter().map(|edit| edit.cleared_input_tokens.or_zero());

@@ -67,6 +67,8 @@ pub(super) struct Thread {
     calls: HashMap<Key, Call>,
     /// Containers that were expanded.
     containers: HashSet<Box<str>>,
+    /// The nodes of what containers show, which leave at the end of the turn.
+    shown: Vec<Key>,
     /// The request whose answer is coming in.
     open: Option<Key>,
     /// The newest request, until its numbers come.
@@ -89,6 +91,7 @@ impl Thread {
             copied: HashSet::new(),
             calls: HashMap::new(),
             containers: HashSet::new(),
+            shown: Vec::new(),
             open: None,
             newest: None,
             operations: HashMap::new(),
@@ -165,10 +168,8 @@ impl Thread {
             }
             "THREAD_MESSAGE_REPLACED" => {
                 let message = Key::of(record.message_id.or_empty());
-                out.emit(Event::Cleared {
-                    nodes: self.messages.remove(&message).unwrap_or_default(),
-                    calls: Vec::new(),
-                });
+                let nodes = self.messages.remove(&message).unwrap_or_default();
+                out.emit(Event::cleared(nodes, Vec::new()));
                 self.replacements(record, out);
             }
             "TEXT_MESSAGE_END"
@@ -334,12 +335,10 @@ impl Thread {
                 None => lenient::strings(item, answer.json),
             };
         }
-        if is_container {
-            item = item.ephemeral();
-        }
         let item = item.done();
         self.open = None;
-        self.add(record.message_id.or_empty(), Author::Tool, item, out);
+        let node = self.add(record.message_id.or_empty(), Author::Tool, item, out);
+        self.shown.extend(is_container.then_some(node));
     }
 
     /// Emits the functions that a container shows: their schemas are in the context while the turn lasts. The log has
@@ -353,9 +352,9 @@ impl Thread {
             .tools(unlocked.len())
             .text(&unlocked.join(" "))
             .partial()
-            .ephemeral()
             .done();
-        self.add("", Author::Harness, item, out);
+        let node = self.add("", Author::Harness, item, out);
+        self.shown.push(node);
     }
 
     fn turn_ended(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
@@ -372,8 +371,20 @@ impl Thread {
             }
         }
         self.open = None;
-        self.in_turn = false;
-        out.emit(Event::TurnEnded);
+        let is_read = std::mem::take(&mut self.in_turn);
+        // Items from before the place at which reading began leave, too.
+        let unread = (!is_read).then(|| Key::of("hpd turn that was not read"));
+        self.shown.extend(unread);
+        self.hide_shown(out);
+    }
+
+    /// Takes away what the containers of a turn showed.
+    fn hide_shown(&mut self, out: &mut EventSink<'_>) {
+        out.emit(Event::Cleared {
+            nodes: std::mem::take(&mut self.shown),
+            calls: Vec::new(),
+            cause: LeaveReason::TurnEnd,
+        });
     }
 
     /// Emits the numbers of one call of the model.
@@ -457,8 +468,14 @@ impl Thread {
         self.add(record.message_id.or_empty(), Author::Assistant, item, out);
     }
 
-    /// Adds an item to a message.
-    fn add(&mut self, message: &str, author: Author, item: NewItem, out: &mut EventSink<'_>) {
+    /// Adds an item to a message. Returns its node.
+    fn add(
+        &mut self,
+        message: &str,
+        author: Author,
+        item: NewItem,
+        out: &mut EventSink<'_>,
+    ) -> Key {
         self.nodes += 1;
         let key = Key::of_number("hpd node", self.nodes);
         self.messages.entry(Key::of(message)).or_default().push(key);
@@ -469,6 +486,9 @@ impl Thread {
             Author::Harness => Part::Injected,
         };
         let turn = author == Author::User && !std::mem::replace(&mut self.in_turn, true);
+        if turn && !self.shown.is_empty() {
+            self.hide_shown(out);
+        }
         let request = (author == Author::Assistant).then(|| *self.open.get_or_insert(self.event));
         self.newest = request.or(self.newest);
         out.node(Node {
@@ -476,6 +496,7 @@ impl Thread {
             turn,
             ..Node::new(Some(key), part, vec![item])
         });
+        key
     }
 }
 

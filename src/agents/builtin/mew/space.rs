@@ -394,10 +394,7 @@ impl Space {
         };
         out.set_conversation(participant.conversation);
         let gone = gone.into_iter().map(|(key, _)| key);
-        out.emit(Event::Cleared {
-            nodes: gone.collect(),
-            calls: Vec::new(),
-        });
+        out.emit(Event::cleared(gone.collect(), Vec::new()));
     }
 }
 

@@ -139,8 +139,7 @@ impl History {
         let due = self.pruned.extract_if(.., |(at, _)| is_due(at));
         let nodes: Vec<Key> = due.map(|(_, result)| result).collect();
         if !nodes.is_empty() {
-            let calls = Vec::new();
-            out.emit(Event::Cleared { nodes, calls });
+            out.emit(Event::cleared(nodes, Vec::new()));
         }
     }
 

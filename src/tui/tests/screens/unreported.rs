@@ -39,11 +39,7 @@ impl Log {
             items: vec![item(Role::Container, Kind::Reminder, None, 12, text)],
             ..Node::default()
         }));
-        let cleared = Event::Cleared {
-            nodes: vec![key],
-            calls: Vec::new(),
-        };
-        self.too(node).too(cleared)
+        self.too(node).too(Event::cleared_node(key))
     }
 
     fn speech(self, role: Role, part: Part, tokens: u64, text: &str) -> Log {
