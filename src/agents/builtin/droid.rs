@@ -233,8 +233,10 @@ impl DroidDecoder {
         });
         let id = record.id.get();
         self.newest = None;
-        // At the beginning of a file nothing leaves: its history was another session's.
-        let begins = self.messages.is_empty() && out.place().line() > 0;
+        // At the beginning of a file nothing leaves: its history was another session's. Where the line's number is not
+        // known, a compaction without an anchor is at the beginning.
+        let is_first = out.place().line() > 0 || anchor.is_none();
+        let begins = self.messages.is_empty() && is_first;
         if !begins {
             let cause = match anchor {
                 Some(_) => Cause::Automatic,

@@ -62,7 +62,6 @@ pub static GEMINI_CLI: Format = Format {
         .kept_in(&store)
         .list(ArrayName::Json("messages")),
     decoder: &decoder::<GeminiCliDecoder>,
-    reset_marks: &[r#""messages":["#],
     harmless: "info warning error",
     totals: Totals::new(THOUGHTS)
         .reasoning_beside()

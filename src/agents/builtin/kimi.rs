@@ -65,7 +65,6 @@ pub static KIMI: Format = Format {
     reset_marks: &[
         r#""type":"context.apply_compaction""#,
         r#""type":"context.clear""#,
-        r#""CompactionEnd""#,
     ],
     harmless: "_checkpoint agent.message.appended agent.turn.ended agent.turn.started config.update \
         context.undo cron.add cron.cursor cron.delete file_history.checkpoint file_history.tracked \

@@ -46,6 +46,12 @@ struct Session {
 }
 
 impl Decoder for CustomDecoder {
+    /// There is something before the end that a record may clear.
+    fn skip_to_end(&mut self, _head: &Meta) {
+        let main = self.sessions.entry(Conversation::Main).or_default();
+        main.has_begun = true;
+    }
+
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
         let value = match lenient::raw_object(line) {
             Ok(value) => value,

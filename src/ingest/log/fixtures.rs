@@ -15,7 +15,7 @@ use crate::{source, store};
 use formats::database::MAGIC;
 use formats::{Format, StoreKind};
 use model::context::Context;
-use model::event::{ByLength, Conversation};
+use model::event::{ByLength, Conversation, Place};
 use model::forecast::forecast;
 use model::gauge::SessionGauge;
 use model::session::{Coverage, Session};
@@ -362,6 +362,42 @@ proptest! {
         fs::write(&*log.facts.path, &bytes[..cut.index(bytes.len() + 1)]).unwrap();
         prop_assert_eq!(usage(&log), usage_of_all(&log), "{}", log.format.id);
     }
+}
+
+#[test]
+fn an_epoch_found_by_its_mark_begins_at_the_last_reset_of_the_log() {
+    let mut epochs = 0;
+    for log in LINE_LOGS.iter() {
+        let path = log.facts.path.display();
+        let whole = read_whole(log, &ByLength, &RULES).unwrap();
+        let (epoch, _) = read_to_end(|| log.store.epoch(log, &RULES).unwrap()).finish();
+        let (Some(whole), Some(epoch)) = (main_of(&whole), main_of(&epoch)) else {
+            assert_eq!(whole.len(), epoch.len(), "{path}");
+            continue;
+        };
+        assert_eq!(epoch.context().known, whole.context().known, "{path}");
+        let mut all = whole.resets().iter().map(|reset| reset.place);
+        if epoch.coverage == Coverage::Epoch {
+            let found = epoch.resets().iter().map(|reset| reset.place.offset());
+            let last = all.next_back().map(Place::offset);
+            assert_eq!(found.collect::<Vec<_>>(), last.as_slice(), "{path}");
+            epochs += 1;
+            continue;
+        }
+        // Then no reset has a mark, or the first line has it, which begins the epoch as well.
+        let log_bytes = fs::read(&*log.facts.path).unwrap();
+        let is_marked = |place: &Place| {
+            let line = &log_bytes[place.offset() as usize..][..place.length() as usize];
+            let mut marks = log.format.reset_marks.iter();
+            marks.any(|mark| memchr::memmem::find(line, mark.as_bytes()).is_some())
+        };
+        let marked = all.filter(|place| place.offset() > 0 && is_marked(place));
+        assert!(
+            marked.count() == 0 || log.format.recognition.holds_several,
+            "{path}"
+        );
+    }
+    assert!(epochs >= 10, "{epochs}");
 }
 
 #[test]

@@ -481,6 +481,7 @@ fn line_start(file: &mut Bytes, at: u64, before: &[u8]) -> io::Result<u64> {
 /// occur in any text.
 fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
     let mut decoder = log.format.decoder();
+    decoder.skip_to_end(&Meta::default());
     let mut out = EventSink::new(&Unmeasured);
     file.seek(SeekFrom::Start(line))?;
     let mut lines = Lines::at(line, 0, CHUNK as u64);
