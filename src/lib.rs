@@ -146,9 +146,10 @@
 //!
 //! # How to add an agent
 //!
-//! [`agents`] lists the steps: a decoder in `src/agents/builtin/`, its entry in [`agents::ALL`], a policy in
-//! `assets/models.toml`, hand-written logs in `tests/fixtures/`, and the tables of the README and of
-//! `assets/docs/agents.md`. Tests name the step that is missing. A log that is of no use to others can be
+//! [`agents`] lists the steps, and [`agents::keys_marks_sums`] says what counts twice: a decoder in
+//! `src/agents/builtin/`, its entry in [`agents::ALL`], a policy in `assets/models.toml`, hand-written logs in
+//! `tests/fixtures/`, and the tables of the README and of `assets/docs/agents.md`. Tests name the step that is missing. A
+//! log that is of no use to others can be
 //! read with a mapping, without code: [`agents::custom`].
 #![forbid(unsafe_code)]
 

@@ -12,7 +12,8 @@
 //! needs a policy, logs and the tables too: see the steps 3 to 5. Otherwise:
 //!
 //! 1. Write `src/agents/builtin/<agent>.rs` with a [`Format`], which is plain data, and a type that implements
-//!    [`Decoder`]. [`mistral_vibe_2`] is the smallest example.
+//!    [`Decoder`]. [`mistral_vibe_2`] is the smallest example. [`keys_marks_sums`] says which [`Key`] to choose, which
+//!    lines need a mark, and what the numbers of a report include: mistakes in these count something twice.
 //! 2. Declare the module in `src/agents/builtin/mod.rs`, and add the format to [`DECODERS`] there. The first format that
 //!    recognises a file reads it.
 //! 3. Add the agent's policy, and models that only it uses, to `assets/models.toml`. If its own settings
@@ -24,13 +25,14 @@
 //!    it; tests print both when they have changed.
 //!
 //! Most logs are files of lines. What else a log can be kept in is listed in [`StoreKind`]; several sessions in
-//! one log, files beside the log and the like are optional fields of [`Format`].
+//! one log, files beside the log and the like are optional groups of [`Format`]'s fields.
 //!
 //! A decoder never fails: what it cannot read becomes an [`Event::Unreadable`], [`Event::Skipped`] or
 //! [`Event::Unknown`]; see [`Format::harmless`]. It can be given any line of a log at any time. It keeps what it
 //! needs from one line to the next, such as the names of tools by call id.
 //!
 //! [`Event::Unreadable`]: model::event::Event::Unreadable
+//! [`Key`]: model::event::Key
 //! [`Decoder`]: formats::Decoder
 //! [`StoreKind`]: formats::StoreKind
 //! [`DECODERS`]: builtin::DECODERS
@@ -42,6 +44,9 @@ pub mod builtin;
 pub mod custom;
 #[cfg(test)]
 mod testing;
+
+#[doc = include_str!("keys_marks_sums.md")]
+pub mod keys_marks_sums {}
 
 use custom::{About, Mapping};
 use formats::Format;
