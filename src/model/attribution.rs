@@ -27,7 +27,6 @@ mod short;
 #[cfg(test)]
 mod tests;
 mod thinking;
-mod turn_overhead;
 
 use super::Source;
 use super::event::{Key, Parent, Part};
@@ -43,7 +42,6 @@ use returning::ReturnHistory;
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use turn_overhead::TurnOverhead;
 
 /// The items, requests and resets of a session, and what the reports have attributed.
 #[derive(Debug, Clone, Default)]
@@ -96,8 +94,6 @@ pub(super) struct Attribution {
     corrections: u32,
     /// The unlogged parts that come and go.
     recurring: Recurring,
-    /// The unlogged tokens that come with each turn of the user.
-    with_turns: TurnOverhead,
     /// The largest prompt by model, without that of the newest request: another report may correct it.
     largest: HashMap<Option<Arc<str>>, u64>,
 }
@@ -311,9 +307,7 @@ impl Attribution {
         // 1. Predict the prompt from what was known before its report.
         let expected = self.items.expected(unlogged + held, fresh);
         let expected = self.recurring.adjust(self.with_returning(expected));
-        let begins_turn = self.begins_turn(ix, anchor);
-        let predicted = Some(self.with_turns.adjust(expected, begins_turn));
-        self.requests[ix].predicted = predicted;
+        self.requests[ix].predicted = Some(expected);
 
         // 2. Compare the growth with the estimates of its items. Note unlogged text that comes again and again.
         let lost = self.lost_with_reset(anchor);
@@ -325,7 +319,6 @@ impl Attribution {
         let tolerance = calibration.tolerance(sum, fresh.len());
         self.recurring.note(key, rest as f64 - sum, tolerance);
         self.returning.note(key, lost, rest as f64 - sum);
-        self.with_turns.note(key, rest as f64 - sum, begins_turn);
 
         // 3. Determine the cost of the items together: the growth if that fits their estimates, otherwise the estimates.
         let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
