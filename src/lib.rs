@@ -110,6 +110,7 @@
 //! | search | [`ingest::search`]; on the screens [`tui::app::search`] |
 //! | keys: the table for dispatch, help, footer and `assets/docs/keys.md` | [`tui::keymap::BINDINGS`] |
 //! | output formats | [`report::OutputFormat`]; of tables, [`report::export::Format`] |
+//! | what a report shows, and the formats that are written from it | [`report::Document`] |
 //! | texts that are left out where they must not leave the machine | [`report::redact`] |
 //! | files that are written | [`files::output`] |
 //! | changes as a stream for other programs, or in words for people | [`report::follow`] |

@@ -2,12 +2,11 @@
 
 use super::ended::PrintTime;
 use super::exit::Exit;
-use super::options::{Logs, MonitorOptions, Plain, Redact, format_name, one_of};
+use super::options::{Logs, MonitorOptions, PrintDocument, Redact};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
-use report::OutputFormat;
-use report::diff::{self, FORMATS, SessionMoment};
+use report::diff::{self, SessionMoment};
 use report::session::SessionRequest;
 use std::path::{Path, PathBuf};
 
@@ -39,18 +38,15 @@ pub struct Diff {
     /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// Output format.
-    #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
-    pub format: &'static OutputFormat,
     /// The format of the output.
     #[command(flatten)]
-    pub plain: Plain,
+    pub print: PrintDocument,
 }
 
 impl Run for Diff {
     fn add_options(&mut self, before: &mut MonitorOptions) {
         self.logs.add(&mut before.logs);
-        self.plain.add(before);
+        self.print.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
@@ -70,7 +66,11 @@ impl Run for Diff {
         let setup = call.setup()?;
         let mut context = setup.context_of(&[], &self.logs)?;
         setup.leave_out(self.redact.redact, &mut context)?;
-        call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
+        call.long_work(
+            &mut context,
+            PrintTime::AtTheEnd,
+            self.print.plain.charset(),
+        )?;
         let paths = [before, after].map(PathBuf::from);
         // A session is named by no path.
         let is_file = |path: &PathBuf| path.symlink_metadata().is_ok();
@@ -89,7 +89,7 @@ impl Run for Diff {
                 self.to,
             ),
         ];
-        let style = self.plain.style(self.format, call);
+        let style = self.print.style(call);
         diff::run(&context, moments, self.items, style, call.out)
     }
 }

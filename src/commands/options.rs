@@ -5,7 +5,7 @@ use super::{Call, locale};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use report::{Charset, FORMATS, JSON, OutputFormat, ReportContext, Style};
+use report::{Charset, DOCUMENT_FORMATS, FORMATS, JSON, OutputFormat, ReportContext, Style};
 use std::path::{Path, PathBuf};
 use strum::EnumMessage;
 
@@ -69,6 +69,17 @@ pub struct Print {
     pub plain: Plain,
 }
 
+/// The format of a report that is a document.
+#[derive(Debug, Args)]
+pub struct PrintDocument {
+    /// Output format.
+    #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&DOCUMENT_FORMATS, format_name))]
+    pub format: &'static OutputFormat,
+    /// The characters of the output.
+    #[command(flatten)]
+    pub plain: Plain,
+}
+
 /// The options of all commands that print a report, in any formats.
 #[derive(Debug, Args)]
 pub struct Plain {
@@ -116,6 +127,13 @@ impl Print {
         self.plain.add(before);
     }
 
+    /// Returns the style that was asked for.
+    pub(super) fn style(&self, call: &Call<'_>) -> Style {
+        self.plain.style(self.format, call)
+    }
+}
+
+impl PrintDocument {
     /// Returns the style that was asked for.
     pub(super) fn style(&self, call: &Call<'_>) -> Style {
         self.plain.style(self.format, call)

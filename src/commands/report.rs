@@ -9,8 +9,8 @@ use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
 use files::output::{Existing, is_same};
-use report::session::{self, FORMATS, SessionRequest};
-use report::{JSON, OutputFormat, to_file};
+use report::session::{self, SessionRequest};
+use report::{DOCUMENT_FORMATS, JSON, OutputFormat, to_file};
 use std::path::PathBuf;
 
 /// `ctxgauge report`.
@@ -37,7 +37,7 @@ pub struct Report {
     #[arg(long, conflicts_with = "redact")]
     pub texts: bool,
     /// Output format. Default: by the end of the name of FILE, else text.
-    #[arg(long, value_parser = one_of(&FORMATS, format_name))]
+    #[arg(long, value_parser = one_of(&DOCUMENT_FORMATS, format_name))]
     pub format: Option<&'static OutputFormat>,
     /// Write to this file. Default, and `-`: standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -102,13 +102,13 @@ impl Report {
         let end = file_end(self.output.as_deref());
         let by_name = end.and_then(|end| {
             let is_its = |format: &&OutputFormat| format.end == end || format.name == end;
-            FORMATS.iter().find(is_its)
+            DOCUMENT_FORMATS.iter().find(is_its)
         });
         match (named.or(by_name), end) {
             (Some(format), _) => Ok(format),
-            (None, None) => Ok(&FORMATS[0]),
+            (None, None) => Ok(&DOCUMENT_FORMATS[0]),
             (None, Some(end)) => {
-                let known = FORMATS.each_ref().map(|format| format.end);
+                let known = DOCUMENT_FORMATS.each_ref().map(|format| format.end);
                 bail!(unknown_end(end, &known))
             }
         }

@@ -77,7 +77,7 @@ impl Output for Configuration {
             let line = it.line.map(|line| format!("line {line}"));
             let from = line.as_deref().or(it.variable.as_deref());
             let from = from.or(it.option).unwrap_or(DEFAULT);
-            [
+            vec![
                 inert(&it.name).into_owned(),
                 inert(&value).into_owned(),
                 from.to_owned(),
@@ -85,7 +85,7 @@ impl Output for Configuration {
             ]
         });
         let table = Table {
-            columns: [
+            columns: vec![
                 Column::new("KEY", Holds::Words, 0),
                 Column::new("VALUE", Holds::Text(12), 0),
                 Column::new("FROM", Holds::Words, 0),

@@ -1,22 +1,19 @@
 //! Compares two sessions, or two moments of one.
 
+mod document;
 mod json;
-mod markdown;
 mod parts;
 mod side;
-mod text;
-mod words;
 
-use super::handout::MARKDOWN;
 use super::json::document;
 use super::redact::OmittedCounts;
 use super::session::SessionRequest;
-use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT};
+use super::{Document, Output, ReportContext, Style};
 use anyhow::Result;
 pub use parts::{Amount, Part, Row};
 pub use side::Side;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// A session, and the moment of it that is compared.
 #[derive(Debug, Clone, Copy)]
@@ -26,16 +23,6 @@ pub struct SessionMoment<'a> {
     /// The session as of the report of this request, counted from 1; `None`: as it is now.
     pub request: Option<usize>,
 }
-
-/// The formats of a comparison, the default first.
-pub static FORMATS: [OutputFormat; 3] = [
-    TEXT,
-    JSON,
-    OutputFormat {
-        help: "For pull requests and notes",
-        ..MARKDOWN
-    },
-];
 
 /// The subject of the first line, which is compared first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +51,7 @@ pub struct Diff {
     pub servers: Vec<Row>,
     /// The items in the context that differ.
     pub items: Vec<Row>,
-    /// The most items of each kind of change that text and Markdown list.
+    /// The most items of each kind of change that people see.
     pub most_items: usize,
     /// The counts of what was left out; `None`: texts are shown.
     pub left_out: Option<OmittedCounts>,
@@ -125,16 +112,12 @@ impl Diff {
 }
 
 impl Output for Diff {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        text::write(page, self)
+    fn document(&self) -> Option<Document> {
+        Some(document::document(self))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.diff/1", json::Body::new(self))
-    }
-
-    fn markdown(&self, charset: Charset, out: &mut dyn Write) -> Result<()> {
-        Ok(markdown::write(out, self, charset)?)
     }
 }
 

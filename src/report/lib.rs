@@ -1,16 +1,16 @@
 //! Reports without a screen, for people, scripts and pipes.
 //!
 //! A command collects what it shows, an [`Output`]; an [`OutputFormat`] writes any of them. A new format is such a
-//! constant, a function of [`Output`], and an entry in the lists of the commands that have it.
+//! constant, and an entry in the lists of the commands that have it.
 
 pub mod agents;
 pub mod audit;
 pub mod check;
 pub mod configuration;
 pub mod diff;
+mod document;
 pub mod export;
 pub mod follow;
-pub mod handout;
 pub mod hook;
 mod in_order;
 mod json;
@@ -29,6 +29,7 @@ mod sessions_builder;
 mod text;
 mod to_file;
 
+pub use document::{Document, HTML, MARKDOWN};
 pub use only::OnlySession;
 pub use text::page::Page;
 pub use to_file::to_file;
@@ -58,12 +59,22 @@ use tokens::Counter;
 
 /// The output of a command, in each format that the command has.
 pub trait Output {
+    /// Returns what people read; `None`: it is written as text alone.
+    fn document(&self) -> Option<Document> {
+        None
+    }
+
     /// Writes it for people. Log text is made safe to print before.
     ///
     /// # Errors
     ///
     /// If `page` cannot be written to.
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()>;
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        match self.document() {
+            Some(document) => document::write_text(&document, page),
+            None => Ok(()),
+        }
+    }
 
     /// Writes it for programs, on one line.
     ///
@@ -72,21 +83,11 @@ pub trait Output {
     /// If `out` cannot be written to.
     fn json(&self, out: &mut dyn Write) -> Result<()>;
 
-    /// Writes it as Markdown.
+    /// Writes it as annotations of a GitHub workflow.
     ///
     /// # Errors
     ///
-    /// If `out` cannot be written to, or its command has no such format; so are those below.
-    fn markdown(&self, _: Charset, _: &mut dyn Write) -> Result<()> {
-        bail!("it is not written as Markdown")
-    }
-
-    #[allow(missing_docs, clippy::missing_errors_doc)]
-    fn html(&self, _: &mut dyn Write) -> Result<()> {
-        bail!("it is not written as HTML")
-    }
-
-    #[allow(missing_docs, clippy::missing_errors_doc)]
+    /// If `out` cannot be written to, or its command has no such format.
     fn github(&self, _: Charset, _: &mut dyn Write) -> Result<()> {
         bail!("it is not written as annotations")
     }
@@ -134,6 +135,9 @@ pub const JSON: OutputFormat = OutputFormat {
 
 /// The formats that all outputs have, the default first.
 pub static FORMATS: [OutputFormat; 2] = [TEXT, JSON];
+
+/// The formats of outputs that are documents, the default first.
+pub static DOCUMENT_FORMATS: [OutputFormat; 4] = [TEXT, JSON, HTML, MARKDOWN];
 
 /// The style in which a report is written.
 #[derive(Debug, Clone, Copy)]

@@ -1,23 +1,21 @@
 //! Reports on one session.
 
+mod document;
 pub(crate) mod find;
-mod handout;
 pub(crate) mod json;
 pub mod parts;
 mod select;
-pub(crate) mod text;
 mod words;
 
-use super::handout::{HTML, MARKDOWN, html, markdown};
 use super::json::document;
 use super::redact::{OmittedCounts, Reader};
 use super::sessions_builder::SessionsBuilder;
-use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT, audit};
+use super::{Document, Output, ReportContext, Style, audit};
 use anyhow::{Context, Result, bail};
+use document::AuditResult;
 pub(crate) use find::find_one;
 pub use find::{SessionRequest, id_of, place_of};
 use find::{find, find_in_log, find_session};
-use handout::AuditResult;
 use ingest::index::earlier;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
@@ -29,7 +27,7 @@ use model::sessions::FileFacts;
 use model::triggers::{self, NextTrigger};
 use render::clock::Clock;
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// One session, and what a report shows with it.
@@ -52,7 +50,8 @@ pub struct Report<'a> {
     pub others: usize,
     /// The counts of what was left out; `None`: texts are shown.
     pub left_out: Option<OmittedCounts>,
-    checked: AuditResult,
+    /// The audit of a report to hand on; `None`: it is for the user.
+    checked: Option<AuditResult>,
 }
 
 impl<'a> Report<'a> {
@@ -69,31 +68,23 @@ impl<'a> Report<'a> {
             clock,
             others: 0,
             left_out: None,
-            checked: AuditResult::default(),
+            checked: None,
         }
     }
 }
 
 impl Output for Report<'_> {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        text::write(page, self)
+    fn document(&self) -> Option<Document> {
+        Some(document::document(self))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.report/1", json::session(self))
     }
-
-    fn markdown(&self, charset: Charset, out: &mut dyn Write) -> Result<()> {
-        markdown::write(&handout::handout(self), charset, out)
-    }
-
-    fn html(&self, out: &mut dyn Write) -> Result<()> {
-        html::write(&handout::handout(self), out)
-    }
 }
 
-/// The formats of a report on a session, the default first.
-pub static FORMATS: [OutputFormat; 4] = [TEXT, JSON, HTML, MARKDOWN];
+/// The most items, growths and tools that are listed, the largest first.
+const LISTED_ROWS: usize = 10;
 
 /// Reports on the session that is asked for.
 ///
@@ -151,11 +142,13 @@ pub fn run(
     if log.format.recognition.holds_several {
         report.others = others;
     }
-    if style.format.to_hand_on && !is_piped {
-        report.checked = match audit::of_session(context, &log, key.conversation) {
-            Ok(Some(found)) => AuditResult::Audited(found),
-            Ok(None) | Err(_) => AuditResult::Unread,
-        };
+    if style.format.to_hand_on {
+        let audit = || audit::of_session(context, &log, key.conversation);
+        report.checked = Some(match (!is_piped).then(audit) {
+            Some(Ok(Some(found))) => AuditResult::Audited(found),
+            Some(Ok(None) | Err(_)) => AuditResult::Unread,
+            None => AuditResult::Piped,
+        });
     }
     style.print(&report, out)?;
     if let Some(folder) = context

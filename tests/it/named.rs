@@ -144,7 +144,7 @@ fn every_command_that_takes_a_path_takes_a_session() {
     let (_, err) = run(home.path(), &["status", "--session", "shop"]);
     assert!(err.contains("2 sessions of this machine"), "{err}");
     let (out, _) = run(home.path(), &["diff", "--session", "blog", "bbbb"]);
-    assert!(out.contains("after:"), "{out}");
+    assert!(out.contains("\n  after "), "{out}");
     #[cfg(feature = "mcp")]
     {
         let (_, err) = run(home.path(), &["mcp", "--session", "zzz"]);

@@ -1,7 +1,7 @@
 //! Writes the differences for programs: the schema `ctxgauge.diff/1`.
 
+use super::document::headline;
 use super::parts::{Amount, Row, change};
-use super::words::headline;
 use super::{Diff, Side};
 use crate::json::part::part;
 use crate::redact::OmittedCounts;
@@ -9,7 +9,7 @@ use crate::session::json::dollars;
 use serde::Serialize;
 
 part! { Body<'a>(diff: &'a Diff) {
-    headline: String = headline(diff),
+    headline: String = headline(diff).concat(),
     before: SidePart<'a> = SidePart::new(&diff.before),
     after: SidePart<'a> = SidePart::new(&diff.after),
     change: ChangePart = ChangePart::new(&diff.before, &diff.after),

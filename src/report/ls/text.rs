@@ -9,7 +9,7 @@ use crate::text::table::{Column, Holds, Table};
 use render::NONE;
 use render::number::{counted, grouped, tokens};
 use render::spending::cost;
-use std::{array, io};
+use std::io;
 
 /// The most characters of an id on a terminal: enough to select a session.
 const ID_CHARS: usize = 13;
@@ -60,7 +60,7 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<(
     if !rows.is_empty() {
         let mut signs: Vec<String> = signs(&rows).into_iter().map(Into::into).collect();
         signs.extend(at_least(sessions.spending.values()));
-        let mut columns = array::from_fn(|at| COLUMNS[at].column);
+        let mut columns: Vec<Column> = COLUMNS.iter().map(|of| of.column).collect();
         for (column, of) in columns.iter_mut().zip(COLUMNS) {
             column.is_shown = sessions.totals.is_some() || !of.of_totals;
         }
@@ -90,12 +90,12 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<(
 
 fn write_table<const N: usize>(
     page: &mut Page<'_>,
-    columns: [Column; N],
+    columns: Vec<Column>,
     rows: Vec<[String; N]>,
 ) -> io::Result<()> {
     let table = Table {
         columns,
-        rows,
+        rows: rows.into_iter().map(Vec::from).collect(),
         indent: 0,
     };
     table.write(page)
@@ -124,7 +124,7 @@ fn write_table_of_groups(page: &mut Page<'_>, groups: &[Group]) -> io::Result<()
     };
     let cells = |group| GROUP_COLUMNS.map(|(_, cell)| cell(group, number));
     let rows: Vec<_> = groups.iter().chain([&all]).map(cells).collect();
-    write_table(page, GROUP_COLUMNS.map(|(column, _)| column), rows)?;
+    write_table(page, GROUP_COLUMNS.map(|(column, _)| column).into(), rows)?;
     if let Some(sign) = at_least(groups.iter().map(|group| &group.spending)) {
         writeln!(page, "\n{sign}")?;
     }

@@ -1,7 +1,6 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
-use super::Report as SessionReport;
-use super::text::LISTED_ROWS;
+use super::{LISTED_ROWS, Report as SessionReport};
 use crate::json::part::part;
 use crate::percent;
 use crate::redact::OmittedCounts;

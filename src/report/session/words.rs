@@ -1,18 +1,40 @@
 //! Sentences on a session that its reports for people share.
 
 use super::Report;
-use crate::handout::Line;
+use crate::document::Line;
 use model::Source;
 use model::context::Context;
 use model::forecast::NoForecast;
 use model::prompt_cache::cold_returns;
-use model::session::Session;
-use model::tools::{Server, Tool};
+use model::session::{Coverage, Session};
+use model::tools::Server;
 use model::whatif::{RuleOwner, WhatIf, what_if};
 use model::window::Limits;
 use render::clock::Clock;
-use render::number::{counted, tokens, tokens_or_none, usd};
-use render::{or_none, triggers, unknown};
+use render::number::{counted, error, percent, tokens, usd};
+use render::{NONE, or_none, triggers, unknown};
+
+/// Returns the line on the size of the context, in percent of the trigger as on the screens. It has the same shape for
+/// all sessions.
+pub(super) fn gauge(session: &Session, context: &Context, limits: &Limits) -> String {
+    let known = match session.coverage {
+        Coverage::Unread => return format!("{NONE} not read yet"),
+        _ if context.known > 0 => format!("{} known", tokens(context.known)),
+        _ if session.requests().is_empty() => format!("{NONE} known (no usage report)"),
+        _ => format!("{NONE} known (no usage report since the last reset)"),
+    };
+    let estimated = match context.estimated {
+        0 => String::new(),
+        estimated => {
+            let half = (context.high - context.used).max(context.used - context.low);
+            format!(" + {} ±{} est", tokens(estimated), error(half, estimated))
+        }
+    };
+    let (counted, end) = context.filled(limits);
+    let share = or_none(percent(counted, end).map(|p| p.to_string()));
+    let (end, name) = (tokens(end), limits.end_name());
+    format!("{known}{estimated} · {share}% of {end} {name}")
+}
 
 /// Returns the window and the trigger, each with its source, and the headroom.
 pub(super) fn limits(context: &Context, limits: &Limits) -> String {
@@ -83,21 +105,6 @@ pub(super) fn forecast(report: &Report<'_>) -> Option<String> {
         Err(NoForecast::NoTrigger) => None,
         Err(why) => Some(format!("no forecast: {}", why.name())),
     }
-}
-
-/// Returns the row of a tool in its table, which begins with this name.
-pub(super) fn tool(name: String, tool: &Tool) -> [String; 9] {
-    [
-        name,
-        tool.results.to_string(),
-        tokens(tool.tokens),
-        format!("{:.0}%", tool.share * 100.0),
-        tokens_or_none(tool.in_context),
-        tokens_or_none(tool.schema),
-        tokens(tool.largest.1),
-        tokens(tool.carried),
-        or_none(tool.carried_usd.map(usd)),
-    ]
 }
 
 /// Returns the size of a server, to follow its name.

@@ -1,6 +1,6 @@
 //! The lines of a report, fitted to the terminal that shows them. In a pipe or a file nothing is cut.
 
-use render::text::{cut, width};
+use render::text::{cut, left, width};
 use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
@@ -41,16 +41,31 @@ impl Page<'_> {
             }
             let words = line.trim_start();
             let indent = &line[..line.len() - words.len()];
-            let hanging = format!("{indent}{:HANGING$}", "");
-            let options = Options::new(columns)
-                .initial_indent(indent)
-                .subsequent_indent(&hanging)
-                .word_splitter(WordSplitter::NoHyphenation)
-                // A path can be copied only if it is whole.
-                .break_words(false);
-            for line in textwrap::wrap(words, options) {
-                writeln!(self.out, "{}", line.trim_end())?;
-            }
+            self.wrapped(indent, indent.len() + HANGING, words)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a fact after its name, which takes so many columns. A fact that is too long goes on below its beginning.
+    pub(crate) fn fact(&mut self, name: &str, columns: usize, fact: &str) -> io::Result<()> {
+        let name = format!("  {}  ", left(name, columns));
+        self.wrapped(&name, width(&name), fact)
+    }
+
+    /// Writes words after a beginning. The lines after the first one are indented by so many columns.
+    fn wrapped(&mut self, begin: &str, indent: usize, words: &str) -> io::Result<()> {
+        let Some(columns) = self.columns else {
+            return writeln!(self.out, "{begin}{words}");
+        };
+        let indent = " ".repeat(indent);
+        let options = Options::new(columns)
+            .initial_indent(begin)
+            .subsequent_indent(&indent)
+            .word_splitter(WordSplitter::NoHyphenation)
+            // A path can be copied only if it is whole.
+            .break_words(false);
+        for line in textwrap::wrap(words, options) {
+            writeln!(self.out, "{}", line.trim_end())?;
         }
         Ok(())
     }

@@ -10,12 +10,12 @@ use std::io;
 const GAP: usize = 2;
 
 /// A column of a table.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     /// Its heading.
     pub(crate) heading: &'static str,
     /// The kind of its cells.
-    holds: Holds,
+    pub(crate) holds: Holds,
     /// Of the columns that do not fit, the one with the highest number is left out first. 0: it stays.
     rank: u8,
     /// True if it is left out where no cell has a value.
@@ -45,7 +45,7 @@ impl Column {
 }
 
 /// The kind of the cells of a column.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Holds {
     /// Numbers, at its right.
     Numbers,
@@ -56,30 +56,30 @@ pub(crate) enum Holds {
 }
 
 /// A table.
-pub(crate) struct Table<const N: usize> {
+pub(crate) struct Table {
     /// Its columns.
-    pub(crate) columns: [Column; N],
-    /// The cells of each row.
-    pub(crate) rows: Vec<[String; N]>,
+    pub(crate) columns: Vec<Column>,
+    /// The cells of each row, one for each column.
+    pub(crate) rows: Vec<Vec<String>>,
     /// The spaces before each row.
     pub(crate) indent: usize,
 }
 
-impl<const N: usize> Table<N> {
+impl Table {
     /// Writes the headings and the rows.
     pub(crate) fn write(&self, page: &mut Page<'_>) -> io::Result<()> {
         let widths = self.widths(page.columns());
-        let headings = self.columns.each_ref().map(|column| column.heading);
+        let headings = self.columns.iter().map(|column| column.heading);
         page.row(self.line(&widths, headings))?;
         for row in &self.rows {
-            page.row(self.line(&widths, row.each_ref().map(String::as_str)))?;
+            page.row(self.line(&widths, row.iter().map(String::as_str)))?;
         }
         Ok(())
     }
 
-    fn line(&self, widths: &[Option<usize>; N], cells: [&str; N]) -> String {
+    fn line<'c>(&self, widths: &[Option<usize>], cells: impl Iterator<Item = &'c str>) -> String {
         let mut line = " ".repeat(self.indent);
-        for ((cell, column), width) in cells.into_iter().zip(&self.columns).zip(widths) {
+        for ((cell, column), width) in cells.zip(&self.columns).zip(widths) {
             let Some(width) = *width else { continue };
             line.push_str(&match column.holds {
                 Holds::Numbers => right(cell, width),
@@ -91,16 +91,18 @@ impl<const N: usize> Table<N> {
     }
 
     /// Returns the width of each column; `None`: it is left out.
-    fn widths(&self, most: Option<usize>) -> [Option<usize>; N] {
-        let mut widths: [Option<usize>; N] = std::array::from_fn(|at| {
-            let column = &self.columns[at];
-            let is_empty = || self.rows.iter().all(|row| row[at] == NONE);
+    fn widths(&self, most: Option<usize>) -> Vec<Option<usize>> {
+        let width_of = |(at, column): (usize, &Column)| {
+            let cells = || self.rows.iter().filter_map(|row| row.get(at));
+            let is_empty = || cells().all(|cell| cell == NONE);
             if !column.is_shown || (column.is_optional && is_empty()) {
                 return None;
             }
-            let cells = self.rows.iter().map(|row| width(&row[at]));
-            cells.max().max(Some(width(column.heading)))
-        });
+            let widest = cells().map(|cell| width(cell)).max();
+            widest.max(Some(width(column.heading)))
+        };
+        let mut widths: Vec<Option<usize>> =
+            self.columns.iter().enumerate().map(width_of).collect();
         let Some(most) = most else { return widths };
         let least = |at: usize| match self.columns[at].holds {
             Holds::Text(least) => least.max(width(self.columns[at].heading)),
@@ -141,12 +143,12 @@ impl<const N: usize> Table<N> {
 mod tests {
     use super::*;
 
-    fn table() -> Table<4> {
+    fn table() -> Table {
         let row = |name: &str, text: &str, tokens: &str, cost: &str| {
-            [name, text, tokens, cost].map(str::to_owned)
+            [name, text, tokens, cost].map(str::to_owned).to_vec()
         };
         Table {
-            columns: [
+            columns: vec![
                 Column::new("AGENT", Holds::Words, 0),
                 Column::new("TITLE", Holds::Text(8), 0),
                 Column::new("TOKENS", Holds::Numbers, 0),

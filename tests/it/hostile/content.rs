@@ -17,7 +17,7 @@ use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
 use ctxgauge::report::search::{self, Colours};
 use ctxgauge::report::session::SessionRequest;
-use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style, session};
+use ctxgauge::report::{self, Charset, DOCUMENT_FORMATS, FORMATS, ReportContext, Style, session};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
@@ -76,7 +76,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
     for log in logs {
         let path = &log.facts.path;
         let context = context(path, rules);
-        for format in &session::FORMATS {
+        for format in &DOCUMENT_FORMATS {
             let is_shown = visible.contains(&(log.format.id, format.name));
             if is_shown && !format.for_people {
                 continue;
@@ -108,7 +108,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
         }
     }
     let agents: BTreeSet<&str> = logs.iter().map(|log| log.format.id).collect();
-    let formats = |id| session::FORMATS.iter().map(move |it| (id, it.name));
+    let formats = |id| DOCUMENT_FORMATS.iter().map(move |it| (id, it.name));
     let both = agents.into_iter().flat_map(formats);
     let lacking: Vec<_> = both.filter(|one| !visible.contains(one)).collect();
     assert!(

@@ -2,7 +2,7 @@
 
 use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
-use ctxgauge::report::{self, FORMATS};
+use ctxgauge::report::{self, DOCUMENT_FORMATS, FORMATS};
 use std::fs;
 
 #[test]
@@ -57,8 +57,8 @@ fn every_format_is_ascii_if_that_is_asked_for() {
     fs::write(&log, text.replace("shop", "shöp ▘▇0A")).unwrap();
     let log = log.to_str().unwrap();
     let commands: [(&[&str], &[report::OutputFormat]); 7] = [
-        (&["report", log], &report::session::FORMATS),
-        (&["diff", log, "--from", "1"], &report::diff::FORMATS),
+        (&["report", log], &DOCUMENT_FORMATS),
+        (&["diff", log, "--from", "1"], &DOCUMENT_FORMATS),
         (
             &["check", log, "--max-tokens", "1"],
             &report::check::FORMATS,

@@ -1,21 +1,24 @@
-//! Reports to hand on: files for people who were not there. Their content is put together once, without a format; a file
-//! for each format writes all of it.
+//! A report for people, put together once, without a format. Text, Markdown and HTML are written from it.
 //!
-//! Text of a log is a [`Piece`] of its own. A format makes it inert, so that it cannot become markup.
+//! Text of a log is a [`Piece`] of its own. Each format makes it inert, so that it cannot become markup.
 
 mod chart;
-pub(crate) mod html;
-pub(crate) mod markdown;
+mod html;
+mod markdown;
+mod table;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub(crate) use chart::{Chart, Gauge, Steps, Trigger};
+pub(crate) use table::{Row, Table};
+pub(crate) use text::write as write_text;
 
-use super::OutputFormat;
+use super::{Output, OutputFormat};
+use anyhow::{Context, Result};
 use derive_more::From;
-use model::Role;
 use render::NONE;
-use render::text::inert;
+use render::text::{capitalised, inert};
 use std::borrow::Cow;
 
 /// One page.
@@ -23,7 +26,7 @@ pub const HTML: OutputFormat = OutputFormat {
     name: "html",
     help: "To hand on: one page that needs nothing else, for browsers and paper",
     end: "html",
-    write: |output, _, out| output.html(out),
+    write: |output, _, out| html::write(&document(output)?, out),
     ascii: html::ascii,
     ..MARKDOWN
 };
@@ -35,34 +38,44 @@ pub const MARKDOWN: OutputFormat = OutputFormat {
     end: "md",
     for_people: false,
     to_hand_on: true,
-    write: |output, style, out| output.markdown(style.charset, out),
+    write: |output, style, out| markdown::write(&document(output)?, style.charset, out),
     ascii: super::text::ascii,
 };
 
-/// The content of a report to hand on.
+fn document(output: &dyn Output) -> Result<Document> {
+    output
+        .document()
+        .context("it is written as text and JSON alone")
+}
+
+/// The last line of a file to hand on.
+const MADE_BY: &str = concat!(
+    "Made by ctxgauge ",
+    env!("CARGO_PKG_VERSION"),
+    ". Sizes are in tokens: 12.3k are 12,300."
+);
+
+/// The content of a report.
 #[derive(Debug, Default)]
-pub struct Handout {
-    /// The subject: the session's name.
+pub struct Document {
+    /// Its subject, or its result in one line; empty: its sections say all.
     pub(crate) title: Line,
-    /// Facts about the session, each with its name.
-    pub(crate) facts: Vec<(&'static str, Line)>,
     /// Its sections, in their order.
     pub(crate) sections: Vec<Section>,
-    /// The program and version that made it.
-    pub(crate) made_by: Line,
 }
 
 /// A part of it with a heading.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Section {
-    pub(crate) heading: &'static str,
+    /// Empty: it has none.
+    pub(crate) heading: Line,
     pub(crate) blocks: Vec<Block>,
 }
 
 impl Section {
-    pub(crate) fn new(heading: &'static str) -> Section {
+    pub(crate) fn new(heading: impl Into<Line>) -> Section {
         Section {
-            heading,
+            heading: heading.into(),
             blocks: Vec::new(),
         }
     }
@@ -71,83 +84,46 @@ impl Section {
         self.blocks.push(block.into());
         self
     }
+
+    pub(crate) fn with_all(
+        mut self,
+        blocks: impl IntoIterator<Item = impl Into<Block>>,
+    ) -> Section {
+        self.blocks.extend(blocks.into_iter().map(Into::into));
+        self
+    }
 }
 
 /// A part of a section.
 #[derive(Debug, From)]
 pub(crate) enum Block {
     /// A result, to be seen first.
-    #[from(skip)]
     Headline(Line),
-    /// A sentence.
+    /// A sentence. Text has it on a line, and the others as a paragraph, which begins with a capital.
+    #[from(Line, String, &'static str)]
     Sentence(Line),
-    /// A remark on how to read the numbers of this section.
-    #[from(skip)]
+    /// A remark on how to read the numbers of this section. Text has none.
     Note(Line),
+    #[from]
+    Facts(Facts),
+    /// The size of a context. Text has no drawings.
+    #[from]
     Gauge(Gauge),
+    #[from]
     Chart(Chart),
+    #[from]
     Table(Table),
 }
 
-/// A table.
-#[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row>,
-}
+/// Facts, each with its name.
+pub(crate) type Facts = Vec<(&'static str, Line)>;
 
-impl Table {
-    /// A table with columns by their headings, divided by bars; those of numbers have a `#` before them.
-    pub(crate) fn new(headings: &'static str, rows: impl IntoIterator<Item = Row>) -> Table {
-        let column = |heading: &'static str| match heading.strip_prefix('#') {
-            Some(heading) => Column {
-                heading,
-                holds: Holds::Numbers,
-            },
-            None => Column {
-                heading,
-                holds: Holds::Words,
-            },
-        };
-        Table {
-            columns: headings.split(" | ").map(column).collect(),
-            rows: rows.into_iter().collect(),
-        }
-    }
-}
-
-/// A column of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
-    pub(crate) heading: &'static str,
-    pub(crate) holds: Holds,
-}
-
-/// The kind of the cells of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
-    Numbers,
-    Words,
-}
-
-/// A row of it.
-#[derive(Debug, Default)]
-pub(crate) struct Row {
-    /// Its cells, one for each column.
-    pub(crate) cells: Vec<Line>,
-    /// The role that it is about.
-    pub(crate) role: Option<Role>,
-    /// A share that is drawn, 0 to 1.
-    pub(crate) share: Option<f64>,
-}
-
-impl<const N: usize> From<[Line; N]> for Row {
-    fn from(cells: [Line; N]) -> Row {
-        Row {
-            cells: cells.into(),
-            ..Row::default()
-        }
-    }
+/// Returns those of the facts that are known.
+pub(crate) fn facts<const N: usize>(all: [(&'static str, Option<Line>); N]) -> Facts {
+    let known = all
+        .into_iter()
+        .filter_map(|(name, fact)| Some((name, fact?)));
+    known.collect()
 }
 
 /// A part of a line.
@@ -209,11 +185,29 @@ impl Line {
 
     /// Returns the line, or the sign for an unknown value if it is empty.
     pub(crate) fn or_none(self) -> Line {
-        if self.0.is_empty() {
+        if self.is_empty() {
             Line::own(NONE)
         } else {
             self
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns true if it has text of a log.
+    fn is_of_log(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Log(_)))
+    }
+
+    /// Returns the line as the beginning of a sentence, if it begins with words of this program.
+    fn capitalised(&self) -> Line {
+        let mut line = self.clone();
+        if let Some(Piece::Own(words)) = line.0.first_mut() {
+            *words = capitalised(words).into();
+        }
+        line
     }
 
     /// Returns the line as safe text.

@@ -1,10 +1,11 @@
-//! A handout as one HTML page: without scripts, and without anything from elsewhere, which its policy forbids.
+//! A report as one HTML page: without scripts, and without anything from elsewhere, which its policy forbids.
 //!
 //! maud escapes every text. Only the stylesheet, which is this program's own, is written as it is.
 
 mod drawing;
 
-use super::{Block, Handout, Holds, Line, Piece, Row, Section, Table};
+use super::{Block, Document, Line, MADE_BY, Piece, Row, Section, Table};
+use crate::text::table::Holds;
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use render::text::inert;
@@ -17,8 +18,8 @@ const STYLE: &str = include_str!("style.css");
 /// A table with more columns is a list in a narrow window.
 const MOST_COLUMNS: usize = 4;
 
-pub(crate) fn write(handout: &Handout, out: &mut dyn Write) -> Result<()> {
-    let title = handout.title.plain();
+pub(super) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
+    let title = &document.title;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -28,22 +29,15 @@ pub(crate) fn write(handout: &Handout, out: &mut dyn Write) -> Result<()> {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
-                title { (title) }
+                title { @if title.is_empty() { "ctxgauge" } @else { (title.plain()) } }
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                header {
-                    h1 { (line(&handout.title)) }
-                    dl.facts {
-                        @for (name, fact) in &handout.facts {
-                            div { dt { (name) } dd { (line(fact)) } }
-                        }
-                    }
-                }
+                @if !title.is_empty() { h1 { (line(title)) } }
                 main {
-                    @for part in &handout.sections { (section(part)) }
+                    @for part in &document.sections { (section(part)) }
                 }
-                footer { (line(&handout.made_by)) }
+                footer { (MADE_BY) }
             }
         }
     };
@@ -60,7 +54,7 @@ pub(super) fn ascii(c: char, out: &mut String) {
 fn section(section: &Section) -> Markup {
     html! {
         section {
-            h2 { (section.heading) }
+            @if !section.heading.is_empty() { h2 { (line(&section.heading)) } }
             @for part in &section.blocks { (block(part)) }
         }
     }
@@ -69,8 +63,13 @@ fn section(section: &Section) -> Markup {
 fn block(block: &Block) -> Markup {
     match block {
         Block::Headline(text) => html! { p.headline { (line(text)) } },
-        Block::Sentence(text) => html! { p { (line(text)) } },
+        Block::Sentence(text) => html! { p { (line(&text.capitalised())) } },
         Block::Note(text) => html! { p.note { (line(text)) } },
+        Block::Facts(facts) => html! {
+            dl.facts {
+                @for (name, fact) in facts { div { dt { (name) } dd { (line(fact)) } } }
+            }
+        },
         Block::Gauge(gauge) => drawing::gauge(gauge),
         Block::Chart(chart) => drawing::chart(chart),
         Block::Table(rows) => table(rows),
@@ -126,5 +125,5 @@ fn table_row(table: &Table, row: &Row) -> Markup {
 }
 
 fn class_of(holds: Holds) -> Option<&'static str> {
-    (holds == Holds::Numbers).then_some("number")
+    matches!(holds, Holds::Numbers).then_some("number")
 }

@@ -1,14 +1,15 @@
-//! A handout as Markdown, for GitHub and the like. Text of a log is a code span, in which nothing has a meaning: no
+//! A report as Markdown, for GitHub and the like. Text of a log is a code span, in which nothing has a meaning: no
 //! markup, no HTML, no link and no mention.
 
 use super::chart::{Chart, Gauge, Steps};
-use super::{Block, Handout, Holds, Line, Piece, Section, Table};
+use super::{Block, Document, Line, MADE_BY, Piece, Table};
 use crate::text::of_log;
+use crate::text::table::Holds;
 use anyhow::Result;
 use render::ascii::Charset;
 use render::number::tokens;
 use render::text::inert;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// The columns of drawings.
 const COLUMNS: usize = 64;
@@ -25,62 +26,59 @@ enum LinePlace {
     Row(Charset),
 }
 
-/// Writes a handout. For [`Charset::Ascii`] only texts of a log are in ASCII then: what stands for their characters is part of
-/// a code span.
-pub(crate) fn write(handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
+/// Writes a report. For [`Charset::Ascii`] only texts of a log are in ASCII then: what stands for their characters is part
+/// of a code span.
+pub(super) fn write(document: &Document, charset: Charset, out: &mut dyn Write) -> Result<()> {
     let within = LinePlace::Text(charset);
-    writeln!(out, "# {}\n", line(&handout.title, within))?;
-    for (name, fact) in &handout.facts {
-        writeln!(out, "- {name}: {}", line(fact, within))?;
+    let mut parts = Vec::new();
+    if !document.title.is_empty() {
+        parts.push(format!("# {}", line(&document.title, within)));
     }
-    for part in &handout.sections {
-        section(part, charset, out)?;
-    }
-    Ok(writeln!(
-        out,
-        "\n---\n\n{}",
-        line(&handout.made_by, within)
-    )?)
-}
-
-fn section(section: &Section, charset: Charset, out: &mut dyn Write) -> io::Result<()> {
-    let within = LinePlace::Text(charset);
-    writeln!(out, "\n## {}", section.heading)?;
-    for block in &section.blocks {
-        writeln!(out)?;
-        match block {
-            Block::Headline(text) => writeln!(out, "**{}**", line(text, within))?,
-            Block::Sentence(text) | Block::Note(text) => {
-                writeln!(out, "{}", line(text, within))?;
-            }
-            Block::Gauge(drawn) => gauge(drawn, out)?,
-            Block::Chart(drawn) => chart(drawn, out)?,
-            Block::Table(rows) => table(rows, charset, out)?,
+    for section in &document.sections {
+        if !section.heading.is_empty() {
+            parts.push(format!("## {}", line(&section.heading, within)));
         }
+        parts.extend(section.blocks.iter().map(|part| block(part, charset)));
     }
-    Ok(())
+    parts.push(format!("---\n\n{}", words(MADE_BY)));
+    Ok(writeln!(out, "{}", parts.join("\n\n"))?)
 }
 
-fn table(table: &Table, charset: Charset, out: &mut dyn Write) -> io::Result<()> {
-    let row = |cells: &mut dyn Iterator<Item = String>| {
-        let cells: Vec<String> = cells.collect();
-        format!("| {} |", cells.join(" | "))
-    };
-    let headings = table.columns.iter().map(|column| column.heading);
-    writeln!(out, "{}", row(&mut headings.map(str::to_owned)))?;
-    let rules = table.columns.iter().map(|column| match column.holds {
-        Holds::Numbers => "---:",
-        Holds::Words => "---",
-    });
-    writeln!(out, "{}", row(&mut rules.map(str::to_owned)))?;
-    for cells in &table.rows {
-        let cells = cells
-            .cells
-            .iter()
-            .map(|cell| line(cell, LinePlace::Row(charset)));
-        writeln!(out, "{}", row(&mut cells.into_iter()))?;
+fn block(block: &Block, charset: Charset) -> String {
+    let within = LinePlace::Text(charset);
+    match block {
+        Block::Headline(text) => format!("**{}**", line(text, within)),
+        Block::Sentence(text) | Block::Note(text) => line(&text.capitalised(), within),
+        Block::Facts(facts) => {
+            let facts = facts.iter();
+            let facts =
+                facts.map(|(name, fact)| format!("- {}: {}", words(name), line(fact, within)));
+            facts.collect::<Vec<_>>().join("\n")
+        }
+        Block::Gauge(drawn) => gauge(drawn),
+        Block::Chart(drawn) => chart(drawn),
+        Block::Table(rows) => table(rows, charset),
     }
-    Ok(())
+}
+
+fn table(table: &Table, charset: Charset) -> String {
+    let row = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let columns = table.columns.iter();
+    let headings = columns.clone().map(|column| column.heading.to_owned());
+    let rules = columns.map(|column| match column.holds {
+        Holds::Numbers => "---:".to_owned(),
+        Holds::Words | Holds::Text(_) => "---".to_owned(),
+    });
+    let rows = table.rows.iter().map(|cells| {
+        let cells = cells.cells.iter();
+        cells
+            .map(|cell| line(cell, LinePlace::Row(charset)))
+            .collect()
+    });
+    let all = [headings.collect(), rules.collect()]
+        .into_iter()
+        .chain(rows);
+    all.map(row).collect::<Vec<_>>().join("\n")
 }
 
 fn line(line: &Line, within: LinePlace) -> String {
@@ -129,7 +127,7 @@ fn code(text: &str, within: LinePlace) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-fn gauge(gauge: &Gauge, out: &mut dyn Write) -> io::Result<()> {
+fn gauge(gauge: &Gauge) -> String {
     let cells = |tokens: u64| (gauge.share(tokens) * COLUMNS as f64).round() as usize;
     let used = gauge.known.saturating_add(gauge.estimated);
     let trigger = gauge.trigger.map(|it| cells(it.here).min(COLUMNS - 1));
@@ -150,13 +148,10 @@ fn gauge(gauge: &Gauge, out: &mut dyn Write) -> io::Result<()> {
         Some(trigger) => format!("   │ trigger {}", tokens(trigger.size)),
         None => String::new(),
     };
-    writeln!(
-        out,
-        "```text\n{bar}\n█ known {known}{estimated}{trigger}   window {window}\n```"
-    )
+    format!("```text\n{bar}\n█ known {known}{estimated}{trigger}   window {window}\n```")
 }
 
-fn chart(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
+fn chart(chart: &Chart) -> String {
     let columns = chart.columns(COLUMNS);
     let eighths = |size: u64| {
         let height = chart.height(size).unwrap_or(1.0);
@@ -167,7 +162,7 @@ fn chart(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
         Some(((height * ROWS as f64) as usize).min(ROWS - 1))
     };
     let trigger = chart.trigger.and_then(|it| row_of(it.here));
-    writeln!(out, "```text")?;
+    let mut lines = vec!["```text".to_owned()];
     for row in (0..ROWS).rev() {
         let cells: String = columns
             .iter()
@@ -183,23 +178,23 @@ fn chart(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
             Some(it) if trigger == Some(row) => format!(" trigger {}", tokens(it.size)),
             _ => String::new(),
         };
-        writeln!(out, "{}", format!("{cells}{label}").trim_end())?;
+        lines.push(format!("{cells}{label}").trim_end().to_owned());
     }
     let steps = chart.len();
     let resets = columns_of_resets(chart, columns.len());
     if !resets.trim().is_empty() {
-        writeln!(out, "{} compaction or clear", resets)?;
+        lines.push(format!("{resets} compaction or clear"));
     }
     let (name, largest) = (chart.steps.name(), chart.all().max().unwrap_or(0));
     let known = match chart.steps {
         Steps::Requests => "known",
         Steps::Records => "estimated",
     };
-    writeln!(
-        out,
-        "{name} 1 to {steps}, at most {} ({known})\n```",
-        tokens(largest)
-    )
+    let largest = tokens(largest);
+    lines.push(format!(
+        "{name} 1 to {steps}, at most {largest} ({known})\n```"
+    ));
+    lines.join("\n")
 }
 
 /// Returns a line with a mark below each column in which the context was reset.

@@ -1,85 +1,96 @@
-//! The report of one session to hand on.
+//! The report of one session for people: a short one, or all of it for those who were not there.
 
 mod accuracy;
 mod tables;
 
-use super::text::{gauge_line, largest};
 use super::{Report, words};
 use crate::audit::SessionAudit;
-use crate::handout::{Block, Chart, Gauge, Handout, Line, Section, Steps, Trigger};
+use crate::document::{self, Block, Chart, Document, Facts, Gauge, Line, Section, Steps, Trigger};
 use jiff::Timestamp;
 use jiff::tz::Offset;
+use model::calls::Calls;
 use model::compaction::compactions;
 use model::context::Context;
 use model::replay::{Timeline, role_sizes};
 use model::session::Session;
 use model::window::Limits;
 use render::clock::Clock;
-use render::number::counted;
+use render::number::{counted, tokens};
 use render::own_count::own_count;
-use render::text::{capitalised, inert, short_model};
+
+/// The most compactions that are listed in a report to hand on, the newest ones.
+const MOST_COMPACTIONS: usize = 50;
 
 /// The result of the session's audit.
-#[derive(Default)]
 pub(super) enum AuditResult {
     /// The audit, which was made.
     Audited(SessionAudit),
     /// No audit: the log came through a pipe, and cannot be read again.
-    #[default]
     Piped,
     /// No audit: the log could not be read again.
     Unread,
 }
 
-/// Puts the report of a session together.
-pub(super) fn handout(report: &Report<'_>) -> Handout {
+/// Puts the report of a session together. A report with an audit is for those who were not there.
+pub(super) fn document(report: &Report<'_>) -> Document {
     let session = report.session;
     let (context, limits) = (session.context(), session.limits());
-    let (largest, done) = (largest(session), compactions(session));
+    let whole = report.checked.as_ref();
+    let (largest, all) = (tables::largest_items(session), compactions(session));
+    let earlier = whole.map_or(0, |_| all.len().saturating_sub(MOST_COMPACTIONS));
+    let done = &all[earlier..];
+    let left = done.iter().flat_map(|done| &done.largest);
+    let named = largest.iter().chain(left.map(|(ix, ..)| ix)).copied();
+    let calls = match report.left_out {
+        Some(_) => None,
+        None => Some(&Calls::of_items(session, named)),
+    };
     let sections = [
+        Some(Section::default().with(facts(report))),
         Some(fill(report, &context, &limits)),
-        over_time(report, &context, &limits),
+        whole.and_then(|_| over_time(report, &context, &limits)),
         Some(tables::roles(&context)),
-        tables::largest(session, &largest, report.left_out.is_none()),
+        tables::largest(session, &largest, calls),
         tables::jumps(session),
         tables::tools(session),
-        tables::compactions(session, &done, report.left_out.is_none()),
+        tables::compactions(session, done, earlier, calls),
         tables::what_if(session),
-        Some(accuracy::section(&report.checked)),
-        Some(tables::sources(session, &limits)),
+        whole.map(accuracy::section),
+        whole.map(|_| tables::sources(session, &limits)),
         not_counted(session),
-        Some(left_out(report)),
+        left_out(report),
     ];
-    Handout {
+    Document {
         title: title(report),
-        facts: facts(report),
         sections: sections.into_iter().flatten().collect(),
-        made_by: Line::own(format!(
-            "Made by ctxgauge {} from the log of the session. Sizes are in tokens: 12.3k are 12,300.",
-            env!("CARGO_PKG_VERSION")
-        )),
     }
 }
 
 fn title(report: &Report<'_>) -> Line {
-    match &report.title {
-        Some(title) => Line::log(title),
-        None => Line::own("A session of ").and_log(report.facts.label),
+    let id = report.session.meta.id.as_deref();
+    let id = id.or(report.facts.id.as_deref());
+    match (report.title.as_deref(), &report.checked) {
+        (Some(title), Some(_)) => Line::log(title),
+        (None, Some(_)) => Line::own("A session of ").and_log(report.facts.label),
+        (title, None) => {
+            let agent = Line::own(report.session.agent).and(" · ");
+            agent.and_log(title.or(id).unwrap_or("no id"))
+        }
     }
 }
 
-fn facts(report: &Report<'_>) -> Vec<(&'static str, Line)> {
+fn facts(report: &Report<'_>) -> Facts {
     let (session, facts) = (report.session, report.facts);
     let version = session.meta.version.as_deref();
-    let agent = Line::log(session.agent);
+    let agent = Line::own(session.agent);
     let agent = match (version, report.gauge.newer_than_proven()) {
         (Some(version), None) => agent.and(" ").and_log(version),
         (Some(version), Some(proven)) => agent
-            .and(" ")
+            .and(", written by ")
             .and_log(version)
-            .and(" (rules as of ")
+            .and("; rules as of ")
             .and_log(proven)
-            .and("; newer versions may differ)"),
+            .and(": newer versions may differ"),
         (None, _) => agent,
     };
     let id = session.meta.id.as_deref().or(facts.id.as_deref());
@@ -91,22 +102,21 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, Line)> {
         counted(session.items().len() as u64, "item"),
         counted(session.records, "record"),
     ];
-    [
+    let others = (report.others > 0).then(|| {
+        let others = report.others;
+        format!("the file holds {others} more: `ctxgauge ls` lists them, --session selects one")
+    });
+    document::facts([
         ("Agent", Some(agent)),
-        (
-            "Model",
-            session.model().map(|id| Line::log(short_model(id))),
-        ),
+        ("Model", session.model().map(Line::log)),
         ("Session", id.map(Line::log)),
         ("Project", session.meta.cwd.as_deref().map(Line::log)),
         ("Log", Some(Line::log(&path))),
         ("From", times[0].map(|at| time(at).into())),
         ("To", times[1].map(|at| time(at).into())),
         ("Contains", Some(counts.join(", ").into())),
-    ]
-    .into_iter()
-    .filter_map(|(name, fact)| Some((name, fact?)))
-    .collect()
+        ("Others", others.map(Line::from)),
+    ])
 }
 
 /// Returns a time in UTC, to the minute.
@@ -126,23 +136,36 @@ fn fill(report: &Report<'_>, context: &Context, limits: &Limits) -> Section {
         trigger: trigger(context, limits),
         window: limits.window,
     };
-    let sentences = [
+    let own_count = own_count(report.facts.label, context, limits.trigger);
+    let counts = [
         Some(words::limits(context, limits)),
-        own_count(report.facts.label, context, limits.trigger).map(|own| own.to_string()),
+        own_count.map(|own| own.to_string()),
         words::agents_number(session),
-        words::forecast(report),
     ];
-    let section = Section::new("How full the context is")
-        .with(Block::Headline(gauge_line(session, context, limits).into()))
-        .with(gauge);
-    // Its other times are UTC too.
-    let clock = Clock::utc(report.clock.now);
-    let others = words::beside_size(report, &clock).into_iter();
-    let others = others.map(|sentence| inert(&sentence).into_owned());
-    let sentences = sentences.into_iter().flatten().chain(others);
-    sentences.fold(section, |section, sentence| {
-        section.with(Line::own(capitalised(&sentence)))
-    })
+    // The other times of a whole report are UTC too.
+    let clock = match report.checked {
+        Some(_) => &Clock::utc(report.clock.now),
+        None => &report.clock,
+    };
+    Section::new("How full the context is")
+        .with(Block::Headline(
+            words::gauge(session, context, limits).into(),
+        ))
+        .with(gauge)
+        .with_all(counts.into_iter().flatten())
+        .with_all(clients_number(session))
+        .with_all(words::forecast(report))
+        .with_all(words::beside_size(report, clock))
+}
+
+/// Returns what the agent's client estimated, and the parts of it.
+fn clients_number(session: &Session) -> Option<Line> {
+    let said = session.said()?.breakdown.as_ref()?;
+    let parts = said.parts.iter();
+    let parts = parts.map(|(name, size)| Line::log(name).and(format!(" {}", tokens(*size))));
+    let (all, at) = (tokens(said.tokens), said.at.strftime("%F %TZ"));
+    let client = Line::own(format!("the agent's client estimated {all} at {at}: "));
+    Some(client.and_line(Line::joined(parts, ", ")))
 }
 
 fn trigger(context: &Context, limits: &Limits) -> Option<Trigger> {
@@ -192,19 +215,17 @@ fn over_time(report: &Report<'_>, context: &Context, limits: &Limits) -> Option<
 fn not_counted(session: &Session) -> Option<Section> {
     let lines = words::not_counted(session);
     let section = Section::new("What of the log is not counted");
-    let is_some = !lines.is_empty();
-    is_some.then(|| lines.into_iter().fold(section, Section::with))
+    (!lines.is_empty()).then(|| section.with_all(lines))
 }
 
-fn left_out(report: &Report<'_>) -> Section {
-    let line = match &report.left_out {
-        Some(left_out) => Line::own(capitalised(&left_out.to_string())).and(
-            ". A pseudonym is the same for the same name everywhere. Numbers, roles, kinds and times are those of the \
-             log.",
-        ),
-        None => Line::own(
-            "Nothing: this report shows texts, names and paths of the log. Without `--texts` it is made without them.",
-        ),
-    };
-    Section::new("What is left out").with(line)
+fn left_out(report: &Report<'_>) -> Option<Section> {
+    let section = Section::new("What is left out");
+    if let Some(left_out) = &report.left_out {
+        let note = "A pseudonym is the same for the same name everywhere. Numbers, roles, kinds and times are those of \
+                    the log.";
+        let section = section.with(left_out.to_string());
+        return Some(section.with(Block::Note(note.into())));
+    }
+    let nothing = "Nothing: this report shows texts, names and paths of the log. Without `--texts` it is made without them.";
+    report.checked.as_ref().map(|_| section.with(nothing))
 }

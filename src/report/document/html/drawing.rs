@@ -1,6 +1,6 @@
 //! The gauge and the chart of a page. Shapes are stretched to its width; texts stand beside them in their own size.
 
-use crate::handout::chart::{Chart, Gauge, Steps, Trigger};
+use crate::document::chart::{Chart, Gauge, Steps, Trigger};
 use maud::{Markup, html};
 use model::Role;
 use model::replay::role_sizes::total;

@@ -2,7 +2,7 @@
 
 use super::AuditResult;
 use crate::audit::{Errors, SessionAudit, share, signed_share};
-use crate::handout::{Block, Line, Row, Section, Table};
+use crate::document::{Block, Line, Row, Section, Table};
 use model::estimators::Estimator;
 use render::number::counted;
 use render::or_none;

@@ -1,14 +1,16 @@
 //! No text of a log is markup in any format.
 
 use super::*;
-use crate::{Charset, Output, Page, Style};
+use crate::{Charset, DOCUMENT_FORMATS, Output, Style};
 use anyhow::Result;
+use model::Role;
+use model::event::is_unsafe_to_show;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
-use std::io::{self, Write};
+use std::io::Write;
 
-/// Returns a handout with this text in each place that can have text of a log.
-fn with(text: &str) -> Handout {
+/// Returns a document with this text in each place that can have text of a log.
+fn with(text: &str) -> Document {
     let log = || Line::own("before ").and_log(text).and(" after");
     let table = |headings: &'static str| {
         let columns = headings.split(" | ").count();
@@ -19,11 +21,11 @@ fn with(text: &str) -> Handout {
         });
         Table::new(headings, rows)
     };
-    Handout {
+    Document {
         title: Line::log(text),
-        facts: vec![("fact", log()), ("other", Line::log(text))],
         sections: vec![
-            Section::new("heading")
+            Section::default().with(vec![("fact", log()), ("other", Line::log(text))]),
+            Section::new(log())
                 .with(Block::Headline(log()))
                 .with(Line::log(text))
                 .with(table("name | name | name"))
@@ -31,37 +33,33 @@ fn with(text: &str) -> Handout {
                 .with(table("name | name | name | name | name | name | name"))
                 .with(Line::log(text).and_log(text)),
         ],
-        made_by: log(),
     }
 }
 
-impl Output for Handout {
-    fn text(&self, _: &mut Page<'_>) -> io::Result<()> {
-        unreachable!()
+/// A report with this text.
+struct Hostile<'t>(&'t str);
+
+impl Output for Hostile<'_> {
+    fn document(&self) -> Option<Document> {
+        Some(with(self.0))
     }
 
     fn json(&self, _: &mut dyn Write) -> Result<()> {
         unreachable!()
     }
-
-    fn markdown(&self, charset: Charset, out: &mut dyn Write) -> Result<()> {
-        markdown::write(self, charset, out)
-    }
-
-    fn html(&self, out: &mut dyn Write) -> Result<()> {
-        html::write(self, out)
-    }
 }
 
 fn written(format: &str, charset: Charset, text: &str) -> String {
-    static FORMATS: [OutputFormat; 2] = [HTML, MARKDOWN];
     let mut out = Vec::new();
     let style = Style {
-        format: FORMATS.iter().find(|it| it.name == format).unwrap(),
+        format: DOCUMENT_FORMATS
+            .iter()
+            .find(|it| it.name == format)
+            .unwrap(),
         charset,
         columns: None,
     };
-    style.print(&with(text), &mut out).unwrap();
+    style.print(&Hostile(text), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -109,6 +107,13 @@ fn check(text: &str) {
             let body = references_are_read(&page);
             assert!(body.contains(&format!("<bdi>{shown}</bdi>")), "{text:?}");
         }
+        let (plain, lines) = (
+            written("text", charset, "x"),
+            written("text", charset, text),
+        );
+        assert_eq!(plain.lines().count(), lines.lines().count(), "{text:?}");
+        let is_safe = |line: &str| !line.contains(is_unsafe_to_show);
+        assert!(lines.lines().all(is_safe), "{text:?}");
         let (plain, _) = structure(&written("markdown", charset, "x"));
         let (events, code) = structure(&written("markdown", charset, text));
         assert_eq!(plain, events, "{text:?}");
