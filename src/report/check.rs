@@ -1,8 +1,8 @@
 //! Finds the sessions that have passed the bounds that a user sets: for scripts, hooks and CI.
 
+mod document;
 mod github;
 mod json;
-mod text;
 
 use super::in_order::in_order;
 use super::json::document;
@@ -10,8 +10,8 @@ use super::redact::Reader;
 use super::session::{SessionRequest, find, unreadable};
 use super::sessions_builder::SessionsBuilder;
 use super::{
-    Charset, JSON, NO_SESSIONS, Output, OutputFormat, Page, ReportContext, Style, TEXT,
-    print_problems,
+    Charset, Document, HTML, JSON, MARKDOWN, NO_SESSIONS, Output, OutputFormat, ReportContext,
+    Style, TEXT, print_problems,
 };
 use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use model::bounds::{Bounds, Violation, passed};
 use model::forecast::forecast;
 use model::sessions::{SessionKey, Sessions};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// The number of logs that are read ahead of the one that is checked.
@@ -36,12 +36,14 @@ pub enum SessionChoice<'a> {
 }
 
 /// The formats of a check, the default first.
-pub static FORMATS: [OutputFormat; 3] = [
+pub static FORMATS: [OutputFormat; 5] = [
     OutputFormat {
         help: "For people: a line for each bound that was passed",
         ..TEXT
     },
     JSON,
+    HTML,
+    MARKDOWN,
     OutputFormat {
         name: "github",
         help: "Annotations of a GitHub workflow",
@@ -88,8 +90,8 @@ pub struct SessionViolation {
 }
 
 impl Output for Check {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        text::write(page, self)
+    fn document(&self) -> Option<Document> {
+        Some(document::document(self))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The result of a check as annotations: a GitHub workflow shows each such line of its output as an error.
 
 use super::Check;
-use super::text::{what, who};
+use super::document::{what, who};
 use crate::Charset;
 use crate::text::of_log;
 use anyhow::Result;

@@ -1,19 +1,17 @@
 //! The result of a check for people: a line for each bound that was passed.
 
 use super::{Check, SessionViolation};
-use crate::text::page::Page;
+use crate::document::{Document, Line, Section};
 use model::bounds::{BoundedQuantity, Violation};
 use render::number::{counted, tokens};
-use render::text::inert;
-use std::io;
 
 /// The most characters of an id: enough to select a session.
 const ID_CHARS: usize = 13;
 
-pub(super) fn write(page: &mut Page<'_>, check: &Check) -> io::Result<()> {
-    for of in &check.passed {
-        writeln!(page, "{}: {}", inert(&who(of)), inert(&what(of)))?;
-    }
+/// Puts the result together.
+pub(super) fn document(check: &Check) -> Document {
+    let lines = check.passed.iter();
+    let lines = lines.map(|of| Line::log(&who(of)).and(": ").and_log(&what(of)));
     let mut whose: Vec<_> = check.passed.iter().map(|of| (&of.path, &of.id)).collect();
     whose.dedup();
     let checked = counted(check.sessions as u64, "session");
@@ -21,11 +19,12 @@ pub(super) fn write(page: &mut Page<'_>, check: &Check) -> io::Result<()> {
         0 => String::new(),
         n => format!(", {} not read", counted(n as u64, "log")),
     };
-    writeln!(
-        page,
-        "{checked} checked, {} beyond a bound{unread}",
-        whose.len()
-    )
+    let beyond = whose.len();
+    let sum = format!("{checked} checked, {beyond} beyond a bound{unread}");
+    Document {
+        title: Line::default(),
+        sections: vec![Section::default().with_all(lines).with(sum)],
+    }
 }
 
 /// Returns the name of a session: agent, name, and the beginning of its id.
