@@ -1,22 +1,22 @@
 //! The models table, or the part of it that concerns some models or agents.
 
-mod text;
+mod document;
 
 use super::json::document;
 use super::json::part::part;
-use super::{Output, Page, Style};
+use super::{Document, Output, Style};
 use anyhow::{Result, bail};
 use model::calibration::Tokenizer;
 use model::window::{CacheRow, ModelRow, OtherTrigger, Policy, PriceRow, Rules, matches};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// The models table.
 #[derive(Debug, Clone, Copy)]
 struct Models<'a>(&'a Rules);
 
-part! { Document<'a>(rules: &'a Rules) {
+part! { Body<'a>(rules: &'a Rules) {
     models: &'a [ModelRow] = &rules.model,
     policies: &'a [Policy] = &rules.policy,
     prices: &'a [PriceRow] = &rules.price,
@@ -28,12 +28,12 @@ part! { Document<'a>(rules: &'a Rules) {
 }}
 
 impl Output for Models<'_> {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        text::write(page, self.0)
+    fn document(&self) -> Option<Document> {
+        Some(document::document(self.0))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
-        document(out, "ctxgauge.models/1", Document::new(self.0))
+        document(out, "ctxgauge.models/1", Body::new(self.0))
     }
 }
 
