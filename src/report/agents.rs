@@ -1,11 +1,11 @@
 //! The agents: where their logs are, which numbers are known, when they compact.
 
+mod document;
 mod rule;
 mod settings;
-mod text;
 
 use super::json::document;
-use super::{Output, Page, ReportContext, Style};
+use super::{Document, Output, ReportContext, Style};
 use anyhow::Result;
 use formats::facts::{moved_by, places};
 use formats::{Facts, Format};
@@ -16,7 +16,7 @@ use jiff::Timestamp;
 pub use rule::trigger_rule;
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// One agent.
 #[derive(Serialize)]
@@ -82,9 +82,8 @@ struct Agents {
 }
 
 impl Output for Agents {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        text::write(page, &self.agents)?;
-        text::write_polled(page, &self.polled)
+    fn document(&self) -> Option<Document> {
+        Some(document::document(self))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {

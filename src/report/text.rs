@@ -37,26 +37,9 @@ pub(super) fn of_log(log_text: &str, charset: Charset) -> Cow<'_, str> {
     }
 }
 
-/// Returns the width of the widest of these texts; at least 12 columns, so that tables rarely differ in their layout.
-pub(super) fn widest(texts: impl Iterator<Item = String>) -> usize {
-    texts.map(|each| text::width(&each)).fold(12, usize::max)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_the_widest_name() {
-        let names = [
-            "bash",
-            "collaboration.list_agents",
-            "一二三四五六七八九十一二三四",
-        ];
-        let names = names.map(str::to_owned);
-        assert_eq!(widest(names.into_iter()), 28);
-        assert_eq!(widest(std::iter::once("bash".to_owned())), 12);
-    }
 
     #[test]
     fn ascii_keeps_columns_but_of_errors() {
