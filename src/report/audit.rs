@@ -2,20 +2,20 @@
 //! prompt before its report with each estimator, and compares the errors.
 
 mod caches;
+mod document;
 mod first;
 mod summary;
-mod text;
 mod worst;
 
 pub use caches::CacheTally;
+pub(crate) use document::{share, signed_share};
 pub use first::{FirstErrors, Pair, ShareErrors};
 pub use summary::{Decisions, Errors, Summary, Width};
-pub(crate) use text::{share, signed_share};
 pub use worst::{ChangedItem, Miss};
 
 use super::in_order::in_order;
 use super::json::document;
-use super::{Output, Page, ReportContext, Style, print_problems};
+use super::{Document, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
 use first::{FirstPredictions, Firsts};
 use ingest::log::LogFile;
@@ -68,8 +68,8 @@ pub struct Audit {
 }
 
 impl Output for Audit {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        text::write(page, self)
+    fn document(&self) -> Option<Document> {
+        Some(document::document(self))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {

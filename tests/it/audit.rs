@@ -351,10 +351,11 @@ fn decisions_are_counted_beside_the_errors() {
         .lines()
         .filter(|line| line.chars().count() > 80)
         .collect();
-    // In a pipe sentences are lines.
-    let is_verdict = |line: &&str| line.ends_with('.');
-    assert!(wide.len() == 2 && wide.iter().all(is_verdict), "{wide:#?}");
-    assert!(wide[0].starts_with("verdict: `calibrated` is"), "{text}");
+    // In a pipe sentences and facts are lines.
+    let (verdict, others) = wide.split_at(2);
+    assert!(verdict.iter().all(|line| line.ends_with('.')), "{wide:#?}");
+    assert!(verdict[0].starts_with("verdict: `calibrated` is"), "{text}");
+    assert!(others.iter().all(|line| line.ends_with(')')), "{wide:#?}");
 }
 
 #[test]

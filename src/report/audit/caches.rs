@@ -1,10 +1,10 @@
 //! Counts how often the next request confirmed the predicted state of the prompt cache.
 
-use crate::text::page::Page;
+use crate::document::{Row, Section, Table};
 use model::prompt_cache::CachePoint;
+use render::or_none;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io;
 
 /// Predictions of the state of prompt caches, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -42,19 +42,9 @@ impl CacheTally {
     }
 }
 
-pub(super) fn write(
-    out: &mut Page<'_>,
-    caches: &BTreeMap<&'static str, CacheTally>,
-) -> io::Result<()> {
-    if caches.is_empty() {
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "\nprompt caches: predicted before a request, and read from the cache or not"
-    )?;
-    out.row("  agent              warm   lost   cold   kept   either    right")?;
-    for (agent, tally) in caches {
+/// Returns the section on the predictions; `None`: there were none.
+pub(super) fn section(caches: &BTreeMap<&'static str, CacheTally>) -> Option<Section> {
+    let rows = caches.iter().map(|(agent, tally)| {
         let CacheTally {
             warm,
             cold,
@@ -63,13 +53,16 @@ pub(super) fn write(
             open,
         } = tally;
         let right = tally.right().map(|share| format!("{:.1} %", share * 100.0));
-        let right = render::or_none(right);
-        out.row(format_args!(
-            "  {agent:<15} {warm:>7} {lost:>6} {cold:>6} {kept:>6} {open:>8} {right:>8}"
-        ))?;
-    }
-    writeln!(
-        out,
-        "  lost: predicted warm, but read anew; kept: predicted cold, but in the cache"
-    )
+        let counts = [warm, lost, cold, kept, open].map(|count| count.to_string().into());
+        let cells = [(*agent).into()].into_iter().chain(counts);
+        Row {
+            cells: cells.chain([or_none(right).into()]).collect(),
+            ..Row::default()
+        }
+    });
+    let headings = "agent | #warm | #lost | #cold | #kept | #either | #right";
+    let heading = "prompt caches: predicted before a request, and read from the cache or not";
+    let legend = "lost: predicted warm, but read anew; kept: predicted cold, but in the cache";
+    let section = Section::new(heading).with(Table::new(headings, rows));
+    (!caches.is_empty()).then(|| section.with(legend))
 }
