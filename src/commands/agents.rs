@@ -1,7 +1,7 @@
 //! `ctxgauge agents` and `ctxgauge agents check`.
 
 use super::examples;
-use super::options::{AgentOption, Logs, MonitorOptions, Print};
+use super::options::{AgentOption, Logs, MonitorOptions, Print, PrintDocument};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -22,7 +22,7 @@ pub struct Agents {
     pub logs: Logs,
     /// The format of the output.
     #[command(flatten)]
-    pub print: Print,
+    pub print: PrintDocument,
 }
 
 /// Commands on agents.
@@ -62,7 +62,7 @@ impl Run for Agents {
             }
             None => {
                 self.logs.add(&mut before.logs);
-                self.print.add(before);
+                self.print.plain.add(before);
             }
         }
     }
@@ -76,7 +76,8 @@ impl Run for Agents {
         only.agent = self.name.clone().or(only.agent.take());
         let setup = call.setup()?;
         let context = setup.context_of(&[], &logs)?;
-        agents::run(&context, self.print.style(call), call.out)
+        let style = self.print.style(call);
+        agents::run(&context, style, call.out)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `ctxgauge audit`.
 
 use super::ended::PrintTime;
-use super::options::{ManySessions, MonitorOptions};
+use super::options::{ManySessions, MonitorOptions, PrintDocument};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -20,18 +20,22 @@ pub struct Audit {
     /// The sessions to audit.
     #[command(flatten)]
     pub all: ManySessions,
+    /// The format of the output.
+    #[command(flatten)]
+    pub print: PrintDocument,
 }
 
 impl Run for Audit {
     fn add_options(&mut self, before: &mut MonitorOptions) {
-        self.all.add(before);
+        self.all.logs.add(&mut before.logs);
+        self.print.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let mut context = call.setup()?.context_of_all(&self.all)?;
-        let charset = self.all.print.plain.charset();
+        let charset = self.print.plain.charset();
         call.long_work(&mut context, PrintTime::AtTheEnd, charset)?;
-        let style = self.all.print.style(call);
+        let style = self.print.style(call);
         let worst = WorstChoice {
             by: self.estimator.unwrap_or_default(),
             most: self.worst,

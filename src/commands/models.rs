@@ -1,6 +1,6 @@
 //! `ctxgauge models`.
 
-use super::options::{MonitorOptions, Print};
+use super::options::{MonitorOptions, PrintDocument};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -13,12 +13,12 @@ pub struct Models {
     pub pattern: Option<String>,
     /// The format of the output.
     #[command(flatten)]
-    pub print: Print,
+    pub print: PrintDocument,
 }
 
 impl Run for Models {
     fn add_options(&mut self, before: &mut MonitorOptions) {
-        self.print.add(before);
+        self.print.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {

@@ -196,9 +196,6 @@ pub struct ManySessions {
     /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
-    /// The format of the output.
-    #[command(flatten)]
-    pub print: Print,
 }
 
 /// The only session that is read.
@@ -232,14 +229,6 @@ pub(super) fn unknown_end(end: &str, known: &[&str]) -> Exit {
         "no format ends in '.{end}'; the known ends are {}; --format writes one of them into a file of any name",
         known.join(", ")
     ))
-}
-
-impl ManySessions {
-    /// Takes the options given before the command.
-    pub(super) fn add(&mut self, before: &mut MonitorOptions) {
-        self.logs.add(&mut before.logs);
-        self.print.add(before);
-    }
 }
 
 /// Returns the file that an option names; `None`: standard output, which `-` names too.

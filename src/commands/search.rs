@@ -3,7 +3,7 @@
 use super::ended::PrintTime;
 use super::exit::Exit;
 use super::locale;
-use super::options::{ManySessions, MonitorOptions, check_paths, one_of};
+use super::options::{ManySessions, MonitorOptions, Print, check_paths, one_of};
 use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
@@ -52,6 +52,9 @@ pub struct Search {
     /// The sessions to search.
     #[command(flatten)]
     pub all: ManySessions,
+    /// The format of the output.
+    #[command(flatten)]
+    pub print: Print,
 }
 
 /// The use of colours.
@@ -68,7 +71,8 @@ pub enum Color {
 
 impl Run for Search {
     fn add_options(&mut self, before: &mut MonitorOptions) {
-        self.all.add(before);
+        self.all.logs.add(&mut before.logs);
+        self.print.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
@@ -85,9 +89,9 @@ impl Search {
         check_paths(&self.all.paths)?;
         let setup = call.setup()?;
         let mut context = setup.context_of_all(&self.all)?;
-        let charset = self.all.print.plain.charset();
+        let charset = self.print.plain.charset();
         call.long_work(&mut context, PrintTime::Meanwhile, charset)?;
-        let style = self.all.print.style(call);
+        let style = self.print.style(call);
         let is_plain = || locale::is_plain(&call.user.env, &setup.config);
         let colours = match self.color {
             Color::Auto if call.terminals.stdout && !is_plain() => Colours::On,

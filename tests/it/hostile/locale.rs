@@ -65,7 +65,7 @@ fn every_format_is_ascii_if_that_is_asked_for() {
         ),
         (&["ls", log], &FORMATS),
         (&["ls", "--totals", "--by", "project", log], &FORMATS),
-        (&["audit", log], &FORMATS),
+        (&["audit", log], &DOCUMENT_FORMATS),
         (&["search", "sh.p", log], &FORMATS),
     ];
     for (arguments, formats) in commands {
