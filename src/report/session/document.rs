@@ -7,7 +7,7 @@ use super::{Report, words};
 use crate::audit::SessionAudit;
 use crate::document::{self, Block, Chart, Document, Facts, Gauge, Line, Section, Steps, Trigger};
 use jiff::Timestamp;
-use jiff::tz::Offset;
+use jiff::tz::TimeZone;
 use model::calls::Calls;
 use model::compaction::compactions;
 use model::context::Context;
@@ -36,6 +36,11 @@ pub(super) fn document(report: &Report<'_>) -> Document {
     let session = report.session;
     let (context, limits) = (session.context(), session.limits());
     let whole = report.checked.as_ref();
+    // A page to hand on is read elsewhere.
+    let zone = &match whole {
+        Some(_) => TimeZone::UTC,
+        None => report.clock.zone.clone(),
+    };
     let (largest, all) = (tables::largest_items(session), compactions(session));
     let earlier = whole.map_or(0, |_| all.len().saturating_sub(MOST_COMPACTIONS));
     let done = &all[earlier..];
@@ -46,14 +51,14 @@ pub(super) fn document(report: &Report<'_>) -> Document {
         None => Some(&Calls::of_items(session, named)),
     };
     let sections = [
-        Some(Section::default().with(facts(report))),
+        Some(Section::default().with(facts(report, zone))),
         Some(fill(report, &context, &limits)),
         whole.and_then(|_| over_time(report, &context, &limits)),
         Some(tables::roles(&context)),
         tables::largest(session, &largest, calls),
-        tables::jumps(session),
+        tables::jumps(session, zone),
         tables::tools(session),
-        tables::compactions(session, done, earlier, calls),
+        tables::compactions(session, (done, earlier), calls, zone),
         tables::what_if(session),
         whole.map(accuracy::section),
         whole.map(|_| tables::sources(session, &limits)),
@@ -79,7 +84,7 @@ fn title(report: &Report<'_>) -> Line {
     }
 }
 
-fn facts(report: &Report<'_>) -> Facts {
+fn facts(report: &Report<'_>, zone: &TimeZone) -> Facts {
     let (session, facts) = (report.session, report.facts);
     let version = session.meta.version.as_deref();
     let agent = Line::own(session.agent);
@@ -112,17 +117,17 @@ fn facts(report: &Report<'_>) -> Facts {
         ("Session", id.map(Line::log)),
         ("Project", session.meta.cwd.as_deref().map(Line::log)),
         ("Log", Some(Line::log(&path))),
-        ("From", times[0].map(|at| time(at).into())),
-        ("To", times[1].map(|at| time(at).into())),
+        ("From", times[0].map(|at| time(at, zone).into())),
+        ("To", times[1].map(|at| time(at, zone).into())),
         ("Contains", Some(counts.join(", ").into())),
         ("Others", others.map(Line::from)),
     ])
 }
 
-/// Returns a time in UTC, to the minute.
-fn time(at: Timestamp) -> String {
-    let at = Offset::UTC.to_datetime(at);
-    at.strftime("%F %H:%M UTC").to_string()
+/// Returns a time to the minute, with its zone.
+fn time(at: Timestamp, zone: &TimeZone) -> String {
+    let at = at.to_zoned(zone.clone());
+    at.strftime("%F %H:%M %Z").to_string()
 }
 
 /// Returns the section on the size of the context.

@@ -3,6 +3,7 @@
 use crate::document::{Block, Line, Row, Section, Table};
 use crate::session::{LISTED_ROWS, words};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use model::calls::Calls;
 use model::clearing::clearings;
 use model::compaction::{Compaction, unlogged};
@@ -116,7 +117,7 @@ fn named(mut table: Table, calls: Option<&Calls>) -> Table {
     table
 }
 
-pub(super) fn jumps(session: &Session) -> Option<Section> {
+pub(super) fn jumps(session: &Session, zone: &TimeZone) -> Option<Section> {
     let jumps = jumps::jumps(session, LISTED_ROWS);
     let most = jumps.first()?.tokens.max(1);
     let calls = Calls::of_items(session, jump::items(&jumps));
@@ -125,7 +126,7 @@ pub(super) fn jumps(session: &Session) -> Option<Section> {
         share: Some(found.tokens as f64 / most as f64),
         cells: vec![
             jump::request(found).into(),
-            when(found.at),
+            when(found.at, zone),
             jump::size(found).into(),
             Line::log(&jump::parts(session, &calls, found, jump::NAME_COLUMNS)),
         ],
@@ -190,9 +191,9 @@ fn cause(cause: &Cause, words: String) -> Line {
 /// `calls` are given.
 pub(super) fn compactions(
     session: &Session,
-    done: &[Compaction],
-    earlier: usize,
+    (done, earlier): (&[Compaction], usize),
     calls: Option<&Calls>,
+    zone: &TimeZone,
 ) -> Option<Section> {
     let named_size = |size, source: Source| format!("{} {}", tokens(size), source.name());
     let cleared = clearings(session).into_iter().map(|clearing| {
@@ -212,7 +213,7 @@ pub(super) fn compactions(
             .and_line(cause(&hooked.cause, hooked.cause.name().to_owned()))
             .and(format!(") that only a hook noted: {sizes}"))
     });
-    let rows = done.iter().map(|done| compaction(session, done));
+    let rows = done.iter().map(|done| compaction(session, done, zone));
     let headings = "what | when:3 | #before | #after | #freed:1 | #kept:2 | #summary:1 | #counted here:4 | dropped:5";
     let left = done.iter().flat_map(|done| left_rows(session, done, calls));
     let left = left.collect::<Vec<_>>();
@@ -231,11 +232,11 @@ pub(super) fn compactions(
     (!section.blocks.is_empty()).then(|| section.with(Block::Note(note.into())))
 }
 
-fn when(at: Option<Timestamp>) -> Line {
-    at.map_or_else(|| Line::own(NONE), |at| super::time(at).into())
+fn when(at: Option<Timestamp>, zone: &TimeZone) -> Line {
+    at.map_or_else(|| Line::own(NONE), |at| super::time(at, zone).into())
 }
 
-fn compaction(session: &Session, done: &Compaction) -> Row {
+fn compaction(session: &Session, done: &Compaction, zone: &TimeZone) -> Row {
     let reset = &session.resets()[done.reset];
     let none = || Line::own(NONE);
     let dropped = Role::ALL.into_iter().filter_map(|role| {
@@ -253,7 +254,7 @@ fn compaction(session: &Session, done: &Compaction) -> Row {
         Line::own(format!("{} (", reset.gone.name()))
             .and_line(cause(&reset.cause, render::cause(session, reset)))
             .and(format!(") at line {}", reset.place.line())),
-        when(reset.at),
+        when(reset.at, zone),
         sized(reset.before, reset.before_source),
         done.after
             .map_or_else(none, |(size, source)| sized(size, source)),
