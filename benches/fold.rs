@@ -14,7 +14,7 @@ use common::rows::{self, row, time};
 
 use ctxgauge::config;
 use ctxgauge::model::event::{Conversation, Entry};
-use ctxgauge::model::forecast::forecast;
+use ctxgauge::model::outlook::forecast::forecast;
 use ctxgauge::model::session::Session;
 use ctxgauge::model::window::Rules;
 use nix::time::{ClockId, clock_gettime};

@@ -12,7 +12,7 @@ use ctxgauge::files::paths::User;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::file_id;
 use ctxgauge::ingest::{IngestEvent, Options, start};
-use ctxgauge::model::sessions::Update;
+use ctxgauge::model::lists::sessions::Update;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -19,7 +19,7 @@ use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::{each_usage, read_whole};
 use ctxgauge::ingest::{IngestEvent, Options, start};
 use ctxgauge::model::event::ByLength;
-use ctxgauge::model::sessions::Update;
+use ctxgauge::model::lists::sessions::Update;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use std::ffi::OsString;

@@ -3,8 +3,8 @@
 //! `cargo bench --bench reader`.
 
 use ctxgauge::model::event::{Conversation, Place};
-use ctxgauge::model::sessions::{FileId, SessionKey};
-use ctxgauge::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
+use ctxgauge::model::lists::sessions::{FileId, SessionKey};
+use ctxgauge::model::lists::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use ctxgauge::tui::app::pager::Pager;
 use divan::{Bencher, black_box};
 

@@ -15,9 +15,9 @@ use ctxgauge::model::event::{
     BilledUsage, ByLength, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part,
     Place, Reset, RetainedItems, Size, Usage, count,
 };
-use ctxgauge::model::forecast::forecast_at;
-use ctxgauge::model::replay::{Step, Timeline};
+use ctxgauge::model::outlook::forecast::forecast_at;
 use ctxgauge::model::session::Session;
+use ctxgauge::model::session::replay::{Step, Timeline};
 use ctxgauge::model::{Kind, LeaveReason, Role, Source};
 use std::hint::black_box;
 use std::sync::Arc;

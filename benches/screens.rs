@@ -8,7 +8,7 @@ use ctxgauge::model::event::{
     BilledUsage, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Size, Usage,
     count,
 };
-use ctxgauge::model::sessions::{Commands, FileFacts, FileId, Sessions, Update};
+use ctxgauge::model::lists::sessions::{Commands, FileFacts, FileId, Sessions, Update};
 use ctxgauge::model::{Kind, Role, Source};
 use ctxgauge::tui::app::{App, Msg};
 use ctxgauge::tui::keymap::KeyPress;

@@ -30,8 +30,8 @@ pub use themes::{UserThemes, themes};
 use ::files::paths::Env;
 use anyhow::{Result, anyhow};
 use files::Requirement;
-use model::alerts::Alerts;
-use model::threshold::Threshold;
+use model::due::alerts::Alerts;
+use model::values::threshold::Threshold;
 use model::window::custom::{Custom, CustomPolicy, CustomWindow};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ pub fn text(named: Option<&Path>, default: Option<&Path>) -> Result<Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::alerts::Channel;
+    use model::due::alerts::Channel;
     use model::window::custom::Rule;
 
     #[test]

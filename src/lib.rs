@@ -21,8 +21,8 @@
 //! full the context is, which items fill it, when the agent will compact, what it was at any earlier record. When a usage
 //! report comes, its attribution shares the exact growth among the items that explain it.
 //!
-//! **A [`Summary`](model::summary::Summary)** is what a list shows of a session: a small value without items. With the
-//! settings of the session's agent it is a [`SessionGauge`](model::gauge::SessionGauge). Whole sessions are held in memory
+//! **A [`Summary`](model::lists::summary::Summary)** is what a list shows of a session: a small value without items. With the
+//! settings of the session's agent it is a [`SessionGauge`](model::lists::gauge::SessionGauge). Whole sessions are held in memory
 //! only while they are open on a screen, while their agent runs, or for ten minutes after the last write to their log. Summaries are kept from run to run in
 //! [`ingest::index`].
 //!
@@ -50,7 +50,7 @@
 //!   ─▶ Sessions::gauge, once a frame asks ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
 //! ```
 //!
-//! A rewritten document is read whole again and replaces its sessions ([`Update::Rebuilt`](model::sessions::Update)). A log
+//! A rewritten document is read whole again and replaces its sessions ([`Update::Rebuilt`](model::lists::sessions::Update)). A log
 //! of which only summaries are held is read again from its end first, and whole later.
 //!
 //! # Crates
@@ -91,14 +91,14 @@
 //! | the facts that a log can contain | [`model::event`] |
 //! | a session's state, made of private parts: the tree of records, items, requests, earlier states | [`model::state`] |
 //! | a session's answers, which are kept until the state changes | [`model::session`] |
-//! | how full a context is | [`model::context`] |
-//! | estimates and their error | [`model::calibration`] |
-//! | windows and triggers | [`model::window`], [`model::triggers`] |
-//! | forecasts, and how good they were | [`model::forecast`], [`report::audit`] |
-//! | the session as of any record | [`model::replay`] |
-//! | tokens that are sent again with each request, by item, tool and sub-agent | [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`] |
-//! | other policies, windows and triggers | [`model::whatif`] |
-//! | all sessions, as lists show them | [`model::sessions`] |
+//! | how full a context is | [`model::session::context`] |
+//! | estimates and their error | [`model::sizes::calibration`] |
+//! | windows and triggers | [`model::window`], [`model::due::triggers`] |
+//! | forecasts, and how good they were | [`model::outlook::forecast`], [`report::audit`] |
+//! | the session as of any record | [`model::session::replay`] |
+//! | tokens that are sent again with each request, by item, tool and sub-agent | [`model::cost::carried`], [`model::cost::tools`], [`model::cost::repeats`], [`model::lists::children`] |
+//! | other policies, windows and triggers | [`model::outlook::whatif`] |
+//! | all sessions, as lists show them | [`model::lists::sessions`] |
 //! | facts about models and agents | `assets/models.toml`, `assets/agents.toml` |
 //! | an agent's rule that needs its settings or its own token count | beside its decoder in [`agents`] |
 //! | the kinds of stores | [`ingest::store`] |

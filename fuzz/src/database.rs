@@ -10,7 +10,7 @@ use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
-use ctxgauge::model::sessions::FileId;
+use ctxgauge::model::lists::sessions::FileId;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use ctxgauge::agents;
 use ctxgauge::hosts::Host;
 use ctxgauge::hosts::incoming::Incoming;
 use ctxgauge::hosts::wire::{self, VERSION};
-use ctxgauge::model::sessions::Sessions;
+use ctxgauge::model::lists::sessions::Sessions;
 use ctxgauge::tui::app::columns::{COLUMNS, Entry};
 use ctxgauge::tui::app::{App, ListLine, Msg};
 use jiff::Timestamp;

@@ -11,7 +11,7 @@ use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
-use ctxgauge::model::sessions::{Sessions, Update};
+use ctxgauge::model::lists::sessions::{Sessions, Update};
 use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 use std::fs;

@@ -5,7 +5,7 @@ use super::options::{ManySessions, MonitorOptions, PrintDocument};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
-use model::estimators::Estimator;
+use model::outlook::estimators::Estimator;
 use report::audit::{self, WorstChoice};
 
 /// `ctxgauge audit`.

@@ -14,7 +14,7 @@ use deadline::Deadline;
 use files::paths::User;
 use integrations::NoInput;
 use integrations::hook::{Event, answer, read};
-use model::threshold::Threshold;
+use model::values::threshold::Threshold;
 use report::hook::{Duties, Warnings, note_missed, respond};
 use report::line::LineProblem;
 use std::path::PathBuf;

@@ -14,7 +14,7 @@ use hosts::Host;
 use hosts::host::SCHEME;
 use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, FollowedLogs};
-use model::threshold::OVERSIZED;
+use model::values::threshold::OVERSIZED;
 use report::follow::PlainLines;
 use report::session::place_of;
 use report::{Charset, ReportContext};

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use files::paths::{Env, User};
 use integrations::line::{Input, margin, read};
 use integrations::{LARGEST_INPUT, NoInput};
-use model::threshold::OVERSIZED;
+use model::values::threshold::OVERSIZED;
 use report::line::template::Template;
 use report::line::{self, Colours, Fill, LineProblem, LineSession, LineStyle};
 use report::{Charset, ReportContext};

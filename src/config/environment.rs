@@ -6,7 +6,7 @@ use super::problem::read;
 use crate::nearest::nearest;
 use anyhow::{Result, anyhow, bail};
 use files::paths::Env;
-use model::alerts::VARIABLES as ALERT_VARIABLES;
+use model::due::alerts::VARIABLES as ALERT_VARIABLES;
 use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};

@@ -1,6 +1,6 @@
 //! The section for hooks.
 
-use model::alerts::ShareList;
+use model::due::alerts::ShareList;
 use serde::Deserialize;
 
 /// The warnings and reports of hooks.

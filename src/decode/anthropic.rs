@@ -5,7 +5,7 @@ use super::lenient::{self, Pieces, Raw, TentativeValue, Text, record};
 use super::pdf;
 use memchr::memmem::Finder;
 use model::event::{EventSink, ItemBuilder, Key, NewItem, Part};
-use model::names::Names;
+use model::values::names::Names;
 use model::{Kind, Role};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

@@ -2,7 +2,7 @@
 
 use super::root::Base;
 use super::{Format, head};
-use model::sessions::Commands;
+use model::lists::sessions::Commands;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;

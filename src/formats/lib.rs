@@ -29,7 +29,7 @@ pub use tier::Tier;
 pub use totals::{ANTHROPIC, THOUGHTS, Term, Totals, WITH_CACHE, WITH_CACHE_AND_REASONING};
 
 use model::event::{EventSink, Node};
-pub use model::token_usage::{Billing, CachePlacement};
+pub use model::values::token_usage::{Billing, CachePlacement};
 use std::path::Path;
 
 /// A log format: where its files are, how to recognise them, how to read them.

@@ -1,6 +1,6 @@
 //! The registry that an agent keeps of its running sessions: a folder with one small file a process.
 
-use model::process_activity::ProcessActivity;
+use model::values::process_activity::ProcessActivity;
 
 /// The folder of an agent's registry, and the reader of an entry. An entry is named `<pid>.json`; files of other names
 /// in the folder are not entries and are not opened.

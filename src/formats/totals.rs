@@ -1,7 +1,7 @@
 //! Defines what the numbers of a format's usage reports mean.
 
 use model::event::BilledUsage;
-use model::token_usage::CachePlacement;
+use model::values::token_usage::CachePlacement;
 
 /// One number of a provider's usage: its name in reports and where it is in [`BilledUsage`].
 pub type Term = (&'static str, fn(&BilledUsage) -> u64);

@@ -6,7 +6,7 @@ use crate::wire::{self, Row, VERSION};
 use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{Conversation, Key};
-use model::sessions::{FileFacts, FileId, OtherHost, Update};
+use model::lists::sessions::{FileFacts, FileId, OtherHost, Update};
 use render::text::{cut, inert, one_line};
 use serde::Deserialize;
 use std::borrow::Cow;

@@ -6,7 +6,7 @@
 //!                   wire::row                 a thread         a thread for each machine
 //! ```
 //!
-//! A row has the [`Summary`](model::summary::Summary) that the cache of the other machine keeps too, the settings of
+//! A row has the [`Summary`](model::lists::summary::Summary) that the cache of the other machine keeps too, the settings of
 //! the session's agent there, and the limits that follow from them and from the configuration there. So a row is made here by the code that makes all other rows, and shows what the list of the
 //! other machine shows. JSON numbers would have to be put into a summary field by field, a second time for each number of
 //! the list. The price is that both machines need the same version, which the first line says.

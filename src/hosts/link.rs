@@ -7,7 +7,7 @@ use crate::incoming::{Agents, Incoming, News, Refused, said};
 use files::lines::{Line, next_line};
 use jiff::Timestamp;
 use model::event::Key;
-use model::sessions::{Away, Update};
+use model::lists::sessions::{Away, Update};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;

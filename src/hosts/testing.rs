@@ -3,8 +3,8 @@
 use crate::wire::VERSION;
 use jiff::Timestamp;
 use model::event::{Conversation, Meta};
+use model::lists::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
 use model::session::Session;
-use model::sessions::{FileFacts, FileId, SessionKey, Sessions, Update};
 use model::testing::{Log, file_facts};
 use model::{Kind, Role};
 use std::sync::Arc;

@@ -12,8 +12,8 @@ use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use marks::expand;
 use model::event::{Conversation, Entry, EventSink, Measure, Place};
+use model::lists::sessions::{FileFacts, FileId, Update};
 use model::session::{Coverage, Session};
-use model::sessions::{FileFacts, FileId, Update};
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -224,7 +224,7 @@ mod tests {
     use files::waiting::wait_for;
     use model::Role;
     use model::event::Event;
-    use model::text::TextRequest;
+    use model::lists::text::TextRequest;
     use std::collections::BTreeMap;
     use std::sync::mpsc::TryRecvError;
 

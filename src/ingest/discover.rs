@@ -25,7 +25,7 @@ use copies::copies;
 use files::paths::Env;
 use formats::{Claim, Format, Standing, StoreKind};
 use kinds::{claim_of, is_file};
-use model::sessions::{FileFacts, FileId};
+use model::lists::sessions::{FileFacts, FileId};
 use reach::Reach;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! Defines the events that the threads which read logs send to their receivers.
 
-use model::sessions::Update;
-use model::text::TextPage;
+use model::lists::sessions::Update;
+use model::lists::text::TextPage;
 use std::path::PathBuf;
 
 /// A message of the threads that read logs, or of the demo.

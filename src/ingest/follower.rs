@@ -4,9 +4,9 @@ use super::log::{BATCH_BYTES, Cursor, LogEnd, LogFile, NewEntries, Reading};
 use super::patience::WaitTime;
 use super::source::SETTLED;
 use model::event::Measure;
+use model::lists::sessions::{FileId, SessionKey, Sessions, Update};
+use model::lists::text::{Text, TextRequest};
 use model::session::Session;
-use model::sessions::{FileId, SessionKey, Sessions, Update};
-use model::text::{Text, TextRequest};
 use model::window::Rules;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -130,7 +130,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Returns a page of an item's text, as [`model::text`] has them.
+    /// Returns a page of an item's text, as [`model::lists::text`] has them.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use crate::source::{LARGEST, Stamp};
 use crate::sync::lock;
 use formats::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
 use model::event::EventSink;
-use model::sessions::FileFacts;
+use model::lists::sessions::FileFacts;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
 use std::io;

@@ -18,7 +18,7 @@ use model::event::{
     BilledUsage, Cause, Conversation, Event, EventSink, Key, Meta, Node, Part, Place, Reset,
     RetainedItems, Usage,
 };
-use model::process_activity::ProcessActivity;
+use model::values::process_activity::ProcessActivity;
 use model::window::Overrides;
 use model::{Kind, LeaveReason, Role, Source};
 use serde_json::Value;

@@ -17,7 +17,7 @@ use crate::source::{Bytes, CHUNK, read_some};
 use decode::damage;
 use formats::{Decoder, Format};
 use model::event::{EventSink, Unmeasured};
-use model::text::TextRequest;
+use model::lists::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
 /// Returns an item's text, from the line that begins at `offset`. The decoder has read the log's state files, and

@@ -9,7 +9,7 @@ use crate::conversations::main_of;
 use crate::log::LogFile;
 use crate::patience::{WaitTime, is_busy};
 use crate::reader::glance;
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use model::window::Rules;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -2,15 +2,15 @@
 
 use super::logs::SessionMatch;
 use super::tools::{Largest, Part, Question, Texts};
-use model::calls::Calls;
-use model::carried::CarriedCost;
-use model::forecast::forecast_without;
-use model::gauge::SessionGauge;
-use model::repeats::repeats;
+use model::cost::calls::Calls;
+use model::cost::carried::CarriedCost;
+use model::cost::repeats::repeats;
+use model::due::triggers;
+use model::lists::gauge::SessionGauge;
+use model::lists::text::{PAGE_BYTES, TextRequest};
+use model::outlook::forecast::forecast_without;
+use model::outlook::whatif::{WhatIf, what_if_without, without};
 use model::session::ItemIx;
-use model::text::{PAGE_BYTES, TextRequest};
-use model::triggers;
-use model::whatif::{WhatIf, what_if_without, without};
 use render::inert::visible_text;
 use render::text::inert;
 use report::session::parts::{self, Names};

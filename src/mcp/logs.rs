@@ -14,9 +14,9 @@ use ingest::which::process::registered;
 use ingest::which::{Glances, with_id};
 use jiff::Timestamp;
 use model::event::{Conversation, Key};
-use model::forecast::{Forecast, NoForecast, forecast};
+use model::lists::sessions::{SessionKey, Update};
+use model::outlook::forecast::{Forecast, NoForecast, forecast};
 use model::session::Session;
-use model::sessions::{SessionKey, Update};
 use std::sync::Arc;
 use tokens::Counter;
 

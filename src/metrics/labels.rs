@@ -3,7 +3,7 @@
 
 use crate::salt::Salt;
 use model::event::{Conversation, Key};
-use model::sessions::{FileFacts, SessionKey, Sessions};
+use model::lists::sessions::{FileFacts, SessionKey, Sessions};
 use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 use render::text::{inert, one_line};
 use std::collections::HashSet;

@@ -3,12 +3,12 @@
 use crate::labels::{Labels, Naming};
 use crate::own::OwnNumbers;
 use jiff::Timestamp;
-use model::context::Context;
-use model::counts::SessionCounts;
-use model::forecast::Band;
+use model::cost::counts::SessionCounts;
+use model::lists::sessions::{SessionKey, Sessions};
+use model::outlook::forecast::Band;
 use model::session::Coverage;
-use model::sessions::{SessionKey, Sessions};
-use model::token_usage::TokenUsage;
+use model::session::context::Context;
+use model::values::token_usage::TokenUsage;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The events that decoders emit: what can happen to a conversation, the same for every agent.
 //!
 //! A decoder keeps no tokens and draws no conclusions. It emits that a [`Node`] was written, that a
-//! [`Usage`] report came, that there was an [`Event::Reset`]; [`super::session`] draws the conclusions.
+//! [`Usage`] report came, that there was an [`Event::Reset`]; [`crate::session`] draws the conclusions.
 
 mod billed;
 mod call;
@@ -14,7 +14,7 @@ mod sink;
 mod size;
 mod surcharge;
 
-use super::{Kind, LeaveReason, Role, Source};
+use crate::{Kind, LeaveReason, Role, Source};
 pub use billed::BilledUsage;
 use jiff::Timestamp;
 pub use place::Place;

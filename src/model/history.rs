@@ -1,10 +1,12 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
+pub(crate) mod expectation;
 mod item;
+pub(crate) mod record_tree;
 mod request;
 
-use super::event::{Cause, CauseSource, Place};
-use super::{LeaveReason, Source};
+use crate::event::{Cause, CauseSource, Place};
+use crate::{LeaveReason, Source};
 pub(super) use item::PreviousSize;
 pub use item::{Absence, Departure, Item};
 use jiff::Timestamp;
@@ -26,9 +28,11 @@ pub enum Coverage {
     Whole,
 }
 
-/// An item's index in [`super::state::State::items`].
+/// An item's index in [`crate::state::State::items`].
 pub type ItemIx = usize;
-/// A request's index in [`super::state::State::requests`].
+/// A record's index in the tree, in the order of the log.
+pub(crate) type NodeIx = usize;
+/// A request's index in [`crate::state::State::requests`].
 pub type RequestIx = usize;
 
 /// An item, its tokens, and how they are known.
@@ -74,7 +78,7 @@ pub struct PastReset {
     /// The place of its record.
     pub place: Place,
     /// When.
-    #[serde(with = "crate::stored::time")]
+    #[serde(with = "crate::values::stored::time")]
     pub at: Option<Timestamp>,
     /// Compaction or clear.
     pub gone: LeaveReason,
@@ -85,7 +89,7 @@ pub struct PastReset {
     /// The number of resets when later ones showed its cause; 0: it was known at once.
     pub(super) cause_shown_by: usize,
     /// The model at that time.
-    #[serde(with = "crate::stored::shared")]
+    #[serde(with = "crate::values::stored::shared")]
     pub model: Option<Arc<str>>,
     /// The size before.
     pub before: u64,

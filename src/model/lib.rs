@@ -1,85 +1,39 @@
 //! The domain, without I/O: what a context window is made of and how each number is known.
 //!
 //! Nothing here reads a file, a clock or the terminal. Decoders (`agents`) turn log bytes
-//! into [`event::Entry`]s; a [`session::Session`] folds them. Each layer imports those above it:
+//! into [`event::Entry`]s; a [`session::Session`] applies them. Each folder imports those above it:
 //!
-//! - *terms and rules*: what a log says ([`event`]), what a session has ([`session::Item`] and the like), and the rules
-//!   of windows, triggers and counts ([`window`]);
-//! - *state*: what is folded of a log ([`state::State`]). It answers nothing. Its owners are `tree` (the tree of
-//!   records), `items` (sizes and running sums), `attribution` (requests and what they attributed) and `past` (earlier states);
-//! - *readings*: answers that are computed from a state, now or as of a record ([`context`], [`own_count`],
-//!   [`replay`], `limits`). They keep nothing;
-//! - *session*: a state, the answers that are kept, and the driver that takes in events ([`session::Session`]);
-//! - *studies*: what is computed of a session ([`forecast`], [`whatif`], [`estimators`], [`tools`] and others);
-//! - *sessions*: all sessions together ([`sessions`], [`children`]).
+//! | folder | what is in it |
+//! |---|---|
+//! | [`event`] | what a log says |
+//! | [`values`] | plain values: names, versions, projects, thresholds, usage, what earlier sessions have shown |
+//! | `history` | the items, requests and resets of a session, and the tree of its records |
+//! | [`sizes`] | the size of each item and its error: attribution, calibration, pictures, thinking |
+//! | [`window`] | windows, policies, triggers, prices: the rules |
+//! | [`state`] | what is applied of a log, with its earlier states. It answers nothing |
+//! | [`session`] | a state and its answers, now or as of a record: context, limits, the agent's own count, replay |
+//! | [`cost`] | what was sent again, by call, tool and item, and the money |
+//! | [`outlook`] | forecasts, compactions, other policies, other estimators |
+//! | [`lists`] | all sessions together: summaries, gauges, children |
+//! | [`due`] | what is due next: triggers, the prompt cache, alerts, bounds |
+//! | `testing` | sessions for tests, and the properties |
 //!
 //! One word per idea: an *item* is one piece of context, a *request* one call to the model, a *usage
 //! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
 //! a compaction, clear or rewind.
 
-pub mod agent_estimate;
-pub mod alerts;
-mod attribution;
-pub mod bounds;
-mod cache_clock;
-pub mod calibration;
-mod calibrations;
-pub mod calls;
-pub mod carried;
-pub mod children;
-pub mod clearing;
-pub mod compaction;
-mod content;
-pub mod context;
-pub mod counts;
-pub mod earlier;
-pub mod estimators;
+pub mod cost;
+pub mod due;
 pub mod event;
-mod expectation;
-mod file_id;
-pub mod forecast;
-pub mod gauge;
-mod growth;
 mod history;
-pub mod hooked;
-mod items;
-pub mod jumps;
-mod like_earlier;
-mod limits;
-pub mod names;
-mod notice;
-mod other_host;
-pub mod own_count;
-mod past;
-pub mod pictures;
-pub mod process_activity;
-pub mod project;
-pub mod prompt;
-pub mod prompt_cache;
-#[cfg(test)]
-mod properties;
-mod record_tree;
-pub mod recurring;
-pub mod repeats;
-pub mod replay;
+pub mod lists;
+pub mod outlook;
 pub mod session;
-pub mod sessions;
-pub mod spending;
+pub mod sizes;
 pub mod state;
-mod stored;
-pub mod summary;
-mod sums;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-pub mod text;
-pub mod thinking;
-pub mod threshold;
-pub mod token_usage;
-pub mod tools;
-pub mod triggers;
-mod unread;
-pub mod version;
-pub mod whatif;
+pub mod values;
 pub mod window;
 
 use serde::{Deserialize, Serialize};

@@ -3,23 +3,30 @@
 //! before it folds them.
 
 mod answers;
+pub mod context;
 mod forgotten;
+pub(crate) mod growth;
+pub(crate) mod like_earlier;
+pub(crate) mod limits;
 mod memo;
+pub mod own_count;
+pub mod replay;
 mod resets;
 mod rewritten;
+pub(crate) mod sums;
 
-use super::event::{
+use crate::event::{
     Cause, CauseSource, Entry, Event, Key, Meta, Place, Reset, RetainedItems, Usage,
 };
-use super::growth::RunningGrowth;
-pub use super::history::{
+pub use crate::history::{
     Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, PastReset, Request, RequestIx,
     SizedItem,
 };
-use super::state::{ReportOrder, State};
-use super::sums::RunningSums;
-use super::window::{ClientStatus, Overrides, Rules};
-use super::{LeaveReason, Source};
+use crate::session::growth::RunningGrowth;
+use crate::session::sums::RunningSums;
+use crate::state::{ReportOrder, State};
+use crate::window::{ClientStatus, Overrides, Rules};
+use crate::{LeaveReason, Source};
 use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
 use memo::Memo;

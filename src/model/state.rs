@@ -4,26 +4,31 @@
 //! `attribution` (items, requests and what reports attributed), `past` (earlier states). It answers nothing: the content of a
 //! context, its limits and the agent's count are computed from it elsewhere, and the fold uses none of that.
 
+pub mod agent_estimate;
+pub(crate) mod content;
 mod facts;
 mod fold;
 mod forgotten;
+pub(crate) mod notice;
+pub(crate) mod past;
 mod refers_back;
 mod report;
 mod resets;
 mod side_responses;
+pub(crate) mod unread;
 
-use super::agent_estimate::{AgentEstimate, LoggedEstimate};
-use super::attribution::{Attribution, alive};
-use super::cache_clock::CacheClock;
-use super::calibrations::Calibrations;
-use super::event::{Meta, Place};
-use super::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
-use super::items::Items;
-use super::past::{Inputs, Past};
-use super::project::last_part;
-use super::record_tree::RecordTree;
-use super::recurring::RecurringPart;
-use super::window::{Overrides, Rules};
+use crate::event::{Meta, Place};
+use crate::history::record_tree::RecordTree;
+use crate::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
+use crate::sizes::attribution::{Attribution, alive};
+use crate::sizes::calibrations::Calibrations;
+use crate::sizes::items::Items;
+use crate::sizes::recurring::RecurringPart;
+use crate::state::agent_estimate::{AgentEstimate, LoggedEstimate};
+use crate::state::past::{Inputs, Past};
+use crate::values::cache_clock::CacheClock;
+use crate::values::project::last_part;
+use crate::window::{Overrides, Rules};
 use facts::NamedFacts;
 use jiff::Timestamp;
 pub(super) use report::ReportOrder;

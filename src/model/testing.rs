@@ -1,14 +1,16 @@
 //! Sessions to test on, made of events.
 
-use super::earlier::EarlierSessions;
-use super::event::{
+#[cfg(test)]
+pub(crate) mod properties;
+use crate::event::{
     Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
     Size, Usage, count,
 };
-use super::session::{Coverage, Session};
-use super::sessions::{Commands, FileFacts, FileId};
-use super::window::Rules;
-use super::{Kind, LeaveReason, Role};
+use crate::lists::sessions::{Commands, FileFacts, FileId};
+use crate::session::{Coverage, Session};
+use crate::values::earlier::EarlierSessions;
+use crate::window::Rules;
+use crate::{Kind, LeaveReason, Role};
 use jiff::Timestamp;
 use std::sync::Arc;
 

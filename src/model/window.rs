@@ -20,8 +20,8 @@ mod tests;
 mod trigger;
 mod unread;
 
-use super::pictures::Pictures;
-pub use super::thinking::Thinking;
+use crate::sizes::pictures::Pictures;
+pub use crate::sizes::thinking::Thinking;
 pub use cache::CacheRow;
 pub use client_status::{Breakdown, ClientCompaction, ClientStatus, without_window};
 pub use count_rule::{Base, CountRule};
@@ -36,9 +36,9 @@ pub use proven::ProvenVersion;
 pub use trigger::PastSize;
 pub use unread::UnreadFacts;
 
-use super::calibration::Tokenizer;
-use super::earlier::EarlierSessions;
-use super::token_usage::Billing;
+use crate::sizes::calibration::Tokenizer;
+use crate::values::earlier::EarlierSessions;
+use crate::values::token_usage::Billing;
 use custom::Custom;
 use jiff::Timestamp;
 use serde::Deserialize;

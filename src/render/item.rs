@@ -1,7 +1,7 @@
 //! One item of a context in words: its tool, its preview, the sign of its source.
 
+use model::cost::tools::short_name;
 use model::session::{Item, RequestIx};
-use model::tools::short_name;
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
 

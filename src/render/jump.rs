@@ -3,8 +3,8 @@
 use crate::item::{label, words};
 use crate::number::{error, tokens};
 use crate::text::{inert, shortened, width};
-use model::calls::{Calls, preview};
-use model::jumps::{Jump, JumpPart};
+use model::cost::calls::{Calls, preview};
+use model::outlook::jumps::{Jump, JumpPart};
 use model::session::{Item, ItemIx, Session};
 use model::{Kind, Role};
 

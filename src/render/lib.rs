@@ -21,8 +21,8 @@ pub mod triggers;
 pub mod unknown;
 
 use model::event::{Cause, CauseSource};
+use model::lists::sessions::Activity;
 use model::session::{PastReset, Session};
-use model::sessions::Activity;
 use text::inert;
 
 /// Shown instead of a value that is not known.

@@ -1,7 +1,7 @@
 //! Numbers in fixed shapes, so that columns can be compared at a glance.
 
 use super::NONE;
-use model::forecast::Band;
+use model::outlook::forecast::Band;
 
 /// Returns the tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
 pub fn tokens(n: u64) -> String {

@@ -2,7 +2,7 @@
 
 use super::number;
 use super::text::capitalised;
-use model::context::Context;
+use model::session::context::Context;
 use std::fmt;
 
 /// The largest difference between the agent's count and the context that is not mentioned, as a share of the context.

@@ -1,7 +1,7 @@
 //! A part of the context that no log shows and that comes and goes, in a few words.
 
 use super::number;
-use model::recurring::RecurringPart;
+use model::sizes::recurring::RecurringPart;
 
 /// Returns its size, and how often it came and went: `11.6k, came 2×, went 1×`.
 pub fn recurring(part: &RecurringPart) -> String {

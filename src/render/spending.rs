@@ -3,7 +3,7 @@
 use super::NONE;
 use super::number::{counted, least_usd, usd};
 use super::sure::AT_LEAST;
-use model::spending::Spending;
+use model::cost::spending::Spending;
 
 /// Returns the cost of responses; [`NONE`] if none of them has a price, with [`AT_LEAST`] before it if some of it has
 /// none.

@@ -1,6 +1,6 @@
 //! Stacks the roles of a context over time for the drawings of it, on screens and pages.
 
-use model::replay::role_sizes::{RoleSizes, total};
+use model::session::replay::role_sizes::{RoleSizes, total};
 
 /// Returns the largest of some steps: a column that stands for several of them shows it. `None`: there are none.
 pub fn largest(steps: &[RoleSizes]) -> Option<&RoleSizes> {

@@ -2,7 +2,7 @@
 //! that none shows a number as sure that another one does not.
 
 use model::Source;
-use model::gauge::SessionGauge;
+use model::lists::gauge::SessionGauge;
 use model::session::Coverage;
 
 /// Before a number that may differ either way.

@@ -2,9 +2,9 @@
 
 use super::clock::Clock;
 use super::number::{short, tokens, usd};
-use model::prompt_cache::{CacheState, MissReason, NextPrompt};
+use model::due::prompt_cache::{CacheState, MissReason, NextPrompt};
+use model::due::triggers::{ChangedRule, NextTrigger, changed_rule};
 use model::session::Session;
-use model::triggers::{ChangedRule, NextTrigger, changed_rule};
 use model::window::TriggerKind;
 
 /// Returns the words after `compacts` for a trigger: `at 14:52 if nobody types`. `None`: it does not compact by itself.
@@ -125,7 +125,7 @@ pub fn cache_cell(state: CacheState, clock: &Clock) -> String {
 
 /// Describes the cost of the next request: `next request $0.24, cold $2.31`.
 pub fn next_prompt(next: &NextPrompt, state: CacheState) -> String {
-    let cost = |prompt: &model::prompt_cache::Prompt| match prompt.usd {
+    let cost = |prompt: &model::due::prompt_cache::Prompt| match prompt.usd {
         Some(cost) => usd(cost),
         None => format!("{} tokens read anew", tokens(prompt.written)),
     };

@@ -17,9 +17,9 @@ use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use jiff::Timestamp;
-use model::bounds::{Bounds, Violation, passed};
-use model::forecast::forecast;
-use model::sessions::{SessionKey, Sessions};
+use model::due::bounds::{Bounds, Violation, passed};
+use model::lists::sessions::{SessionKey, Sessions};
+use model::outlook::forecast::forecast;
 use std::io::Write;
 use std::path::PathBuf;
 

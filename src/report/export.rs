@@ -28,7 +28,7 @@ use ingest::conversations::LogSessions;
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use jiff::Timestamp;
-use model::project::Projects;
+use model::values::project::Projects;
 use once::Once;
 use place::Sheets;
 use sheet::{Sheet, Target};

@@ -15,7 +15,7 @@ pub use session::{LineSession, passed};
 
 use fit::lines;
 use integrations::line::Input;
-use model::threshold::Threshold;
+use model::values::threshold::Threshold;
 use render::ascii::in_ascii;
 use render::text::inert;
 use std::io::{self, Write};

@@ -6,7 +6,7 @@ use super::json::document;
 use super::json::part::part;
 use super::{Document, Output, Style};
 use anyhow::{Result, bail};
-use model::calibration::Tokenizer;
+use model::sizes::calibration::Tokenizer;
 use model::window::{CacheRow, ModelRow, OtherTrigger, Policy, PriceRow, Rules, matches};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::redact::Redactor;
 use model::event::{Conversation, Key, Meta};
-use model::sessions::{FileFacts, SessionKey, Sessions, name_of};
+use model::lists::sessions::{FileFacts, SessionKey, Sessions, name_of};
 use std::borrow::Cow;
 
 /// The names of a gauge. They are those of its log: not safe to print as they are.

@@ -6,7 +6,7 @@ use super::session::find::find;
 use anyhow::Result;
 use ingest::conversations::LogSessions;
 use model::event::Conversation;
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 
 /// The only session that is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]

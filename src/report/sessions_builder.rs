@@ -4,7 +4,7 @@ use super::ReportContext;
 use ingest::conversations::{LogSessions, main_of};
 use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::log::LogFile;
-use model::sessions::{SessionKey, Sessions, Update};
+use model::lists::sessions::{SessionKey, Sessions, Update};
 use std::sync::Arc;
 
 /// Makes sets of sessions of what was read.

@@ -4,7 +4,7 @@ use crate::support::{ctxgauge, documentation, manifest_folder, schema};
 use ctxgauge::config::keys::{ALL, Key, Kind, Unset, settings};
 use ctxgauge::config::{Config, problems};
 use ctxgauge::config::{schema::schema, template::template};
-use ctxgauge::model::threshold::OVERSIZED;
+use ctxgauge::model::values::threshold::OVERSIZED;
 use ctxgauge::report::line::template::NAMED;
 use ctxgauge::tui::theme::Themes;
 use serde_json::Value;

@@ -6,7 +6,7 @@ use ctxgauge::files::paths::User;
 use ctxgauge::files::waiting::wait_for;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::{self, IngestEvent, Options};
-use ctxgauge::model::sessions::Sessions;
+use ctxgauge::model::lists::sessions::Sessions;
 use ctxgauge::render::number::{percent, short, tokens};
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};

@@ -10,7 +10,7 @@ use crate::support::{ctxgauge, manifest_folder, process, schema};
 use ctxgauge::agents;
 use ctxgauge::files::waiting::wait_for;
 use ctxgauge::hosts::{Event, Host, Links, Options, start};
-use ctxgauge::model::sessions::Sessions;
+use ctxgauge::model::lists::sessions::Sessions;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use proptest::prelude::*;

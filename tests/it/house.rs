@@ -12,7 +12,7 @@ mod waiting;
 use crate::support::manifest_folder;
 use ctxgauge::agents;
 use ctxgauge::formats::Tier;
-use ctxgauge::model::{version, window::Rules};
+use ctxgauge::model::{values::version, window::Rules};
 use source::{Source, files, text};
 use std::fs;
 

@@ -3,10 +3,10 @@
 use crate::support::manifest_folder;
 use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, Conversation, Entry, EventSink, Place};
-use ctxgauge::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
-use ctxgauge::model::jumps::jumps;
-use ctxgauge::model::replay::{ChangeKind, Moment, Snapshot, Step, Timeline};
+use ctxgauge::model::outlook::forecast::{Forecast, NoForecast, forecast, forecast_at};
+use ctxgauge::model::outlook::jumps::jumps;
 use ctxgauge::model::session::Session;
+use ctxgauge::model::session::replay::{ChangeKind, Moment, Snapshot, Step, Timeline};
 use ctxgauge::model::{Kind, Source};
 use ctxgauge::{agents, config};
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
 //! Texts about agents: their labels, and what `ctxgauge agents` says about their logs.
 
 use formats::{Facts, Format, Tier};
-use model::sessions::Commands;
+use model::lists::sessions::Commands;
 use serde::Deserialize;
 
 /// The texts about an agent that has a decoder.

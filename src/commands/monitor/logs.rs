@@ -7,7 +7,7 @@ use hosts::{Host, Links};
 use ingest::search::Matcher;
 use ingest::store::pipe::PipeInput;
 use ingest::{self, Handle, IngestEvent, TextJob, demo};
-use model::sessions::{FileId, Update};
+use model::lists::sessions::{FileId, Update};
 use model::window::Rules;
 use report::ReportContext;
 use std::collections::BTreeSet;

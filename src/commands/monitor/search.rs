@@ -3,7 +3,7 @@
 use ingest::demo;
 use ingest::log::LogFile;
 use ingest::search::{Line, Matcher};
-use model::sessions::{FileId, SessionKey};
+use model::lists::sessions::{FileId, SessionKey};
 use render::item::{label, request};
 use render::{NONE, text};
 use report::ReportContext;

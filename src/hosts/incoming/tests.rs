@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::{now, session, start, there};
 use crate::wire;
 use jiff::ToSpan;
-use model::sessions::Sessions;
+use model::lists::sessions::Sessions;
 use proptest::prelude::*;
 
 fn incoming() -> Incoming {
@@ -207,7 +207,7 @@ proptest! {
         for (key, gauge) in here.gauges() {
             let forecast = gauge.forecast(now());
             let _ = (gauge.limits(), gauge.headroom(), gauge.prompt_cache());
-            let _ = model::triggers::next(gauge, &forecast, now());
+            let _ = model::due::triggers::next(gauge, &forecast, now());
             prop_assert!(here.name(key).len() < 5_000);
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{session, start as first_line, there};
 use crate::wire;
 use files::waiting::wait_for;
-use model::sessions::Sessions;
+use model::lists::sessions::Sessions;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

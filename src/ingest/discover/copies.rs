@@ -3,7 +3,7 @@
 use crate::log::LogFile;
 use crate::source::zst;
 use formats::SameId;
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};

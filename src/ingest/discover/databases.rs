@@ -8,7 +8,7 @@ use crate::source::file_system::{Local, Location};
 use crate::store::rows::SessionRows;
 use formats::database::DatabaseSpec;
 use formats::{Format, StoreKind};
-use model::sessions::{FileFacts, FileId};
+use model::lists::sessions::{FileFacts, FileId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use integrations::client_record::{self, ClientRecord, RecordedCompaction};
 use integrations::hook_notes::{self, HookCompaction, HookNotes};
 use integrations::store;
 use model::event::Cause;
-use model::hooked::HookedCompaction;
+use model::values::hooked::HookedCompaction;
 use model::window::{Breakdown, ClientCompaction, ClientStatus};
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use crate::log::LogFile;
 use files::paths::User;
 use files::{Process, Processes};
 use formats::{Registry, RegistryEntry};
-use model::process_activity::ProcessActivity;
+use model::values::process_activity::ProcessActivity;
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};

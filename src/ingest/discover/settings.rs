@@ -14,7 +14,7 @@ use files::paths::{Env, User};
 use formats::Settings;
 use formats::settings::SettingsFile;
 use model::event::Meta;
-use model::project::Project;
+use model::values::project::Project;
 use model::window::{OtherSettings, Overrides, ReadySummary};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::follow;
 use crate::event::IngestEvent;
 use crate::testing::made::MadeLog;
 use crate::worker::job::{OpenedText, Origin, TextJob};
-use model::text::{Text, TextRequest};
+use model::lists::text::{Text, TextRequest};
 
 fn page(
     opened: &mut OpenedText,

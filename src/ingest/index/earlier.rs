@@ -2,7 +2,7 @@
 //! are written by every program that reads a session whole.
 
 use super::file::File;
-use model::earlier::{EarlierSessions, Facts};
+use model::values::earlier::{EarlierSessions, Facts};
 use rusqlite::{Connection, OptionalExtension};
 use std::io;
 use std::path::Path;

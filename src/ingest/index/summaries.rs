@@ -2,7 +2,7 @@
 
 use crate::conversations::LogSummaries;
 use model::event::Conversation;
-use model::summary::Summary;
+use model::lists::summary::Summary;
 
 /// Returns the value that the index keeps of these summaries.
 pub fn value(summaries: &[(Conversation, Summary)]) -> Vec<u8> {

@@ -8,7 +8,7 @@ use crate::log::{Cursor, LogFile, OnEntry, Reading, Recent, Store};
 use crate::source::{Open, Stamp, head};
 use crate::text::{self, Pieces};
 use model::event::{EventSink, Measure, Unmeasured};
-use model::text::TextRequest;
+use model::lists::text::TextRequest;
 use model::window::Rules;
 use std::io;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use crate::source::file_system::Local;
 use crate::source::{Bytes, Open, Positioned, ReadAt, Stamp};
 use crate::store::lines::LineLog;
 use formats::Claim;
-use model::sessions::{Commands, FileFacts, FileId};
+use model::lists::sessions::{Commands, FileFacts, FileId};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;

@@ -5,7 +5,7 @@ use super::unescape::{OnBytes, Unescape};
 use crate::elide::CutText;
 use crate::source::{Bytes, CHUNK};
 use model::event::ELIDED;
-use model::text::{PAGE_BYTES, Text, pages};
+use model::lists::text::{PAGE_BYTES, Text, pages};
 use std::io::{self, Read, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use xxhash_rust::xxh3::xxh3_64;

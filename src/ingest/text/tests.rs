@@ -8,8 +8,8 @@ use crate::testing::toy_log;
 use crate::worker::job::{Origin, TextQueue, do_job};
 use crate::{OnWritten, TextJob};
 use model::event::ByLength;
+use model::lists::text::{PAGE_BYTES, Text};
 use model::session::Item;
-use model::text::{PAGE_BYTES, Text};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 

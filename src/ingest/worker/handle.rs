@@ -7,7 +7,7 @@ use super::stuck::{Overseer, ThreadHandover};
 use crate::event::IngestEvent;
 use crate::store::pipe::{self, PipeInput};
 use crate::sync::{lock, spawn};
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;

@@ -7,7 +7,7 @@ use crate::discover::roots::SearchRoot;
 use crate::event::IngestEvent;
 use files::paths::User;
 use formats::Format;
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use model::window::Rules;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,7 +6,7 @@ use crate::problem;
 use crate::source::Stamp;
 use crate::text::{Pieces, in_record};
 use formats::Format;
-use model::text::{Text, TextPage, TextRequest};
+use model::lists::text::{Text, TextPage, TextRequest};
 use std::io::{self, Write};
 
 /// Called with the number of bytes written, or what is wrong and what to do about it.

@@ -1,6 +1,6 @@
 //! Defines the worker's pending work: looks to be repeated, files to be read whole, logs that were not found.
 
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::path::PathBuf;
 use std::time::Instant;
 

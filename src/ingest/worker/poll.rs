@@ -8,7 +8,7 @@
 use super::watch::FileWatcher;
 use super::{TrackedFile, Worker};
 use crate::discover::roots::SearchRoot;
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs;

@@ -9,7 +9,7 @@ use crate::log::Reading;
 use crate::sync::{lock, spawn, threads};
 use crate::worker::whole::KeepMode;
 use model::event::{ByLength, Measure};
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use model::window::Rules;
 use std::collections::HashMap;
 use std::io;

@@ -8,7 +8,7 @@ use crate::store::pipe::{NO_TEXT, STDIN};
 use crate::sync::{lock, spawn};
 use crate::worker::inbox::Wake;
 use crate::worker::job::Origin;
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -5,7 +5,7 @@
 
 use crate::client_record::RecordedCompaction;
 use crate::fields::{MOST_TOKENS, object, tokens, window, word};
-use model::names::at_most;
+use model::values::names::at_most;
 use serde_json::{Map, Value};
 
 /// The event's name.

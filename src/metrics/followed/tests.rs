@@ -3,7 +3,7 @@ use crate::labels::value;
 use crate::salt::Salt;
 use crate::testing::{IDS, add, followed, now, samples, session, take};
 use crate::text::{Format, text};
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::collections::BTreeMap;
 
 fn names(snapshot: &Snapshot) -> Vec<String> {

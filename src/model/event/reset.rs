@@ -55,7 +55,7 @@ pub enum Cause {
     /// The user asked for it.
     Manual,
     /// The log does not have it: the session decides by the agent's own count, see
-    /// [`crate::own_count`].
+    /// [`crate::session::own_count`].
     Unlogged,
     /// Anything else, as the log or its decoder names it.
     Other(Box<str>),

@@ -42,7 +42,7 @@ pub struct Size {
     /// cl100k tokens of its call's id; 0: not counted.
     pub call_id: u16,
     /// Bytes that the agent itself counts for this item; `None`: those of its text, and four for each
-    /// token by formula. See [`crate::own_count`].
+    /// token by formula. See [`crate::session::own_count`].
     pub own_bytes: Option<u32>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{RequestIx, UNLOGGED};
 use crate::event::{Key, NewItem, Place};
-use crate::record_tree::NodeIx;
+use crate::history::NodeIx;
 use crate::{LeaveReason, Source};
 use derive_more::Deref;
 use jiff::Timestamp;

@@ -2,8 +2,8 @@
 
 use super::RequestIx;
 use crate::event::{Key, Place, Usage};
-use crate::expectation::Expectation;
-use crate::record_tree::NodeIx;
+use crate::history::NodeIx;
+use crate::history::expectation::Expectation;
 use derive_more::Deref;
 use jiff::{SignedDuration, Timestamp};
 use std::num::NonZeroU32;

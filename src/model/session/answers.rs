@@ -3,13 +3,13 @@
 
 use super::Session;
 use crate::LeaveReason;
-use crate::content::{Content, ContextSums};
-use crate::context::Context;
-use crate::growth::{Growth, RunningGrowth};
 use crate::history::{Coverage, PastReset};
-use crate::limits::{Sizes, facts_after_switch};
-use crate::replay::Snapshot;
-use crate::sums::RunningSums;
+use crate::session::context::Context;
+use crate::session::growth::{Growth, RunningGrowth};
+use crate::session::limits::{Sizes, facts_after_switch};
+use crate::session::replay::Snapshot;
+use crate::session::sums::RunningSums;
+use crate::state::content::{Content, ContextSums};
 use crate::window::{Base, CountRule, Limits};
 use jiff::Timestamp;
 

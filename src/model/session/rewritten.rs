@@ -79,7 +79,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::Timeline;
+    use crate::session::replay::Timeline;
     use crate::testing::Log;
     use crate::{Kind, Role};
 

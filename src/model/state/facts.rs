@@ -1,12 +1,12 @@
 //! Keeps the facts that a log names of its session, and applies a change of the model.
 
 use super::State;
-use crate::calibration::Calibration;
 use crate::event::{Meta, NewItem, Place};
 use crate::history::Coverage;
-use crate::past::ModelFacts;
-use crate::pictures::Media;
-use crate::prompt::first_prompt;
+use crate::sizes::calibration::Calibration;
+use crate::sizes::pictures::Media;
+use crate::state::past::ModelFacts;
+use crate::values::prompt::first_prompt;
 use crate::window::{Overrides, UnreadFacts};
 use std::sync::Arc;
 

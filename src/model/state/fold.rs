@@ -3,8 +3,8 @@
 use super::State;
 use crate::LeaveReason;
 use crate::event::{Entry, ItemKey, Key, NewItem, Node, Parent, Part, Place};
+use crate::history::record_tree::BranchChange;
 use crate::history::{Coverage, ItemIx};
-use crate::record_tree::BranchChange;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 

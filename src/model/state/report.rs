@@ -1,9 +1,9 @@
 //! Applies usage reports and the agent's own numbers to the state.
 
 use super::State;
-use crate::agent_estimate::LoggedEstimate;
 use crate::event::{Place, Usage};
 use crate::history::Request;
+use crate::state::agent_estimate::LoggedEstimate;
 use jiff::Timestamp;
 
 /// The order of a report among those of its request: the first one, or a later one.

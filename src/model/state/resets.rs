@@ -2,9 +2,9 @@
 
 use super::State;
 use crate::event::{Cause, CauseSource, Key, Place, Reset, RetainedItems};
+use crate::history::record_tree::BranchChange;
 use crate::history::{ItemIx, PastReset};
-use crate::hooked::{HookedCompaction, find};
-use crate::record_tree::BranchChange;
+use crate::values::hooked::{HookedCompaction, find};
 use crate::{Kind, LeaveReason};
 use jiff::Timestamp;
 use std::collections::HashSet;

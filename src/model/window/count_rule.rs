@@ -11,7 +11,7 @@ pub struct CountRule {
     /// Bytes a token of what came since the last report, rounded up for each item; 0: not counted.
     #[serde(default)]
     pub bytes_per_token: u64,
-    /// True if the tokenizer's [`agent_bytes`](crate::calibration::Tokenizer::agent_bytes) take the place of
+    /// True if the tokenizer's [`agent_bytes`](crate::sizes::calibration::Tokenizer::agent_bytes) take the place of
     /// `bytes_per_token`.
     #[serde(default)]
     pub by_model: bool,

@@ -2,7 +2,7 @@
 
 use super::policy::part;
 use super::{LimitInputs, matches};
-use crate::threshold::Tokens;
+use crate::values::threshold::Tokens;
 use serde::Deserialize;
 
 /// The largest accepted number of tokens: no window is larger.

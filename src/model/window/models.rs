@@ -2,7 +2,7 @@
 
 use super::pattern::ModelId;
 use super::{LimitInputs, Rules, Thinking, WindowSource};
-use crate::version;
+use crate::values::version;
 use serde::{Deserialize, Serialize};
 
 /// The windows that a model without a row in the table may have.
@@ -34,7 +34,7 @@ pub struct ModelRow {
     #[serde(default)]
     pub thinking: Thinking,
     /// The growth of thinking relative to the summary of it that a log shows; see
-    /// [`Tokenizer::thinking_growth`](crate::calibration::Tokenizer::thinking_growth).
+    /// [`Tokenizer::thinking_growth`](crate::sizes::calibration::Tokenizer::thinking_growth).
     #[serde(default)]
     pub thinking_growth: f64,
     /// The source of these numbers; optional in the user's own table.

@@ -1,7 +1,7 @@
 //! Describes the triggers of an agent other than the size, by agent and version, and the settings about them.
 
 use super::Rules;
-use crate::version;
+use crate::values::version;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;

@@ -3,9 +3,9 @@
 use super::client_status::ClientStatus;
 use super::matches_model;
 use super::other::OtherSettings;
-use crate::hooked::HookedCompaction;
-use crate::pictures::{Media, Pictures};
-use crate::project::{Project, trimmed};
+use crate::sizes::pictures::{Media, Pictures};
+use crate::values::hooked::HookedCompaction;
+use crate::values::project::{Project, trimmed};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};

@@ -3,7 +3,7 @@
 use super::LimitInputs;
 use super::overrides::{Compaction, Overrides};
 use super::pattern::{ModelId, matches};
-use crate::version;
+use crate::values::version;
 use crate::window::count_rule::CountRule;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use super::Rules;
 use super::pattern::ModelId;
 use crate::event::{Surcharge, Surcharges};
-use crate::token_usage::TokenUsage;
+use crate::values::token_usage::TokenUsage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 mod agents;
 
-use super::super::history::CompactionCounts;
 use super::custom::{CustomPolicy, CustomWindow, RowSelector, Rule};
 use super::*;
+use crate::history::CompactionCounts;
 use std::sync::LazyLock;
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| toml::from_str(assets::MODELS).unwrap());

@@ -1,7 +1,7 @@
 //! Counts how often the next request confirmed the predicted state of the prompt cache.
 
 use crate::document::{Row, Section, Table};
-use model::prompt_cache::CachePoint;
+use model::due::prompt_cache::CachePoint;
 use render::or_none;
 use serde::Serialize;
 use std::collections::BTreeMap;

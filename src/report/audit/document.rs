@@ -3,8 +3,8 @@
 use super::caches;
 use super::{Audit, ChangedItem, Decisions, FirstErrors, Miss, Pair, Summary};
 use crate::document::{Document, Facts, Line, Row, Section, Table};
-use model::estimators::Estimator;
-use model::forecast::{BacktestSummary, Fit};
+use model::outlook::estimators::Estimator;
+use model::outlook::forecast::{BacktestSummary, Fit};
 use render::number::{grouped, tokens};
 use render::{NONE, or_none};
 

@@ -3,9 +3,9 @@
 use super::summary::quantile;
 use ingest::log::LogFile;
 use ingest::reader::read_until;
-use model::earlier::Origin;
 use model::event::{Conversation, Key};
 use model::session::Session;
+use model::values::earlier::Origin;
 use model::window::Rules;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};

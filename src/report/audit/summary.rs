@@ -1,7 +1,7 @@
 //! Summaries of many predictions.
 
 use derive_more::AddAssign;
-use model::estimators::{Decision, ESTIMATORS, Estimator, Prediction};
+use model::outlook::estimators::{Decision, ESTIMATORS, Estimator, Prediction};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ pub struct Summary {
     pub unexplained: f64,
 }
 
-/// The number of decisions on whether to compact: see [`model::estimators::Decision`].
+/// The number of decisions on whether to compact: see [`model::outlook::estimators::Decision`].
 #[derive(Debug, Clone, Copy, Default, Serialize, AddAssign)]
 pub struct Decisions {
     /// The decisions where the trigger was reached.
@@ -202,7 +202,7 @@ pub(super) fn quantile(sorted: &[f32], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::context::Basis;
+    use model::session::context::Basis;
 
     fn prediction(prompt: u64, expected: u64, half: u64) -> Prediction {
         Prediction {

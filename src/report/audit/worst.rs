@@ -3,8 +3,8 @@
 use super::WorstChoice;
 use ingest::log::LogFile;
 use jiff::Timestamp;
-use model::estimators::{Prediction, between};
 use model::event::Key;
+use model::outlook::estimators::{Prediction, between};
 use model::session::{ItemIx, Session};
 use model::{Role, Source};
 use serde::Serialize;

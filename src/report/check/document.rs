@@ -2,7 +2,7 @@
 
 use super::{Check, SessionViolation};
 use crate::document::{Document, Line, Section};
-use model::bounds::{BoundedQuantity, Violation};
+use model::due::bounds::{BoundedQuantity, Violation};
 use render::number::{counted, tokens};
 
 /// The most characters of an id: enough to select a session.

@@ -1,6 +1,6 @@
 //! Computes the geometry of the drawings: the size of a context, and its growth. The formats draw it.
 
-use model::replay::role_sizes::{RoleSizes, total};
+use model::session::replay::role_sizes::{RoleSizes, total};
 use render::stack;
 
 /// The size at which an agent compacts.

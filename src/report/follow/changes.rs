@@ -1,7 +1,7 @@
 //! Keeps the sessions that have changed, and the time from which each may be sent again. The time is passed in.
 
 use super::json::SessionGone;
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
@@ -122,7 +122,7 @@ mod tests {
     use super::super::tests::some_time;
     use super::*;
     use model::event::Conversation;
-    use model::sessions::FileId;
+    use model::lists::sessions::FileId;
 
     const EVERY: Duration = Duration::from_secs(1);
 

@@ -4,11 +4,11 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::Role;
-use model::calls::Calls;
-use model::gauge::SessionGauge;
+use model::cost::calls::Calls;
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::{Activity, SessionKey, Sessions};
 use model::session::Session;
-use model::sessions::{Activity, SessionKey, Sessions};
-use model::threshold::Threshold;
+use model::values::threshold::Threshold;
 use render::ascii::{Charset, in_ascii};
 use render::item::label;
 use render::number::{counted, percent, short, tokens};

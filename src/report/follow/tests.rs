@@ -1,9 +1,9 @@
 use super::*;
 use ingest::IngestEvent;
 use model::event::Conversation;
+use model::lists::sessions::FileId;
+use model::lists::sessions::{FileFacts, Update};
 use model::session::{Coverage, Session};
-use model::sessions::FileId;
-use model::sessions::{FileFacts, Update};
 use model::testing::file_facts;
 use model::window::Rules;
 use serde_json::Value;

@@ -6,7 +6,7 @@ use crate::line::values::plain;
 use integrations::agent::Agent;
 use integrations::hook_notes::{CLOCKS, HookCompaction, HookNotes, HookSize};
 use jiff::Timestamp;
-use model::compaction::{Compaction, compactions};
+use model::outlook::compaction::{Compaction, compactions};
 use model::session::{PastReset, Session};
 use model::{LeaveReason, Source};
 use render::item::label;

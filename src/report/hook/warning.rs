@@ -4,8 +4,8 @@ use crate::line::LineSession;
 use crate::line::values::Values;
 use crate::line::words;
 use integrations::hook::HookMessage;
-use model::alerts::grows_past;
-use model::threshold::{OVERSIZED, Threshold};
+use model::due::alerts::grows_past;
+use model::values::threshold::{OVERSIZED, Threshold};
 
 /// The template of a warning.
 const WARNING: &str =

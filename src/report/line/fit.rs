@@ -203,8 +203,8 @@ fn switches(tint: Tint, values: &Values, fill: Fill) -> Option<[[&'static str; 2
 mod tests {
     use super::*;
     use crate::line::template::NAMED;
-    use model::context::{Basis, Context, Share};
-    use model::forecast::{Band, Forecast, NoForecast};
+    use model::outlook::forecast::{Band, Forecast, NoForecast};
+    use model::session::context::{Basis, Context, Share};
     use model::window::{Limits, TriggerSource, WindowSource};
     use proptest::prelude::*;
     use render::sure::{ABOUT, Signs};

@@ -2,12 +2,12 @@
 
 use super::session::LineSession;
 use super::template::{Field, Key, Length};
-use model::calls::Calls;
-use model::context::Context;
-use model::forecast::{Forecast, NoForecast};
-use model::gauge::SessionGauge;
+use model::cost::calls::Calls;
+use model::lists::gauge::SessionGauge;
+use model::outlook::forecast::{Forecast, NoForecast};
+use model::session::context::Context;
 use model::session::{Coverage, Session};
-use model::threshold::Threshold;
+use model::values::threshold::Threshold;
 use model::window::{Limits, WindowSource};
 use model::{Role, Source};
 use render::clock::Clock;
@@ -150,7 +150,10 @@ impl Values {
             effort: None,
             session: owned(gauge.meta.id.as_deref()),
             agent,
-            beside_size: triggers::beside_size(&model::triggers::other(gauge, clock.now), clock),
+            beside_size: triggers::beside_size(
+                &model::due::triggers::other(gauge, clock.now),
+                clock,
+            ),
             cache: cache.map(|state| {
                 let [long, short] = [triggers::cache, triggers::cache_in_short];
                 [long(state, clock), short(state, clock)]

@@ -3,10 +3,10 @@
 use super::{SessionList, Spending};
 use crate::text::table::{Column, Holds};
 use jiff::Timestamp;
-use model::gauge::SessionGauge;
-use model::prompt_cache::CacheState;
-use model::sessions::{Activity, FileFacts, Row, Sessions};
-use model::triggers;
+use model::due::prompt_cache::CacheState;
+use model::due::triggers;
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::{Activity, FileFacts, Row, Sessions};
 use render::clock::Clock;
 use render::number::{age, error, percent, tokens, tokens_or_none};
 use render::spending::cost;

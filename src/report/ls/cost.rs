@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use model::event::{BilledUsage, Conversation};
-use model::token_usage::CachePlacement;
+use model::values::token_usage::CachePlacement;
 use std::cmp::Ordering;
 
 /// The cost of a response, or of several as one.

@@ -3,7 +3,7 @@
 use super::SessionList;
 use crate::line::template::{Field, Key, Part, Template, WrongFormat};
 use crate::line::values::Values;
-use model::sessions::{Activity, Row};
+use model::lists::sessions::{Activity, Row};
 use render::number::age;
 use render::spending::cost;
 use render::text::{inert, one_line};

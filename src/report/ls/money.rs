@@ -1,6 +1,6 @@
 //! The meaning of the sign before a cost that may be more.
 
-use model::spending::Spending;
+use model::cost::spending::Spending;
 use render::spending::cost;
 use render::sure::AT_LEAST;
 

@@ -8,9 +8,9 @@ use formats::Format;
 use hashbrown::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
+use model::cost::spending::Spending;
 use model::event::{Conversation, CostOf, Entry, Event, Key};
-use model::spending::Spending;
-use model::token_usage::CachePlacement;
+use model::values::token_usage::CachePlacement;
 use serde::{Deserialize, Serialize};
 use std::io;
 

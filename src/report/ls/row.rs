@@ -3,7 +3,7 @@
 use super::cost::Cost;
 use jiff::Timestamp;
 use model::event::{BilledUsage, Conversation, Key, Surcharges};
-use model::token_usage::CachePlacement;
+use model::values::token_usage::CachePlacement;
 use serde::{Deserialize, Serialize};
 
 /// A response, in 56 bytes.

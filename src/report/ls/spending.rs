@@ -2,7 +2,7 @@
 
 use super::cost::Cost;
 use formats::Format;
-use model::spending::{self, Spending};
+use model::cost::spending::{self, Spending};
 use model::window::Rules;
 
 /// The prices of models, each looked up once.

@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
+use model::cost::spending::Spending;
 use model::event::{BilledUsage, Conversation, Key};
-use model::project::Projects;
-use model::spending::Spending;
+use model::values::project::Projects;
 use model::window::Rules;
 use std::collections::BTreeMap;
 
@@ -337,7 +337,7 @@ pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::token_usage::CachePlacement;
+    use model::values::token_usage::CachePlacement;
 
     fn format() -> &'static Format {
         Box::leak(Box::new(Format {

@@ -5,7 +5,7 @@ use super::{Colours, Hit, Writer};
 use crate::Style;
 use anyhow::Result;
 use ingest::search::Line;
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
 use render::excerpt::{Part, fitted, one_line, whole};
 use render::item::{label, request, sign};
 use render::number::{counted, tokens};

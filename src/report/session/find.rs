@@ -12,7 +12,7 @@ use ingest::reader::tail_only;
 use ingest::which::{folder, with_id};
 use jiff::Timestamp;
 use model::event::Conversation;
-use model::sessions::{FileId, SessionKey, Sessions};
+use model::lists::sessions::{FileId, SessionKey, Sessions};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -7,16 +7,16 @@ use super::json::{
 };
 use crate::json::line;
 use jiff::Timestamp;
-use model::calls::Calls;
-use model::carried::CarriedCost;
-use model::compaction::compactions;
-use model::context::Context;
-use model::forecast::{Forecast, NoForecast};
-use model::gauge::SessionGauge;
-use model::jumps::Jump;
-use model::repeats::Repeats;
+use model::cost::calls::Calls;
+use model::cost::carried::CarriedCost;
+use model::cost::repeats::Repeats;
+use model::due::triggers::NextTrigger;
+use model::lists::gauge::SessionGauge;
+use model::outlook::compaction::compactions;
+use model::outlook::forecast::{Forecast, NoForecast};
+use model::outlook::jumps::Jump;
+use model::session::context::Context;
 use model::session::{ItemIx, Session};
-use model::triggers::NextTrigger;
 use render::jump;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -87,7 +87,7 @@ pub fn item(
 /// Returns the largest growths of the context, at most this many, each with its largest parts: `jumps` of a report. In
 /// place of names, which may be text of the log, calls have their arguments if `names` are shown.
 pub fn jumps(session: &Session, most: usize, names: Names) -> Vec<Map<String, Value>> {
-    let jumps = model::jumps::jumps(session, most);
+    let jumps = model::outlook::jumps::jumps(session, most);
     let calls = match names {
         Names::Shown => Calls::of_items(session, jump::items(&jumps)),
         Names::Hidden => Calls::default(),

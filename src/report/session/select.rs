@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use jiff::Timestamp;
-use model::sessions::{SessionKey, Sessions};
+use model::lists::sessions::{SessionKey, Sessions};
 use render::number::age;
 use render::text::{cut, inert, one_line};
 use render::{NONE, or_none};

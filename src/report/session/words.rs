@@ -3,12 +3,12 @@
 use super::Report;
 use crate::document::Line;
 use model::Source;
-use model::context::Context;
-use model::forecast::NoForecast;
-use model::prompt_cache::cold_returns;
+use model::cost::tools::Server;
+use model::due::prompt_cache::cold_returns;
+use model::outlook::forecast::NoForecast;
+use model::outlook::whatif::{RuleOwner, WhatIf, what_if};
+use model::session::context::Context;
 use model::session::{Coverage, Session};
-use model::tools::Server;
-use model::whatif::{RuleOwner, WhatIf, what_if};
 use model::window::Limits;
 use render::clock::Clock;
 use render::number::{counted, error, percent, tokens, usd};

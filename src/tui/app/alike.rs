@@ -6,7 +6,7 @@ use super::listed::RowNames;
 use super::tabs::row_id;
 use super::{App, ListLine};
 use model::event::Conversation;
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
 use render::{NONE, text};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

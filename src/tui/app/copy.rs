@@ -4,8 +4,8 @@
 use super::resume::resume_command;
 use super::{App, Effect, Overlay, Screen};
 use crate::keymap::{Action, KeyPress};
-use model::sessions::SessionKey;
-use model::text::{TextPage, TextRequest};
+use model::lists::sessions::SessionKey;
+use model::lists::text::{TextPage, TextRequest};
 use render::inert::visible_text;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The language of filters, the same for the list of sessions and the items of a session: words, all of which must
 //! match. A word is a name with a value (`agent:codex`), a sign with a size (`>80%`, `<20k`), a fact (`live`), or any text.
 
-use model::threshold::parse_tokens;
+use model::values::threshold::parse_tokens;
 use std::cmp::Ordering;
 
 /// A word before a colon.

@@ -2,7 +2,7 @@
 
 use super::{App, Effect, Overlay, Reach};
 use crate::keymap::{Action, KeyPress};
-use model::sessions::{FileId, SessionKey};
+use model::lists::sessions::{FileId, SessionKey};
 use std::path::PathBuf;
 use std::sync::Arc;
 use strum::VariantArray;

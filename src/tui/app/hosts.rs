@@ -2,7 +2,7 @@
 
 use super::{App, Effect, SearchRequest};
 use crate::keymap::{Action, Scope};
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
 use render::number;
 use render::text::{inert, one_line};
 use std::collections::HashSet;
@@ -79,7 +79,7 @@ mod tests {
     use crate::keymap::KeyPress;
     use crate::tests::testing::{Log, app, now, type_keys};
     use model::event::Conversation;
-    use model::sessions::{Away, FileId, Update};
+    use model::lists::sessions::{Away, FileId, Update};
 
     fn two() -> App {
         let log = |n, id: &str| {

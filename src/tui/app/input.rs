@@ -5,8 +5,8 @@ use super::{
     App, Cursor, Effect, ListLine, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
 };
 use crate::keymap::{Action, KeyPress};
-use model::replay::Step;
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
+use model::session::replay::Step;
 use render::number;
 
 impl App {

@@ -2,9 +2,9 @@
 
 use super::App;
 use super::filter::{Condition, Fact, ITEMS, Name};
+use model::cost::tools::server_of;
+use model::lists::sessions::contains;
 use model::session::Item;
-use model::sessions::contains;
-use model::tools::server_of;
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
 use strum::{EnumIter, EnumString, IntoStaticStr};

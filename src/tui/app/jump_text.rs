@@ -1,9 +1,9 @@
 //! A jump of the session on screen as Markdown, to be copied.
 
 use super::{App, Page};
-use model::jumps::Jump;
+use model::lists::sessions::SessionKey;
+use model::outlook::jumps::Jump;
 use model::session::Session;
-use model::sessions::SessionKey;
 use render::inert::visible_text;
 use render::{jump, number, text};
 

@@ -3,9 +3,9 @@
 use super::Stage;
 use crate::paint::Tone;
 use jiff::Timestamp;
-use model::context::Context;
-use model::gauge::SessionGauge;
-use model::summary::LastReset;
+use model::lists::gauge::SessionGauge;
+use model::lists::summary::LastReset;
+use model::session::context::Context;
 use model::window::Limits;
 use render::number;
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::tests::testing::{app, logs, now, rules};
     use model::event::Conversation;
-    use model::sessions::{FileId, SessionKey};
+    use model::lists::sessions::{FileId, SessionKey};
     use model::window::Overrides;
 
     fn gauge(file: u64) -> SessionGauge {

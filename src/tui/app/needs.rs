@@ -3,10 +3,10 @@
 use super::listed::nearness;
 use super::{App, Nearness};
 use jiff::Timestamp;
-use model::gauge::SessionGauge;
-use model::prompt_cache::CacheState;
-use model::sessions::{Activity, SessionKey};
-use model::triggers::idle_at;
+use model::due::prompt_cache::CacheState;
+use model::due::triggers::idle_at;
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::{Activity, SessionKey};
 
 /// A prompt cache that ends within this part of its time is soon cold.
 const SOON: i64 = 4;

@@ -2,7 +2,7 @@
 
 use super::{App, Effect, Overlay, seconds_since};
 use jiff::Timestamp;
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
 use std::time::Duration;
 
 /// The time for which the result of an action stays on screen, in seconds.

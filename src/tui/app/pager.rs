@@ -12,8 +12,8 @@ pub use find::in_text;
 pub use search::{Pattern, SearchDirection, SearchStatus};
 pub use wrap::{Row, columns, shown, wrap};
 
-use model::sessions::SessionKey;
-use model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
+use model::lists::sessions::SessionKey;
+use model::lists::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use search::{Search, TypedText};
 use std::ops::Range;
 use std::sync::Arc;

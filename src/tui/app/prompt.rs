@@ -4,8 +4,8 @@ use super::filter::{self, Vocabulary};
 use super::tabs::ITEMS;
 use super::{App, Effect, LineId, Screen, Syntax};
 use crate::keymap::KeyPress;
-use model::sessions::SessionKey;
-use model::threshold::{Threshold, parse_tokens};
+use model::lists::sessions::SessionKey;
+use model::values::threshold::{Threshold, parse_tokens};
 use model::window::set::WindowScope;
 
 /// The most characters that can be typed.

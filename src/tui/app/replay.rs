@@ -3,9 +3,9 @@
 use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;
-use model::jumps::Jump;
-use model::replay::{ChangeKind, Step, Timeline};
-use model::sessions::contains;
+use model::lists::sessions::contains;
+use model::outlook::jumps::Jump;
+use model::session::replay::{ChangeKind, Step, Timeline};
 use render::{jump, text};
 use std::time::Duration;
 

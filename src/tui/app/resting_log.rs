@@ -3,7 +3,7 @@
 
 use super::{App, Stage};
 use jiff::{SignedDuration, Timestamp};
-use model::sessions::{FileId, SessionKey};
+use model::lists::sessions::{FileId, SessionKey};
 use std::time::Duration;
 
 /// The time for which a session must stay the current one before its log is read: moving through the list reads

@@ -3,8 +3,8 @@
 
 use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
-use model::sessions::SessionKey;
-use model::threshold::Threshold;
+use model::lists::sessions::SessionKey;
+use model::values::threshold::Threshold;
 use model::window::set::{SetWindow, WindowScope};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -244,7 +244,7 @@ mod tests {
     use crate::app::{Direction, Grouping, Idle, ItemSort, Msg, ShownItems};
     use crate::keymap::KeyPress;
     use crate::tests::testing::{Log, now, rules};
-    use model::sessions::{Sessions, Update};
+    use model::lists::sessions::{Sessions, Update};
 
     fn app() -> App {
         App::new(Sessions::new(rules()), now())

@@ -11,8 +11,8 @@ use super::{
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
 use model::event::Conversation;
-use model::gauge::SessionGauge;
-use model::sessions::{Candidate, Families, Row, SessionKey, contains};
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::{Candidate, Families, Row, SessionKey, contains};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

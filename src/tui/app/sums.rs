@@ -3,10 +3,10 @@
 use super::listed::nearness;
 use super::{App, ListLine, Nearness};
 use jiff::{SignedDuration, Timestamp};
-use model::gauge::SessionGauge;
+use model::cost::spending::{Spending, SpendingSince};
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::SessionKey;
 use model::session::Coverage;
-use model::sessions::SessionKey;
-use model::spending::{Spending, SpendingSince};
 
 /// The least time between two sums that are made for updates only.
 const SUM_INTERVAL: SignedDuration = SignedDuration::from_millis(100);

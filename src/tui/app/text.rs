@@ -3,9 +3,9 @@
 use super::pager::{Origin, Pager, Program, SearchDirection};
 use super::{App, Effect, Purpose, Screen};
 use crate::keymap::Action;
+use model::lists::sessions::SessionKey;
+use model::lists::text::{TextPage, TextRequest};
 use model::session::{Item, ItemIx};
-use model::sessions::SessionKey;
-use model::text::{TextPage, TextRequest};
 use render::inert::visible_text;
 
 /// The rows of that screen that are not text: header, status, keys.

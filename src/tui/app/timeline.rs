@@ -4,8 +4,8 @@
 use super::{App, Pace};
 use crate::paint::Area;
 use jiff::Timestamp;
-use model::context::{Basis, Share};
-use model::replay::role_sizes::RoleSizes;
+use model::session::context::{Basis, Share};
+use model::session::replay::role_sizes::RoleSizes;
 
 /// The most cells that one request takes.
 const WIDEST_REQUEST: usize = 4;

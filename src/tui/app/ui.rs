@@ -6,8 +6,8 @@ use super::{
     ShownItems, Top,
 };
 use model::event::Place;
-use model::sessions::SessionKey;
-use model::threshold::{OVERSIZED, Threshold};
+use model::lists::sessions::SessionKey;
+use model::values::threshold::{OVERSIZED, Threshold};
 use std::collections::{HashMap, HashSet};
 
 /// The content of the screen.

@@ -8,7 +8,7 @@ use crate::app::pager::Program;
 use crate::app::{Effect, Msg};
 use anyhow::Context;
 use ingest::TextJob;
-use model::text::TextRequest;
+use model::lists::text::TextRequest;
 use render::inert::Inert;
 use render::text;
 use std::io::{self, BufWriter, Write};

@@ -4,7 +4,7 @@ use super::Finder;
 use crate::app::{HandOutRequest, HandOutResult, Msg, SearchRequest};
 use ingest::search::Matcher;
 use ingest::{IngestEvent, TextJob};
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::ffi::OsString;
 use std::path::Path;
 

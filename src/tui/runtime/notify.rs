@@ -7,7 +7,7 @@
 //! wrapped in its own DCS, each escape twice, and `allow-passthrough` is `on` (tmux(1)).
 
 use crate::app::{Alert, Cause, Msg};
-use model::alerts::{Alerts, Channel};
+use model::due::alerts::{Alerts, Channel};
 use render::text;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -253,9 +253,9 @@ fn facts(alert: &Alert) -> Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::alerts::VARIABLES;
+    use model::due::alerts::VARIABLES;
     use model::event::{Conversation, is_unsafe_to_show};
-    use model::sessions::{FileId, SessionKey};
+    use model::lists::sessions::{FileId, SessionKey};
     use proptest::prelude::*;
 
     fn alert(message: &str) -> Alert {

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::app::{HandOutRequest, HandOutResult};
     use ingest::TextJob;
-    use model::sessions::FileId;
+    use model::lists::sessions::FileId;
     use std::sync::Mutex;
 
     /// Keeps the finders of the searches.

@@ -20,13 +20,13 @@ use crate::tests::testing::{
     Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
 };
 use crate::theme::{Theme, Themes};
-use model::alerts::{Alerts, Channel};
+use model::due::alerts::{Alerts, Channel};
 use model::event::is_unsafe_to_show;
 use model::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Usage,
 };
-use model::process_activity::ProcessActivity;
-use model::sessions::{FileFacts, FileId, Sessions, Update};
+use model::lists::sessions::{FileFacts, FileId, Sessions, Update};
+use model::values::process_activity::ProcessActivity;
 use model::{Kind, Role, Source};
 use proptest::prelude::*;
 use std::path::PathBuf;

@@ -11,8 +11,10 @@ use model::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
     RetainedItems, Size, Usage, count,
 };
+use model::lists::sessions::{
+    Commands, FileFacts, FileId, OtherHost, SessionKey, Sessions, Update,
+};
 use model::session::{Coverage, Session};
-use model::sessions::{Commands, FileFacts, FileId, OtherHost, SessionKey, Sessions, Update};
 use model::window::Rules;
 use model::{Kind, LeaveReason, Role, Source};
 use ratatui::buffer::Buffer;

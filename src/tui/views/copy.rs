@@ -6,7 +6,7 @@ use crate::app::copy::{CopyContent, Copyable};
 use crate::app::{App, wrapped};
 use crate::paint::{Area, Pieces, Tone, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
 use render::text;
 
 /// The columns of the frame of a box.

@@ -8,10 +8,10 @@ use crate::paint::{
     Area, Piece, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width,
 };
 use crate::widgets::canvas::Canvas;
-use model::gauge::SessionGauge;
-use model::sessions::SessionKey;
-use model::summary::Largest;
-use model::triggers;
+use model::due::triggers;
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::SessionKey;
+use model::lists::summary::Largest;
 use model::window::TriggerKind;
 use render::{item, number, sparkline, spending, text, triggers as words};
 

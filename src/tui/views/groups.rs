@@ -3,10 +3,10 @@
 
 use crate::app::{Nearness, Page, Stage, Totals};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong, width};
-use model::agent_estimate::AgentEstimate;
-use model::context::Context;
-use model::forecast::Forecast;
+use model::outlook::forecast::Forecast;
 use model::session::Session;
+use model::session::context::Context;
+use model::state::agent_estimate::AgentEstimate;
 use model::window::Limits;
 use model::{Role, Source};
 use render::item::{self, sign};

@@ -23,9 +23,9 @@ use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
-use model::gauge::SessionGauge;
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::{Activity, SessionKey};
 use model::session::Coverage;
-use model::sessions::{Activity, SessionKey};
 use ratatui::buffer::Buffer;
 use render::text::{cut, inert, left, width};
 

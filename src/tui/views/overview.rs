@@ -22,7 +22,7 @@ use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
-use model::sessions::Row;
+use model::lists::sessions::Row;
 use render::{number, text};
 
 /// The columns of a filter beside the sort that are enough for a longer one.

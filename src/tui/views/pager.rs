@@ -228,9 +228,9 @@ mod tests {
     use super::*;
     use crate::theme::Theme;
     use model::event::{ByLength, Conversation, Entry, Event, EventSink, Node, Part, Place};
+    use model::lists::sessions::{FileId, SessionKey};
+    use model::lists::text::{Text, TextPage, TextRequest};
     use model::session::Session;
-    use model::sessions::{FileId, SessionKey};
-    use model::text::{Text, TextPage, TextRequest};
     use model::{Kind, Role};
     use proptest::prelude::*;
     use ratatui::buffer::Buffer;

@@ -4,7 +4,7 @@ use crate::app::{App, Prompt, Purpose, Reach, Syntax};
 use crate::keymap::KeyPress;
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
-use model::threshold::{Threshold, parse_tokens};
+use model::values::threshold::{Threshold, parse_tokens};
 use render::{number, text};
 
 /// Examples of a window.

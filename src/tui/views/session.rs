@@ -26,11 +26,11 @@ use crate::paint::{Area, Hit, Piece, Tone, joined, joined_width, piece, plain, q
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
 use chart::Chart;
-use model::agent_estimate::AgentEstimate;
-use model::context::Context;
-use model::process_activity::ProcessActivity;
-use model::sessions::SessionKey;
-use model::spending::SessionSpending;
+use model::cost::spending::SessionSpending;
+use model::lists::sessions::SessionKey;
+use model::session::context::Context;
+use model::state::agent_estimate::AgentEstimate;
+use model::values::process_activity::ProcessActivity;
 use model::window::Limits;
 use render::{self, number, text, triggers};
 
@@ -147,7 +147,7 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Returns the state of the prompt in the provider's cache: `cache 54m`. It is empty in a replay, whose prompt is
 /// another one, and on a narrow screen, which needs the room for names.
-fn cache(app: &App, gauge: &model::gauge::SessionGauge) -> Piece {
+fn cache(app: &App, gauge: &model::lists::gauge::SessionGauge) -> Piece {
     let is_shown = !app.ui.replay.is_on() && usize::from(app.ui.size.0) >= NARROW_COLUMNS;
     let cache = gauge.prompt_cache().filter(|_| is_shown);
     let cell = cache.map(|cache| triggers::cache_cell(cache.state(app.now), &app.clock()));
@@ -157,7 +157,7 @@ fn cache(app: &App, gauge: &model::gauge::SessionGauge) -> Piece {
 fn header(
     app: &App,
     key: SessionKey,
-    listed: &model::gauge::SessionGauge,
+    listed: &model::lists::gauge::SessionGauge,
     area: Area,
     canvas: &mut Canvas<'_>,
 ) {

@@ -6,7 +6,7 @@ use crate::app::{App, Page};
 use crate::paint::Area;
 use crate::widgets::canvas::Canvas;
 use model::Source;
-use model::carried::CarriedCost;
+use model::cost::carried::CarriedCost;
 use model::session::{Item, ItemIx, Session};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {

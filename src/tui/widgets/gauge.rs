@@ -13,7 +13,7 @@ use super::canvas::Canvas;
 use crate::paint::{Area, Tone, piece, quiet};
 use crate::theme::Theme;
 use model::Role;
-use model::context::{Context, Share};
+use model::session::context::{Context, Share};
 use model::window::Limits;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
@@ -305,7 +305,7 @@ fn nearest(parts: &[(Role, u64, u64)], any: bool) -> Role {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::context::Basis;
+    use model::session::context::Basis;
     use model::window::{TriggerSource, WindowSource};
     use proptest::prelude::*;
     use ratatui::buffer::Buffer;

@@ -9,7 +9,7 @@ use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::search::{Case, Matcher, Syntax};
-use ctxgauge::model::sessions::Update;
+use ctxgauge::model::lists::sessions::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::{self, WorstChoice};
 use ctxgauge::report::ls::ListOptions;

@@ -165,13 +165,13 @@ fn copy(from: &Path, to: &Path, keys: Keys<'_>) {
             fs::write(to, lines.join("\n") + "\n").unwrap();
         }
         Some("yaml") => fs::write(to, yaml(&text, keys)).unwrap(),
-        _ => fs::write(to, format!("{text}{HOSTILE}\n")).unwrap(),
+        _ => fs::write(to, format!("{text}{HOSTILE}\r\n")).unwrap(),
     }
 }
 
 /// JSON, planted where it stands: the order of the keys decides how some logs are recognised.
 fn document(text: &str, keys: Keys<'_>) -> String {
-    let hostile = serde_json::to_string(HOSTILE).unwrap();
+    let hostile = serde_json::to_string(&format!("{HOSTILE}\r\n")).unwrap();
     let inner = &hostile[1..hostile.len() - 1];
     let mut out = String::with_capacity(text.len() * 2);
     let mut outer: Vec<&str> = Vec::new();
@@ -233,7 +233,7 @@ fn yaml(text: &str, keys: Keys<'_>) -> String {
                 if keys.takes(before.trim_start_matches(['-', ' ']))
                     && value.starts_with(|c: char| c.is_ascii_alphabetic()) =>
             {
-                let planted = serde_json::to_string(&format!("{value}{HOSTILE}")).unwrap();
+                let planted = serde_json::to_string(&format!("{value}{HOSTILE}\r\n")).unwrap();
                 out.push_str(&format!("{before}: {planted}\n"));
             }
             _ => out.push_str(&format!("{line}\n")),

@@ -3,8 +3,8 @@
 use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
 use ctxgauge::ingest::conversations::LogSessions;
 use ctxgauge::ingest::log::LogFile;
-use ctxgauge::model::sessions::{Sessions, Update};
-use ctxgauge::model::text::{Text, TextPage};
+use ctxgauge::model::lists::sessions::{Sessions, Update};
+use ctxgauge::model::lists::text::{Text, TextPage};
 use ctxgauge::model::window::Rules;
 use ctxgauge::tui::app::{App, Effect, Msg};
 use ctxgauge::tui::keymap::KeyPress;

@@ -2,7 +2,7 @@
 //! when its status changes, removed when it ends. Files beside it hold secrets and have other names.
 
 use formats::{Registry, RegistryEntry};
-use model::process_activity::ProcessActivity;
+use model::values::process_activity::ProcessActivity;
 use serde_json::Value;
 
 pub(super) const REGISTRY: Registry = Registry {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::testing::{self, fixture, previews};
 use model::Source;
+use model::cost::repeats;
 use model::event::{ByLength, Entry};
-use model::repeats;
 use model::session::Session;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use decode::lenient::{Count, LostFields, Raw, Text, parse, record};
 use formats::head;
 use formats::settings::{Layers, Settings, SettingsFile, tokens};
 use json::each_field;
-use model::pictures::{Media, Pictures};
+use model::sizes::pictures::{Media, Pictures};
 use model::window::{ModelWindow, Overrides};
 use serde_json::{Deserializer, Value};
 

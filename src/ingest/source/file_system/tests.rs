@@ -14,7 +14,7 @@ use files::waiting::wait_for;
 use formats::Format;
 use formats::database::MAGIC;
 use model::event::{ByLength, Conversation};
-use model::sessions::{SessionKey, Sessions};
+use model::lists::sessions::{SessionKey, Sessions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 use std::ops::ControlFlow;

@@ -3,7 +3,7 @@
 use crate::document::chart::{Chart, Gauge, Steps, Trigger};
 use maud::{Markup, html};
 use model::Role;
-use model::replay::role_sizes::total;
+use model::session::replay::role_sizes::total;
 use render::number::{counted, error, tokens};
 use std::fmt::Write;
 

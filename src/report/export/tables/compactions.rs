@@ -3,7 +3,7 @@
 use super::{SessionRows, Take, table};
 use anyhow::Result;
 use model::Role;
-use model::compaction::{Compaction, compactions};
+use model::outlook::compaction::{Compaction, compactions};
 use model::session::PastReset;
 
 pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {

@@ -4,11 +4,11 @@ use super::{SessionRows, Take, table};
 use crate::session::json::dollars;
 use anyhow::Result;
 use model::Source;
-use model::calls::Calls;
-use model::carried::CarriedCost;
-use model::repeats::{Repeats, repeats};
+use model::cost::calls::Calls;
+use model::cost::carried::CarriedCost;
+use model::cost::repeats::{Repeats, repeats};
+use model::cost::tools::server_of;
 use model::session::{Item, ItemIx};
-use model::tools::server_of;
 
 /// The facts that all rows of a session use.
 struct Common<'a> {

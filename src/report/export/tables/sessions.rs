@@ -4,8 +4,8 @@ use super::{SessionRows, Take, table};
 use crate::ls::Spending;
 use anyhow::Result;
 use model::Role;
-use model::context::Context;
-use model::repeats::{Repeats, repeats};
+use model::cost::repeats::{Repeats, repeats};
+use model::session::context::Context;
 use model::window::Limits;
 
 pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {

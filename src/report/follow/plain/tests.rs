@@ -1,8 +1,8 @@
 use super::*;
 use model::Kind;
 use model::event::Conversation;
+use model::lists::sessions::{FileId, Update};
 use model::session::Coverage;
-use model::sessions::{FileId, Update};
 use model::testing::{Log, file_facts};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::AuditResult;
 use crate::audit::{Errors, SessionAudit, share, signed_share};
 use crate::document::{Block, Line, Row, Section, Table};
-use model::estimators::Estimator;
+use model::outlook::estimators::Estimator;
 use render::number::counted;
 use render::or_none;
 

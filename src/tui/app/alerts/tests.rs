@@ -1,11 +1,11 @@
 use super::*;
 use crate::app::Msg;
 use crate::tests::testing::{Log, app, now};
-use model::alerts::CLEAR_FALL;
+use model::due::alerts::CLEAR_FALL;
 use model::event::Conversation;
-use model::process_activity::ProcessActivity;
+use model::lists::sessions::Update;
 use model::session::Coverage;
-use model::sessions::Update;
+use model::values::process_activity::ProcessActivity;
 use proptest::prelude::*;
 
 /// Shares of the trigger of 167,000 tokens.

@@ -1,6 +1,6 @@
 use super::*;
 use model::event::{Conversation, Place};
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use proptest::prelude::*;
 
 fn pager() -> Pager {

@@ -5,7 +5,7 @@ use crate::tests::testing::{
     app, begin_search, click, found_in, logs, now, say, shop, text, type_keys,
 };
 use crate::theme::Theme;
-use model::sessions::{FileId, Update};
+use model::lists::sessions::{FileId, Update};
 
 fn press(app: &mut App, key: KeyPress) -> Effect {
     let effect = app.update(Msg::Key(key));

@@ -2,7 +2,7 @@
 
 use crate::app::Grouping;
 use crate::app::tabs::row_id;
-use model::sessions::{Row, SessionKey};
+use model::lists::sessions::{Row, SessionKey};
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]

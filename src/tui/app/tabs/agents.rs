@@ -7,7 +7,7 @@
 
 use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
-use model::children::Child;
+use model::lists::children::Child;
 use render::{self, number, text};
 
 /// Returns the sub-agents, the one that was started last first.

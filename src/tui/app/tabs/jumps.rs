@@ -9,7 +9,7 @@
 use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
 use crate::app::seconds_since;
 use crate::paint::{Pieces, Tone, piece, quiet};
-use model::jumps::Jump;
+use model::outlook::jumps::Jump;
 use render::{jump, number};
 
 /// A jump, by its rank.

@@ -11,7 +11,7 @@
 use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
 use crate::app::layout::WidthClass;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
-use model::tools::{Tool, server_of, servers, short_name, tools};
+use model::cost::tools::{Tool, server_of, servers, short_name, tools};
 use render::{self, number};
 use std::cmp::Reverse;
 

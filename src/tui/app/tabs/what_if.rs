@@ -13,8 +13,8 @@ mod policies;
 use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
 use crate::app::Stage;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
-use model::forecast::Forecast;
-use model::whatif::now::{Cache, Outlook, UserAction, outlooks};
+use model::outlook::forecast::Forecast;
+use model::outlook::whatif::now::{Cache, Outlook, UserAction, outlooks};
 use render::{self, number, text};
 
 /// Lists what the user can do or, once they are opened, the policies.

@@ -89,7 +89,7 @@ proptest! {
                 file,
                 agent: "codex",
                 label: "codex",
-                commands: model::sessions::Commands::NONE,
+                commands: model::lists::sessions::Commands::NONE,
                 path: Arc::new(PathBuf::from(&id)),
                 id: Some(format!("{id}{n}")),
                 parent: parents.get(n).map(|parent| format!("{id}{parent}")),

@@ -5,8 +5,8 @@ use crate::app::columns::Sort;
 use crate::app::{FoundItem, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
-use model::gauge::SessionGauge;
-use model::sessions::SessionKey;
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::SessionKey;
 use std::collections::HashSet;
 
 #[test]
@@ -193,7 +193,7 @@ fn live_sessions_keep_their_places() {
     let before = keys_on_screen(&app);
     let last = before
         .iter()
-        .rfind(|key| app.age(**key) <= Some(model::sessions::LIVE_SECONDS));
+        .rfind(|key| app.age(**key) <= Some(model::lists::sessions::LIVE_SECONDS));
     let key = *last.unwrap();
     let entry = Entry {
         conversation: key.conversation,

@@ -5,7 +5,7 @@ use crate::app::{ListLine, Need};
 use crate::tests::testing::Log;
 use jiff::SignedDuration;
 use model::event::Conversation;
-use model::sessions::{Away, SessionKey};
+use model::lists::sessions::{Away, SessionKey};
 
 fn key_of(file: u64) -> SessionKey {
     SessionKey {

@@ -8,7 +8,7 @@ use crate::tests::testing::{
 };
 use crate::theme::Theme;
 use model::event::{Conversation, is_unsafe_to_show};
-use model::sessions::{FileId, SessionKey};
+use model::lists::sessions::{FileId, SessionKey};
 
 /// Items of several sessions.
 fn found(app: &mut App) {

@@ -8,9 +8,9 @@ use crate::paint::Hit;
 use crate::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::theme::{Theme, Themes};
 use model::event::{Conversation, Entry, Event, Place};
+use model::lists::sessions::{FileId, Update};
+use model::lists::text::{Text, TextPage, TextRequest};
 use model::session::{Coverage, Session};
-use model::sessions::{FileId, Update};
-use model::text::{Text, TextPage, TextRequest};
 use render::number;
 
 pub(super) fn keys(of: &str) -> String {

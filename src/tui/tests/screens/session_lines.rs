@@ -124,12 +124,12 @@ fn the_text_of_the_selected_item_is_read_and_copied() {
     let Effect::ReadText(request) = press(&mut app, KeyPress::Char('t')) else {
         panic!("nothing is read");
     };
-    let text = model::text::Text {
+    let text = model::lists::text::Text {
         text: "fn \u{1b}[2Jconnect".to_owned(),
         pages: 1,
-        ..model::text::Text::default()
+        ..model::lists::text::Text::default()
     };
-    let page = model::text::TextPage {
+    let page = model::lists::text::TextPage {
         of: request,
         text: Ok(text),
     };

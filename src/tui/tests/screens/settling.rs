@@ -2,7 +2,7 @@
 
 use super::*;
 use jiff::SignedDuration;
-use model::sessions::SessionKey;
+use model::lists::sessions::SessionKey;
 
 /// The session that is selected or open, read again.
 pub(super) fn read_again(app: &mut App, are_texts_counted: bool) {

@@ -161,7 +161,7 @@ mod tests {
     use crate::app::timeline::{JumpMark, ResetMark};
     use crate::theme::Theme;
     use jiff::Timestamp;
-    use model::context::Share;
+    use model::session::context::Share;
     use proptest::prelude::*;
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;

@@ -8,7 +8,7 @@ use super::{NARROW_COLUMNS, SessionNumbers};
 use crate::app::Stage;
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
 use crate::views::groups;
-use model::context::Context;
+use model::session::context::Context;
 use render::own_count::own_count;
 use render::sure::{AT_LEAST, AT_MOST};
 use render::{number, text};
@@ -107,8 +107,8 @@ mod tests {
     use crate::app::Nearness;
     use crate::tests::testing::{app, logs};
     use model::event::Conversation;
-    use model::own_count::OwnCount;
-    use model::sessions::{FileId, SessionKey};
+    use model::lists::sessions::{FileId, SessionKey};
+    use model::session::own_count::OwnCount;
 
     #[test]
     fn the_count_that_the_share_is_of_is_in_it() {

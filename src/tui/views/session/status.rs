@@ -7,8 +7,8 @@ use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet};
 use crate::views::groups;
 use crate::views::roles::ROWS_WITH_REPEATS;
 use model::LeaveReason;
+use model::cost::spending::SessionSpending;
 use model::session::{Coverage, Session};
-use model::spending::SessionSpending;
 use render::own_count::own_count;
 use render::spending::{cost, left_out};
 use render::{number, text, unknown};
@@ -172,9 +172,9 @@ fn resets(session: &Session, page: &Page) -> Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::cost::spending::PriceList;
     use model::event::BilledUsage;
-    use model::spending::PriceList;
-    use model::token_usage::{Billing, CachePlacement};
+    use model::values::token_usage::{Billing, CachePlacement};
     use model::window::Rules;
 
     fn spending(models: &[&str]) -> SessionSpending {

@@ -6,7 +6,7 @@ use crate::discover::roots::SearchRoot;
 use crate::reader::read_whole;
 use crate::testing::TOY;
 use model::event::ByLength;
-use model::sessions::FileId;
+use model::lists::sessions::FileId;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::{fs, io};

@@ -9,7 +9,7 @@
 use crate::app::tabs::{Column, ListSource, Row, TabList, Target, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::Source;
-use model::whatif::{RuleOwner, WhatIf, what_if, what_if_without};
+use model::outlook::whatif::{RuleOwner, WhatIf, what_if, what_if_without};
 use render::item::sign;
 use render::{self, number, text};
 

@@ -1,0 +1,276 @@
+//! The bounds that a user sets for sessions, and which of them a session has passed: by how much, and since when.
+
+use crate::LeaveReason;
+use crate::cost::repeats::repeats;
+use crate::due::triggers;
+use crate::history::{ItemIx, SizedItem};
+use crate::outlook::forecast::{Forecast, NoForecast};
+use crate::session::Session;
+use crate::session::context::Context;
+use crate::values::threshold::Threshold;
+use jiff::Timestamp;
+use strum::IntoStaticStr;
+
+/// The states of a session that are compared with the bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BoundScope {
+    /// The context as it is now.
+    #[default]
+    Now,
+    /// The largest context of all requests so far, and all items.
+    Ever,
+}
+
+/// Bounds for a session; `None`: not bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bounds {
+    /// The most percent of the trigger or, where none is known, of the window.
+    pub percent: Option<f64>,
+    /// The largest context, in tokens.
+    pub tokens: Option<u64>,
+    /// The largest item.
+    pub item: Option<Threshold>,
+    /// The fewest requests left before the trigger, by the median of the forecast.
+    pub requests_left: Option<u64>,
+    /// The fewest minutes left before it compacts because nobody types.
+    pub minutes_left: Option<u64>,
+    /// The most compactions.
+    pub compactions: Option<u64>,
+    /// The most tokens whose content the context has already.
+    pub repeated: Option<u64>,
+    /// The states of the session that are compared with the bounds.
+    pub moment: BoundScope,
+}
+
+/// A quantity that a bound limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum BoundedQuantity {
+    /// The context in percent of the trigger.
+    PercentOfTrigger,
+    /// The context in percent of the window, since no trigger is known.
+    PercentOfWindow,
+    /// The context in tokens.
+    Tokens,
+    /// The tokens of an item.
+    Item,
+    /// The requests left before the trigger.
+    RequestsLeft,
+    /// The minutes left before it compacts because nobody types.
+    MinutesLeft,
+    /// The number of compactions.
+    Compactions,
+    /// The tokens of content that the context has already.
+    Repeated,
+}
+
+impl BoundedQuantity {
+    /// Returns its name in reports.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A bound that a session has passed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Violation {
+    /// The quantity that the bound limits.
+    pub what: BoundedQuantity,
+    /// The bound, in percent, tokens or a count.
+    pub bound: f64,
+    /// The value, in the same unit.
+    pub value: f64,
+    /// The time since which it is beyond the bound; `None`: the log does not show that.
+    pub since: Option<Timestamp>,
+    /// The largest of the items that are beyond it, if items are bounded.
+    pub item: Option<ItemIx>,
+    /// The number of items beyond it.
+    pub items: usize,
+}
+
+impl Violation {
+    fn new(what: BoundedQuantity, bound: f64, value: f64, since: Option<Timestamp>) -> Violation {
+        Violation {
+            what,
+            bound,
+            value,
+            since,
+            item: None,
+            items: 0,
+        }
+    }
+
+    /// Returns the distance of the value from the bound.
+    pub fn by(&self) -> f64 {
+        (self.value - self.bound).abs()
+    }
+}
+
+/// Returns the bounds that a session has passed, in the order of [`Bounds`].
+pub fn passed(
+    bounds: &Bounds,
+    session: &Session,
+    forecast: &Result<Forecast, NoForecast>,
+    now: Timestamp,
+) -> Vec<Violation> {
+    let found = [
+        bounds
+            .percent
+            .and_then(|most| percent(bounds, session, most)),
+        bounds.tokens.and_then(|most| tokens(bounds, session, most)),
+        bounds.item.and_then(|most| item(bounds, session, most)),
+        bounds
+            .requests_left
+            .and_then(|least| requests_left(forecast, least)),
+        bounds
+            .minutes_left
+            .and_then(|least| minutes_left(session, now, least)),
+        bounds
+            .compactions
+            .and_then(|most| compactions(session, most)),
+        bounds.repeated.and_then(|most| repeated(session, most)),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Violation> {
+    let (context, limits) = (session.context(), session.limits());
+    let (now, end) = context.filled(&limits);
+    if end == 0 {
+        return None;
+    }
+    // The tokens that the agent counts beside the context are not known for earlier requests. They are taken to be the
+    // present ones.
+    let beside = i128::from(now) - i128::from(context.used);
+    let size = size(bounds, session, &context, |tokens| {
+        let counted = u64::try_from(i128::from(tokens) + beside).unwrap_or(0);
+        let percent = counted as f64 * 100.0 / end as f64;
+        (percent > most).then_some(percent)
+    })?;
+    let what = match limits.trigger {
+        Some(_) => BoundedQuantity::PercentOfTrigger,
+        None => BoundedQuantity::PercentOfWindow,
+    };
+    Some(Violation::new(what, most, size.value, size.since))
+}
+
+fn tokens(bounds: &Bounds, session: &Session, most: u64) -> Option<Violation> {
+    let context = session.context();
+    let size = size(bounds, session, &context, |tokens| {
+        (tokens > most).then_some(tokens as f64)
+    })?;
+    let what = BoundedQuantity::Tokens;
+    Some(Violation::new(what, most as f64, size.value, size.since))
+}
+
+/// A size beyond its bound.
+struct Excess {
+    value: f64,
+    since: Option<Timestamp>,
+}
+
+/// Returns the size of the context, if it is beyond its bound: `beyond` says so of a size in tokens, by its value in
+/// the bound's unit.
+fn size(
+    bounds: &Bounds,
+    session: &Session,
+    context: &Context,
+    beyond: impl Fn(u64) -> Option<f64>,
+) -> Option<Excess> {
+    let requests = session.requests();
+    let now = beyond(context.used);
+    let reset = session.resets().last().map_or(0, |reset| reset.request);
+    let of_request = |ix: usize| beyond(requests[ix].total());
+    match bounds.moment {
+        BoundScope::Now => {
+            let value = now?;
+            let epoch = (reset.min(requests.len())..requests.len()).rev();
+            let first = epoch.take_while(|ix| of_request(*ix).is_some()).last();
+            let since = first.map_or(session.updated_at, |ix| requests[ix].at);
+            Some(Excess { value, since })
+        }
+        BoundScope::Ever => {
+            let largest = (0..requests.len()).filter_map(of_request).chain(now);
+            let value = largest.max_by(f64::total_cmp)?;
+            let first = (0..requests.len()).find(|ix| of_request(*ix).is_some());
+            let since = first.map_or(session.updated_at, |ix| requests[ix].at);
+            Some(Excess { value, since })
+        }
+    }
+}
+
+fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Violation> {
+    let most = most.tokens(session.limits().window);
+    let all: Vec<SizedItem> = match bounds.moment {
+        BoundScope::Now => session.in_context().collect(),
+        BoundScope::Ever => (0..session.items().len())
+            .map(|ix| {
+                let (tokens, source) = session.tokens(ix);
+                (ix, tokens, source)
+            })
+            .collect(),
+    };
+    let beyond: Vec<&SizedItem> = all.iter().filter(|(_, tokens, _)| *tokens > most).collect();
+    let (largest, tokens, _) = **beyond.iter().max_by_key(|(ix, tokens, _)| (*tokens, *ix))?;
+    let first = beyond.first().and_then(|(ix, ..)| session.items()[*ix].at);
+    Some(Violation {
+        item: Some(largest),
+        items: beyond.len(),
+        ..Violation::new(BoundedQuantity::Item, most as f64, tokens as f64, first)
+    })
+}
+
+fn requests_left(forecast: &Result<Forecast, NoForecast>, least: u64) -> Option<Violation> {
+    let [_, left, _] = forecast.as_ref().ok()?.requests.rounded();
+    let passed = || {
+        Violation::new(
+            BoundedQuantity::RequestsLeft,
+            least as f64,
+            left as f64,
+            None,
+        )
+    };
+    (left < least).then(passed)
+}
+
+fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Violation> {
+    let at = triggers::idle_at(&session.gauge(), now)?;
+    let left = at.duration_since(now).as_secs() / 60;
+    let left = u64::try_from(left).ok().filter(|left| *left < least)?;
+    let what = BoundedQuantity::MinutesLeft;
+    Some(Violation::new(what, least as f64, left as f64, None))
+}
+
+fn compactions(session: &Session, most: u64) -> Option<Violation> {
+    let resets = session.resets().iter();
+    let all: Vec<Option<Timestamp>> = resets
+        .filter(|reset| reset.gone == LeaveReason::Compaction)
+        .map(|reset| reset.at)
+        .collect();
+    let first = all.get(usize::try_from(most).ok()?)?;
+    let what = BoundedQuantity::Compactions;
+    Some(Violation::new(what, most as f64, all.len() as f64, *first))
+}
+
+fn repeated(session: &Session, most: u64) -> Option<Violation> {
+    let repeats = repeats(session, session.in_context());
+    if repeats.wasted <= most {
+        return None;
+    }
+    let mut sum = 0_u64;
+    let first = repeats.of.keys().find(|ix| {
+        sum = sum.saturating_add(session.tokens(**ix).0);
+        sum > most
+    });
+    let since = first.and_then(|ix| session.items()[*ix].at);
+    let what = BoundedQuantity::Repeated;
+    Some(Violation::new(
+        what,
+        most as f64,
+        repeats.wasted as f64,
+        since,
+    ))
+}
+
+#[cfg(test)]
+mod tests;
