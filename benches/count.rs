@@ -10,7 +10,7 @@ mod common;
 use common::corpus;
 use common::plain::found;
 use common::rows::{row, time};
-use ctxgauge::ingest::lines::Progress;
+use ctxgauge::ingest::bytes::lines::Progress;
 use ctxgauge::tokens::Counter;
 use std::fs;
 use std::hint::black_box;

@@ -23,7 +23,7 @@ use common::screen::{Probe, Screen, probe, tab};
 use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::{SearchRoot, usual};
-use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::log::reader::read_whole;
 use ctxgauge::ingest::{Handle, IngestEvent, Options, start};
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::lists::gauge::SessionGauge;

@@ -10,7 +10,7 @@ use common::corpus;
 use common::plain::found;
 use common::rows::{row, time};
 use ctxgauge::config;
-use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::log::reader::read_whole;
 use ctxgauge::model::event::{
     BilledUsage, ByLength, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part,
     Place, Reset, RetainedItems, Size, Usage, count,

@@ -102,22 +102,22 @@
 //! | facts about models and agents | `assets/models.toml`, `assets/agents.toml` |
 //! | an agent's rule that needs its settings or its own token count | beside its decoder in [`agents`] |
 //! | the kinds of stores | [`ingest::store`] |
-//! | the bytes of a store: a file, compressed, several in a row, a folder | [`ingest::source`] |
+//! | the bytes of a store: a file, compressed, several in a row, a folder | [`ingest::bytes::source`] |
 //! | threads, and the order of reading | [`ingest`] |
-//! | which session is meant | [`ingest::which`] |
+//! | which session is meant | [`ingest::discover::which`] |
 //! | files that agents write beside their logs | [`ingest::sidecar`] |
-//! | lines of any length in bounded memory | [`ingest::lines`], [`ingest::elide`] |
+//! | lines of any length in bounded memory | [`ingest::bytes::lines`], [`ingest::bytes::elide`] |
 //! | search | [`ingest::search`]; on the screens [`tui::app::search`] |
 //! | keys: the table for dispatch, help, footer and `assets/docs/keys.md` | [`tui::keymap::BINDINGS`] |
 //! | output formats | [`report::OutputFormat`]; of tables, [`report::export::Format`] |
 //! | what a report shows, and the formats that are written from it | [`report::Document`] |
-//! | texts that are left out where they must not leave the machine | [`report::redact`] |
+//! | texts that are left out where they must not leave the machine | [`report::output::redact`] |
 //! | files that are written | [`files::output`] |
 //! | changes as a stream for other programs, or in words for people | [`report::follow`] |
 //! | the signs of numbers that may differ once more of a log is read | [`render::sure`] |
-//! | the line of a status line or of tmux | [`report::line`]; its input from an agent, [`integrations::line`] |
+//! | the line of a status line or of tmux | [`report::client::line`]; its input from an agent, [`integrations::line`] |
 //! | metrics of sessions: names, units, values | [`metrics::catalogue`] |
-//! | hooks | [`report::hook`], [`integrations::hook_notes`] |
+//! | hooks | [`report::client::hook`], [`integrations::hook_notes`] |
 //! | changes to an agent's settings | [`integrations::settings`] |
 //! | the pitfalls of each log format | `tests/fixtures/<agent>/<case>/`: a log, the numbers that it is about, its report |
 //!

@@ -8,7 +8,7 @@ use ctxgauge::formats::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;
-use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::log::reader::read_whole;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::lists::sessions::FileId;
 use rusqlite::fallible_iterator::FallibleIterator;

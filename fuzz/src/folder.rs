@@ -10,14 +10,14 @@ use ctxgauge::files::paths::User;
 use ctxgauge::formats::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::log::reader::read_whole;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::values::project::Projects;
 use ctxgauge::model::values::prompt::shows;
 use ctxgauge::report::audit::{self, WorstChoice};
 use ctxgauge::report::ls::{ListOptions, Sums};
-use ctxgauge::report::patience::Patience;
-use ctxgauge::report::progress::Progress;
+use ctxgauge::report::reading::patience::Patience;
+use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::session::SessionRequest;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use rusqlite::Connection;
@@ -332,6 +332,6 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
         };
         let style = style(n);
         let _ = report::session::run(&context, &SessionRequest::at(path), style, &mut out);
-        let _ = report::records::run(&context, path, 9, style, &mut out);
+        let _ = report::session::records::run(&context, path, 9, style, &mut out);
     }
 }

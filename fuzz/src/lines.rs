@@ -1,7 +1,7 @@
 //! Bytes make the same lines in whatever pieces they come, and lines that are elided are the same too.
 
-use ctxgauge::ingest::elide::Elider;
-use ctxgauge::ingest::lines::{Line, Lines};
+use ctxgauge::ingest::bytes::elide::Elider;
+use ctxgauge::ingest::bytes::lines::{Line, Lines};
 use ctxgauge::model::event::Place;
 use serde_json::value::RawValue;
 use std::io::{self, Read};

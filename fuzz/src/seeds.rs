@@ -9,7 +9,7 @@ use ctxgauge::formats::{Format, StoreKind};
 use ctxgauge::hosts::wire;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::log::reader::read_whole;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::lists::sessions::{Sessions, Update};
 use rusqlite::{Connection, Row};

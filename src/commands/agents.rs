@@ -5,7 +5,7 @@ use super::options::{AgentOption, Logs, MonitorOptions, Print, PrintDocument};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use report::{agents, records};
+use report::{about::agents, session::records};
 use std::path::PathBuf;
 
 /// `ctxgauge agents`.

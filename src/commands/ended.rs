@@ -5,7 +5,7 @@ use super::{Call, locale, streams, wrapped_status_line};
 use anyhow::{Context, Result};
 use files::output::{OutputState, remove_unfinished};
 use render::text::inert;
-use report::progress::Progress;
+use report::reading::progress::Progress;
 use report::{Charset, ReportContext};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};

@@ -24,6 +24,6 @@ impl Run for Models {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let rules = call.setup()?.rules()?;
         let style = self.print.style(call);
-        report::models::run(&rules, self.pattern.as_deref(), style, call.out)
+        report::about::models::run(&rules, self.pattern.as_deref(), style, call.out)
     }
 }

@@ -13,9 +13,9 @@ use ingest::discover::roots::{given, usual};
 use ingest::index::earlier;
 use model::window::Rules;
 use report::ReportContext;
-use report::patience::Patience;
-use report::progress::Progress;
-use report::redact::{PublicNames, Redactor};
+use report::output::redact::{PublicNames, Redactor};
+use report::reading::patience::Patience;
+use report::reading::progress::Progress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

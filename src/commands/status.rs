@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use files::Processes;
 use integrations::line::Input;
-use report::line::LineSession;
-use report::line::pane::{Pane, find_pane};
+use report::client::line::LineSession;
+use report::client::line::pane::{Pane, find_pane};
 use std::path::PathBuf;
 
 /// `ctxgauge status`.

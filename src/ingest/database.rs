@@ -18,11 +18,11 @@ mod version;
 pub(crate) use version::{JOURNAL_SUFFIX, are_files, beside};
 pub use version::{log_bytes, owner};
 
-use super::clock::Clock;
-use super::patience::{is_busy, retry_while_busy};
-use crate::source::file_system::Location;
-use crate::source::{Stamp, head};
-use crate::sync::lock;
+use crate::bytes::clock::Clock;
+use crate::bytes::patience::{is_busy, retry_while_busy};
+use crate::bytes::source::file_system::Location;
+use crate::bytes::source::{Stamp, head};
+use crate::bytes::sync::lock;
 use formats::database::DatabaseSpec;
 use jiff::Timestamp;
 use rusqlite::Connection;

@@ -2,11 +2,11 @@
 
 mod marks;
 
-use super::lines::Line;
-use super::problem::LOG_GONE;
-use crate::conversations::decode;
-use crate::event::IngestEvent;
-use crate::sync::spawn;
+use crate::bytes::lines::Line;
+use crate::bytes::sync::spawn;
+use crate::log::conversations::decode;
+use crate::log::event::IngestEvent;
+use crate::log::problem::LOG_GONE;
 use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Format;
 use jiff::{SignedDuration, Timestamp};

@@ -11,16 +11,17 @@ pub mod registry;
 mod repositories;
 pub mod roots;
 pub mod settings;
+pub mod which;
 
 use self::links::{LinkedFile, Links, UnfollowedLinks};
-use super::sidecar::SidecarStore;
-use super::{problem, store};
-use crate::clock::Clock;
+use crate::bytes::clock::Clock;
+use crate::bytes::source::Stamp;
+use crate::bytes::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat};
 use crate::database::{self, Database};
 use crate::discover::roots::SearchRoot;
 use crate::log::{LogFile, Store, id_in, id_of_real};
-use crate::source::Stamp;
-use crate::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat};
+use crate::sidecar::SidecarStore;
+use crate::{log::problem, store};
 use copies::copies;
 use files::paths::Env;
 use formats::{Claim, Format, Standing, StoreKind};
@@ -535,11 +536,11 @@ impl<'s> Walk<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::TOY;
     use super::reach::MOST_DEPTH;
     use super::*;
     use crate::log::file_id;
-    use crate::reader::first_records;
+    use crate::log::reader::first_records;
+    use crate::testing::TOY;
     use agents::builtin::gemini_cli::GEMINI_CLI;
     use agents::builtin::kimi::KIMI;
     use model::event::ByLength;

@@ -7,11 +7,11 @@ mod rewritten;
 mod texts;
 mod torn;
 
-use super::reader::read_whole;
-use super::testing::made::MadeLog;
-use crate::conversations::{LogSessions, main_of};
-use crate::lines::Progress;
+use crate::bytes::lines::Progress;
+use crate::log::conversations::{LogSessions, main_of};
+use crate::log::reader::read_whole;
 use crate::log::{Cursor, NewEntries, Reading};
+use crate::testing::made::MadeLog;
 use model::event::ByLength;
 use model::session::Session;
 use std::sync::Arc;

@@ -24,7 +24,7 @@ pub use key::LogKey;
 pub(crate) use key::{SideFile, stamps_beside};
 pub use summaries::{restore, value};
 
-use crate::sync::lock;
+use crate::bytes::sync::lock;
 use file::File;
 use model::window::Rules;
 use rusqlite::{Connection, Row, params};

@@ -13,60 +13,45 @@
 //! | hints | the system's notices of what was written; stat decides whether it was |
 //! | overseer | starts another worker when one does not come back from a file |
 //!
-//! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
-//! [`reader::each_usage`] without a thread. What a log is kept in is a [`log::Store`].
+//! Reports use [`discover::Scanner`] and [`log::reader::read_whole`], [`log::reader::tail_only`] and
+//! [`log::reader::each_usage`] without a thread. What a log is kept in is a [`log::Store`].
 //!
 //! The rooms, each of which uses those above it:
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`event`] | what the threads send |
-//! | [`source`] | the bytes of files |
-//! | [`lines`], [`elide`], `text` | lines and places among them; the text of an item |
+//! | [`log::event`] | what the threads send |
+//! | [`bytes::source`] | the bytes of files |
+//! | [`bytes::lines`], [`bytes::elide`], `text` | lines and places among them; the text of an item |
 //! | [`database`] | rows of databases that their agents write to |
-//! | [`conversations`], [`sidecar`] | the sessions of a log; its sidecars |
+//! | [`log::conversations`], [`sidecar`] | the sessions of a log; its sidecars |
 //! | [`log`] | what a log is: the contract of stores, cursors and readings |
 //! | [`store`] | the implementations of that contract |
-//! | [`reader`] | logs that are read through |
+//! | [`log::reader`] | logs that are read through |
 //! | [`search`] | items whose text matches a pattern |
-//! | [`follower`] | a log that is asked about again and again |
+//! | [`log::follower`] | a log that is asked about again and again |
 //! | [`discover`] | where logs are, and the settings of their agents |
-//! | [`which`] | the session that is meant by an id, a folder, a process or a call |
+//! | [`discover::which`] | the session that is meant by an id, a folder, a process or a call |
 //! | [`index`] | what was read before |
 //! | `worker` | follows all logs |
 //! | [`demo`] | logs that are part of the program |
 
-mod clock;
-pub mod conversations;
+pub mod bytes;
 pub mod database;
 pub mod demo;
 pub mod discover;
-pub mod elide;
-pub mod event;
 #[cfg(test)]
 mod faults;
-pub mod follower;
 pub mod index;
-pub mod lines;
 pub mod log;
-pub mod patience;
-mod problem;
-pub mod reader;
 pub mod search;
 pub mod sidecar;
-pub mod source;
 pub mod store;
-pub mod sync;
 #[cfg(test)]
 mod testing;
-mod text;
-#[cfg(any(test, feature = "testing"))]
-#[path = "testing/usage_facts.rs"]
-pub mod usage_facts;
-pub mod which;
 mod worker;
 
-pub use event::IngestEvent;
+pub use log::event::IngestEvent;
 pub use worker::handle::{Handle, start};
 pub use worker::inbox::Options;
 pub use worker::job::{OnWritten, TextJob};

@@ -1,12 +1,12 @@
 //! A log: where it is, the store that it is kept in, and readings that continue as it grows.
 
-use super::conversations::{Conversations, LogSessions, SearchLimits};
-use super::lines::Progress;
-use super::patience::WaitTime;
-use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
-use super::source::file_system::{FileSystem, Local, Location};
-use super::source::{SETTLED, Stamp};
-use super::text::Pieces;
+use crate::bytes::lines::Progress;
+use crate::bytes::patience::WaitTime;
+use crate::bytes::source::file_system::{FileSystem, Local, Location};
+use crate::bytes::source::{SETTLED, Stamp};
+use crate::bytes::text::Pieces;
+use crate::log::conversations::{Conversations, LogSessions, SearchLimits};
+use crate::sidecar::{DecoderWithSidecar, SidecarStore, States};
 use formats::Format;
 use model::event::{Entry, Measure, Unmeasured};
 use model::lists::sessions::{FileFacts, FileId};
@@ -264,7 +264,7 @@ impl dyn Cursor {
     ///
     /// # Errors
     ///
-    /// [`busy`](super::patience::busy) if the agent wrote all the time.
+    /// [`busy`](crate::bytes::patience::busy) if the agent wrote all the time.
     pub fn read_with_retries(
         &mut self,
         measure: &dyn Measure,
@@ -478,7 +478,15 @@ impl Reading {
     }
 }
 
+pub mod conversations;
+pub mod event;
 #[cfg(test)]
 mod fixtures;
+pub mod follower;
+pub(crate) mod problem;
+pub mod reader;
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, feature = "testing"))]
+#[path = "testing/usage_facts.rs"]
+pub mod usage_facts;

@@ -10,13 +10,13 @@
 //!
 //! [`FilesBeside::states`]: formats::FilesBeside::states
 
-use super::lines::Line;
-use crate::clock::Clock;
-use crate::lines::Progress;
-use crate::lines::position::Position;
-use crate::source::file_system::{Entry, FileSystem, Kind, Location};
-use crate::source::{LARGEST, Stamp};
-use crate::sync::lock;
+use crate::bytes::clock::Clock;
+use crate::bytes::lines::Line;
+use crate::bytes::lines::Progress;
+use crate::bytes::lines::position::Position;
+use crate::bytes::source::file_system::{Entry, FileSystem, Kind, Location};
+use crate::bytes::source::{LARGEST, Stamp};
+use crate::bytes::sync::lock;
 use formats::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
 use model::event::EventSink;
 use model::lists::sessions::FileFacts;
@@ -340,7 +340,7 @@ mod tests {
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
     use crate::log::LogFile;
-    use crate::reader::read_whole;
+    use crate::log::reader::read_whole;
     use crate::testing::followed::{FollowedLog, open};
     use agents::builtin::copilot_cli::COPILOT_CLI;
     use model::event::ByLength;

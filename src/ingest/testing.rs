@@ -309,7 +309,7 @@ pub(super) fn some_time() -> Instant {
 
 /// A toy log at a path.
 pub(super) fn toy_log(path: &Path) -> crate::log::LogFile {
-    use super::discover::Scanner;
+    use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
     let found = Scanner::new(
         vec![SearchRoot::Forced(&TOY, path.to_path_buf())],

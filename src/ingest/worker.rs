@@ -19,14 +19,14 @@ mod tracked_file;
 mod watch;
 mod whole;
 
-use super::discover::{ScanResult, Scanner};
-use super::problem;
 use crate::AT_WORK;
+use crate::bytes::sync::lock;
 use crate::discover::registry::Registries;
 use crate::discover::settings::SettingsReader;
-use crate::event::IngestEvent;
+use crate::discover::{ScanResult, Scanner};
+use crate::log::event::IngestEvent;
+use crate::log::problem;
 use crate::log::{Reading, file_id, id_of_real};
-use crate::sync::lock;
 use crate::worker::inbox::{PendingRequests, Wake};
 use crate::worker::job::OpenedText;
 use crate::worker::pool::Pool;

@@ -4,7 +4,7 @@ use crate::labels::Naming;
 use crate::own::{Latencies, OwnNumbers};
 use crate::snapshot::{MOST_SESSIONS, Snapshot, listed, numbers};
 use anyhow::Result;
-use ingest::sync::lock;
+use ingest::bytes::sync::lock;
 use ingest::{Handle, IngestEvent};
 use jiff::Timestamp;
 use model::event::Conversation;

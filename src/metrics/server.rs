@@ -14,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use ingest::sync::lock;
+use ingest::bytes::sync::lock;
 use report::print_problems;
 use std::convert::Infallible;
 use std::io::{self, ErrorKind, Write};

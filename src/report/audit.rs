@@ -13,13 +13,13 @@ pub use first::{FirstErrors, Pair, ShareErrors};
 pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};
 
-use super::in_order::in_order;
-use super::json::document;
-use super::{Document, Output, ReportContext, Style, print_problems};
+use crate::output::json::document;
+use crate::reading::in_order::in_order;
+use crate::{Document, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
 use first::{FirstPredictions, Firsts};
 use ingest::log::LogFile;
-use ingest::reader::read_whole;
+use ingest::log::reader::read_whole;
 use model::due::prompt_cache::{self, CachePoint};
 use model::event::{Conversation, Key};
 use model::outlook::estimators::{self, Decision, Estimator, Prediction};

@@ -4,18 +4,18 @@ mod document;
 mod github;
 mod json;
 
-use super::in_order::in_order;
-use super::json::document;
-use super::redact::Reader;
-use super::session::{SessionRequest, find, unreadable};
-use super::sessions_builder::SessionsBuilder;
-use super::{
+use crate::output::json::document;
+use crate::output::redact::Reader;
+use crate::reading::in_order::in_order;
+use crate::reading::sessions_builder::SessionsBuilder;
+use crate::session::{SessionRequest, find, unreadable};
+use crate::{
     Charset, Document, HTML, JSON, MARKDOWN, NO_SESSIONS, Output, OutputFormat, ReportContext,
     Style, TEXT, print_problems,
 };
 use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
-use ingest::reader::read_once;
+use ingest::log::reader::read_once;
 use jiff::Timestamp;
 use model::due::bounds::{Bounds, Violation, passed};
 use model::lists::sessions::{SessionKey, Sessions};

@@ -5,10 +5,10 @@ mod json;
 mod parts;
 mod side;
 
-use super::json::document;
-use super::redact::OmittedCounts;
-use super::session::SessionRequest;
-use super::{Document, Output, ReportContext, Style};
+use crate::output::json::document;
+use crate::output::redact::OmittedCounts;
+use crate::session::SessionRequest;
+use crate::{Document, Output, ReportContext, Style};
 use anyhow::Result;
 pub use parts::{Amount, Part, Row};
 pub use side::Side;

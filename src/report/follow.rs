@@ -10,10 +10,10 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use super::json::line;
-use super::json::part::part;
-use super::redact::Redactor;
-use super::{ReportContext, print_problems};
+use crate::output::json::line;
+use crate::output::json::part::part;
+use crate::output::redact::Redactor;
+use crate::{ReportContext, print_problems};
 use anyhow::Result;
 
 use jiff::Timestamp;

@@ -3,36 +3,23 @@
 //! A command collects what it shows, an [`Output`]; an [`OutputFormat`] writes any of them. A new format is such a
 //! constant, and an entry in the lists of the commands that have it.
 
-pub mod agents;
+pub mod about;
 pub mod audit;
 pub mod check;
-pub mod configuration;
+pub mod client;
 pub mod diff;
-mod document;
 pub mod export;
 pub mod follow;
-pub mod hook;
-mod in_order;
-mod json;
-pub mod line;
 pub mod ls;
-pub mod models;
-mod names;
-mod only;
-pub mod patience;
-pub mod progress;
-pub mod records;
-pub mod redact;
+pub mod output;
+pub mod reading;
 pub mod search;
 pub mod session;
-mod sessions_builder;
-mod text;
-mod to_file;
 
-pub use document::{Document, HTML, MARKDOWN};
-pub use only::OnlySession;
-pub use text::page::Page;
-pub use to_file::to_file;
+pub use output::document::{Document, HTML, MARKDOWN};
+pub use output::text::page::Page;
+pub use output::to_file::to_file;
+pub use session::only::OnlySession;
 
 use anyhow::{Context, Result, bail};
 use files::paths::User;
@@ -43,9 +30,9 @@ use ingest::{Handle, IngestEvent, Options};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::window::Rules;
-use patience::{BUSY, Patience};
-use progress::Progress;
-use redact::{OmittedCounts, Redactor};
+use output::redact::{OmittedCounts, Redactor};
+use reading::patience::{BUSY, Patience};
+use reading::progress::Progress;
 pub use render::ascii::Charset;
 use render::ascii::in_ascii;
 use render::clock::Clock;
@@ -71,7 +58,7 @@ pub trait Output {
     /// If `page` cannot be written to.
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         match self.document() {
-            Some(document) => document::write_text(&document, page),
+            Some(document) => output::document::write_text(&document, page),
             None => Ok(()),
         }
     }
@@ -118,8 +105,8 @@ const TEXT: OutputFormat = OutputFormat {
     end: "txt",
     for_people: true,
     to_hand_on: false,
-    write: |output, style, out| text::write(output, style.columns, out),
-    ascii: text::ascii,
+    write: |output, style, out| output::text::write(output, style.columns, out),
+    ascii: output::text::ascii,
 };
 
 /// For programs.
@@ -129,7 +116,7 @@ pub const JSON: OutputFormat = OutputFormat {
     end: "json",
     for_people: false,
     write: |output, _, out| output.json(out),
-    ascii: json::ascii,
+    ascii: output::json::ascii,
     ..TEXT
 };
 

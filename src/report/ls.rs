@@ -23,14 +23,14 @@ pub(crate) use spending::PriceList;
 pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
 
-use super::json::document;
-use super::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
+use crate::output::json::document;
+use crate::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
 use gather::{LogContent, gather};
-use ingest::conversations::LogSummaries;
 use ingest::discover::ScanResult;
 use ingest::discover::registry::Registries;
 use ingest::log::LogFile;
+use ingest::log::conversations::LogSummaries;
 use jiff::tz::TimeZone;
 pub use model::cost::spending::Spending;
 use model::event::Conversation;

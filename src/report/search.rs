@@ -3,14 +3,14 @@
 mod json;
 mod text;
 
-use super::in_order::in_order;
-use super::ls::is_part;
-use super::sessions_builder::SessionsBuilder;
-use super::{NO_SESSIONS, ReportContext, Style, print_problems};
+use crate::ls::is_part;
+use crate::reading::in_order::in_order;
+use crate::reading::sessions_builder::SessionsBuilder;
+use crate::{NO_SESSIONS, ReportContext, Style, print_problems};
 use anyhow::{Error, Result, bail};
 use ingest::discover::ScanResult;
 use ingest::log::LogFile;
-use ingest::reader::read_once;
+use ingest::log::reader::read_once;
 use ingest::search::{Lines, Matcher, each_match, may_match};
 use jiff::Timestamp;
 use model::cost::calls::Calls;

@@ -5,7 +5,7 @@ use ctxgauge::config::keys::{ALL, Key, Kind, Unset, settings};
 use ctxgauge::config::{Config, problems};
 use ctxgauge::config::{schema::schema, template::template};
 use ctxgauge::model::values::threshold::OVERSIZED;
-use ctxgauge::report::line::template::NAMED;
+use ctxgauge::report::client::line::template::NAMED;
 use ctxgauge::tui::theme::Themes;
 use serde_json::Value;
 use std::collections::BTreeSet;

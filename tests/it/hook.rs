@@ -285,7 +285,7 @@ fn what_was_missed_is_said_at_the_next_prompt() {
         .unwrap();
     let user = user(home.path(), Default::default());
     for _ in 0..2 {
-        ctxgauge::report::hook::note_missed(&user, &event);
+        ctxgauge::report::client::hook::note_missed(&user, &event);
     }
     let (answer, _) = home.hook(&home.prompt());
     assert_eq!(

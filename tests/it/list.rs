@@ -5,7 +5,7 @@ use ctxgauge::agents;
 use ctxgauge::formats::CachePlacement;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::reader::each_usage;
+use ctxgauge::ingest::log::reader::each_usage;
 use ctxgauge::model::event::Event;
 use serde_json::{Value, json};
 use std::fs;

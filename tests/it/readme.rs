@@ -7,7 +7,7 @@ use ctxgauge::commands::Cli;
 use ctxgauge::config;
 use ctxgauge::formats::{Format, Tier, facts};
 use ctxgauge::model::window::Rules;
-use ctxgauge::report::agents::trigger_rule;
+use ctxgauge::report::about::agents::trigger_rule;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;

@@ -7,7 +7,7 @@ use ctxgauge::agents;
 use ctxgauge::config;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::reader::read_once;
+use ctxgauge::ingest::log::reader::read_once;
 use ctxgauge::ingest::search::{Case, Matcher, Syntax, each_match, may_match};
 use ctxgauge::model::event::ByLength;
 use serde_json::Value;

@@ -5,7 +5,7 @@ use crate::support::ctxgauge;
 use ctxgauge::formats::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::reader::read_once;
+use ctxgauge::ingest::log::reader::read_once;
 use ctxgauge::model::cost::spending::Spending;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::{agents, config};

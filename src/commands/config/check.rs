@@ -11,7 +11,7 @@ use files::paths::User;
 use render::number::counted;
 use render::text::inert;
 use report::Page;
-use report::line::template::Template;
+use report::client::line::template::Template;
 use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use crate::config::keys::Unset;
 use crate::config::values::{KeyValue, Origin, values};
 use anyhow::Result;
 use clap::Args;
-use report::configuration::{Configuration, DEFAULT, OnScreen, Setting};
+use report::about::configuration::{Configuration, DEFAULT, OnScreen, Setting};
 use std::path::PathBuf;
 use tui::runtime::state::StateFile;
 

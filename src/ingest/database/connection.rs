@@ -16,7 +16,7 @@
 
 use super::copy::copy;
 use super::version::{DatabaseVersion, Files, WAL_SUFFIX, beside};
-use crate::patience::busy;
+use crate::bytes::patience::busy;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;

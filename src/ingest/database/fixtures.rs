@@ -4,7 +4,7 @@ use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::log::LogFile;
-use crate::reader::{read_whole, tail_only};
+use crate::log::reader::{read_whole, tail_only};
 use crate::testing::followed::FollowedLog;
 use model::event::ByLength;
 use model::lists::sessions::FileId;

@@ -1,12 +1,12 @@
 //! Tests what can happen to a database while it is read.
 
 use super::*;
-use crate::conversations::LogSessions;
+use crate::bytes::patience::PATIENCE;
 use crate::discover::roots::SearchRoot;
 use crate::discover::{ScanResult, Scanner};
+use crate::log::conversations::LogSessions;
+use crate::log::reader::{read_whole, tail_only};
 use crate::log::{LogFile, NewEntries};
-use crate::patience::PATIENCE;
-use crate::reader::{read_whole, tail_only};
 use crate::testing::followed::FollowedLog;
 use crate::testing::{TABLES, TALKS, TOY};
 use files::waiting::wait_for;

@@ -10,8 +10,8 @@
 //! moment if that frame was there when reading began, and the log was not begun again, with other salts. Without an
 //! index, the time of writing shows a checkpoint. See <https://www.sqlite.org/walformat.html>.
 
-use crate::patience::busy;
-use crate::source::Stamp;
+use crate::bytes::patience::busy;
+use crate::bytes::source::Stamp;
 use formats::database::MAGIC;
 use jiff::Timestamp;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! Logs of the same session, of which one counts.
 
+use crate::bytes::source::zst;
 use crate::log::LogFile;
-use crate::source::zst;
 use formats::SameId;
 use model::lists::sessions::FileId;
 use std::borrow::Cow;

@@ -1,10 +1,10 @@
 //! Databases: the agents that they belong to, and their sessions.
 
 use super::{FileFormat, Scanner, Walk};
+use crate::bytes::source::file_system::{Local, Location};
 use crate::database::Database;
 use crate::log::LogFile;
-use crate::problem;
-use crate::source::file_system::{Local, Location};
+use crate::log::problem;
 use crate::store::rows::SessionRows;
 use formats::database::DatabaseSpec;
 use formats::{Format, StoreKind};

@@ -1,11 +1,11 @@
 //! Determines the format of a file: by its name in an agent's own folder, elsewhere by its first bytes.
 
 use super::{FileFormat, Scanner, Walk};
+use crate::bytes::source::file_system::{Location, Stat};
+use crate::bytes::source::{self, head};
 use crate::database;
 use crate::discover::roots::SearchRoot;
-use crate::problem;
-use crate::source::file_system::{Location, Stat};
-use crate::source::{self, head};
+use crate::log::problem;
 use formats::database::MAGIC;
 use formats::{Claim, Format, Standing, StoreKind, facts};
 use std::io;

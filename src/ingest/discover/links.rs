@@ -2,8 +2,8 @@
 //! folder.
 
 use super::Walk;
+use crate::bytes::source::file_system::{FileSystem, Local, Stat};
 use crate::discover::roots::SearchRoot;
-use crate::source::file_system::{FileSystem, Local, Stat};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Defines the places in which logs are searched.
 
-use crate::source::file_system::{FileSystem, Local};
+use crate::bytes::source::file_system::{FileSystem, Local};
 use files::paths::{Env, Folders, User};
 use formats::{Base, Format, Root};
 use std::ffi::OsString;

@@ -2,7 +2,7 @@
 
 use super::{assert_same_as_fresh, follow, more};
 use crate::log::Reading;
-use crate::reader::read_whole;
+use crate::log::reader::read_whole;
 use crate::testing::made::{Fault, MadeLog};
 use model::event::ByLength;
 use std::io::ErrorKind;

@@ -1,7 +1,7 @@
 //! Lines that are far too long.
 
-use crate::conversations::main_of;
-use crate::reader::tail_only;
+use crate::log::conversations::main_of;
+use crate::log::reader::tail_only;
 use crate::testing::followed::open;
 use crate::testing::made::MadeLog;
 use model::event::ByLength;

@@ -1,7 +1,7 @@
 //! Texts of items, page after page, as a search reads them.
 
 use super::follow;
-use crate::event::IngestEvent;
+use crate::log::event::IngestEvent;
 use crate::testing::made::MadeLog;
 use crate::worker::job::{OpenedText, Origin, TextJob};
 use model::lists::text::{Text, TextRequest};

@@ -33,7 +33,8 @@ fn no_newline_at_the_end_crlf_and_empty_lines() {
     ] {
         let made = MadeLog::new(text);
         let log = made.log();
-        let all = crate::reader::read_whole(&log, &model::event::ByLength, &Default::default());
+        let all =
+            crate::log::reader::read_whole(&log, &model::event::ByLength, &Default::default());
         let all = all.unwrap();
         let (a, b) = (super::of(&all), super::of(&plain));
         assert_eq!(a.context(), b.context(), "{text:?}");

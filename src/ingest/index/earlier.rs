@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::index::{Index, LogKey, Part};
     use crate::log::LogFile;
-    use crate::reader::read_whole;
+    use crate::log::reader::read_whole;
     use crate::testing::toy_log;
     use files::waiting::wait_for;
     use model::event::ByLength;

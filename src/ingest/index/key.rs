@@ -1,8 +1,8 @@
 //! Identifies the content of a log without reading it.
 
+use crate::bytes::source::Stamp;
+use crate::bytes::source::file_system::Location;
 use crate::log::LogFile;
-use crate::source::Stamp;
-use crate::source::file_system::Location;
 use formats::Tier;
 use serde::{Deserialize, Serialize};
 use std::io;

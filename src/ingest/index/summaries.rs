@@ -1,6 +1,6 @@
 //! The summaries of a log's sessions as the index keeps them.
 
-use crate::conversations::LogSummaries;
+use crate::log::conversations::LogSummaries;
 use model::event::Conversation;
 use model::lists::summary::Summary;
 
@@ -24,10 +24,10 @@ pub fn restore(kept: &[u8], agent: &'static str) -> Option<LogSummaries> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversations::summaries_of;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::reader::read_whole;
+    use crate::log::conversations::summaries_of;
+    use crate::log::reader::read_whole;
     use model::event::ByLength;
     use model::window::Rules;
     use std::fs;

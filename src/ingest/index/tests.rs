@@ -1,9 +1,9 @@
 //! The file of the index, whatever happens to it.
 
 use super::*;
+use crate::bytes::source::Stamp;
+use crate::bytes::source::file_system::Location;
 use crate::log::LogFile;
-use crate::source::Stamp;
-use crate::source::file_system::Location;
 use crate::testing::toy_log;
 use files::waiting::wait_for;
 use proptest::prelude::*;

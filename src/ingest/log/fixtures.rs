@@ -1,17 +1,17 @@
 //! Every hand-written log, followed while it is written.
 
 use super::*;
-use crate::conversations::summaries_of;
-use crate::conversations::{Conversations, SearchLimits, main_of};
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::index::{restore, value};
 use crate::log::NewEntries;
-use crate::reader::{each_usage, read_once, read_whole, tail_only};
+use crate::log::conversations::summaries_of;
+use crate::log::conversations::{Conversations, SearchLimits, main_of};
+use crate::log::reader::{each_usage, read_once, read_whole, tail_only};
+use crate::log::usage_facts::UsageFacts;
 use crate::store::backwards::{self, Reach};
 use crate::testing::followed::read_to_end;
-use crate::usage_facts::UsageFacts;
-use crate::{source, store};
+use crate::{bytes::source, store};
 use formats::database::MAGIC;
 use formats::{Format, StoreKind};
 use model::event::{ByLength, Conversation, Place};

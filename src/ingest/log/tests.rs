@@ -1,10 +1,10 @@
 //! Readings of a log, whatever becomes of it.
 
 use super::*;
-use crate::conversations::Conversations;
+use crate::bytes::source::CHUNK;
 use crate::log::NewEntries;
-use crate::reader::{each_usage, read_whole};
-use crate::source::CHUNK;
+use crate::log::conversations::Conversations;
+use crate::log::reader::{each_usage, read_whole};
 use crate::testing::toy_log;
 use model::event::{ByLength, Event};
 use model::session::Coverage;

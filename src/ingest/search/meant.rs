@@ -1,7 +1,7 @@
 //! Decodes the text of a call as a tool receives it: the strings in its arguments, which are JSON, without their
 //! escapes.
 
-use crate::text::Unescape;
+use crate::bytes::text::Unescape;
 use model::Kind;
 use std::borrow::Cow;
 use std::io;

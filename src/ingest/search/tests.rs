@@ -1,9 +1,9 @@
 use super::*;
-use crate::conversations::LogSessions;
+use crate::bytes::lines::LONG_LINE;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lines::LONG_LINE;
-use crate::reader::read_once;
+use crate::log::conversations::LogSessions;
+use crate::log::reader::read_once;
 use crate::testing::made::MadeLog;
 use model::event::ByLength;
 use proptest::prelude::*;

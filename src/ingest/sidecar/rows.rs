@@ -1,10 +1,10 @@
 //! A sidecar that is a database, whose rows are about single requests.
 
 use super::Extent;
-use crate::clock::Clock;
+use crate::bytes::clock::Clock;
+use crate::bytes::source::Stamp;
+use crate::bytes::sync::lock;
 use crate::database::Database;
-use crate::source::Stamp;
-use crate::sync::lock;
 use formats::{SidecarDatabase, SidecarRecord};
 use std::collections::HashMap;
 use std::io;

@@ -2,13 +2,13 @@
 
 use super::beginning;
 use super::line_cursor::LineCursor;
-use crate::conversations::{Conversations, SearchLimits, decode};
-use crate::lines::marks::Marks;
-use crate::lines::position::Position;
-use crate::lines::{Lines, OnLine};
+use crate::bytes::lines::marks::Marks;
+use crate::bytes::lines::position::Position;
+use crate::bytes::lines::{Lines, OnLine};
+use crate::bytes::source::{Bytes, CHUNK, Open, Stamp};
+use crate::log::conversations::{Conversations, SearchLimits, decode};
 use crate::log::{LogFile, Reading, Recent};
 use crate::sidecar::DecoderWithSidecar;
-use crate::source::{Bytes, CHUNK, Open, Stamp};
 use model::LeaveReason;
 use model::event::{Conversation, Entry, Event, EventSink, Measure, Meta, Unmeasured};
 use model::session::Coverage;
@@ -503,12 +503,12 @@ fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversations::LogSessions;
+    use crate::bytes::lines::Progress;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::lines::Progress;
+    use crate::log::conversations::LogSessions;
+    use crate::log::reader::read_whole;
     use crate::log::{Cursor, NewEntries};
-    use crate::reader::read_whole;
     use crate::testing::followed::read_to_end;
     use crate::testing::toy_log;
     use model::event::ByLength;

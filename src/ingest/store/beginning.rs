@@ -1,10 +1,10 @@
 //! Reads the size at which a session began, where its log is read from a later record on: after a compaction, its next
 //! prompt begins with as much.
 
-use crate::conversations::{Conversations, decode};
-use crate::lines::{Lines, OnLine};
+use crate::bytes::lines::{Lines, OnLine};
+use crate::bytes::source::Bytes;
 use crate::log::LogFile;
-use crate::source::Bytes;
+use crate::log::conversations::{Conversations, decode};
 use model::event::{Conversation, EventSink, Measure};
 use model::session::Coverage;
 use model::window::Rules;

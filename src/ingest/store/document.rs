@@ -10,11 +10,11 @@
 
 mod list;
 
-use crate::conversations::Conversations;
+use crate::bytes::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
+use crate::bytes::text::{self, Pieces};
+use crate::log::conversations::Conversations;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, OnEntry, Reading, Store};
 use crate::sidecar::States;
-use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
-use crate::text::{self, Pieces};
 use decode::text;
 use formats::{ArrayName, Decoder, Format};
 use list::Elements;

@@ -1,11 +1,11 @@
 //! Keeps the place at which the reading of a log of lines continues.
 
-use crate::conversations::decode;
-use crate::lines::position::Position;
-use crate::lines::{OnLine, Progress};
+use crate::bytes::lines::position::Position;
+use crate::bytes::lines::{OnLine, Progress};
+use crate::bytes::source::{Open, StreamCache};
+use crate::log::conversations::decode;
 use crate::log::{Cursor, LogEnd, NewEntries};
 use crate::sidecar::DecoderWithSidecar;
-use crate::source::{Open, StreamCache};
 use formats::StateUpdate;
 use model::event::{EventSink, Measure};
 use std::cell::Cell;

@@ -3,10 +3,10 @@
 use super::backwards::{self, Reach};
 use super::line_cursor::LineCursor;
 use super::usage;
-use crate::lines::position::Position;
+use crate::bytes::lines::position::Position;
+use crate::bytes::source::{Open, Stamp, head};
+use crate::bytes::text::{self, Pieces};
 use crate::log::{Cursor, LogFile, OnEntry, Reading, Recent, Store};
-use crate::source::{Open, Stamp, head};
-use crate::text::{self, Pieces};
 use model::event::{EventSink, Measure, Unmeasured};
 use model::lists::text::TextRequest;
 use model::window::Rules;

@@ -16,11 +16,11 @@ pub mod rows;
 mod tests;
 mod usage;
 
-use super::log::Store;
-use super::source;
-use super::source::chain::Chain;
-use super::source::file_system::Location;
-use super::source::folder::Folder;
+use crate::bytes::source;
+use crate::bytes::source::chain::Chain;
+use crate::bytes::source::file_system::Location;
+use crate::bytes::source::folder::Folder;
+use crate::log::Store;
 use document::Document;
 use formats::StoreKind;
 use lines::LineLog;

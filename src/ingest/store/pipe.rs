@@ -1,15 +1,15 @@
 //! Logs that come through a pipe: their bytes can be read once, from the beginning to the end.
 
 use super::document;
-use crate::conversations::{Conversations, decode};
-use crate::event::IngestEvent;
-use crate::lines::{Lines, OnLine, Step};
+use crate::bytes::lines::{Lines, OnLine, Step};
+use crate::bytes::source::file_system::Local;
+use crate::bytes::source::{BOM, CHUNK, HEAD, Stamp, read_some};
+use crate::bytes::sync::lock;
+use crate::bytes::text::Pieces;
+use crate::log::conversations::{Conversations, decode};
+use crate::log::event::IngestEvent;
+use crate::log::problem;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Store, file_id};
-use crate::problem;
-use crate::source::file_system::Local;
-use crate::source::{BOM, CHUNK, HEAD, Stamp, read_some};
-use crate::sync::lock;
-use crate::text::Pieces;
 use formats::{Decoder, Format, StoreKind, facts};
 use jiff::Timestamp;
 use model::event::{EventSink, Measure};
@@ -259,7 +259,7 @@ fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reader::read_whole;
+    use crate::log::reader::read_whole;
     use crate::testing::TOY;
     use model::event::ByLength;
 

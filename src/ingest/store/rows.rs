@@ -1,14 +1,14 @@
 //! A place among the rows of a session: reads those that have come, and notices changes of the others.
 
-use crate::conversations::{Conversations, SearchLimits, decode};
+use crate::bytes::lines;
+use crate::bytes::patience::retry_while_busy;
+use crate::bytes::source::Stamp;
+use crate::bytes::text::{self, Pieces};
 use crate::database::Database;
 use crate::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
-use crate::lines;
+use crate::log::conversations::{Conversations, SearchLimits, decode};
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Reading, Store};
-use crate::patience::retry_while_busy;
 use crate::sidecar::DecoderWithSidecar;
-use crate::source::Stamp;
-use crate::text::{self, Pieces};
 use formats::StateUpdate;
 use model::event::{EventSink, Measure, Place};
 use model::lists::text::TextRequest;

@@ -1,13 +1,13 @@
 //! A store of another kind: rows in memory that are changed in place and have no byte offsets.
 
 use super::*;
-use crate::event::IngestEvent;
+use crate::bytes::source::Stamp;
+use crate::bytes::source::file_system::Local;
+use crate::bytes::text::{self, Pieces};
+use crate::log::event::IngestEvent;
+use crate::log::reader::read_whole;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries};
-use crate::reader::read_whole;
-use crate::source::Stamp;
-use crate::source::file_system::Local;
 use crate::testing::TOY;
-use crate::text::{self, Pieces};
 use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Claim;
 use model::event::{ByLength, EventSink, Measure, Place};
@@ -129,7 +129,7 @@ fn row() -> impl Strategy<Value = String> {
     ]
 }
 
-fn main(mut sessions: crate::conversations::LogSessions) -> Session {
+fn main(mut sessions: crate::log::conversations::LogSessions) -> Session {
     sessions.remove(0).1
 }
 
@@ -233,14 +233,14 @@ fn rows_are_read_by_every_way_into_a_log() {
     });
     let log = memory.log();
     let mut prompts = Vec::new();
-    crate::reader::each_usage(&log, &mut |entry| {
+    crate::log::reader::each_usage(&log, &mut |entry| {
         if let model::event::Event::Usage(usage) = entry.event {
             prompts.push(usage.prompt);
         }
     })
     .unwrap();
     assert_eq!(prompts, [1, 2]);
-    let first = crate::reader::first_records(&log, &ByLength, 2).unwrap();
+    let first = crate::log::reader::first_records(&log, &ByLength, 2).unwrap();
     assert_eq!(first.last().unwrap().place, place(1));
     let epoch = log.store.epoch(&log, &Arc::default()).unwrap();
     assert_eq!(epoch.coverage(), Coverage::Whole);

@@ -1,10 +1,10 @@
 //! A reading for what concerns usage, of a log of lines: only the lines that can matter are decoded.
 
-use crate::lines::marks::Marks;
-use crate::lines::records::{each_record, is_cut_off};
-use crate::lines::{Line, Lines, OnLine};
+use crate::bytes::lines::marks::Marks;
+use crate::bytes::lines::records::{each_record, is_cut_off};
+use crate::bytes::lines::{Line, Lines, OnLine};
+use crate::bytes::source::Open;
 use crate::log::{LogFile, OnEntry};
-use crate::source::Open;
 use model::event::EventSink;
 use std::io::{self, Read};
 use std::ops::ControlFlow;

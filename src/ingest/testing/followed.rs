@@ -1,8 +1,8 @@
 //! Logs that are read and followed as the program does it: what must be read again is read again. No test demands what a
 //! single step of a reading comes to.
 
-use crate::conversations::{Conversations, LogSessions};
-use crate::lines::Progress;
+use crate::bytes::lines::Progress;
+use crate::log::conversations::{Conversations, LogSessions};
 use crate::log::{Cursor, LogFile, NewEntries, Reading};
 use files::waiting::wait_for;
 use model::event::ByLength;

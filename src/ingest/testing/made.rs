@@ -2,9 +2,9 @@
 //! and can fail.
 
 use super::TOY;
+use crate::bytes::source::file_system::Local;
+use crate::bytes::source::{Bytes, Open, Positioned, ReadAt, Stamp};
 use crate::log::{LogFile, Store};
-use crate::source::file_system::Local;
-use crate::source::{Bytes, Open, Positioned, ReadAt, Stamp};
 use crate::store::lines::LineLog;
 use formats::Claim;
 use model::lists::sessions::{Commands, FileFacts, FileId};

@@ -4,7 +4,7 @@ use super::job::TextQueue;
 use super::watch;
 use super::whole::JobResult;
 use crate::discover::roots::SearchRoot;
-use crate::event::IngestEvent;
+use crate::log::event::IngestEvent;
 use files::paths::User;
 use formats::Format;
 use model::lists::sessions::FileId;

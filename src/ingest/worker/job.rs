@@ -1,10 +1,10 @@
 //! Requests for texts, and how they are fulfilled.
 
-use crate::event::IngestEvent;
+use crate::bytes::source::Stamp;
+use crate::bytes::text::{Pieces, in_record};
 use crate::log::LogFile;
-use crate::problem;
-use crate::source::Stamp;
-use crate::text::{Pieces, in_record};
+use crate::log::event::IngestEvent;
+use crate::log::problem;
 use formats::Format;
 use model::lists::text::{Text, TextPage, TextRequest};
 use std::io::{self, Write};

@@ -4,9 +4,9 @@
 
 use super::inbox::Wake;
 use super::whole::{Job, JobResult, ReadResult};
-use crate::lines::Progress;
+use crate::bytes::lines::Progress;
+use crate::bytes::sync::{lock, spawn, threads};
 use crate::log::Reading;
-use crate::sync::{lock, spawn, threads};
 use crate::worker::whole::KeepMode;
 use model::event::{ByLength, Measure};
 use model::lists::sessions::FileId;

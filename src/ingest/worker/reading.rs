@@ -4,15 +4,15 @@ use super::pending::{PendingCheck, QueuedFile, Retry};
 use super::{
     InProgress, LIVE_INTERVAL, PIECES_TIME, SLICE_TIME, TrackedFile, WALK_INTERVAL, Worker, is_live,
 };
-use crate::conversations::LogSessions;
+use crate::bytes::lines::Progress;
 use crate::index::LogKey;
-use crate::lines::Progress;
+use crate::log::conversations::LogSessions;
 use crate::log::{NewEntries, Reading};
 use crate::worker::inbox::Wake;
 use crate::worker::pool::measure;
 use crate::worker::state::State;
 use crate::worker::whole::{Job, JobResult, KeepMode, LogContent, ReadResult};
-use crate::{COUNTED, problem};
+use crate::{COUNTED, log::problem};
 use model::event::{Conversation, Event};
 use model::lists::sessions::{FileId, Update};
 use model::session::Coverage;

@@ -1,7 +1,7 @@
 //! Reports the work of one thread that reads: its events, and the path that it is at.
 
-use crate::event::IngestEvent;
-use crate::sync::lock;
+use crate::bytes::sync::lock;
+use crate::log::event::IngestEvent;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

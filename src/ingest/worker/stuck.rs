@@ -7,9 +7,9 @@
 use super::Worker;
 use super::inbox::{Options, PendingRequests, Wake, hinter};
 use super::reporter::{CurrentPath, Reporter, SharedState};
+use crate::bytes::sync::{lock, spawn};
 use crate::discover::roots::SearchRoot;
-use crate::event::IngestEvent;
-use crate::sync::{lock, spawn};
+use crate::log::event::IngestEvent;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;

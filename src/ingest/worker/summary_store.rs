@@ -3,8 +3,8 @@
 use super::state::{State, SummarisedLog};
 use super::whole::LogContent;
 use super::{Worker, is_live};
+use crate::bytes::source::Stamp;
 use crate::index::{Index, IndexEntries, LogKey, Part, earlier, restore};
-use crate::source::Stamp;
 use model::lists::sessions::{FileId, Update};
 use model::session::Coverage;
 use model::window::Rules;

@@ -2,10 +2,10 @@
 //! thread reads the next.
 
 use super::Worker;
+use crate::bytes::sync::{lock, spawn};
 use crate::log::file_id;
-use crate::problem;
+use crate::log::problem;
 use crate::store::pipe::{NO_TEXT, STDIN};
-use crate::sync::{lock, spawn};
 use crate::worker::inbox::Wake;
 use crate::worker::job::Origin;
 use model::lists::sessions::FileId;

@@ -1,8 +1,8 @@
 //! The state of a log, and what its stamp says about it.
 
+use crate::bytes::source::{SETTLED, Stamp};
 use crate::discover::settings::SettingsOwner;
 use crate::log::{LogFile, id_in};
-use crate::source::{SETTLED, Stamp};
 use crate::worker::state::State;
 use crate::worker::whole::LogContent;
 use model::session::Coverage;

@@ -1,9 +1,9 @@
 //! Logs that are read whole while nobody waits for them: what is to be read, and what was.
 
-use crate::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
+use crate::bytes::source::Stamp;
 use crate::index::{LogKey, value};
+use crate::log::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
 use crate::log::{LogFile, Reading};
-use crate::source::Stamp;
 use crate::worker::state::{State, SummarisedLog};
 use model::event::{Measure, Meta};
 use model::lists::sessions::{FileId, Update};

@@ -1,6 +1,6 @@
 //! Counts how often the next request confirmed the predicted state of the prompt cache.
 
-use crate::document::{Row, Section, Table};
+use crate::output::document::{Row, Section, Table};
 use model::due::prompt_cache::CachePoint;
 use render::or_none;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use super::caches;
 use super::{Audit, ChangedItem, Decisions, FirstErrors, Miss, Pair, Summary};
-use crate::document::{Document, Facts, Line, Row, Section, Table};
+use crate::output::document::{Document, Facts, Line, Row, Section, Table};
 use model::outlook::estimators::Estimator;
 use model::outlook::forecast::{BacktestSummary, Fit};
 use render::number::{grouped, tokens};

@@ -2,7 +2,7 @@
 
 use super::summary::quantile;
 use ingest::log::LogFile;
-use ingest::reader::read_until;
+use ingest::log::reader::read_until;
 use model::event::{Conversation, Key};
 use model::session::Session;
 use model::values::earlier::Origin;

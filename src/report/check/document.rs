@@ -1,7 +1,7 @@
 //! The result of a check for people: a line for each bound that was passed.
 
 use super::{Check, SessionViolation};
-use crate::document::{Document, Line, Section};
+use crate::output::document::{Document, Line, Section};
 use model::due::bounds::{BoundedQuantity, Violation};
 use render::number::{counted, tokens};
 

@@ -3,7 +3,7 @@
 use super::Check;
 use super::document::{what, who};
 use crate::Charset;
-use crate::text::of_log;
+use crate::output::text::of_log;
 use anyhow::Result;
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! The result of a check for programs: the schema `ctxgauge.bounds/1`.
 
 use super::{Check, SessionViolation};
-use crate::json::part::part;
+use crate::output::json::part::part;
 use jiff::Timestamp;
 use serde::Serialize;
 

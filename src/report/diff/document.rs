@@ -2,8 +2,8 @@
 
 use super::parts::{Amount, ChangeKind, Row, change};
 use super::{Diff, DiffSubject, Side};
-use crate::document::{self, Document, Line, Section, Table};
-use crate::text::table::{Column, Holds};
+use crate::output::document::{self, Document, Line, Section, Table};
+use crate::output::text::table::{Column, Holds};
 use render::NONE;
 use render::number::{error, tokens, usd};
 

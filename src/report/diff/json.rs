@@ -3,8 +3,8 @@
 use super::document::headline;
 use super::parts::{Amount, Row, change};
 use super::{Diff, Side};
-use crate::json::part::part;
-use crate::redact::OmittedCounts;
+use crate::output::json::part::part;
+use crate::output::redact::OmittedCounts;
 use crate::session::json::dollars;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use super::cell::{Cell, time};
 use super::sheet::Sheet;
 use super::tables::Table;
-use crate::json::write_string;
+use crate::output::json::write_string;
 use anyhow::Result;
 use std::io::Write;
 

@@ -2,8 +2,8 @@
 //! continue. Without the repeats, the rows add up to the totals of `ls`.
 
 use crate::ReportContext;
-use crate::in_order::in_order;
 use crate::ls::{Cost, Responses, in_all_logs};
+use crate::reading::in_order::in_order;
 use anyhow::Result;
 use hashbrown::HashMap;
 use ingest::log::LogFile;

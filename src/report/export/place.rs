@@ -5,7 +5,7 @@ use super::cell::Cell;
 use super::sheet::{Sheet, Target};
 use super::tables::Table;
 use super::{Export, Format};
-use crate::to_file::{at, cannot_write};
+use crate::output::to_file::{at, cannot_write};
 use anyhow::{Error, Result, bail};
 use files::output::{Existing, NewFile, NewFolder, ParentFolder, is_same};
 use ingest::log::LogFile;

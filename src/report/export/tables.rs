@@ -8,7 +8,7 @@ mod sessions;
 use super::cell::{Cell, Column};
 use super::once::{Once, everywhere};
 use crate::ls::{Cost, PriceList, Responses, Spending};
-use crate::names::joined_by;
+use crate::output::names::joined_by;
 use anyhow::Result;
 use ingest::log::LogFile;
 use jiff::Timestamp;

@@ -1,8 +1,8 @@
 //! The lines of a stream: the schema `ctxgauge.follow/1`.
 
-use crate::json::part::part;
 use crate::ls::json::SessionPart;
-use crate::names::Names;
+use crate::output::json::part::part;
+use crate::output::names::Names;
 use crate::session::Report;
 use crate::session::json::{self, Report as ReportPart};
 use jiff::Timestamp;

@@ -203,7 +203,7 @@ impl PlainLines {
         let line = format!("{} {}", at.strftime("%H:%M:%S"), inert(text));
         match self.charset {
             Charset::Unicode => writeln!(to, "{line}"),
-            Charset::Ascii => writeln!(to, "{}", in_ascii(&line, crate::text::ascii)),
+            Charset::Ascii => writeln!(to, "{}", in_ascii(&line, crate::output::text::ascii)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The columns of the list of sessions: a column is one entry with its heading, its layout, its cells and their signs.
 
 use super::{SessionList, Spending};
-use crate::text::table::{Column, Holds};
+use crate::output::text::table::{Column, Holds};
 use jiff::Timestamp;
 use model::due::prompt_cache::CacheState;
 use model::due::triggers;

@@ -1,8 +1,8 @@
 //! A line for each session of a list, in a format of the user's: the format of status lines, with the values of lists.
 
 use super::SessionList;
-use crate::line::template::{Field, Key, Part, Template, WrongFormat};
-use crate::line::values::Values;
+use crate::client::line::template::{Field, Key, Part, Template, WrongFormat};
+use crate::client::line::values::Values;
 use model::lists::sessions::{Activity, Row};
 use render::number::age;
 use render::spending::cost;

@@ -2,8 +2,8 @@
 
 use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending, Totals};
-use crate::json::part::part;
-use crate::names::Names;
+use crate::output::json::part::part;
+use crate::output::names::Names;
 use crate::percent;
 use crate::session::json::{CachePart, ContextPart, NextPart, dollars};
 use jiff::Timestamp;

@@ -7,7 +7,7 @@ use super::spending::PriceList;
 use formats::Format;
 use hashbrown::{HashMap, HashSet};
 use ingest::log::LogFile;
-use ingest::reader::each_usage;
+use ingest::log::reader::each_usage;
 use model::cost::spending::Spending;
 use model::event::{Conversation, CostOf, Entry, Event, Key};
 use model::values::token_usage::CachePlacement;

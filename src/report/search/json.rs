@@ -2,9 +2,9 @@
 
 use super::{Hit, Writer};
 use crate::Style;
-use crate::json::document;
-use crate::json::part::part;
-use crate::names::{Names, joined_by};
+use crate::output::json::document;
+use crate::output::json::part::part;
+use crate::output::names::{Names, joined_by};
 use anyhow::Result;
 use ingest::search::Line;
 use jiff::Timestamp;

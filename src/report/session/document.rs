@@ -5,7 +5,9 @@ mod tables;
 
 use super::{Report, words};
 use crate::audit::SessionAudit;
-use crate::document::{self, Block, Chart, Document, Facts, Gauge, Line, Section, Steps, Trigger};
+use crate::output::document::{
+    self, Block, Chart, Document, Facts, Gauge, Line, Section, Steps, Trigger,
+};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::cost::calls::Calls;

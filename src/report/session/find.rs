@@ -2,14 +2,14 @@
 
 use super::select::select;
 use crate::ls::{self, ListOptions};
-use crate::patience::BUSY;
-use crate::sessions_builder::SessionsBuilder;
+use crate::reading::patience::BUSY;
+use crate::reading::sessions_builder::SessionsBuilder;
 use crate::{NO_SESSIONS, ReportContext};
 use anyhow::{Context, Result, bail};
 use ingest::discover::ScanResult;
+use ingest::discover::which::{folder, with_id};
 use ingest::log::LogFile;
-use ingest::reader::tail_only;
-use ingest::which::{folder, with_id};
+use ingest::log::reader::tail_only;
 use jiff::Timestamp;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, SessionKey, Sessions};

@@ -1,9 +1,9 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
 use super::{LISTED_ROWS, Report as SessionReport};
-use crate::json::part::part;
+use crate::output::json::part::part;
+use crate::output::redact::OmittedCounts;
 use crate::percent;
-use crate::redact::OmittedCounts;
 use jiff::Timestamp;
 use model::cost::calls::Calls as CallNames;
 use model::cost::carried::CarriedCost;

@@ -5,7 +5,7 @@
 use super::json::{
     Band, CachePart, ComingPart, ContextPart, ItemPart, JumpPart, PastPart, by_role,
 };
-use crate::json::line;
+use crate::output::json::line;
 use jiff::Timestamp;
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;

@@ -1,7 +1,7 @@
 //! Sentences on a session that its reports for people share.
 
 use super::Report;
-use crate::document::Line;
+use crate::output::document::Line;
 use model::Source;
 use model::cost::tools::Server;
 use model::due::prompt_cache::cold_returns;

@@ -3,7 +3,7 @@
 use super::logs::{Log, logs};
 use crate::fuzzed::targets::damage::fields::fields;
 use crate::fuzzed::targets::damage::values::TYPES;
-use ctxgauge::ingest::usage_facts::UsageFacts;
+use ctxgauge::ingest::log::usage_facts::UsageFacts;
 use ctxgauge::model::event::EventSink;
 use memchr::memmem;
 use std::collections::HashSet;

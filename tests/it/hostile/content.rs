@@ -7,14 +7,14 @@ use ctxgauge::files::paths::User;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;
-use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::log::reader::read_whole;
 use ctxgauge::ingest::search::{Case, Matcher, Syntax};
 use ctxgauge::model::lists::sessions::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::{self, WorstChoice};
 use ctxgauge::report::ls::ListOptions;
-use ctxgauge::report::patience::Patience;
-use ctxgauge::report::progress::Progress;
+use ctxgauge::report::reading::patience::Patience;
+use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::search::{self, Colours};
 use ctxgauge::report::session::SessionRequest;
 use ctxgauge::report::{self, Charset, DOCUMENT_FORMATS, FORMATS, ReportContext, Style, session};
@@ -93,7 +93,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
                 let mut out = Vec::new();
                 // A log without a session has no report, and records have fewer formats.
                 let _ = session::run(&context, &SessionRequest::at(path), style, &mut out);
-                let _ = report::records::run(&context, path, 50, style, &mut out);
+                let _ = report::session::records::run(&context, path, 50, style, &mut out);
                 if let Some(wrong) = wrong_in_report(&out, format.name) {
                     panic!("{} of {path:?} holds {wrong}", format.name);
                 }

@@ -1,8 +1,8 @@
 //! The screens without a terminal: keys in, the bytes of frames out.
 
 use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
-use ctxgauge::ingest::conversations::LogSessions;
 use ctxgauge::ingest::log::LogFile;
+use ctxgauge::ingest::log::conversations::LogSessions;
 use ctxgauge::model::lists::sessions::{Sessions, Update};
 use ctxgauge::model::lists::text::{Text, TextPage};
 use ctxgauge::model::window::Rules;

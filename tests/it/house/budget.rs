@@ -61,7 +61,7 @@ const READINGS: [(&str, usize); 21] = [
     ("src/ingest/database/fixtures.rs", 1),
     ("src/ingest/index/summaries.rs", 1),
     ("src/ingest/log/fixtures.rs", 1),
-    ("src/ingest/text/tests.rs", 2),
+    ("src/ingest/bytes/text/tests.rs", 2),
     ("tests/it/audit.rs", 2),
     ("tests/it/damaged/logs.rs", 1),
     ("tests/it/disorder.rs", 1),

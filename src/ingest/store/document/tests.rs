@@ -1,7 +1,7 @@
 use super::*;
-use crate::conversations::LogSessions;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
+use crate::log::conversations::LogSessions;
 use model::event::ByLength;
 use model::session::Session;
 use proptest::prelude::*;

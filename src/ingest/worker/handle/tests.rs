@@ -3,7 +3,7 @@
 use super::*;
 use crate::discover::roots::SearchRoot;
 use crate::log::file_id;
-use crate::reader::read_whole;
+use crate::log::reader::read_whole;
 use crate::store::pipe::PipeInput;
 use crate::testing::{HANG, TOY, some_time, toy_log};
 use crate::worker::stuck::ANSWER_TIME;

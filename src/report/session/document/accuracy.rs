@@ -2,7 +2,7 @@
 
 use super::AuditResult;
 use crate::audit::{Errors, SessionAudit, share, signed_share};
-use crate::document::{Block, Line, Row, Section, Table};
+use crate::output::document::{Block, Line, Row, Section, Table};
 use model::outlook::estimators::Estimator;
 use render::number::counted;
 use render::or_none;

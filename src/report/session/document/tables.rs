@@ -1,6 +1,6 @@
 //! The tables of a session's report.
 
-use crate::document::{Block, Line, Row, Section, Table};
+use crate::output::document::{Block, Line, Row, Section, Table};
 use crate::session::{LISTED_ROWS, words};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -3,7 +3,7 @@
 use super::append;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::reader::read_whole;
+use crate::log::reader::read_whole;
 use crate::testing::TOY;
 use model::event::ByLength;
 use model::lists::sessions::FileId;

@@ -1,0 +1,165 @@
+//! Logs that are read through, for reports.
+
+use crate::bytes::lines::Progress;
+use crate::log::conversations::LogSessions;
+use crate::log::{LogFile, OnEntry, Reading, Recent};
+use model::event::{ByLength, Entry, Measure};
+use model::session::Session;
+use model::window::Rules;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Reads a log through, for reports: every record counts, an incomplete last one too.
+pub fn read_whole(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<LogSessions> {
+    read_through(|| Reading::whole(log, rules), measure)
+}
+
+/// Like [`read_whole`], but for reports that need no earlier state.
+pub fn read_once(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<LogSessions> {
+    read_through(|| Reading::once(log, rules), measure)
+}
+
+/// Reads the beginning of a log, until each session in it has enough.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub fn read_until(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+    is_enough: impl Fn(&Session) -> bool,
+) -> io::Result<LogSessions> {
+    let mut reading = Reading::once(log, rules);
+    loop {
+        let mut records = 0;
+        let mut pause = || {
+            records += 1;
+            records >= RECORDS_AT_ONCE
+        };
+        match reading.step(measure, &mut pause)? {
+            Progress::More if !reading.has_enough(&is_enough) => {}
+            _ => return Ok(reading.finish().0),
+        }
+    }
+}
+
+/// So many records are read before it is asked whether they are enough.
+const RECORDS_AT_ONCE: usize = 64;
+
+fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Result<LogSessions> {
+    let mut tries = 0;
+    loop {
+        let mut reading = begin();
+        match reading.step(measure, &mut || false)? {
+            Progress::Restart if tries < 100 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            _ => {
+                reading.settle_now(measure)?;
+                return Ok(reading.finish().0);
+            }
+        }
+    }
+}
+
+/// Reads of a whole log only what [concerns usage](model::event::Event::of_usage), and passes that on: for totals, which need none of
+/// its texts.
+pub fn each_usage(log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+    log.store.usage(log, give)
+}
+
+/// Returns the entries of the first `most` records of a log, to show how it is read.
+pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
+    let most = most as u64;
+    let mut first = Vec::new();
+    log.store.entries(log, measure, &mut |entries| {
+        let is_enough = entries
+            .last()
+            .is_some_and(|entry| entry.place.line() > most);
+        first.extend(
+            entries
+                .into_iter()
+                .filter(|entry| entry.place.line() <= most),
+        );
+        if is_enough {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    Ok(first)
+}
+
+/// Reads the part of a log that the screens read first: its beginning and its end, for its name.
+pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
+    let reading = log.store.tail(log, &ByLength, rules)?;
+    Ok(reading.finish().0)
+}
+
+/// Returns the part of a log that a status line is made from: its last epochs, or all of a small one; the end alone
+/// where the newest epoch is long.
+pub fn recent(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<LogSessions> {
+    let Some(mut reading) = log.store.epochs_within(log, rules, RECENT)? else {
+        return tail(log, measure, rules);
+    };
+    match reading.step(measure, &mut || false)? {
+        Progress::Done => {
+            reading.settle(log, measure)?;
+            Ok(reading.finish().0)
+        }
+        // It is replaced right now.
+        _ => tail(log, measure, rules),
+    }
+}
+
+/// The part of a log's end that a status line reads. A record takes about 6 µs and a megabyte 1 ms besides; an epoch of
+/// 200,000 tokens has up to 3 MB.
+const RECENT: Recent = Recent {
+    records: 1_500,
+    bytes: 6 << 20,
+};
+
+/// Returns the end of a log, enough for its gauge: back to its newest usage report.
+pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
+    tail(log, &ByLength, rules)
+}
+
+/// Like [`tail_only`], but with a last record that its agent may still be writing: it contains the call that the agent
+/// carries out.
+pub fn tail_to_end(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
+    tail_settled(log, &ByLength, rules, |reading| {
+        reading.settle_now(&ByLength)
+    })
+}
+
+fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<LogSessions> {
+    tail_settled(log, measure, rules, |reading| reading.settle(log, measure))
+}
+
+fn tail_settled(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+    settle: impl FnOnce(&mut Reading) -> io::Result<()>,
+) -> io::Result<LogSessions> {
+    let mut reading = match log.store.tail_to_report(log, measure, rules) {
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+            return read_once(log, measure, rules);
+        }
+        reading => reading?,
+    };
+    settle(&mut reading)?;
+    Ok(reading.finish().0)
+}

@@ -1,0 +1,175 @@
+//! The agents: where their logs are, which numbers are known, when they compact.
+
+mod document;
+mod rule;
+mod settings;
+
+use crate::output::json::document;
+use crate::{Document, Output, ReportContext, Style};
+use anyhow::Result;
+use formats::facts::{moved_by, places};
+use formats::{Facts, Format};
+use ingest::discover::ScanResult;
+use ingest::discover::roots::SearchRoot;
+use ingest::log::LogFile;
+use jiff::Timestamp;
+pub use rule::trigger_rule;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::io::Write;
+
+/// One agent.
+#[derive(Serialize)]
+pub struct Agent {
+    /// Its id.
+    pub id: &'static str,
+    /// The folders of its logs.
+    pub roots: Vec<Root>,
+    /// The folders as people write them, whether they exist or not.
+    #[serde(skip)]
+    pub places: Vec<String>,
+    /// The variables and settings that move them.
+    pub moved_by: Vec<String>,
+    /// The number of sessions that were found.
+    pub sessions: usize,
+    /// The time of the last write to its newest log; `None`: it has no log.
+    pub newest: Option<Timestamp>,
+    /// The rule by which it compacts.
+    pub compacts_at: String,
+    /// The files and variables that its windows and triggers are read from.
+    pub settings: Vec<String>,
+    /// The kind of logs that its decoder was tried with.
+    pub tier: &'static str,
+    /// The newest version whose logs were compared with known counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proven: Option<String>,
+    /// The facts about its logs.
+    #[serde(flatten)]
+    pub facts: Facts,
+}
+
+/// A folder of an agent's logs.
+#[derive(Serialize)]
+pub struct Root {
+    /// Its path.
+    pub path: String,
+    /// The path with `~` for the home folder.
+    #[serde(skip)]
+    pub short: String,
+    /// True if it exists.
+    pub exists: bool,
+    /// The number of sessions that were found in it.
+    pub sessions: usize,
+}
+
+/// A place that is polled when its logs are followed.
+#[derive(Serialize)]
+pub struct PolledPlace {
+    /// Its path.
+    pub path: String,
+    /// The path with `~` for the home folder.
+    #[serde(skip)]
+    pub short: String,
+    /// The reason: the name of its file system, or the user's configuration.
+    pub because: &'static str,
+}
+
+/// All agents.
+#[derive(Serialize)]
+struct Agents {
+    agents: Vec<Agent>,
+    polled: Vec<PolledPlace>,
+}
+
+impl Output for Agents {
+    fn document(&self) -> Option<Document> {
+        Some(document::document(self))
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        document(out, "ctxgauge.agents/1", self)
+    }
+}
+
+/// Lists the agents: those with sessions first, the most recently active on top; then those with a folder;
+/// then the others. If the user names one, only that.
+///
+/// # Errors
+///
+/// If `out` cannot be written to.
+pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result<()> {
+    let found = context.find();
+    let is_wanted = |id: &str| context.forced.is_none_or(|forced| forced.id == id);
+    let mut agents: Vec<Agent> = context
+        .formats
+        .iter()
+        .filter(|format| is_wanted(format.id))
+        .map(|format| Agent::new(format, context, &found))
+        .collect();
+    agents.sort_by_key(|agent| {
+        let is_absent = (agent.sessions == 0, !agent.is_installed());
+        (is_absent, Reverse(agent.newest), agent.id)
+    });
+    let polled = polled(context);
+    style.print(&Agents { agents, polled }, out)
+}
+
+/// Returns the places that are there and of which the system gives no notice, each once.
+fn polled(context: &ReportContext) -> Vec<PolledPlace> {
+    let mut places: Vec<PolledPlace> = Vec::new();
+    let roots = context.roots.iter().filter(|root| root.system().is_here());
+    for path in roots.map(SearchRoot::path).filter(|path| path.exists()) {
+        let by_user = context.poll.then_some("the configuration");
+        let Some(because) = files::remote_file_system(path).or(by_user) else {
+            continue;
+        };
+        let path_text = path.display().to_string();
+        if places.iter().all(|known| known.path != path_text) {
+            places.push(PolledPlace {
+                path: path_text,
+                short: context.user.folders.display(path),
+                because,
+            });
+        }
+    }
+    places
+}
+
+impl Agent {
+    /// Returns true if it has sessions, or a folder for them.
+    pub fn is_installed(&self) -> bool {
+        self.sessions > 0 || self.roots.iter().any(|root| root.exists)
+    }
+
+    fn new(format: &'static Format, context: &ReportContext, found: &ScanResult) -> Agent {
+        let logs = found
+            .files
+            .iter()
+            .filter(|log| log.facts.agent == format.id);
+        let roots = context.roots.iter().filter_map(|root| {
+            root.agent().filter(|agent| agent.id == format.id)?;
+            let path = root.path();
+            let inside = |log: &&LogFile| log.facts.path.starts_with(path);
+            Some(Root {
+                path: path.display().to_string(),
+                short: context.user.folders.display(path),
+                exists: path.exists(),
+                sessions: logs.clone().filter(inside).count(),
+            })
+        });
+        let proven = context.rules.proven(format.id);
+        Agent {
+            id: format.id,
+            roots: roots.collect(),
+            places: places(format),
+            moved_by: moved_by(format),
+            sessions: logs.clone().count(),
+            newest: logs.filter_map(|log| log.facts.modified).max(),
+            compacts_at: trigger_rule(&context.rules, format.id),
+            settings: settings::places(format),
+            tier: proven.map_or(format.tier.name(), |_| "proven"),
+            proven: proven.map(str::to_owned),
+            facts: format.facts,
+        }
+    }
+}

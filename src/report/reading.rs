@@ -1,0 +1,6 @@
+//! How a report reads its logs: in their order, with patience and progress.
+
+pub(crate) mod in_order;
+pub mod patience;
+pub mod progress;
+pub(crate) mod sessions_builder;
