@@ -60,6 +60,7 @@
 //!
 //! | crate | responsibility | imports |
 //! |---|---|---|
+//! | `assets` | what is part of the program: models, agents, the demo's logs, the pages of the help, schemas | nothing |
 //! | [`model`] | the domain: sessions, their sizes, windows, forecasts. Pure: no files, clock or terminal | nothing |
 //! | [`tokens`] | counts o200k tokens, by a table that `build.rs` makes, with a cache and limits | `model` |
 //! | [`json`] | a scanner of JSON that skips what nobody reads, sixteen bytes at a time | nothing |
@@ -138,10 +139,12 @@
 //!
 //! - Texts of conversations are not held in memory: only a preview and the place to read the rest.
 //! - ctxgauge does not write to logs. It does not use the network, but for [`metrics::server`], which the user starts.
-//! - Files are accessed in `ingest`, `config` and `integrations`; besides, the runtime writes a text to a temporary file for
-//!   the pager or editor, and keeps the state of the screens.
-//! - The clock is read in `ingest`, the runtime, `follow` and commands that have a deadline, and for the progress of long
-//!   work; everything else is given the time.
+//! - Files are opened by [`files`] alone. They are read in `ingest`, `config` and `integrations`. Files are written by
+//!   `report` (pages and tables to hand on), `metrics` (a file for Prometheus and the salt of its hashes), `integrations`
+//!   (settings that the user asked to change, and notes), the index in `ingest`, and `commands`; the runtime writes a text
+//!   for the pager or editor, and keeps the state of the screens.
+//! - The clock is read in `ingest`, `hosts`, `metrics`, the runtime, `follow`, commands that have a deadline, and for the
+//!   progress of long work; everything else is given the time.
 //! - No unsafe code and no memory maps. What a channel can hold is bounded by its size or by its only sender.
 //! - Selections are session keys, not row numbers, since rows move.
 //!

@@ -1,4 +1,4 @@
-//! What a session has cost: its calls and tools, what was sent again, and the money.
+//! The cost of a session: its calls and tools, the tokens that were sent again, and the money.
 
 pub mod calls;
 pub mod carried;

@@ -1,4 +1,4 @@
-//! What is due next, and what a user wants to be told: triggers, the prompt cache, alerts and bounds.
+//! The next events that concern a user: triggers, the end of the prompt cache, alerts and bounds.
 
 pub mod alerts;
 pub mod bounds;

@@ -1,4 +1,4 @@
-//! What will happen, or would have: forecasts, compactions, other policies, and other estimators.
+//! The future of a session, and the past under other rules: forecasts, compactions, policies, estimators, growths.
 
 pub mod compaction;
 pub mod estimators;

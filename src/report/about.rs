@@ -1,4 +1,4 @@
-//! What the program reads and goes by: agents, models, the configuration.
+//! Reports on the program itself: its agents, its models, its configuration.
 
 pub mod agents;
 pub mod configuration;

@@ -1,4 +1,4 @@
-//! What an agent's own program shows: the line of its status line, and the answers of its hooks.
+//! Output inside an agent's own program: its status line, and the answers of its hooks.
 
 pub mod hook;
 pub mod line;

@@ -1,4 +1,4 @@
-//! How anything is printed: a document in each format, JSON, tables of text, files, and what is left out of them.
+//! The formats of output: a document in each of them, JSON, tables of text, files, and redaction.
 
 pub(crate) mod document;
 pub(crate) mod json;

@@ -1,4 +1,4 @@
-//! How a report reads its logs: in their order, with patience and progress.
+//! The reading of logs for a report: in their order, with patience and progress.
 
 pub(crate) mod in_order;
 pub mod patience;

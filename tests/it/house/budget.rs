@@ -24,7 +24,7 @@ const PROCESSES: [(&str, &str); 27] = [
         "standard input, pipes, locks, limits",
     ),
     ("tests/it/faults/follow.rs", "it is killed, limits"),
-    ("tests/it/faults/memory.rs", "a limit of memory"),
+    ("a limit of memory"),
     ("tests/it/follow.rs", "it does not end, signals"),
     ("tests/it/handout.rs", "a limit of the size of files, pipes"),
     ("tests/it/hook.rs", "standard input, its exit code"),
@@ -58,10 +58,10 @@ const PROCESSES: [(&str, &str); 27] = [
 
 /// How often the tests of a file go through the hand-written logs of all agents.
 const READINGS: [(&str, usize); 21] = [
+    ("src/ingest/bytes/text/tests.rs", 2),
     ("src/ingest/database/fixtures.rs", 1),
     ("src/ingest/index/summaries.rs", 1),
     ("src/ingest/log/fixtures.rs", 1),
-    ("src/ingest/bytes/text/tests.rs", 2),
     ("tests/it/audit.rs", 2),
     ("tests/it/damaged/logs.rs", 1),
     ("tests/it/disorder.rs", 1),

@@ -32,7 +32,6 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::bytes::sync",
             "ingest::log::problem",
             "ingest::bytes::patience",
-            "ingest::room",
         ],
         &["files"],
     ),
@@ -60,7 +59,6 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::bytes::clock",
             "ingest::bytes::sync",
             "ingest::bytes::patience",
-            "ingest::room",
             "ingest::bytes::source",
             "ingest::bytes::elide",
             "ingest::bytes::lines",
@@ -93,7 +91,11 @@ const MAY: &[(Parts, Parts)] = &[
         ],
     ),
     (
-        &["ingest::store", "ingest::log::reader"],
+        &[
+            "ingest::store",
+            "ingest::log::reader",
+            "ingest::log::follower",
+        ],
         &[
             "model",
             "decode",
@@ -104,7 +106,6 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::log::event",
             "ingest::log::problem",
             "ingest::bytes::patience",
-            "ingest::room",
             "ingest::bytes::source",
             "ingest::bytes::elide",
             "ingest::bytes::lines",
