@@ -1,10 +1,9 @@
 //! ctxgauge is a terminal monitor for the context windows of LLM agents. This page describes its architecture.
 //!
 //! Agents write logs. Most logs contain the provider's token counts for each request. ctxgauge finds the logs, follows
-//! them, and shows how full the context of each conversation is, which roles fill it, and how each number is known: reported by the provider,
-//! derived from reports, or estimated. A
-//! usage report makes the past exact. What was added since is estimated, with an error that is learned from the session
-//! itself.
+//! them, and shows how full the context of each conversation is, which roles fill it, and how each number is known:
+//! reported by the provider, derived from reports, or estimated. A usage report makes the past exact. What was added
+//! since is estimated, with an error that is learned from the session itself.
 //!
 //! # Five nouns
 //!
@@ -40,9 +39,10 @@
 //!
 //! The worker reads the log on the screen in time slices, and passes other logs to a pool of threads. Both send sessions or
 //! their summaries. Records that are appended to a followed log are sent as entries, an entry being the events of one
-//! record, and the task of the screens applies them. So only that task holds sessions, and they need no lock. The [`report`]s use the same readers without threads: read, apply, print.
+//! record, and the task of the screens applies them. So only that task holds sessions, and they need no lock. The
+//! [`report`]s use the same readers without the worker: they read several logs at once, in order, and print.
 //!
-//! An appended line takes this way to its row in the list:
+//! An appended line reaches its row in the list as follows:
 //!
 //! ```text
 //! notify ─▶ watch: Hint ─▶ inbox: Wake ─▶ Worker::changed ─▶ check (stat) ─▶ read_appended ─▶ Cursor::more ─▶ lines
@@ -55,7 +55,7 @@
 //!
 //! # Crates
 //!
-//! Each layer is a crate below `src`; its manifest lists what it may import, so the compiler holds this table. This
+//! Each layer is a crate below `src`; its manifest lists what it may import, so the compiler enforces this table. This
 //! crate puts them together and re-exports them.
 //!
 //! | crate | responsibility | imports |
@@ -105,7 +105,7 @@
 //! | the kinds of stores | [`ingest::store`] |
 //! | the bytes of a store: a file, compressed, several in a row, a folder | [`ingest::bytes::source`] |
 //! | threads, and the order of reading | [`ingest`] |
-//! | which session is meant | [`ingest::discover::which`] |
+//! | the session that an id, a folder, a process or a tool call refers to | [`ingest::discover::which`] |
 //! | files that agents write beside their logs | [`ingest::sidecar`] |
 //! | lines of any length in bounded memory | [`ingest::bytes::lines`], [`ingest::bytes::elide`] |
 //! | search | [`ingest::search`]; on the screens [`tui::app::search`] |
@@ -138,7 +138,8 @@
 //! Design constraints:
 //!
 //! - Texts of conversations are not held in memory: only a preview and the place to read the rest.
-//! - ctxgauge does not write to logs. It does not use the network, but for [`metrics::server`], which the user starts.
+//! - ctxgauge does not write to logs. It does not use the network itself, except for [`metrics::server`], which the user
+//!   starts. [`hosts`] runs the user's own `ssh`.
 //! - Files are opened by [`files`] alone. They are read in `ingest`, `config` and `integrations`. Files are written by
 //!   `report` (pages and tables to hand on), `metrics` (a file for Prometheus and the salt of its hashes), `integrations`
 //!   (settings that the user asked to change, and notes), the index in `ingest`, and `commands`; the runtime writes a text
@@ -152,9 +153,8 @@
 //!
 //! [`agents`] lists the steps, and [`agents::keys_marks_sums`] says what counts twice: a decoder in
 //! `src/agents/builtin/`, its entry in [`agents::ALL`], a policy in `assets/models.toml`, hand-written logs in
-//! `tests/fixtures/`, and the tables of the README and of `assets/docs/agents.md`. Tests name the step that is missing. A
-//! log that is of no use to others can be
-//! read with a mapping, without code: [`agents::custom`].
+//! `tests/fixtures/`, and the tables of the README and of `assets/docs/agents.md`. Tests name the step that is missing.
+//! A log that is of no use to others can be read with a mapping, without code: [`agents::custom`].
 #![forbid(unsafe_code)]
 
 pub mod commands;

@@ -47,9 +47,9 @@ pub(super) const UNLOGGED: u32 = u32::MAX;
 /// An agent's own counts around a compaction, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionCounts {
-    /// The agent's count at which it compacted.
+    /// The agent's count at which it compacted; 0: not known.
     pub at: u64,
-    /// The agent's count at the last request before, at which it did not.
+    /// The agent's count at the last request before, at which it did not; 0: not known.
     pub not_at: u64,
     /// The count at which it compacted, as counted here by its rule, whatever its log says; `None`: nothing to
     /// count from.

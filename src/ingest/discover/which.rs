@@ -29,14 +29,14 @@ pub fn with_beginning<'l>(logs: &'l [LogFile], beginning: &str) -> Option<&'l Lo
     whole.or_else(|| logs.iter().find(|log| id(log).starts_with(&beginning)))
 }
 
-/// The facts about a session in its newest records.
+/// The facts about a session at the beginning and the end of its log.
 #[derive(Debug, Clone, Default)]
 struct Glance {
     id: Option<String>,
     folder: Option<PathBuf>,
 }
 
-/// Looks into logs for the ids and folders of their sessions. A log is read again once its length has changed.
+/// Reads and caches the ids and folders of sessions. A log is read again once its length has changed.
 pub struct Glances {
     rules: Arc<Rules>,
     waiting: WaitTime,
@@ -44,7 +44,7 @@ pub struct Glances {
 }
 
 impl Glances {
-    /// Returns the glances of a user who has not looked at any log.
+    /// Creates an empty cache.
     pub fn new(rules: &Arc<Rules>) -> Glances {
         Glances {
             rules: Arc::clone(rules),
@@ -58,14 +58,14 @@ impl Glances {
         log.facts.id.clone().or_else(|| self.of(log).id.clone())
     }
 
-    /// Returns true if the sessions of two logs have the same working directory.
+    /// Returns true if the sessions of two logs have the same working directory. Two that have none do not.
     pub fn are_of_one_folder(&mut self, one: &LogFile, other: &LogFile) -> bool {
         let folder = self.of(one).folder.clone();
-        folder == self.of(other).folder
+        folder.is_some() && folder == self.of(other).folder
     }
 
-    /// Returns the newest log of a folder, which is named by each of its paths, and that folder: it may be one around
-    /// it. The newest logs come first.
+    /// Returns the newest log whose working directory is `here`, given under all its paths, or else its nearest parent
+    /// that has one; and the directory that matched. The newest logs come first.
     pub fn newest_in<'l>(
         &mut self,
         logs: impl IntoIterator<Item = &'l LogFile>,

@@ -26,7 +26,8 @@ pub struct Item {
     pub entered: Option<RequestIx>,
     /// The request at which it left, and why; `None`: it is in the context.
     pub left: Option<Departure>,
-    /// The spans in which it was out of the context and came back later: branches that were left and returned to.
+    /// The spans in which it was out of the context and came back later: a branch was left and returned to, thinking was
+    /// stripped, or a request was sent without it.
     pub(crate) away: Vec<Absence>,
     /// Its size before the last change of its size.
     pub(crate) previous: Option<PreviousSize>,

@@ -292,7 +292,7 @@ impl Items {
         self.list[ix].left = left;
     }
 
-    /// Puts an item that left with its branch into the context again; `request` is the next one.
+    /// Puts an item that left with its branch or at a reset into the context again; `request` is the next one.
     pub(crate) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
         let item = &self.list[ix];
         let with_branch = |left: &Departure| {
@@ -447,7 +447,7 @@ impl Items {
         }
     }
 
-    /// Notes that the log names another model; `count_alike`: its tokenizer is the same. Costs what is not attributed.
+    /// Switches to the calibration of another model. Costs what is not attributed.
     pub(crate) fn use_model(&mut self, switch: impl FnOnce(&mut Calibrations)) {
         self.keep_unattributed();
         switch(&mut self.calibrations);
@@ -515,7 +515,7 @@ impl Items {
         self.forgets_sizes
     }
 
-    /// Returns the number of previous sizes that are kept.
+    /// Returns the most previous sizes that are kept.
     fn most_history(&self) -> usize {
         MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len()
     }
@@ -541,7 +541,7 @@ impl Items {
         }
     }
 
-    /// Returns the record of the newest of the first items; 0: there are none.
+    /// Returns the record of the last of the first `so_far` items; 0: there are none.
     pub(crate) fn newest_record(&self, so_far: usize) -> u32 {
         let newest = so_far.checked_sub(1);
         newest.map_or(0, |ix| self.list[ix].record)

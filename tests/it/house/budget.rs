@@ -14,7 +14,7 @@ const STARTS: [&str; 5] = [
 ];
 
 /// The files whose tests start a process, and what only a process has.
-const PROCESSES: [(&str, &str); 27] = [
+const PROCESSES: [(&str, &str); 26] = [
     ("tests/it/bad_input.rs", "a limit of the size of files"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
@@ -24,7 +24,6 @@ const PROCESSES: [(&str, &str); 27] = [
         "standard input, pipes, locks, limits",
     ),
     ("tests/it/faults/follow.rs", "it is killed, limits"),
-    ("a limit of memory"),
     ("tests/it/follow.rs", "it does not end, signals"),
     ("tests/it/handout.rs", "a limit of the size of files, pipes"),
     ("tests/it/hook.rs", "standard input, its exit code"),

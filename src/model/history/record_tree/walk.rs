@@ -15,7 +15,7 @@ enum Membership {
     Off,
     /// The record is on the chain, or kept by the reset that the chain begins with.
     On,
-    Beside,
+    Attached,
 }
 
 /// The result of a walk along a branch. All parents are earlier nodes.
@@ -109,7 +109,7 @@ impl WalkResult {
                 // Below a result that itself hangs beside, reminders follow it; below the chain
                 // itself only results do: other records there are a branch that was left.
                 match self.place(parent) {
-                    Membership::Beside => true,
+                    Membership::Attached => true,
                     Membership::On => part != Part::Injected,
                     Membership::Off => false,
                 }
@@ -117,7 +117,7 @@ impl WalkResult {
             Part::Input | Part::Front | Part::Beside => false,
         };
         if is_beside {
-            Membership::Beside
+            Membership::Attached
         } else {
             Membership::Off
         }
@@ -312,7 +312,7 @@ impl RecordTree {
         on.iter().for_each(|ix| walked.put(*ix, Membership::On));
         beside
             .iter()
-            .for_each(|ix| walked.put(*ix, Membership::Beside));
+            .for_each(|ix| walked.put(*ix, Membership::Attached));
         walked.touched.clear();
         walked
     }
@@ -350,7 +350,7 @@ impl RecordTree {
                         // Below a result that itself hangs beside, reminders follow it; below the chain
                         // itself only results do: other records there are a branch that was left.
                         match place {
-                            Membership::Beside => true,
+                            Membership::Attached => true,
                             Membership::On => part != Part::Injected,
                             Membership::Off => false,
                         }
@@ -359,7 +359,7 @@ impl RecordTree {
                 Part::Input | Part::Front | Part::Beside => false,
             };
             if joins {
-                places[ix - lowest] = Membership::Beside;
+                places[ix - lowest] = Membership::Attached;
                 beside.push(ix);
             }
         }

@@ -141,7 +141,7 @@ impl Items {
     }
 }
 
-/// The least number of drops that are kept: the size of one item that leaves is worked out from all since it came.
+/// The most drops that are kept of a session with few items: the size of one item that leaves is worked out from all since it came.
 const MOST_DROPS: usize = 4_096;
 
 /// Divides a sum in proportion to weights, to the token: each part is rounded down, and the tokens that are left go
