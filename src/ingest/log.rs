@@ -99,7 +99,7 @@ pub(crate) fn id_of_real(path: &Path) -> FileId {
 }
 
 /// Bytes of records in one batch of what was appended.
-pub(crate) const BATCH_BYTES: u64 = 1 << 18;
+pub(crate) const BATCH_BYTES: u64 = 1 << 20;
 
 /// A store in which a log is kept.
 ///
@@ -295,7 +295,7 @@ impl dyn Cursor {
     }
 }
 
-/// Asks for a pause after a batch.
+/// Asks for a pause after about a megabyte.
 fn batch() -> impl FnMut(u64) -> bool {
     let mut bytes = 0;
     move |len| {
@@ -392,7 +392,7 @@ impl Reading {
     ) -> io::Result<Progress> {
         loop {
             let (mut paused, mut bytes) = (false, 0);
-            // Entries are folded in small batches, so that few of them are held.
+            // Entries are folded in small batches, so that only a megabyte of them is held.
             let news = self
                 .cursor
                 .read_with_retries(measure, LogEnd::Open, &mut |len| {
