@@ -34,7 +34,7 @@ pub struct Follow {
     pub texts: bool,
     /// Add the whole report of a session, as `report --json` prints it, where its log was read whole: that of the one log
     /// that PATH is, and short ones that are written to.
-    #[arg(long, requires = "texts")]
+    #[arg(long, requires = "texts", conflicts_with = "redact")]
     pub reports: bool,
     /// Instead of numbers, rows for the list of another machine, which reads them by ssh: see hosts.md.
     #[arg(long, conflicts_with_all = ["texts", "redact"])]
@@ -64,14 +64,15 @@ impl Run for Follow {
         let mut context = setup.context_of(&self.paths, &self.logs)?;
         self.session.select(&mut context)?;
         context.rules.earlier.count_at_once();
-        let texts = if self.reports {
+        // Nothing else may be asked for beside it, but that must not depend on how arguments relate.
+        let texts = if self.redact.redact {
+            Texts::Redacted(setup.redactor(&context)?)
+        } else if self.reports {
             Texts::Reports { alone: false }
         } else if self.summaries {
             Texts::Summaries
         } else if self.texts {
             Texts::All
-        } else if self.redact.redact {
-            Texts::Redacted(setup.redactor(&context)?)
         } else {
             Texts::Names
         };

@@ -158,6 +158,23 @@ fn texts_are_said_if_they_are_asked_for_and_names_are_not_said_if_they_are_not_w
     }
 }
 
+/// Clap drops a requirement that conflicts: `--reports` requires `--texts`, which `--redact` forbids.
+#[test]
+fn whole_reports_are_refused_beside_redact() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("one.jsonl");
+    fs::write(&log, some_log()).unwrap();
+    for option in ["--reports", "--texts", "--summaries"] {
+        let mut follow = ctxgauge(folder.path());
+        let output = follow
+            .args(["follow", "--redact", option])
+            .arg(&log)
+            .output();
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(output.stdout.is_empty(), "{option}");
+    }
+}
+
 #[test]
 fn the_report_of_a_log_is_that_of_its_time_also_when_it_was_gone() {
     let folder = tempfile::tempdir().unwrap();
