@@ -1,5 +1,6 @@
 //! The names of other machines, and the commands that are run for them. No shell of this machine reads any of it.
 
+use render::shell::shell_word;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
@@ -120,7 +121,7 @@ impl Host {
         let log = format!("{start}{log}");
         let session = id.map(|id| format!("--session={id}"));
         let there = [Some(log), session].into_iter().flatten();
-        let there = there.map(|word| shell_words::quote(&word).into_owned());
+        let there = there.map(|word| shell_word(&word).into_owned());
         let words = ["ssh", "-t", "--", &self.destination(), "ctxgauge"].map(str::to_owned);
         Some(words.into_iter().chain(there).map(Into::into).collect())
     }

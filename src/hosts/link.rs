@@ -8,6 +8,7 @@ use files::lines::{Line, next_line};
 use jiff::Timestamp;
 use model::event::Key;
 use model::lists::sessions::{Away, Update};
+use render::shell::shell_word;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -396,11 +397,7 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
 fn copy_command(host: &Host) -> String {
     let program = std::env::current_exe();
     let program = program.map_or("ctxgauge".into(), |path| path.display().to_string());
-    format!(
-        "scp {} {}",
-        shell_words::quote(&program),
-        host.copy_to(THERE)
-    )
+    format!("scp {} {}", shell_word(&program), host.copy_to(THERE))
 }
 
 /// The end of a connection.

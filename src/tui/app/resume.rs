@@ -1,5 +1,6 @@
 //! The command that resumes a session in its agent.
 
+use render::shell::shell_word;
 use std::path::Path;
 
 /// Returns the command that resumes a session in its agent, after a change to its folder, in which most agents look for
@@ -14,7 +15,7 @@ pub(super) fn resume_command(command: &str, id: &str, folder: Option<&str>) -> O
     let command = command.replace("{id}", id);
     let is_plain = |folder: &&str| Path::new(folder).is_absolute() && !folder.contains(is_hidden);
     Some(match folder.filter(is_plain) {
-        Some(folder) => format!("cd {} && {command}", shell_words::quote(folder)),
+        Some(folder) => format!("cd {} && {command}", shell_word(folder)),
         None => command,
     })
 }
@@ -50,6 +51,12 @@ mod tests {
             let command = resume_command("codex resume {id}", "ab-1", Some(folder));
             assert_eq!(command.as_deref(), Some("codex resume ab-1"), "{folder:?}");
         }
+        // An earlier command that begins so, in bash.
+        let expanded = resume_command("codex resume {id}", "ab-1", Some("/w/!touch"));
+        assert_eq!(
+            expanded.as_deref(),
+            Some("cd '/w/!touch' && codex resume ab-1")
+        );
         let quoted = resume_command("codex resume {id}", "ab-1", Some("/a'; touch b; '")).unwrap();
         let words = shell_words::split(&quoted).unwrap();
         assert_eq!(words[..3], ["cd", "/a'; touch b; '", "&&"]);
