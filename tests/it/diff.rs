@@ -182,5 +182,9 @@ fn texts_of_the_log_mark_nothing_up() {
     for format in ["text", "markdown", "html", "json"] {
         let shown = text(&[&paths[..], &["--format", format, "--items", "100"]].concat());
         assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{shown}");
+        // In Markdown, texts of the log are code.
+        let is_markdown = format == "markdown";
+        let outside = shown.split('`').step_by(2).collect::<String>();
+        assert!(!is_markdown || !outside.contains('<'), "{shown}");
     }
 }
