@@ -5,10 +5,10 @@ mod item;
 pub(crate) mod record_tree;
 mod request;
 
-use crate::event::{Cause, CauseSource, Place};
+use crate::event::{Cause, CauseSource, Place, count};
 use crate::{LeaveReason, Source};
 pub(super) use item::PreviousSize;
-pub use item::{Absence, Departure, Item};
+pub use item::{Absence, Absences, Departure, Item};
 use jiff::Timestamp;
 pub use request::Request;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,12 @@ pub type ItemIx = usize;
 pub(crate) type NodeIx = usize;
 /// A request's index in [`crate::state::State::requests`].
 pub type RequestIx = usize;
+
+/// Returns an index in the 32 bits in which lists of items, requests and nodes keep it. A log has at most two million
+/// records.
+pub(crate) fn narrow(ix: usize) -> u32 {
+    count(ix as u64)
+}
 
 /// An item, its tokens, and how they are known.
 pub type SizedItem = (ItemIx, u64, Source);

@@ -13,7 +13,7 @@ mod tests;
 mod walk;
 
 use crate::event::{Key, Parent, Part, RetainedItems};
-use crate::history::{ItemIx, NodeIx};
+use crate::history::{ItemIx, NodeIx, narrow};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use walk::WalkResult;
@@ -30,16 +30,31 @@ pub(crate) struct BranchChange {
 /// A record in the tree.
 #[derive(Debug, Clone, Default)]
 struct Link {
-    parent: Option<NodeIx>,
+    parent: Option<u32>,
     /// The request whose output it is.
     request: Option<Key>,
+    /// The next node of that output.
+    next_output: Option<u32>,
     /// Its items, except those in [`RecordTree::late_items`].
-    items: Range<ItemIx>,
+    items: Range<u32>,
     part: Part,
     turn: bool,
     /// True if it is the record of a reset.
     reset: bool,
     live: bool,
+}
+
+impl Link {
+    fn parent(&self) -> Option<NodeIx> {
+        self.parent.map(|ix| ix as NodeIx)
+    }
+}
+
+/// The first and the last node of a request's output.
+#[derive(Debug, Clone, Copy)]
+struct OutputNodes {
+    first: u32,
+    last: u32,
 }
 
 /// The tree and its live branch.
@@ -51,8 +66,7 @@ pub(crate) struct RecordTree {
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
     resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
     by_key: HashMap<Key, NodeIx>,
-    /// The nodes of each request's output, in the order of the log.
-    outputs: HashMap<Key, Vec<NodeIx>>,
+    outputs: HashMap<Key, OutputNodes>,
     /// The live branch's nodes, in the order of the log.
     path: Vec<NodeIx>,
     /// The record that the next one follows.
@@ -120,7 +134,8 @@ impl RecordTree {
         node: NodeIx,
     ) -> impl DoubleEndedIterator<Item = ItemIx> + Clone + '_ {
         let late = self.late_items.get(&node).into_iter().flatten();
-        self.nodes[node].items.clone().chain(late.copied())
+        let Range { start, end } = self.nodes[node].items;
+        (start as ItemIx..end as ItemIx).chain(late.copied())
     }
 
     pub(crate) fn request_of(&self, node: NodeIx) -> Option<Key> {
@@ -136,9 +151,10 @@ impl RecordTree {
     /// Adds the newest item to a node.
     pub(crate) fn hold(&mut self, node: NodeIx, item: ItemIx) {
         let items = &mut self.nodes[node].items;
+        let ix = narrow(item);
         if Range::is_empty(items) {
-            *items = item..item + 1;
-        } else if items.end == item {
+            *items = ix..ix + 1;
+        } else if items.end == ix {
             items.end += 1;
         } else {
             self.late_items.entry(node).or_default().push(item);
@@ -161,12 +177,28 @@ impl RecordTree {
 
     /// Returns the first node of a request's output.
     pub(crate) fn start_of(&self, request: Key) -> Option<NodeIx> {
-        self.outputs.get(&request)?.first().copied()
+        Some(self.outputs.get(&request)?.first as NodeIx)
     }
 
     /// Returns the nodes of a request's output, live or not, in the order of the log.
     pub(crate) fn outputs_of(&self, request: Key) -> impl Iterator<Item = NodeIx> + '_ {
-        self.outputs.get(&request).into_iter().flatten().copied()
+        std::iter::successors(self.start_of(request), |ix| {
+            self.nodes[*ix].next_output.map(|next| next as NodeIx)
+        })
+    }
+
+    /// Notes that the next node is the last one of a request's output.
+    fn add_output(&mut self, request: Key) {
+        let new = narrow(self.nodes.len());
+        let new_nodes = OutputNodes {
+            first: new,
+            last: new,
+        };
+        let nodes = self.outputs.entry(request).or_insert(new_nodes);
+        let before = std::mem::replace(&mut nodes.last, new);
+        if before != new {
+            self.nodes[before as NodeIx].next_output = Some(new);
+        }
     }
 
     /// Adds a record. Costs the same whatever the length of the branch, unless the record begins
@@ -189,10 +221,10 @@ impl RecordTree {
         };
         let is_beside = matches!(part, Part::Front | Part::Beside);
         if let Some(request) = request {
-            self.outputs.entry(request).or_default().push(ix);
+            self.add_output(request);
         }
         self.nodes.push(Link {
-            parent: follows.filter(|_| !is_beside),
+            parent: follows.filter(|_| !is_beside).map(narrow),
             request,
             part,
             turn,
@@ -222,7 +254,7 @@ impl RecordTree {
     /// Returns true if a record belongs to the live branch though it does not follow the tip.
     fn hangs_beside(&self, ix: NodeIx) -> bool {
         let node = &self.nodes[ix];
-        let Some(parent) = node.parent.filter(|parent| self.is_live(*parent)) else {
+        let Some(parent) = node.parent().filter(|parent| self.is_live(*parent)) else {
             return false;
         };
         match node.part {
@@ -246,11 +278,11 @@ impl RecordTree {
                 parent => parent,
             },
         };
-        let is_new = new != self.nodes[ix].parent;
+        let is_new = new != self.nodes[ix].parent();
         // No record is its own ancestor. Ancestors are earlier records, unless a record was linked to a later one.
         let is_earlier = !self.has_later_parents && new.is_none_or(|new| new < ix);
         if is_new && (is_earlier || !self.upwards(new).any(|ancestor| ancestor == ix)) {
-            self.nodes[ix].parent = new;
+            self.nodes[ix].parent = new.map(narrow);
             self.walked = None;
             self.has_later_parents |= new.is_some_and(|new| new > ix);
         }
@@ -258,7 +290,7 @@ impl RecordTree {
 
     /// Returns this node and its ancestors, up to the root.
     fn upwards(&self, from: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
-        std::iter::successors(from, |node| self.nodes[*node].parent)
+        std::iter::successors(from, |node| self.nodes[*node].parent())
     }
 
     /// Makes these nodes the live branch, its last node the tip.

@@ -189,7 +189,7 @@ impl State {
             hits.extend(self.attribution.items_mut().results_of(*call));
         }
         for ix in hits {
-            if self.tree.is_live(self.items()[ix].node) {
+            if self.tree.is_live(self.items()[ix].node()) {
                 self.leave(ix, cause);
             }
         }

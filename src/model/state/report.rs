@@ -45,9 +45,9 @@ impl State {
             turn: self.turns,
             sent_before: sent.before,
             cache_minutes: sent.cache_minutes.unwrap_or(0),
-            start: 0,
+            start_node: 0,
             generation: None,
-            previous: None,
+            previous_report: None,
             usage,
         };
         self.attribution.add_report(report, tree, coverage);

@@ -68,7 +68,7 @@ impl WalkResult {
             self.places.push(Membership::Off);
             let node = &tree.nodes[ix];
             if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
-                (node.part, node.parent)
+                (node.part, node.parent())
             {
                 self.hanging.entry(parent).or_default().push(ix);
             }
@@ -105,7 +105,7 @@ impl WalkResult {
                 let response = node.request;
                 ix >= self.lowest && response.is_some_and(|it| self.responses.contains_key(&it))
             }
-            Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
+            Part::Result | Part::Injected | Part::Link => node.parent().is_some_and(|parent| {
                 // Below a result that itself hangs beside, reminders follow it; below the chain
                 // itself only results do: other records there are a branch that was left.
                 match self.place(parent) {
@@ -341,7 +341,7 @@ impl RecordTree {
             let joins = match part {
                 Part::Output => node.request.is_some_and(|it| responses.contains(&it)),
                 Part::Result | Part::Injected | Part::Link => {
-                    node.parent.is_some_and(|parent| {
+                    node.parent().is_some_and(|parent| {
                         let place = match parent.checked_sub(lowest) {
                             Some(at) => places[at],
                             None if early.contains(&parent) => Membership::On,

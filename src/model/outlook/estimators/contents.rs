@@ -47,7 +47,7 @@ impl PromptContents {
         let mut called: HashSet<&str> = HashSet::new();
         let mut before: Option<&Item> = None;
         for (ix, item) in session.items().iter().enumerate() {
-            let entered = item.entered.unwrap_or(n).min(n);
+            let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
             let model = model.and_then(|request| Some(&**request.model.as_ref()?));
             let mut sums = PromptMeasures::of(item, before, model.or(session.model()));
@@ -85,7 +85,7 @@ impl PromptContents {
             if request.generation.is_none() {
                 continue; // a late report: no request's predecessor
             }
-            let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
+            let (Some(own), Some(previous)) = (request.predicted, request.previous()) else {
                 continue;
             };
             if request.prompt == 0 {
@@ -210,7 +210,7 @@ impl PromptContents {
             return;
         }
         self.prompts[entered] += sums;
-        for away in &item.away {
+        for away in item.away.iter() {
             let (from, to) = (away.from.max(entered), away.to.min(end));
             if from < to {
                 self.prompts[from] -= sums;

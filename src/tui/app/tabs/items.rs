@@ -145,7 +145,7 @@ impl Row for ListedItem {
         if let Some(first) = view.page.repeats.of.get(&self.ix) {
             let first = view.session.items().get(*first);
             let since = first
-                .and_then(|item| item.entered)
+                .and_then(|item| item.entered())
                 .map(|request| format!(", unchanged since #{}", request + 1));
             let again = format!("again{} · ", since.unwrap_or_default());
             pieces.push(piece(again, Tone::Oversized));
