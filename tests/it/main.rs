@@ -15,6 +15,7 @@ mod custom;
 mod damaged;
 mod diff;
 mod disorder;
+mod documents;
 #[cfg(unix)]
 mod ended;
 mod export;
