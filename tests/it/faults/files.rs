@@ -344,7 +344,8 @@ fn a_log_that_becomes_a_pipe_is_reported_and_read_again_when_it_is_a_file() {
     let log = session(home.path(), ID);
     let other = session(home.path(), "5e550000-0000-4000-8000-000000000002");
     let before = fs::read(&log).unwrap();
-    let mut monitor = Monitor::open(home.path(), &[], (140, 40));
+    // Wide: a second message of the same pipe makes the line longer.
+    let mut monitor = Monitor::open(home.path(), &[], (240, 40));
     monitor.wait_for_text("shop");
     fs::remove_file(&log).unwrap();
     fifo(&log);
