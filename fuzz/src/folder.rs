@@ -16,6 +16,7 @@ use ctxgauge::model::values::project::Projects;
 use ctxgauge::model::values::prompt::shows;
 use ctxgauge::report::audit::{self, WorstChoice};
 use ctxgauge::report::ls::{ListOptions, Sums};
+use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::session::SessionRequest;
@@ -195,7 +196,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
-        redactor: None,
+        redaction: Redaction::Off,
         only: None,
     }
 }

@@ -1,7 +1,7 @@
 //! `ctxgauge agents` and `ctxgauge agents check`.
 
 use super::examples;
-use super::options::{AgentOption, Logs, MonitorOptions, Print, PrintDocument};
+use super::options::{AgentOption, Logs, MonitorOptions, Print, PrintDocument, Redact};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -75,7 +75,7 @@ impl Run for Agents {
         let only = &mut logs.only;
         only.agent = self.name.clone().or(only.agent.take());
         let setup = call.setup()?;
-        let context = setup.context_of(&[], &logs)?;
+        let context = setup.context_of(&[], &logs, Redact::OFF)?;
         let style = self.print.style(call);
         agents::run(&context, style, call.out)
     }
@@ -89,7 +89,7 @@ impl Check {
             bail!("{:#}", mapping.error);
         }
         call.name_problems(&setup)?;
-        let mut context = setup.context(&self.only)?;
+        let mut context = setup.context(&self.only, Redact::OFF)?;
         if let Some(path) = &self.mapping {
             let format = setup.named_mapping(path)?;
             (context.forced, context.formats) = (Some(format), vec![format]);

@@ -1,7 +1,7 @@
 //! `ctxgauge audit`.
 
 use super::ended::PrintTime;
-use super::options::{ManySessions, MonitorOptions, PrintDocument};
+use super::options::{ManySessions, MonitorOptions, PrintDocument, Redact};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -32,7 +32,7 @@ impl Run for Audit {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let mut context = call.setup()?.context_of_all(&self.all)?;
+        let mut context = call.setup()?.context_of_all(&self.all, Redact::OFF)?;
         let charset = self.print.plain.charset();
         call.long_work(&mut context, PrintTime::AtTheEnd, charset)?;
         let style = self.print.style(call);

@@ -1,7 +1,7 @@
 //! `ctxgauge check`.
 
 use super::exit::Exit;
-use super::options::{Logs, MonitorOptions, Plain, format_name, one_of};
+use super::options::{Logs, MonitorOptions, Plain, Redact, format_name, one_of};
 use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
@@ -83,7 +83,7 @@ impl Run for Check {
 impl Check {
     fn check(&self, call: &mut Call<'_>) -> Result<Verdict> {
         let setup = call.setup()?;
-        let context = setup.context_of(&self.paths, &self.logs)?;
+        let context = setup.context_of(&self.paths, &self.logs, Redact::OFF)?;
         let here = setup.user.working_folder();
         let which = if self.paths.is_empty() || self.session.is_some() {
             SessionChoice::One(SessionRequest {

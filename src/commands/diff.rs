@@ -64,8 +64,7 @@ impl Run for Diff {
             bail!(Exit::WrongUsage(why.to_owned()));
         }
         let setup = call.setup()?;
-        let mut context = setup.context_of(&[], &self.logs)?;
-        setup.leave_out(self.redact.redact, &mut context)?;
+        let mut context = setup.context_of(&[], &self.logs, self.redact)?;
         call.long_work(
             &mut context,
             PrintTime::AtTheEnd,

@@ -74,9 +74,8 @@ impl Run for Export {
         }
         let format = self.format()?;
         let setup = call.setup()?;
-        let mut context = setup.context_of(&self.paths, &self.logs)?;
+        let mut context = setup.context_of(&self.paths, &self.logs, self.redact)?;
         self.session.select(&mut context)?;
-        setup.leave_out(self.redact.redact, &mut context)?;
         let file = file_of(self.output.as_deref());
         if file.is_none() && !self.partition.is_empty() {
             bail!(Exit::WrongUsage(

@@ -61,12 +61,12 @@ impl Run for Follow {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         check_paths(&self.paths)?;
         let setup = call.setup()?;
-        let mut context = setup.context_of(&self.paths, &self.logs)?;
+        let mut context = setup.context_of(&self.paths, &self.logs, self.redact)?;
         self.session.select(&mut context)?;
         context.rules.earlier.count_at_once();
         // Nothing else may be asked for beside it, but that must not depend on how arguments relate.
-        let texts = if self.redact.redact {
-            Texts::Redacted(setup.redactor(&context)?)
+        let texts = if let Some(redactor) = context.redaction.redactor() {
+            Texts::Redacted(Arc::clone(redactor))
         } else if self.reports {
             Texts::Reports { alone: false }
         } else if self.summaries {
@@ -87,7 +87,7 @@ impl Run for Follow {
 /// Prints the report of the session in a log whenever it changes, each as a line and nothing else.
 pub(super) fn reports(call: &mut Call<'_>, paths: &[PathBuf], logs: &Logs) -> Result<()> {
     check_paths(paths)?;
-    let context = call.setup()?.context_of(paths, logs)?;
+    let context = call.setup()?.context_of(paths, logs, Redact::OFF)?;
     context.rules.earlier.count_at_once();
     let pace = Pace {
         every: Duration::ZERO,

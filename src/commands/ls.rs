@@ -1,7 +1,7 @@
 //! `ctxgauge ls`.
 
 use super::ended::PrintTime;
-use super::options::{Logs, MonitorOptions, Plain, SessionOption, one_of, with_help};
+use super::options::{Logs, MonitorOptions, Plain, Redact, SessionOption, one_of, with_help};
 use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
@@ -84,7 +84,9 @@ impl Run for Ls {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let mut context = call.setup()?.context_of(&self.paths, &self.logs)?;
+        let mut context = call
+            .setup()?
+            .context_of(&self.paths, &self.logs, Redact::OFF)?;
         self.session.select(&mut context)?;
         call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
         let mut clock = context.clock();

@@ -1,6 +1,6 @@
 //! `ctxgauge mcp`.
 
-use super::options::{Logs, MonitorOptions};
+use super::options::{Logs, MonitorOptions, Redact};
 use super::{Call, Run};
 use ::mcp::Texts;
 use anyhow::Result;
@@ -35,7 +35,7 @@ impl Run for Mcp {
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.setup()?;
-        let mut context = setup.context_of(&[], &self.logs)?;
+        let mut context = setup.context_of(&[], &self.logs, Redact::OFF)?;
         // Nothing is written.
         context.cache = None;
         let session = self.session.as_deref().map(|name| known(&context, name));

@@ -1,7 +1,7 @@
 //! `ctxgauge metrics`, and what it shares with `ctxgauge serve`.
 
 use super::follow::time;
-use super::options::{Logs, MonitorOptions, check_paths, file_of, one_of, with_help};
+use super::options::{Logs, MonitorOptions, Redact, check_paths, file_of, one_of, with_help};
 use super::{Call, Run};
 use ::metrics::salt::Salt;
 use ::metrics::{ExtraLabel, Followed, Format, Naming, file};
@@ -85,7 +85,7 @@ impl Named {
     pub(super) fn begin(&self, call: &mut Call<'_>) -> Result<Begun> {
         check_paths(&self.paths)?;
         let setup = call.setup()?;
-        let context = setup.context_of(&self.paths, &self.logs)?;
+        let context = setup.context_of(&self.paths, &self.logs, Redact::OFF)?;
         context.rules.earlier.count_at_once();
         let salt = if self.session_ids {
             None

@@ -4,7 +4,7 @@ mod hand_out;
 mod logs;
 mod search;
 
-use super::options::{MonitorOptions, check_paths};
+use super::options::{MonitorOptions, Redact, check_paths};
 use super::setup::{RejectedMapping, Setup};
 use super::{Call, locale};
 use crate::config::{self, UserThemes};
@@ -85,7 +85,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
 pub(super) fn in_words(setup: &Setup, mut options: Monitor, call: &mut Call<'_>) -> Result<()> {
     let hosts = hosts(setup, &mut options)?;
     check_paths(&options.paths)?;
-    let context = setup.context_of(&options.paths, &options.shared.logs)?;
+    let context = setup.context_of(&options.paths, &options.shared.logs, Redact::OFF)?;
     let config = &setup.config;
     let is_ascii = options.shared.ascii || config.ascii || locale::is_ascii(&setup.user.env);
     let lines = PlainLines::new(
@@ -135,7 +135,7 @@ impl Plan<'_> {
             .as_ref()
             .and_then(|f| f.loaded().theme.as_deref());
         let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
-        let mut context = setup.context_of(&paths, &options.shared.logs)?;
+        let mut context = setup.context_of(&paths, &options.shared.logs, Redact::OFF)?;
         context.rules.earlier.count_at_once();
         if !pipes.is_empty() && paths.is_empty() {
             context.roots.clear();

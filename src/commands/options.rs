@@ -174,6 +174,11 @@ pub struct Redact {
     pub redact: bool,
 }
 
+impl Redact {
+    /// The choice of a command whose output stays with the user.
+    pub(super) const OFF: Redact = Redact { redact: false };
+}
+
 /// Fails if nothing is at a path that the user named.
 pub(super) fn check_paths<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     for path in paths {

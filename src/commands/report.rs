@@ -62,12 +62,13 @@ impl Run for Report {
         if self.follow {
             return super::follow::reports(call, self.path.as_slice(), &self.logs);
         }
-        let mut context = match &self.path {
-            Some(_) => setup.context(&self.logs.only)?,
-            None => setup.context_of(&[], &self.logs)?,
+        let redact = Redact {
+            redact: self.redact.redact || (format.to_hand_on && !self.texts),
         };
-        let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
-        setup.leave_out(without_texts, &mut context)?;
+        let mut context = match &self.path {
+            Some(_) => setup.context(&self.logs.only, redact)?,
+            None => setup.context_of(&[], &self.logs, redact)?,
+        };
         call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
         let asked = SessionRequest {
             path: self.path.as_deref(),

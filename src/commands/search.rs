@@ -3,7 +3,7 @@
 use super::ended::PrintTime;
 use super::exit::Exit;
 use super::locale;
-use super::options::{ManySessions, MonitorOptions, Print, check_paths, one_of};
+use super::options::{ManySessions, MonitorOptions, Print, Redact, check_paths, one_of};
 use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
@@ -88,7 +88,7 @@ impl Search {
         let matcher = self.matcher()?;
         check_paths(&self.all.paths)?;
         let setup = call.setup()?;
-        let mut context = setup.context_of_all(&self.all)?;
+        let mut context = setup.context_of_all(&self.all, Redact::OFF)?;
         let charset = self.print.plain.charset();
         call.long_work(&mut context, PrintTime::Meanwhile, charset)?;
         let style = self.print.style(call);

@@ -2,7 +2,7 @@
 
 use super::exit::Exit;
 use super::locale;
-use super::options::{AgentOption, Logs, ManySessions};
+use super::options::{AgentOption, Logs, ManySessions, Redact};
 use crate::config::{self, Config, LoadedConfig, UserFile, Variable};
 use crate::nearest::nearest;
 use agents::custom::Mapping;
@@ -13,7 +13,7 @@ use ingest::discover::roots::{given, usual};
 use ingest::index::earlier;
 use model::window::Rules;
 use report::ReportContext;
-use report::output::redact::{PublicNames, Redactor};
+use report::output::redact::{PublicNames, Redaction, Redactor};
 use report::reading::patience::Patience;
 use report::reading::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -161,7 +161,7 @@ impl Setup {
     }
 
     /// Returns the context of a report on one file.
-    pub(super) fn context(&self, only: &AgentOption) -> Result<ReportContext> {
+    pub(super) fn context(&self, only: &AgentOption, redact: Redact) -> Result<ReportContext> {
         let all = self.formats.clone();
         let mut rules = self.rules()?;
         let named = only.agent.as_deref().map(|name| self.named_agent(name));
@@ -172,6 +172,11 @@ impl Setup {
         if let Some(folder) = &cache {
             rules.earlier = earlier::load(folder);
         }
+        let redaction = if redact.redact {
+            Redaction::On(redactor(&rules, &self.formats)?)
+        } else {
+            Redaction::Off
+        };
         Ok(ReportContext {
             forced,
             formats: forced.map_or(all, |format| vec![format]),
@@ -184,15 +189,20 @@ impl Setup {
             zone: locale::zone(&self.user.env),
             patience: Patience::default(),
             progress: Progress::default(),
-            redactor: None,
+            redaction,
             only: None,
         })
     }
 
     /// Returns the context of a report on all logs below the given paths or, without paths, in the agents' own folders
     /// and the folders that options and configuration add.
-    pub(super) fn context_of(&self, paths: &[PathBuf], logs: &Logs) -> Result<ReportContext> {
-        let mut context = self.context(&logs.only)?;
+    pub(super) fn context_of(
+        &self,
+        paths: &[PathBuf],
+        logs: &Logs,
+        redact: Redact,
+    ) -> Result<ReportContext> {
+        let mut context = self.context(&logs.only, redact)?;
         if paths.is_empty() {
             context.roots = usual(&context.formats, &self.user);
             let more = self.config.roots.iter().chain(&logs.root);
@@ -207,22 +217,13 @@ impl Setup {
         Ok(context)
     }
 
-    /// Returns the redactor for reports in this context.
-    pub(super) fn redactor(&self, context: &ReportContext) -> Result<Arc<Redactor>> {
-        redactor(&context.rules, &self.formats)
-    }
-
-    /// Leaves the texts of logs out of the reports of a context, if that is asked for.
-    pub(super) fn leave_out(&self, is_asked: bool, context: &mut ReportContext) -> Result<()> {
-        if is_asked {
-            context.redactor = Some(self.redactor(context)?);
-        }
-        Ok(())
-    }
-
     /// Returns the context of a command on many sessions.
-    pub(super) fn context_of_all(&self, all: &ManySessions) -> Result<ReportContext> {
-        let mut context = self.context_of(&all.paths, &all.logs)?;
+    pub(super) fn context_of_all(
+        &self,
+        all: &ManySessions,
+        redact: Redact,
+    ) -> Result<ReportContext> {
+        let mut context = self.context_of(&all.paths, &all.logs, redact)?;
         all.session.select(&mut context)?;
         Ok(context)
     }

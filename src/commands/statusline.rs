@@ -5,6 +5,7 @@
 
 use super::ended::remove_unfinished_on_exit;
 use super::locale::{self, Terminals};
+use super::options::Redact;
 use super::setup::Setup;
 use super::wrapped_status_line::WrappedStatusLine;
 use super::{Call, Run};
@@ -177,7 +178,7 @@ pub(super) fn configuration(
 
 /// Returns the context in which all logs of this machine are found and read.
 pub(super) fn context(setup: &Setup) -> Result<ReportContext> {
-    setup.context_of(&[], &Default::default())
+    setup.context_of(&[], &Default::default(), Redact::OFF)
 }
 
 /// Prints a status line, and what is wrong.

@@ -30,7 +30,7 @@ use ingest::{Handle, IngestEvent, Options};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::window::Rules;
-use output::redact::{OmittedCounts, Redactor};
+use output::redact::{OmittedCounts, Redaction};
 use reading::patience::{BUSY, Patience};
 use reading::progress::Progress;
 pub use render::ascii::Charset;
@@ -188,8 +188,8 @@ pub struct ReportContext {
     pub patience: Patience,
     /// The progress of the work.
     pub progress: Progress,
-    /// Leaves texts of logs out of what is shown; `None`: nothing is left out.
-    pub redactor: Option<Arc<Redactor>>,
+    /// The texts of logs that the output shows.
+    pub redaction: Redaction,
     /// The only session that is wanted; `None`: all are.
     pub only: Option<OnlySession>,
 }
@@ -235,7 +235,7 @@ impl ReportContext {
             cache: None,
             patience: Patience::default(),
             progress: Progress::default(),
-            redactor: None,
+            redaction: Redaction::Off,
             only: None,
             ..*self
         }
@@ -273,7 +273,7 @@ impl ReportContext {
 
     /// Returns the counts of what was left out so far; `None`: texts are shown.
     fn left_out(&self) -> Option<OmittedCounts> {
-        Some(self.redactor.as_ref()?.left_out())
+        Some(self.redaction.redactor()?.left_out())
     }
 
     /// Finds the logs below these roots. A database that is locked all the time is a problem.

@@ -156,7 +156,7 @@ pub fn run(
     if let Some(folder) = context
         .cache
         .as_ref()
-        .filter(|_| context.redactor.is_none())
+        .filter(|_| context.redaction.redactor().is_none())
     {
         // Without it, only the guess for the first request of later sessions is worse.
         let _ = earlier::save(folder, &context.rules.earlier);

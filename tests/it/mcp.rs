@@ -6,6 +6,7 @@ use ctxgauge::agents;
 use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::mcp::{self, Texts};
 use ctxgauge::report::ReportContext;
+use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use serde_json::{Value, json};
@@ -263,7 +264,7 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
-        redactor: None,
+        redaction: Redaction::Off,
         only: None,
     };
     let roots = vec![context.given(log.to_owned())];

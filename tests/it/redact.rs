@@ -1,10 +1,13 @@
 //! What is left of a log where its texts are left out: its numbers, and none of its texts in any format.
 
 use crate::support::{ctxgauge, manifest_folder};
+use clap::{Command, CommandFactory};
+use ctxgauge::commands::Cli;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::Output;
 
@@ -315,4 +318,122 @@ fn names_are_the_same_in_every_export() {
         message.contains("left out: ") && message.contains(" texts, "),
         "{message}"
     );
+}
+
+/// A letter that is in each text of a log, and in nothing that the program says.
+const SECRET: &str = "Жщэю";
+
+/// A command that leaves texts out, with its positional arguments and the number of lines after which its reader leaves.
+const REDACTING: [(&str, usize, usize); 4] = [
+    ("report", 1, usize::MAX),
+    ("diff", 2, usize::MAX),
+    ("export", 1, usize::MAX),
+    ("follow", 1, 3),
+];
+
+/// The options of a command, each with a value that it takes.
+fn options(command: &Command, home: &Path) -> Vec<Vec<String>> {
+    let arguments = command.get_arguments();
+    let named = arguments.filter(|argument| {
+        !argument.is_positional() && !["redact", "help"].contains(&argument.get_id().as_str())
+    });
+    let mut all = Vec::new();
+    for argument in named {
+        let name = format!("--{}", argument.get_long().unwrap());
+        if !argument.get_action().takes_values() {
+            all.push(vec![name]);
+            continue;
+        }
+        let possible = argument.get_possible_values();
+        let mut values: Vec<String> = possible.iter().map(|it| it.get_name().into()).collect();
+        if values.is_empty() {
+            let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
+            values.push(match argument.get_id().as_str() {
+                "session" => SECRET.into(),
+                "root" => path("none"),
+                "agent" => "claude-code".into(),
+                "config" => path("config.toml"),
+                "output" => path("out"),
+                "since" => "2020-01-01".into(),
+                "every" | "heartbeat" => "1s".into(),
+                "from" | "to" | "items" => "1".into(),
+                id => panic!("give the option {id} a value here"),
+            });
+        }
+        all.extend(values.into_iter().map(|value| vec![name.clone(), value]));
+    }
+    all
+}
+
+/// Takes some lines, then fails as a pipe without a reader does.
+struct Lines {
+    taken: Vec<u8>,
+    most: usize,
+}
+
+impl Write for &mut Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.taken.iter().filter(|byte| **byte == b'\n').count() >= self.most {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.taken.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn redaction_does_not_depend_on_other_options() {
+    let home = tempfile::tempdir().unwrap();
+    let logs = ["one.jsonl", "two.jsonl"].map(|name| home.path().join(name));
+    for log in &logs {
+        fs::write(log, claude_code(&mut || SECRET.to_owned())).unwrap();
+    }
+    fs::write(home.path().join("config.toml"), "cache = false\n").unwrap();
+    let plain = run(home.path(), &["report"], &logs[0]);
+    assert!(String::from_utf8_lossy(&plain.stdout).contains(SECRET));
+    let mut printed = 0;
+    for (name, paths, most) in REDACTING {
+        let all = Cli::command();
+        let mut options = options(all.find_subcommand(name).unwrap(), home.path());
+        options.push(Vec::new());
+        for (first, one) in options.iter().enumerate() {
+            for other in &options[first + 1..] {
+                let mut command = ctxgauge(home.path());
+                command
+                    .args([name, "--redact"])
+                    .args(one)
+                    .args(other)
+                    .args(&logs[..paths]);
+                let mut lines = Lines {
+                    taken: Vec::new(),
+                    most,
+                };
+                let (_, err) = command.print_to(&mut lines);
+                printed += usize::from(!lines.taken.is_empty());
+                let mut said = [lines.taken, err].concat();
+                let out = home.path().join("out");
+                said.extend(fs::read(&out).unwrap_or_default());
+                let _ = fs::remove_file(&out).or_else(|_| fs::remove_dir_all(&out));
+                let said = String::from_utf8_lossy(&said);
+                assert!(!said.contains(SECRET), "{name} {one:?} {other:?}: {said}");
+            }
+        }
+    }
+    assert!(printed > 100, "{printed} of them print something");
+}
+
+#[test]
+fn every_command_that_leaves_texts_out_is_tested() {
+    let all = Cli::command();
+    let commands = all.get_subcommands();
+    let redacting =
+        commands.filter(|command| command.get_arguments().any(|it| it.get_id() == "redact"));
+    let names: Vec<&str> = redacting.map(Command::get_name).collect();
+    let mut tested = REDACTING.map(|(name, ..)| name);
+    tested.sort_by_key(|name| names.iter().position(|it| it == name));
+    assert_eq!(names, tested);
 }

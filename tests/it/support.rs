@@ -9,6 +9,7 @@ use crate::fuzzed::targets::sessions::RULES;
 pub use command_line::{CommandLine, ctxgauge, user};
 use ctxgauge::agents;
 use ctxgauge::files::paths::User;
+use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::session::SessionRequest;
@@ -38,7 +39,7 @@ pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
-        redactor: None,
+        redaction: Redaction::Off,
         only: None,
     };
     let json = FORMATS.iter().find(|format| format.name == "json");

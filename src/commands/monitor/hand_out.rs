@@ -4,6 +4,7 @@ use crate::commands::setup;
 use anyhow::Result;
 use files::output::Existing;
 use report::export::{self, Export, Place, Sizes, Table};
+use report::output::redact::Redaction;
 use report::session::{self, SessionRequest};
 use report::{Charset, HTML, MARKDOWN, OutputFormat, ReportContext, Style, to_file};
 use std::io::{self, Write};
@@ -79,7 +80,8 @@ impl Writer {
         format: &'static OutputFormat,
         out: &mut dyn Write,
     ) -> Result<()> {
-        context.redactor = Some(setup::redactor(&context.rules, &context.formats)?);
+        let redactor = setup::redactor(&context.rules, &context.formats)?;
+        context.redaction = Redaction::On(redactor);
         let asked = SessionRequest {
             path: Some(&request.log),
             session: request.session.as_deref(),

@@ -7,7 +7,7 @@ use crate::values::token_usage::{Billing, CachePlacement, TokenUsage};
 use crate::window::{PriceRow, Rules};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The seconds of a part of the [recent spending](SessionSpending::recent): all zones begin their days at a multiple of it.
 const PART_SECONDS: i64 = 900;
@@ -65,8 +65,7 @@ impl Spending {
 /// The prices of models, each looked up once.
 pub struct PriceList<'r> {
     rules: &'r Rules,
-    /// A session has few models, and mostly the one before: the newest is the first.
-    rows: Vec<(Box<str>, Option<&'r PriceRow>)>,
+    rows: HashMap<Box<str>, Option<&'r PriceRow>>,
 }
 
 impl<'r> PriceList<'r> {
@@ -74,7 +73,7 @@ impl<'r> PriceList<'r> {
     pub fn new(rules: &'r Rules) -> PriceList<'r> {
         PriceList {
             rules,
-            rows: Vec::new(),
+            rows: HashMap::new(),
         }
     }
 
@@ -107,15 +106,12 @@ impl<'r> PriceList<'r> {
     }
 
     fn row(&mut self, model: &str) -> Option<&'r PriceRow> {
-        match self.rows.iter().position(|(known, _)| **known == *model) {
-            Some(0) => {}
-            Some(at) => self.rows.swap(0, at),
-            None => {
-                let row = self.rules.price_of(model);
-                self.rows.insert(0, (model.into(), row));
-            }
+        if let Some(row) = self.rows.get(model) {
+            return *row;
         }
-        self.rows[0].1
+        let row = self.rules.price_of(model);
+        self.rows.insert(model.into(), row);
+        row
     }
 }
 

@@ -6,6 +6,7 @@ use super::row::Row;
 use super::spending::PriceList;
 use formats::Format;
 use hashbrown::{HashMap, HashSet};
+use indexmap::{IndexMap, IndexSet};
 use ingest::log::LogFile;
 use ingest::log::reader::each_usage;
 use model::cost::spending::Spending;
@@ -40,7 +41,7 @@ struct Reading {
     compactions: HashSet<Key>,
     unreadable: u64,
     /// The models that answered.
-    models: Vec<Box<str>>,
+    models: IndexSet<Box<str>>,
     /// The index of the model of each session.
     current: HashMap<Conversation, u32>,
     own: HashMap<Conversation, OwnCost>,
@@ -100,24 +101,18 @@ impl Responses {
         format: &Format,
     ) -> Vec<(Conversation, Spending)> {
         let none = |conversation: &Conversation| (*conversation, Spending::default());
-        let mut all: Vec<(Conversation, Spending)> = self.conversations.iter().map(none).collect();
+        let mut all: IndexMap<Conversation, Spending> =
+            self.conversations.iter().map(none).collect();
         for row in &self.rows {
-            if let Some((conversation, spending)) = all.get_mut(row.of() as usize) {
+            if let Some((conversation, spending)) = all.get_index_mut(row.of() as usize) {
                 let cost = row.cost(*conversation);
                 spending.add(prices.spending(&cost, format, self.model(&cost)));
             }
         }
         for (conversation, own) in &self.own {
-            let ix = index_of(
-                &mut all,
-                |(of, _)| of == conversation,
-                || none(conversation),
-            );
-            if let Some((_, spending)) = all.get_mut(ix as usize) {
-                spending.own = Some(*own);
-            }
+            all.entry(*conversation).or_default().own = Some(*own);
         }
-        all
+        all.into_iter().collect()
     }
 
     /// Returns the responses, and the sessions that they refer to by index.
@@ -204,7 +199,8 @@ impl Reading {
 
     /// Returns the index of a model, which is added if it is new.
     fn index_of(&mut self, name: &str) -> u32 {
-        index_of(&mut self.models, |model| &**model == name, || name.into())
+        let known = self.models.get_index_of(name);
+        stored(known.unwrap_or_else(|| self.models.insert_full(name.into()).0))
     }
 
     /// Counts a response, or another line of it.
@@ -228,26 +224,22 @@ impl Reading {
         let is_lost =
             |request: &Key| !self.costs.contains_key(request) && !self.inherited.contains(request);
         let unbilled = self.unbilled.into_iter().filter(is_lost).collect();
-        let mut conversations = Vec::new();
+        let mut conversations = IndexSet::new();
         let costs = self.costs.iter();
         let rows = costs.map(|(request, cost)| {
-            let of = index_of(
-                &mut conversations,
-                |conversation| *conversation == cost.conversation,
-                || cost.conversation,
-            );
-            Row::new(*request, cost, of)
+            let (of, _) = conversations.insert_full(cost.conversation);
+            Row::new(*request, cost, stored(of))
         });
         let mut rows: Vec<Row> = rows.collect();
         rows.sort_unstable_by_key(Row::order);
         let own = self.own.into_iter();
         Responses {
             rows,
-            conversations,
+            conversations: conversations.into_iter().collect(),
             unbilled,
             compactions: self.compactions.into_iter().collect(),
             unreadable: self.unreadable,
-            models: self.models,
+            models: self.models.into_iter().collect(),
             own: own
                 .map(|(conversation, own)| (conversation, own.sum()))
                 .collect(),
@@ -255,12 +247,8 @@ impl Reading {
     }
 }
 
-/// Returns the index of an element, which is added if it is new. The search is linear, because there are few.
-fn index_of<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> u32 {
-    let ix = all.iter().position(is).unwrap_or_else(|| {
-        all.push(new());
-        all.len() - 1
-    });
+/// Returns an index in the bits that a row has for it.
+fn stored(ix: usize) -> u32 {
     u32::try_from(ix).unwrap_or(u32::MAX)
 }
 

@@ -61,6 +61,24 @@ pub struct PublicNames<'k> {
     pub tools: HashSet<&'static str>,
 }
 
+/// The texts of logs that an output shows. It has no default: whoever makes an output chooses.
+pub enum Redaction {
+    /// The output shows all of them.
+    Off,
+    /// The output shows none: this redactor leaves them out.
+    On(Arc<Redactor>),
+}
+
+impl Redaction {
+    /// Returns the redactor; `None`: nothing is left out.
+    pub fn redactor(&self) -> Option<&Arc<Redactor>> {
+        match self {
+            Redaction::Off => None,
+            Redaction::On(redactor) => Some(redactor),
+        }
+    }
+}
+
 /// Leaves texts out, and counts them.
 pub struct Redactor {
     tools: HashSet<&'static str>,
@@ -321,7 +339,7 @@ impl Reader {
     fn new(context: &ReportContext, sizes: Box<dyn Measure + Send + Sync>) -> Reader {
         Reader {
             sizes,
-            redactor: context.redactor.clone(),
+            redactor: context.redaction.redactor().cloned(),
         }
     }
 }

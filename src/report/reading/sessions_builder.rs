@@ -35,7 +35,7 @@ impl<'c> SessionsBuilder<'c> {
             log,
             &SettingsOwner::of(main_of(&sessions).map(|session| &session.meta)),
         );
-        if let Some(redactor) = &self.context.redactor {
+        if let Some(redactor) = self.context.redaction.redactor() {
             redactor.overrides(&mut overrides);
         }
         self.context.retain_wanted(&mut sessions);
@@ -49,7 +49,7 @@ impl<'c> SessionsBuilder<'c> {
 
     /// Leaves texts out of such a set of sessions, if that is asked for.
     pub(crate) fn redact(&self, log: &LogFile, sessions: &mut Sessions) {
-        let Some(redactor) = &self.context.redactor else {
+        let Some(redactor) = self.context.redaction.redactor() else {
             return;
         };
         let keys: Vec<SessionKey> = sessions.of_file(log.facts.file).collect();

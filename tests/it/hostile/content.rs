@@ -13,6 +13,7 @@ use ctxgauge::model::lists::sessions::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::{self, WorstChoice};
 use ctxgauge::report::ls::ListOptions;
+use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::search::{self, Colours};
@@ -41,7 +42,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
-        redactor: None,
+        redaction: Redaction::Off,
         only: None,
     }
 }
