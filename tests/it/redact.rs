@@ -328,7 +328,7 @@ const REDACTING: [(&str, usize, usize); 4] = [
     ("report", 1, usize::MAX),
     ("diff", 2, usize::MAX),
     ("export", 1, usize::MAX),
-    ("follow", 1, 3),
+    ("follow", 1, 2),
 ];
 
 /// The options of a command, each with a value that it takes.
