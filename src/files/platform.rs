@@ -20,7 +20,7 @@ pub use here::{
 };
 pub(crate) use here::{
     copy_ownership, exchange, is_closed_to_its_owner, kind_name, open_to_all, private_file,
-    private_folder, reading,
+    private_folder, reading, reading_itself,
 };
 pub use ignored::ignored_signals;
 pub use processes::{Process, Processes};

@@ -16,6 +16,11 @@ pub(crate) fn reading() -> OpenOptions {
     options
 }
 
+/// Returns options to read a file. The standard library has none that refuses a link.
+pub(crate) fn reading_itself() -> OpenOptions {
+    reading()
+}
+
 /// Returns options to write a new file. The folders of a user are the user's alone.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();

@@ -41,6 +41,14 @@ pub(crate) fn reading() -> OpenOptions {
     options
 }
 
+/// Returns options to read a file that is not a link, as [`reading`].
+pub(crate) fn reading_itself() -> OpenOptions {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    let mut options = reading();
+    options.custom_flags(flags.bits().cast_signed());
+    options
+}
+
 /// Returns options to write a new file that only the user may read.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
