@@ -167,9 +167,11 @@ fn is(content: &Option<Vec<u8>>, bytes: &[u8]) -> bool {
     content.as_deref() == Some(bytes)
 }
 
-/// Returns the bytes of a file; `None`: there is none.
+/// Returns the bytes of a file; `None`: there is none. Links to it were resolved before: one that is there now was put
+/// there meanwhile.
 fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match super::read(path, LARGEST) {
+    let file = super::open_itself(path);
+    match file.and_then(|file| super::read_all(file, LARGEST)) {
         Err(error) if super::is_absent(&error) => Ok(None),
         read => read.map(Some),
     }

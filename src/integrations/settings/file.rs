@@ -2,6 +2,7 @@
 
 use super::Refusal;
 use super::places::PLUGIN;
+use ::files::own;
 use ::files::swap::{SwapOutcome, swap, write_like};
 use std::fs;
 use std::io;
@@ -71,7 +72,7 @@ impl Backup {
     }
 
     pub(super) fn read(&self) -> Option<String> {
-        read(&self.0).ok().flatten()
+        own::read_text(&self.0, LARGEST).ok()
     }
 }
 
