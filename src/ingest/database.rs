@@ -15,6 +15,9 @@ pub(crate) mod tables;
 mod tests;
 mod version;
 
+pub(crate) use copy::names_another;
+#[cfg(test)]
+pub(crate) use version::JOURNAL_MAGIC;
 pub(crate) use version::{JOURNAL_SUFFIX, are_files, beside};
 pub use version::{log_bytes, owner};
 
