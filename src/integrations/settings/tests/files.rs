@@ -295,3 +295,33 @@ fn what_a_killed_program_left_beside_settings_is_removed() {
     expected.sort();
     assert_eq!(left, expected);
 }
+
+/// What the parser for changes accepts and no agent reads.
+#[test]
+fn settings_that_are_not_json_are_not_changed() {
+    for (text, is_read) in [
+        ("{\"a\": \"\u{1}\"}", false),
+        ("{\"a\": \"x\ny\"}", false),
+        ("{\"a\tb\": 1}", false),
+        ("{\"a\": 'x'}", false),
+        ("{\"a\": 0xf}", false),
+        ("{\"a\": +1}", false),
+        ("{\"a\": NaN}", false),
+        ("{\"a\": 1 \"b\": 2}", false),
+        ("{\u{a0}\"a\": 1}", false),
+        (
+            "{\"a\": \"\\u0001 // no comment,}\"} // a comment \u{1}",
+            true,
+        ),
+        ("{\"a\": [1, /* one, */ ], \"b\": {}, }", true),
+    ] {
+        for (agent, below) in [
+            (Agent::OpenCode, ".config/opencode/opencode.json"),
+            (Agent::CopilotCli, ".copilot/mcp-config.json"),
+        ] {
+            let home = Home::with(agent, below, text);
+            let entered = home.enter(&[Part::Server], OtherCommand::Refuse);
+            assert_eq!(entered.is_ok(), is_read, "{text:?}");
+        }
+    }
+}
