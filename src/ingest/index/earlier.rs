@@ -9,8 +9,8 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The facts are one row.
-pub(super) const TABLE: &str =
-    "earlier(id INTEGER PRIMARY KEY, facts TEXT NOT NULL, checksum INTEGER NOT NULL)";
+pub(super) const TABLE: &str = "earlier(
+    id INTEGER PRIMARY KEY, facts TEXT NOT NULL, checksum INTEGER NOT NULL)";
 
 /// Reads the facts of the index in a folder. There are none if anything is wrong with it.
 pub fn load(folder: &Path) -> EarlierSessions {
