@@ -125,13 +125,14 @@ fn absent(error: io::Error, is_from_root: bool) -> io::Error {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
 
+    #[cfg(unix)]
     #[test]
     fn links_are_resolved_below_the_root_and_end() {
+        use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
         let (named, real) = (dir.join("named"), dir.join("merged"));

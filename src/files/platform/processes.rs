@@ -49,7 +49,7 @@ impl Processes {
 
     /// Returns true if a process has a terminal: tmux and its like start programs without one.
     pub fn has_terminal(&self, pid: u32) -> bool {
-        let stat = self.read_stat(&self.of(pid));
+        let stat = read_stat(&self.of(pid));
         let fields = stat.as_deref().and_then(fields);
         let terminal = fields.and_then(|mut fields| fields.nth(4));
         terminal.is_some_and(|number| number != "0")
@@ -85,7 +85,7 @@ impl Processes {
 
     /// Returns the process that has started this one, and those that have started it, the nearest first.
     pub fn parents(&self) -> Vec<u32> {
-        let parent = |of: PathBuf| parent(&self.read_stat(&of)?);
+        let parent = |of: PathBuf| parent(&read_stat(&of)?);
         let first = parent(self.folder.join("self"));
         let parents = std::iter::successors(first, |pid| parent(self.of(*pid)));
         parents.take(MOST_PARENTS).collect()
@@ -93,19 +93,23 @@ impl Processes {
 
     /// Looks up a process; `None`: there is no such process, or it has ended.
     pub fn look_up(&self, pid: u32) -> Option<Process> {
-        match self.read_stat(&self.of(pid)) {
+        let process = self.of(pid);
+        // The folder may be somebody else's.
+        if fs::symlink_metadata(&process).is_ok_and(|meta| meta.is_symlink()) {
+            return None;
+        }
+        match read_stat(&process) {
             Some(stat) => started(&stat).map(Process::Exists),
             None if self.folder.join("self/stat").exists() => None,
             None => Some(Process::Unknown),
         }
     }
+}
 
-    /// Reads the file `stat` of a process. The folder may be somebody else's: no link leads out of it.
-    fn read_stat(&self, process: &Path) -> Option<String> {
-        let file = crate::within(&self.folder, &process.join("stat")).ok()?;
-        let stat = crate::read_all(crate::open_itself(&file).ok()?, LARGEST).ok()?;
-        Some(String::from_utf8_lossy(&stat).into_owned())
-    }
+fn read_stat(process: &Path) -> Option<String> {
+    let file = crate::open_itself(&process.join("stat")).ok()?;
+    let stat = crate::read_all(file, LARGEST).ok()?;
+    Some(String::from_utf8_lossy(&stat).into_owned())
 }
 
 /// Returns the fields of a `stat` from the third on. The second is a name in parentheses that may contain anything.

@@ -6,7 +6,7 @@
 
 use super::notes::Notes;
 use super::origin::{NamedFolder, Origin, Origins, agent_folder, own_folders};
-use super::repositories::{Repositories, started_in, worktree_below};
+use super::repositories::{Repositories, resolved, started_in, worktree_below};
 use super::roots;
 use crate::bytes::source::Stamp;
 use crate::bytes::source::file_system::FileSystem;
@@ -235,7 +235,7 @@ impl SettingsReader {
         let of = |folder: &'_ Path, name: &str| {
             let root = origin.outermost().unwrap_or(folder);
             let root = Some(root.to_path_buf()).filter(|_| !is_own);
-            Some((root, folder.join(name)))
+            Some((root, resolved(&folder.join(name))))
         };
         let paths = settings.files.iter().filter_map(|file| match *file {
             SettingsFile::Agent(below) => of(home.as_deref()?, below),

@@ -61,7 +61,7 @@ fn changes(
         Ok(Change {
             path,
             before,
-            // What is replaced is ours too.
+            // It replaces a file of ours alone.
             has_ours: false,
             after,
             within: within.to_path_buf(),

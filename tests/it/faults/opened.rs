@@ -269,9 +269,10 @@ fn no_link_below_a_root_is_followed_out_of_it() {
     let at = |path: &str| dir.path().join(path);
     let (own, system, eve) = (at("own"), at("merged"), at("merged/home/eve"));
     let id = |n: u64| format!("5e550000-0000-4000-8000-{n:012}");
-    let fixtures = manifest_folder().join("tests/fixtures");
-    let log = fixtures.join("claude-code/response_in_several_lines/log.jsonl");
-    let log = fs::read_to_string(log).unwrap();
+    let fixture = |path: &str| {
+        fs::read_to_string(manifest_folder().join("tests/fixtures").join(path)).unwrap()
+    };
+    let log = fixture("claude-code/response_in_several_lines/log.jsonl");
     let session = |folder: &Path, n: u64| {
         let text = log.replace("5e000000-0000-4000-8000-000000000007", &id(n));
         put(&folder.join(id(n)).with_extension("jsonl"), text.as_bytes());
@@ -280,12 +281,11 @@ fn no_link_below_a_root_is_followed_out_of_it() {
     let here = at("here");
     session(&here.join(".claude/projects/-secret"), 9);
     session(&here.join(".codex/sessions"), 8);
-    let script = fixtures.join("opencode/prompts_are_input_and_cache/log.sql");
     let database = here.join(".local/share/opencode/opencode.db");
     fs::create_dir_all(database.parent().unwrap()).unwrap();
     let writer = rusqlite::Connection::open(&database).unwrap();
     writer
-        .execute_batch(&fs::read_to_string(script).unwrap())
+        .execute_batch(&fixture("opencode/prompts_are_input_and_cache/log.sql"))
         .unwrap();
     drop(writer);
     put(&here.join("projects.json"), b"{\"projects\":[]}");

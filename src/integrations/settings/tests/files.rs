@@ -296,7 +296,7 @@ fn what_a_killed_program_left_beside_settings_is_removed() {
     assert_eq!(left, expected);
 }
 
-/// What the parser for changes accepts and no agent reads.
+/// The parser for changes accepts more than agents read.
 #[test]
 fn settings_that_are_not_json_are_not_changed() {
     for (text, is_read) in [
