@@ -119,12 +119,10 @@ fn usual_on(system: &dyn FileSystem, formats: &[&'static Format], user: &User) -
 /// thousands of folders without logs. No link leads out of the folder or, in another system, out of that.
 pub fn given(formats: &[&'static Format], folder: PathBuf) -> Vec<SearchRoot> {
     let around = system_around(&folder);
-    let outermost = match folder.parent() {
-        _ if around.is_some() => around.clone().unwrap_or_default(),
-        Some(parent) if folder.is_file() => parent.to_path_buf(),
-        _ => folder.clone(),
-    };
-    let system: Arc<dyn FileSystem> = Arc::new(Rooted::new(outermost));
+    // A file has others beside it.
+    let parent = folder.parent().filter(|_| folder.is_file());
+    let outermost = around.as_deref().or(parent).unwrap_or(&folder);
+    let system: Arc<dyn FileSystem> = Arc::new(Rooted::new(outermost.to_path_buf()));
     let mut roots = Vec::new();
     if around.as_ref() == Some(&folder) {
         for home in homes_in(&*system, &folder) {
