@@ -106,6 +106,7 @@
 //! | the bytes of a store: a file, compressed, several in a row, a folder | [`ingest::bytes::source`] |
 //! | threads, and the order of reading | [`ingest`] |
 //! | the session that an id, a folder, a process or a tool call refers to | [`ingest::discover::which`] |
+//! | folders that may be somebody else's, out of which no link leads | [`files::Root`], [`ingest::bytes::source::file_system::Rooted`] |
 //! | files that agents write beside their logs | [`ingest::sidecar`] |
 //! | lines of any length in bounded memory | [`ingest::bytes::lines`], [`ingest::bytes::elide`] |
 //! | search | [`ingest::search`]; on the screens [`tui::app::search`] |

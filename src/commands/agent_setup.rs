@@ -131,6 +131,11 @@ impl AgentSetup {
     fn make(&self, changes: &[Change], is_any: bool, call: &mut Call<'_>) -> Result<()> {
         let folders = &call.user.folders;
         let shown = |path: &Path| inert(&folders.display(path)).into_owned();
+        if self.write {
+            changes
+                .iter()
+                .for_each(|change| settings::sweep(&change.path));
+        }
         let changes = changes.iter().filter(|change| change.is_some());
         let changes: Vec<&Change> = changes.collect();
         if changes.is_empty() {

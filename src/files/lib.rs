@@ -12,6 +12,7 @@ mod platform;
 pub mod swap;
 #[cfg(any(test, feature = "testing"))]
 pub mod waiting;
+mod within;
 
 pub use platform::{
     HAS_TERMINAL_VARIABLES, Process, Processes, bytes_read, change_time, check_reader, check_room,
@@ -19,6 +20,8 @@ pub use platform::{
     is_exhausted, is_pipe, kill_group, links, memory_in_use, of_system, open_pipe, parent_process,
     remote_file_system, system_zone, watch_limit_hint,
 };
+
+pub use within::{Root, within};
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read, Write};
@@ -44,6 +47,29 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// If it is not a file; the error names what it is.
 pub fn look(path: &Path) -> io::Result<Metadata> {
     let meta = fs::metadata(path)?;
+    check_is_file(&meta)?;
+    Ok(meta)
+}
+
+/// Opens the file at a path, to be read, unless it is a link.
+///
+/// # Errors
+///
+/// If it is not a file; the error names what it is.
+pub fn open_itself(path: &Path) -> io::Result<File> {
+    look_at_itself(path)?;
+    let file = platform::reading_itself().open(path)?;
+    check_is_file(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Returns the system's metadata of the file at a path, unless it is a link.
+///
+/// # Errors
+///
+/// If it is not a file; the error names what it is.
+pub fn look_at_itself(path: &Path) -> io::Result<Metadata> {
+    let meta = fs::symlink_metadata(path)?;
     check_is_file(&meta)?;
     Ok(meta)
 }
@@ -221,7 +247,7 @@ pub fn is_absent(error: &io::Error) -> bool {
 fn leads_out() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
-        "it is a link that leads out of the session's folder, which is not followed",
+        "it is a link that leads out of its folder, which is not followed",
     )
 }
 

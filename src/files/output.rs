@@ -125,6 +125,12 @@ fn is_there() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, why)
 }
 
+/// Returns the name of a file from that of an incomplete one, and the process that made it; `None`: it is none.
+pub(super) fn unfinished(name: &str) -> Option<(&str, u32)> {
+    let (of, process) = name.strip_prefix('.')?.rsplit_once(".unfinished-")?;
+    Some((of, process.parse().ok()?))
+}
+
 /// Returns a free name beside a path, with a word for what is there.
 fn beside(path: &Path, what: &str) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");

@@ -51,13 +51,43 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> 
     replaced
 }
 
-/// Makes an empty file that only the user may read, and its folder, unless it is there.
+/// Opens a file of the program, to be read. Nobody but the program makes it, so it is no link.
+///
+/// # Errors
+///
+/// If it is not a file; the error names what it is.
+pub fn open(path: &Path) -> io::Result<File> {
+    super::open_itself(path)
+}
+
+/// Returns the text of a file of the program, at most `limit` bytes.
+///
+/// # Errors
+///
+/// As [`open`] and [`super::read_text`].
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    super::text(super::read_all(open(path)?, limit)?)
+}
+
+/// Returns the path of a file of the program for a library that opens it and refuses links: its folder may be linked.
+pub fn unlinked(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match folder.zip(path.file_name()) {
+        Some((folder, name)) => folder.join(name),
+        None => path.to_path_buf(),
+    }
+}
+
+/// Makes an empty file that only the user may read, and its folder, unless it is there. A link in its place is removed.
 ///
 /// # Errors
 ///
 /// As [`create_folder`], and if the file cannot be made.
 pub fn create(path: &Path) -> io::Result<()> {
     create_folder(path.parent().unwrap_or(Path::new(".")))?;
+    if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        fs::remove_file(path)?;
+    }
     match platform::private_file().open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),

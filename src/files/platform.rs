@@ -19,8 +19,8 @@ pub use here::{
     watch_limit_hint,
 };
 pub(crate) use here::{
-    copy_ownership, exchange, is_closed_to_its_owner, kind_name, open_to_all, private_file,
-    private_folder, reading,
+    copy_ownership, exchange, is_closed_to_its_owner, is_running, kind_name, open_to_all,
+    private_file, private_folder, reading, reading_itself,
 };
 pub use ignored::ignored_signals;
 pub use processes::{Process, Processes};

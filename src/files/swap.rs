@@ -1,6 +1,6 @@
 //! Files that other programs write too. They are replaced only if nobody has changed them since they were read.
 
-use super::output::{Guard, rename_new};
+use super::output::{self, Guard, rename_new};
 use super::platform;
 use std::fs;
 use std::io::{self, Write};
@@ -58,6 +58,22 @@ pub fn swap(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> io::Res
 pub fn write_like(path: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
     let guard = written(path, bytes, like)?;
     guard.at_once(|new| fs::rename(new, path))
+}
+
+/// Removes the incomplete files in the folder of a path that programs which have ended left, if `is_meant` holds for the
+/// file that each was meant for.
+pub fn remove_left(path: &Path, is_meant: impl Fn(&Path) -> bool) {
+    let folder = super::or_current_folder(path.parent().unwrap_or(Path::new("")));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some((of, process)) = name.to_str().and_then(output::unfinished) else {
+            continue;
+        };
+        if is_meant(&path.with_file_name(of)) && !platform::is_running(process) {
+            // Another of us may have removed it.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Returns a complete file beside this path, with the permissions and the owner of the file `like`. If there is none,
@@ -167,9 +183,11 @@ fn is(content: &Option<Vec<u8>>, bytes: &[u8]) -> bool {
     content.as_deref() == Some(bytes)
 }
 
-/// Returns the bytes of a file; `None`: there is none.
+/// Returns the bytes of a file; `None`: there is none. Links to it were resolved before: one that is there now was put
+/// there meanwhile.
 fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match super::read(path, LARGEST) {
+    let file = super::open_itself(path);
+    match file.and_then(|file| super::read_all(file, LARGEST)) {
         Err(error) if super::is_absent(&error) => Ok(None),
         read => read.map(Some),
     }

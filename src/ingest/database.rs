@@ -15,6 +15,9 @@ pub(crate) mod tables;
 mod tests;
 mod version;
 
+pub(crate) use copy::names_another;
+#[cfg(test)]
+pub(crate) use version::JOURNAL_MAGIC;
 pub(crate) use version::{JOURNAL_SUFFIX, are_files, beside};
 pub use version::{log_bytes, owner};
 
@@ -48,7 +51,7 @@ const LONGEST_QUERY: Duration = Duration::from_secs(20);
 
 /// A database that contains sessions.
 pub struct Database {
-    path: Arc<PathBuf>,
+    at: Location,
     spec: &'static DatabaseSpec,
     /// Decides when it is looked at again.
     clock: Clock,
@@ -72,15 +75,25 @@ pub struct Session {
 type Sessions = Arc<HashMap<Arc<str>, Session>>;
 
 impl Database {
-    /// Returns the database at a path.
-    pub fn new(path: &Arc<PathBuf>, spec: &'static DatabaseSpec, clock: &Clock) -> Database {
+    /// Returns the database at a place on this machine.
+    pub fn new(at: &Location, spec: &'static DatabaseSpec, clock: &Clock) -> Database {
         Database {
-            path: Arc::clone(path),
+            at: at.clone(),
             spec,
             clock: clock.clone(),
             longest_query: LONGEST_QUERY,
             state: Mutex::default(),
         }
+    }
+
+    /// Returns the path at which it is opened.
+    fn path(&self) -> io::Result<PathBuf> {
+        self.at.system.place(&self.at.path)
+    }
+
+    /// Returns its files now.
+    fn files(&self) -> io::Result<Files> {
+        Files::of(&self.path()?)
     }
 
     /// Returns true if its tables are those of the spec.
@@ -116,7 +129,7 @@ impl Database {
 
     /// Returns the time at which it was last written to.
     pub fn modified(&self) -> Option<Timestamp> {
-        Files::of(&self.path).ok()?.modified()
+        self.files().ok()?.modified()
     }
 
     /// Returns the stamp of a session.
@@ -172,7 +185,7 @@ impl Database {
 
     /// Returns the first bytes of its file.
     pub(crate) fn head(&self) -> io::Result<Vec<u8>> {
-        head(&Location::here(self.path.as_path()))
+        head(&self.at)
     }
 
     /// Reads a piece of a session's rows: a shorter one if the last did not count.

@@ -414,8 +414,10 @@ impl<'s> Walk<'s> {
     }
 
     fn link(&mut self, root: &SearchRoot, path: &Path, depth: usize) {
-        let Ok(real) = self.system.real(path) else {
-            return;
+        let real = match self.system.real(path) {
+            Ok(real) => real,
+            Err(e) if e.kind() == io::ErrorKind::InvalidInput => return self.unfollowed.add(path),
+            Err(_) => return,
         };
         let is_named_as_log = self.is_named_as_log(path);
         let Ok(stat) = self.system.stat(&real) else {
@@ -501,7 +503,7 @@ impl<'s> Walk<'s> {
         }
         let at = self.at(path);
         if let StoreKind::Database(spec) = claim.store {
-            return self.add_database(&at.path, file, format, spec);
+            return self.add_database(&at, file, format, spec);
         }
         let Some(store) = store.or_else(|| store::open(claim.store, &at)) else {
             return;

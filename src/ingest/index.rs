@@ -8,6 +8,8 @@
 //! and of the last change of the file, in nanoseconds. Nothing continues from the index: a log that has changed, or
 //! is opened, is read again. So no hash of its content is needed to trust what follows.
 //!
+//! The file is trusted as little as a log: it has these tables and nothing else, and a statement has a limit of steps.
+//!
 //! Any fault of the file costs only time: a damaged file is removed, and one that another program holds is not used
 //! this time. The content that a program with other rules has written is replaced: checksums begin with the version.
 //! The only texts in it are the names of sessions.
@@ -211,7 +213,8 @@ impl Index {
         }
         for table in Part::iter().map(<&str>::from) {
             connection.execute_batch(&format!(
-                "DROP TABLE IF EXISTS {table}; CREATE TABLE {table}({COLUMNS})"
+                "DROP TABLE IF EXISTS {table}; CREATE TABLE {}",
+                definition(table)
             ))?;
         }
         connection.pragma_update(None, "user_version", self.user_version())
@@ -261,6 +264,18 @@ impl Index {
             .map(|(id, _)| id)
             .collect()
     }
+}
+
+/// Returns the table of a part, as it is made.
+fn definition(table: &str) -> String {
+    format!("{table}({COLUMNS})")
+}
+
+/// Returns true if a table is made by this program, by its text in the schema.
+fn is_own_table(sql: &str) -> bool {
+    let definition_of = |sql: &str| sql.strip_prefix("CREATE TABLE ").map(str::to_owned);
+    let mut own = Part::iter().map(|part| definition(part.into()));
+    definition_of(sql).is_some_and(|sql| sql == earlier::TABLE || own.any(|own| own == sql))
 }
 
 /// Returns the rows of a part.

@@ -70,7 +70,7 @@ impl SidecarStore {
             log: log.clone(),
             folder: (spec.folder)(&log.path),
             named,
-            rows: database.and_then(|database| SidecarRows::new(database, &log.path, clock)),
+            rows: database.and_then(|database| SidecarRows::new(database, log, clock)),
             files: Mutex::default(),
         }
     }

@@ -13,7 +13,7 @@ mod plugin;
 mod program;
 mod toml;
 
-pub use file::{Backup, Change, write};
+pub use file::{Backup, Change, sweep, write};
 pub use program::Program;
 
 use super::agent::Agent;
@@ -122,7 +122,7 @@ pub fn enter(
     program: &Program,
     other: OtherCommand,
 ) -> Result<Vec<Change>, Refusal> {
-    let entered = changes(agent, parts, user, |target, before| {
+    let entered = changes(agent, parts, user, program, |target, before| {
         let text = before.unwrap_or_default();
         let (path, mut text) = (&target.path, text.to_owned());
         for part in &target.parts {
@@ -142,8 +142,8 @@ pub fn enter(
         }
         Ok((Some(text), true))
     });
-    with_plugin(entered?, agent, parts, user, |folder| {
-        plugin::enter(folder, program)
+    with_plugin(entered?, agent, parts, user, |folder, within| {
+        plugin::enter(folder, within, program)
     })
 }
 
@@ -159,38 +159,21 @@ pub fn take_out(
     user: &User,
     program: &Program,
 ) -> Result<Vec<Change>, Refusal> {
-    let taken_out = changes(agent, parts, user, |target, now| {
+    let taken_out = changes(agent, parts, user, program, |target, now| {
         let Some(now) = now else {
             return Ok((None, false));
         };
         let backup = Backup::of(&target.path, now).filter(|_| target.is_whole(agent));
-        let original = backup.as_ref().and_then(Backup::read);
-        let mut text = original.clone().unwrap_or_else(|| now.to_owned());
-        for part in &target.parts {
-            text = match target.place.form {
-                Form::Toml => {
-                    let taken_out = toml::take_out(&text, program);
-                    taken_out.map_err(|why| unclear(&target.path, why))?
-                }
-                Form::Json(_) => {
-                    let json = Json::read(&text, Syntax::Loose);
-                    let json = json.map_err(|why| unclear(&target.path, why))?;
-                    let is_unchanged = !entries::take_out(&json, agent, *part, program);
-                    if is_unchanged {
-                        continue;
-                    }
-                    json.text()
-                }
-            };
-        }
+        let kept = backup.as_ref().and_then(Backup::read);
+        // Earlier versions kept what they had made themselves.
+        let is_original = |text: &String| !target.is_made_by_us(text, agent, program);
+        let original = kept.clone().filter(is_original);
+        let text = original.as_deref().unwrap_or(now);
+        let text = target.without(text, &target.parts, agent, program)?;
         // A file that we made is gone again.
-        let is_ours = original.is_none() && !Backup::exists(&target.path);
-        let is_empty = match target.place.form {
-            Form::Toml => text.trim().is_empty(),
-            Form::Json(_) => entries::is_empty(&text),
-        };
+        let is_ours = original.is_none() && (kept.is_some() || !Backup::exists(&target.path));
         let is_changed = text != now;
-        let after = Some(text).filter(|_| !(is_ours && is_empty && is_changed));
+        let after = Some(text).filter(|text| !(is_ours && target.is_empty(text) && is_changed));
         Ok((after, !target.is_whole(agent)))
     });
     with_plugin(taken_out?, agent, parts, user, plugin::take_out)
@@ -202,11 +185,11 @@ fn with_plugin(
     agent: Agent,
     parts: &[Part],
     user: &User,
-    of_plugin: impl Fn(&Path) -> Result<Vec<Change>, Refusal>,
+    of_plugin: impl Fn(&Path, &Path) -> Result<Vec<Change>, Refusal>,
 ) -> Result<Vec<Change>, Refusal> {
     if parts.contains(&Part::Plugin) {
         let folder = folder(agent, user).ok_or(Refusal::NoHome(agent.id()))?;
-        changes.extend(of_plugin(&folder)?);
+        changes.extend(of_plugin(&folder, &around(&folder, user))?);
     }
     Ok(changes)
 }
@@ -214,19 +197,60 @@ fn with_plugin(
 /// A file of settings, and the parts that are entered in it.
 struct Target {
     path: PathBuf,
+    /// A folder around it that stays.
+    within: PathBuf,
     place: Place,
     parts: Vec<Part>,
 }
 
 impl Target {
+    /// Returns a text of the file without these parts.
+    fn without(
+        &self,
+        text: &str,
+        parts: &[Part],
+        agent: Agent,
+        program: &Program,
+    ) -> Result<String, Refusal> {
+        let mut text = text.to_owned();
+        for part in parts {
+            let taken_out = match self.place.form {
+                Form::Toml => toml::take_out(&text, program).map(Some),
+                Form::Json(_) => Json::read(&text, Syntax::Loose).map(|json| {
+                    entries::take_out(&json, agent, *part, program).then(|| json.text())
+                }),
+            };
+            let taken_out = taken_out.map_err(|why| unclear(&self.path, why))?;
+            text = taken_out.unwrap_or(text);
+        }
+        Ok(text)
+    }
+
+    /// Returns true if nothing is in a text of the file.
+    fn is_empty(&self, text: &str) -> bool {
+        match self.place.form {
+            Form::Toml => text.trim().is_empty(),
+            Form::Json(_) => entries::is_empty(text),
+        }
+    }
+
+    /// Returns true if a text of the file has parts of ours and nothing else: there was no file before.
+    fn is_made_by_us(&self, text: &str, agent: Agent, program: &Program) -> bool {
+        let rest = self.without(text, &self.all(agent), agent, program);
+        rest.is_ok_and(|rest| rest != text && self.is_empty(&rest))
+    }
+
+    /// Returns all the parts that can be in it.
+    fn all(&self, agent: Agent) -> Vec<Part> {
+        let mut all = parts(agent);
+        all.retain(|part| place(agent, *part).is_some_and(|it| it.below == self.place.below));
+        all
+    }
+
     /// Returns true if these are all the parts that can be in it.
     fn is_whole(&self, agent: Agent) -> bool {
-        let is_here =
-            |part: &Part| place(agent, *part).is_some_and(|it| it.below == self.place.below);
-        parts(agent)
-            .iter()
-            .filter(|part| is_here(part))
-            .all(|part| self.parts.contains(part))
+        let all = self.all(agent);
+        all.iter().all(|part| self.parts.contains(part))
     }
 }
 
@@ -236,6 +260,7 @@ fn changes(
     agent: Agent,
     parts: &[Part],
     user: &User,
+    program: &Program,
     edit: impl Fn(&Target, Option<&str>) -> Result<(Option<String>, bool), Refusal>,
 ) -> Result<Vec<Change>, Refusal> {
     let mut targets: Vec<Target> = Vec::new();
@@ -247,12 +272,13 @@ fn changes(
         let Some(place) = place(agent, *part) else {
             continue;
         };
-        let path = folder(agent, user).ok_or(Refusal::NoHome(agent.id()))?;
-        let path = path.join(place.below);
+        let folder = folder(agent, user).ok_or(Refusal::NoHome(agent.id()))?;
+        let path = folder.join(place.below);
         match targets.iter_mut().find(|target| target.path == path) {
             Some(target) => target.parts.push(*part),
             None => targets.push(Target {
                 path,
+                within: around(&folder, user),
                 place,
                 parts: vec![*part],
             }),
@@ -261,14 +287,24 @@ fn changes(
     let change = |target: &Target| {
         let before = file::read(&target.path)?;
         let (after, has_ours) = edit(target, before.as_deref())?;
+        let is_made = |text: &String| target.is_made_by_us(text, agent, program);
+        let has_original = Backup::exists(&target.path) || !before.as_ref().is_some_and(is_made);
         Ok(Change {
             path: target.path.clone(),
             before,
             after,
-            has_ours,
+            has_ours: has_ours && has_original,
+            within: target.within.clone(),
         })
     };
     targets.iter().map(change).collect()
+}
+
+/// Returns the folder around an agent's that stays: the user's home or, if it is elsewhere, the one that it is in.
+fn around(agent: &Path, user: &User) -> PathBuf {
+    let home = user.folders.home.as_deref();
+    let home = home.filter(|home| agent.starts_with(home) && agent != *home);
+    home.or(agent.parent()).unwrap_or(agent).to_path_buf()
 }
 
 fn unclear(path: &Path, why: String) -> Refusal {

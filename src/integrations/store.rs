@@ -39,8 +39,8 @@ pub fn load<T: Entry>(folder: &Path, agent: &str, session: &str) -> Option<T> {
 }
 
 fn read<T: Entry>(path: &Path, agent: &str, session: &str) -> Option<T> {
-    let bytes = files::read(path, LARGEST_FILE).ok()?;
-    let kept: T = serde_json::from_slice(&bytes).ok()?;
+    let text = own::read_text(path, LARGEST_FILE).ok()?;
+    let kept: T = serde_json::from_str(&text).ok()?;
     // Two ids may have one hash.
     (kept.whose() == (agent, session)).then_some(kept)
 }
@@ -67,7 +67,9 @@ pub fn save<T: Entry>(folder: &Path, kept: &T) -> io::Result<()> {
 }
 
 fn is_older(path: &Path, age: Duration) -> bool {
-    let written = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let written = fs::symlink_metadata(path)
+        .and_then(|meta| meta.modified())
+        .ok();
     let since = written.and_then(|at| at.elapsed().ok());
     since.is_some_and(|since| since > age)
 }
@@ -136,7 +138,7 @@ impl<T: Entry> Reader<T> {
         let seen = names.get_mut(&name)?;
         if seen.is_none() {
             let path = folder.join(&name);
-            let meta = files::look(&path).ok()?;
+            let meta = files::look_at_itself(&path).ok()?;
             let stamp = (meta.modified().ok()?, meta.len());
             let known = self.read.get(&name).filter(|it| (it.0, it.1) == stamp);
             let kept = match known {
@@ -194,6 +196,28 @@ mod tests {
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!(mode(&files[0].path()), 0o600);
             assert_eq!(mode(&folder), 0o700);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_read_and_what_it_leads_to_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let [own, other] = ["own", "other"].map(|name| dir.path().join(name));
+        save(&other, &said("a", 7_000)).unwrap();
+        fs::create_dir(&own).unwrap();
+        let path = own.join(name("claude-code", "a"));
+        let theirs = other.join(path.file_name().unwrap());
+        std::os::unix::fs::symlink(theirs, &path).unwrap();
+        assert_eq!(load::<ClientRecord>(&own, "claude-code", "a"), None);
+        assert!(
+            Reader::<ClientRecord>::new(Some(own.clone()))
+                .of("claude-code", "a")
+                .is_none()
+        );
+        save(&own, &said("a", 8_000)).unwrap();
+        for (folder, window) in [(&own, 8_000), (&other, 7_000)] {
+            assert_eq!(load(folder, "claude-code", "a"), Some(said("a", window)));
         }
     }
 

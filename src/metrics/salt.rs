@@ -52,7 +52,7 @@ impl Salt {
 
     /// Returns the salt in a file; `None`: there is none, or something else.
     fn kept(path: &Path) -> std::io::Result<Option<Salt>> {
-        let text = match files::read_text(path, MOST) {
+        let text = match own::read_text(path, MOST) {
             Ok(text) => text,
             Err(error) if files::is_absent(&error) => return Ok(None),
             Err(error) => return Err(error),

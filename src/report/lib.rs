@@ -242,12 +242,18 @@ impl ReportContext {
     }
 
     /// Returns the root of a file or folder that the user names. Its path is made whole, because a log's settings
-    /// depend on that.
+    /// depend on that. It is in the file system of the root around it, if there is one.
     pub fn given(&self, path: PathBuf) -> SearchRoot {
         let path = self.user.whole(path);
-        match self.forced {
+        let around = self.roots.iter().find(|root| path.starts_with(root.path()));
+        let system = around.map(SearchRoot::system);
+        let given = match self.forced {
             Some(format) => SearchRoot::Forced(format, path),
             None => SearchRoot::Given(path),
+        };
+        match system {
+            Some(system) => SearchRoot::In(system, Box::new(given)),
+            None => given,
         }
     }
 

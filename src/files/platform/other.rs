@@ -16,6 +16,11 @@ pub(crate) fn reading() -> OpenOptions {
     options
 }
 
+/// Returns options to read a file. The standard library has none that refuses a link.
+pub(crate) fn reading_itself() -> OpenOptions {
+    reading()
+}
+
 /// Returns options to write a new file. The folders of a user are the user's alone.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -75,6 +80,11 @@ pub fn is_exhausted(_: &io::Error) -> bool {
 /// Returns nothing: no limit is known.
 pub fn watch_limit_hint(_: &io::Error) -> &'static str {
     ""
+}
+
+/// Returns true: the standard library does not know which processes there are.
+pub(crate) fn is_running(_: u32) -> bool {
+    true
 }
 
 /// Returns nothing: the standard library does not know which process has started this one.

@@ -93,7 +93,12 @@ impl Processes {
 
     /// Looks up a process; `None`: there is no such process, or it has ended.
     pub fn look_up(&self, pid: u32) -> Option<Process> {
-        match read_stat(&self.of(pid)) {
+        let process = self.of(pid);
+        // The folder may be somebody else's.
+        if fs::symlink_metadata(&process).is_ok_and(|meta| meta.is_symlink()) {
+            return None;
+        }
+        match read_stat(&process) {
             Some(stat) => started(&stat).map(Process::Exists),
             None if self.folder.join("self/stat").exists() => None,
             None => Some(Process::Unknown),
@@ -102,7 +107,8 @@ impl Processes {
 }
 
 fn read_stat(process: &Path) -> Option<String> {
-    let stat = crate::read(&process.join("stat"), LARGEST).ok()?;
+    let file = crate::open_itself(&process.join("stat")).ok()?;
+    let stat = crate::read_all(file, LARGEST).ok()?;
     Some(String::from_utf8_lossy(&stat).into_owned())
 }
 

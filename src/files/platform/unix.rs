@@ -18,7 +18,8 @@ use nix::sys::signal::{SigSet, Signal};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{
-    Pid, Signal as Kill, WaitId, WaitIdOptions, geteuid, kill_process_group, waitid,
+    Pid, Signal as Kill, WaitId, WaitIdOptions, geteuid, kill_process_group, test_kill_process,
+    waitid,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, Permissions};
@@ -38,6 +39,14 @@ pub(crate) fn reading() -> OpenOptions {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+/// Returns options to read a file that is not a link, as [`reading`].
+pub(crate) fn reading_itself() -> OpenOptions {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    let mut options = reading();
+    options.custom_flags(flags.bits().cast_signed());
     options
 }
 
@@ -239,6 +248,12 @@ pub fn system_zone() -> Option<(String, PathBuf)> {
     let (_, name) = file.to_str()?.split_once("zoneinfo/")?;
     let is_variant = name.starts_with("posix/") || name.starts_with("right/");
     (!is_variant).then(|| (name.to_owned(), Path::new("/etc").join(&file)))
+}
+
+/// Returns true if there is a process with this number on this machine.
+pub(crate) fn is_running(process: u32) -> bool {
+    let pid = process.try_into().ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
 /// Returns the process that has started this one.

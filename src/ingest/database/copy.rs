@@ -47,7 +47,7 @@ pub fn copy(path: &Path, files: Files) -> io::Result<(TempDir, PathBuf)> {
 /// open that path, and delete the file there when it has rolled the journal back
 /// (<https://www.sqlite.org/tempfiles.html>, 2.5). The path is followed by its length, its checksum and the magic
 /// number of a journal (<https://www.sqlite.org/fileformat2.html>, 3).
-fn names_another(journal: &Path) -> io::Result<bool> {
+pub fn names_another(journal: &Path) -> io::Result<bool> {
     let mut file = files::open(journal)?;
     if file.metadata()?.len() < JOURNAL_MAGIC.len() as u64 {
         return Ok(false);

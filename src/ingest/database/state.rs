@@ -67,7 +67,7 @@ impl State {
         if self.due.is_some() {
             return Ok(());
         }
-        let files = Files::of(&database.path)?;
+        let files = database.files()?;
         self.next_look = Some(now + LOOK_INTERVAL);
         if self.seen == Some(files) {
             return Ok(());
@@ -103,7 +103,7 @@ impl State {
 
     pub(super) fn look(&mut self, database: &Database, id: &Arc<str>) -> io::Result<Stamp> {
         let now = database.clock.now();
-        let files = Files::of(&database.path)?;
+        let files = database.files()?;
         let listed = self.sessions.get(id).filter(|_| self.seen == Some(files));
         if let Some(session) = listed {
             return Ok(session.stamp);
@@ -168,7 +168,7 @@ impl State {
             // SQLite has no error for a file that is gone since it was looked at.
             let result = self
                 .try_read(database, &mut read)
-                .or_else(|e| Files::of(&database.path).and(Err(e)));
+                .or_else(|e| database.files().and(Err(e)));
             match &result {
                 Err(e) if (is_busy(e) || may_have_changed) && tries < MOST_READ_TRIES => tries += 1,
                 _ => break result,
@@ -192,7 +192,7 @@ impl State {
         database: &Database,
         read: &mut impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<Option<T>> {
-        let path = &database.path;
+        let path = &database.path()?;
         let files = Files::of(path)?;
         if files.is_empty() {
             return Ok(None);

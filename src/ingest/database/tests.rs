@@ -49,7 +49,7 @@ impl Agent {
 
     /// Its database, which is looked at by its clock.
     fn database(&self, spec: &'static DatabaseSpec) -> Database {
-        Database::new(&Arc::new(self.path.clone()), spec, &self.clock)
+        Database::new(&Location::here(self.path.as_path()), spec, &self.clock)
     }
 
     /// Follows a session.

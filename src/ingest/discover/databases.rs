@@ -1,7 +1,7 @@
 //! Databases: the agents that they belong to, and their sessions.
 
 use super::{FileFormat, Scanner, Walk};
-use crate::bytes::source::file_system::{Local, Location};
+use crate::bytes::source::file_system::Location;
 use crate::database::Database;
 use crate::log::LogFile;
 use crate::log::problem;
@@ -11,7 +11,6 @@ use formats::{Format, StoreKind};
 use model::lists::sessions::{FileFacts, FileId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Scanner {
@@ -22,7 +21,7 @@ impl Scanner {
         }
         let path = &at.path;
         let fits = |format: &&&'static Format| match format.store(head) {
-            Some(StoreKind::Database(spec)) => Database::new(path, spec, &self.clock).fits(),
+            Some(StoreKind::Database(spec)) => Database::new(at, spec, &self.clock).fits(),
             _ => false,
         };
         let is_named = |format: &&&'static Format| {
@@ -41,12 +40,12 @@ impl Scanner {
     fn database(
         &mut self,
         format: &'static Format,
-        path: &Arc<PathBuf>,
+        at: &Location,
         spec: &'static DatabaseSpec,
     ) -> Arc<Database> {
-        let key = (format.id, path.to_path_buf());
+        let key = (format.id, at.path.to_path_buf());
         let clock = &self.clock;
-        let new = || Arc::new(Database::new(path, spec, clock));
+        let new = || Arc::new(Database::new(at, spec, clock));
         Arc::clone(self.databases.entry(key).or_insert_with(new))
     }
 }
@@ -55,15 +54,16 @@ impl Walk<'_> {
     /// Adds the sessions of a database.
     pub(super) fn add_database(
         &mut self,
-        path: &Arc<PathBuf>,
+        at: &Location,
         file: FileId,
         format: &'static Format,
         spec: &'static DatabaseSpec,
     ) {
-        if !self.system.is_here() {
+        let path = &at.path;
+        if !at.system.is_here() {
             return self.problem(path, REMOTE_DATABASE.to_owned());
         }
-        let database = self.scanner.database(format, path, spec);
+        let database = self.scanner.database(format, at, spec);
         let (sessions, error) = database.sessions();
         if let Some(due) = database.due() {
             self.found.locked.push((Arc::clone(path), due));
@@ -93,7 +93,7 @@ impl Walk<'_> {
                     modified: session.stamp.modified().or(of_all),
                     host: None,
                 },
-                system: Arc::new(Local),
+                system: Arc::clone(&at.system),
                 format,
                 store: Arc::new(SessionRows::new(&database, &session.id)),
                 sidecar: None,

@@ -78,6 +78,15 @@ pub(super) struct UnfollowedLinks {
     first: PathBuf,
 }
 
+impl UnfollowedLinks {
+    pub(super) fn add(&mut self, path: &Path) {
+        if self.count == 0 {
+            self.first = path.to_path_buf();
+        }
+        self.count += 1;
+    }
+}
+
 impl Walk<'_> {
     /// Returns true if a link in a folder that the user named leads out of it: that folder may be somebody else's. An
     /// agent's own folders are the user's, who may have linked their content; but a link to a folder around them, such
@@ -88,10 +97,7 @@ impl Walk<'_> {
             None => !self.is_below_root(real),
         };
         if leads_out {
-            if self.unfollowed.count == 0 {
-                self.unfollowed.first = path.to_path_buf();
-            }
-            self.unfollowed.count += 1;
+            self.unfollowed.add(path);
         }
         leads_out
     }

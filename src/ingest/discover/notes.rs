@@ -10,7 +10,7 @@ use model::event::Cause;
 use model::values::hooked::HookedCompaction;
 use model::window::{Breakdown, ClientCompaction, ClientStatus};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folders in which the program keeps its state in a home, where the environment there is not known: on Linux and
 /// macOS, and on Windows.
@@ -32,11 +32,11 @@ struct NotedFolder {
 }
 
 impl NotedFolder {
-    /// Returns the notes in a folder for state; `None`: there are none.
-    fn new(state: Option<PathBuf>) -> NotedFolder {
+    /// Returns the notes in a folder for state; `None`: there are none. `real` finds the folders in it.
+    fn new(state: Option<&Path>, real: impl Fn(PathBuf) -> Option<PathBuf>) -> NotedFolder {
         NotedFolder {
-            clients: store::Reader::new(state.as_deref().map(client_record::folder)),
-            hooks: store::Reader::new(state.as_deref().map(hook_notes::folder)),
+            clients: store::Reader::new(state.map(client_record::folder).and_then(&real)),
+            hooks: store::Reader::new(state.map(hook_notes::folder).and_then(&real)),
         }
     }
 
@@ -50,7 +50,7 @@ impl Notes {
     /// Returns the notes of the user with these folders, of which nothing was read yet.
     pub(super) fn new(folders: &Folders) -> Notes {
         Notes {
-            own: NotedFolder::new(folders.state_folder()),
+            own: NotedFolder::new(folders.state_folder().as_deref(), Some),
             others: HashMap::new(),
         }
     }
@@ -79,8 +79,14 @@ impl Notes {
             });
             let mut folders = folders.filter_map(|folders| folders.state_folder());
             // A link may lead to the notes of this user.
-            let folder = folders.find(|folder| files::below(home, folder).is_ok())?;
-            Some(NotedFolder::new(Some(folder)))
+            let outermost = origin.outermost().unwrap_or(home);
+            let folder = folders.find_map(|folder| files::within(outermost, &folder).ok())?;
+            let real = |folder: PathBuf| match files::within(outermost, &folder) {
+                // It may come.
+                Err(e) if files::is_absent(&e) => Some(folder),
+                real => real.ok(),
+            };
+            Some(NotedFolder::new(Some(&folder), real))
         });
         noted.as_mut()
     }

@@ -127,8 +127,9 @@ impl Origin {
         match &self.system {
             System::Own | System::Here => Processes::default(),
             System::Other(root) => {
-                let root = root.clone().unwrap_or_default();
-                Processes::in_folder(root.join("proc"))
+                let folder = |root: &PathBuf| files::within(root, &root.join("proc")).ok();
+                let folder = root.as_ref().and_then(folder);
+                Processes::in_folder(folder.unwrap_or_else(|| "/dev/null".into()))
             }
         }
     }
@@ -146,9 +147,10 @@ impl Origin {
         let is_believed =
             || home.is_some_and(|home| path.starts_with(home)) || is_named_after(log, path);
         let is_read = is_local(path) && !is_up && is_believed();
+        let theirs = home.filter(|home| !self.is_own() && path.starts_with(home));
         is_read.then(|| NamedFolder {
             path: path.to_path_buf(),
-            within: path.to_path_buf(),
+            within: theirs.map_or(path, |home| home).to_path_buf(),
         })
     }
 
@@ -158,7 +160,7 @@ impl Origin {
         let parts = parts_there(cwd)?;
         let in_home = self.home.as_ref().and_then(|home| {
             let path = home.join(below_home(home, &parts)?);
-            let within = home.clone();
+            let within = self.outermost().unwrap_or(home).to_path_buf();
             Some(NamedFolder { path, within })
         });
         in_home.or_else(|| match &self.system {

@@ -11,6 +11,7 @@ use formats::{Registry, RegistryEntry};
 use model::values::process_activity::ProcessActivity;
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -47,18 +48,22 @@ impl Registries<'_> {
         let sessions = self
             .known
             .entry(agent.join(registry.folder))
-            .or_insert_with_key(|folder| read(registry, folder, &origin.processes()));
+            .or_insert_with_key(|folder| {
+                let real = log.system.place(folder);
+                read(registry, real, &origin.processes())
+            });
         sessions.get(id).copied()
     }
 }
 
 fn read(
     registry: &Registry,
-    folder: &Path,
+    folder: io::Result<PathBuf>,
     processes: &Processes,
 ) -> HashMap<String, ProcessActivity> {
     let mut sessions = HashMap::new();
-    let files = fs::read_dir(folder)
+    let files = folder
+        .and_then(fs::read_dir)
         .into_iter()
         .flatten()
         .take(MOST_FILES)
@@ -93,9 +98,9 @@ pub(crate) fn session_of(registry: &Registry, folder: &Path, pid: u32) -> Option
 
 /// Reads the entry of a process from a file that is not reached by a link; `None`: another process wrote it.
 fn read_entry(registry: &Registry, path: &Path, process: &Process) -> Option<RegistryEntry> {
-    let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    let bytes = is_file.then(|| files::read(path, LARGEST_ENTRY))?;
-    let entry = (registry.read)(&bytes.ok()?)?;
+    let file = files::open_itself(path).ok()?;
+    let bytes = files::read_all(file, LARGEST_ENTRY).ok()?;
+    let entry = (registry.read)(&bytes)?;
     wrote(process, entry.started.as_deref(), path).then_some(entry)
 }
 

@@ -100,7 +100,7 @@ fn find(folder: &Path) -> Option<String> {
 }
 
 /// Returns a path without `.` and `..`, by its text alone.
-fn resolved(path: &Path) -> PathBuf {
+pub(super) fn resolved(path: &Path) -> PathBuf {
     let mut resolved = PathBuf::new();
     for part in path.components() {
         match part {

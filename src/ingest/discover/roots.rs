@@ -1,6 +1,6 @@
 //! Defines the places in which logs are searched.
 
-use crate::bytes::source::file_system::{FileSystem, Local};
+use crate::bytes::source::file_system::{FileSystem, Kind, Local, Rooted};
 use files::paths::{Env, Folders, User};
 use formats::{Base, Format, Root};
 use std::ffi::OsString;
@@ -85,12 +85,17 @@ impl SearchRoot {
 
 /// Returns the folders in which agents keep their logs on this machine, each once.
 pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
+    usual_on(&Local, formats, user)
+}
+
+/// Returns the folders in which agents keep their logs in a file system, each once.
+fn usual_on(system: &dyn FileSystem, formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
     let mut found: Vec<SearchRoot> = Vec::new();
     for format in formats {
         for root in format.roots {
             for logs in agent_folders(root, user)
                 .into_iter()
-                .flat_map(|folder| logs_in(folder, root, user))
+                .flat_map(|folder| logs_in(system, folder, root, user))
             {
                 // Two roots of an agent may have the same variable.
                 let is_known = found.iter().any(|known| {
@@ -111,21 +116,34 @@ pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
 
 /// Returns the places below a folder that the user wants to be searched. If it is a home, agents keep their logs there as
 /// in the user's own. If another system is seen in it, these are the homes of that system and nothing else: it has tens of
-/// thousands of folders without logs.
+/// thousands of folders without logs. No link leads out of the folder or, in another system, out of that.
 pub fn given(formats: &[&'static Format], folder: PathBuf) -> Vec<SearchRoot> {
-    if system_around(&folder).as_ref() == Some(&folder) {
-        let homes = homes_in(&folder).into_iter();
-        return homes.flat_map(|home| usual_in(formats, home)).collect();
+    let around = system_around(&folder);
+    // A file has others beside it.
+    let parent = folder.parent().filter(|_| folder.is_file());
+    let outermost = around.as_deref().or(parent).unwrap_or(&folder);
+    let system: Arc<dyn FileSystem> = Arc::new(Rooted::new(outermost.to_path_buf()));
+    let mut roots = Vec::new();
+    if around.as_ref() == Some(&folder) {
+        for home in homes_in(&*system, &folder) {
+            roots.extend(usual_in(&*system, formats, home));
+        }
+    } else {
+        // Other logs in a home count too, since the user named it.
+        roots = usual_in(&*system, formats, folder.clone());
+        roots.retain(|root| system.stat(root.path()).is_ok() && root.path() != folder);
+        roots.push(SearchRoot::Given(folder));
     }
-    // Other logs in a home count too, since the user named it.
-    let mut roots = usual_in(formats, folder.clone());
-    roots.retain(|root| root.path().exists() && root.path() != folder);
-    roots.push(SearchRoot::Given(folder));
-    roots
+    let within = |root| SearchRoot::In(Arc::clone(&system), Box::new(root));
+    roots.into_iter().map(within).collect()
 }
 
 /// Returns the places in which agents keep their logs in a home whose environment is not known.
-fn usual_in(formats: &[&'static Format], home: PathBuf) -> Vec<SearchRoot> {
+fn usual_in(
+    system: &dyn FileSystem,
+    formats: &[&'static Format],
+    home: PathBuf,
+) -> Vec<SearchRoot> {
     let user = User {
         folders: Folders {
             xdg_config: Some(home.join(".config")),
@@ -135,7 +153,7 @@ fn usual_in(formats: &[&'static Format], home: PathBuf) -> Vec<SearchRoot> {
         },
         env: Env::default(),
     };
-    let mut roots = usual(formats, &user);
+    let mut roots = usual_on(system, formats, &user);
     roots.retain(|root| root.path().starts_with(&home));
     roots
 }
@@ -150,24 +168,19 @@ pub(super) fn system_around(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the homes of a system that is seen in a folder.
-fn homes_in(system: &Path) -> Vec<PathBuf> {
-    let homes = std::fs::read_dir(system.join("home"));
-    let mut homes: Vec<PathBuf> = homes
-        .into_iter()
-        .flatten()
-        .flatten()
-        .take(MOST_HOMES)
-        .map(|home| home.path())
-        .collect();
-    homes.push(system.join("root"));
+fn homes_in(system: &dyn FileSystem, folder: &Path) -> Vec<PathBuf> {
+    let around = folder.join("home");
+    let homes = system.list(&around).into_iter().flatten().flatten();
+    let homes = homes.take(MOST_HOMES).map(|home| around.join(home.name));
+    let mut homes: Vec<PathBuf> = homes.chain([folder.join("root")]).collect();
     homes.sort_unstable();
-    // A link may lead to a folder of this system.
-    homes.retain(|home| files::below(system, home).is_ok() && home.is_dir());
+    let is_folder = |home: &Path| system.stat(home).is_ok_and(|it| it.kind == Kind::Folder);
+    homes.retain(|home| is_folder(home));
     homes
 }
 
 /// Returns the folders of logs in an agent's folder, or that a file there names.
-fn logs_in(folder: PathBuf, root: &Root, user: &User) -> Vec<PathBuf> {
+fn logs_in(system: &dyn FileSystem, folder: PathBuf, root: &Root, user: &User) -> Vec<PathBuf> {
     // A file is none with a slash behind it.
     let logs = match root.logs {
         "" => folder,
@@ -176,7 +189,7 @@ fn logs_in(folder: PathBuf, root: &Root, user: &User) -> Vec<PathBuf> {
     let Some(listing) = root.listing else {
         return vec![logs];
     };
-    let list = files::read(&logs, LARGEST_LIST).unwrap_or_default();
+    let list = system.read(&logs, LARGEST_LIST).unwrap_or_default();
     let named = (listing.read)(&list).into_iter();
     // A file in the working folder may be somebody else's: it names nothing outside of that.
     let is_believed = |path: &PathBuf| {

@@ -5,10 +5,11 @@
 //! [comes from](super::origin). A log that was copied elsewhere, or is on another machine, has none.
 
 use super::notes::Notes;
-use super::origin::{Origin, Origins, agent_folder, own_folders};
-use super::repositories::{Repositories, started_in, worktree_below};
+use super::origin::{NamedFolder, Origin, Origins, agent_folder, own_folders};
+use super::repositories::{Repositories, resolved, started_in, worktree_below};
 use super::roots;
 use crate::bytes::source::Stamp;
+use crate::bytes::source::file_system::FileSystem;
 use crate::log::LogFile;
 use files::paths::{Env, User};
 use formats::Settings;
@@ -17,6 +18,7 @@ use model::event::Meta;
 use model::values::project::Project;
 use model::window::{OtherSettings, Overrides, ReadySummary};
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -156,8 +158,12 @@ impl SettingsReader {
         // A worktree names its repository by a path of its own system.
         let is_here = log.system.is_here() && origin.is_here();
         let folder = is_here.then(|| origin.folder(started, &log.facts.path));
+        let is_inside = |folder: &NamedFolder| {
+            origin.is_own() || files::within(&folder.within, &folder.path).is_ok()
+        };
         let repository = folder
             .flatten()
+            .filter(is_inside)
             .and_then(|folder| self.repositories.of(&folder.path));
         let folder = repository
             .or_else(|| worktree_below(started, origin.home.as_deref()))
@@ -176,7 +182,22 @@ impl SettingsReader {
         }
         let path = (ready.path)(&log.facts.path)?;
         let root = log.facts.path.parent().map(Path::to_path_buf);
-        (ready.read)(&look(&mut self.files, self.round, root, path)?)
+        (ready.read)(&self.look(log, root, path)?)
+    }
+
+    /// Returns a file's bytes, if there is such a file. No link leads out of `root`.
+    fn look(&mut self, log: &LogFile, root: Option<PathBuf>, path: PathBuf) -> Option<Arc<[u8]>> {
+        let held = self.files.entry(path.clone()).or_default();
+        if held.round != Some(self.round) {
+            held.round = Some(self.round);
+            let real = place(&*log.system, root.as_deref(), &path).unwrap_or_default();
+            let stamp = stamp(&real);
+            if stamp != held.stamp || stamp.is_some_and(|stamp| !stamp.is_sure()) {
+                held.stamp = stamp;
+                held.bytes = stamp.and_then(|_| read(&real)).unwrap_or_default();
+            }
+        }
+        held.stamp.map(|_| Arc::clone(&held.bytes))
     }
 
     fn of_files(
@@ -214,7 +235,7 @@ impl SettingsReader {
         let of = |folder: &'_ Path, name: &str| {
             let root = origin.outermost().unwrap_or(folder);
             let root = Some(root.to_path_buf()).filter(|_| !is_own);
-            Some((root, folder.join(name)))
+            Some((root, resolved(&folder.join(name))))
         };
         let paths = settings.files.iter().filter_map(|file| match *file {
             SettingsFile::Agent(below) => of(home.as_deref()?, below),
@@ -236,8 +257,10 @@ impl SettingsReader {
                 Some((root.map(Path::to_path_buf), path))
             }
         });
+        let paths: Vec<_> = paths.collect();
+        let paths = paths.into_iter();
         let mut contents: Vec<Arc<[u8]>> = paths
-            .filter_map(|(root, path)| look(&mut self.files, self.round, root, path))
+            .filter_map(|(root, path)| self.look(log, root, path))
             .collect();
         if home.is_some() && origin.is_own() {
             contents.extend(environment(settings, &self.user.env));
@@ -272,24 +295,13 @@ fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
     Some(file.into())
 }
 
-/// Returns a file's bytes, if there is such a file. No link leads out of `root`.
-fn look(
-    held: &mut HashMap<PathBuf, StampedFile>,
-    round: u64,
-    root: Option<PathBuf>,
-    path: PathBuf,
-) -> Option<Arc<[u8]>> {
-    let held = held.entry(path.clone()).or_default();
-    if held.round != Some(round) {
-        held.round = Some(round);
-        let inside = root.is_none_or(|root| files::below(&root, &path).is_ok());
-        let stamp = inside.then(|| stamp(&path)).flatten();
-        if stamp != held.stamp || stamp.is_some_and(|stamp| !stamp.is_sure()) {
-            held.stamp = stamp;
-            held.bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
-        }
+/// Returns the real path of a file of settings, if no link leads out of `root` on the way to it.
+fn place(system: &dyn FileSystem, root: Option<&Path>, path: &Path) -> io::Result<PathBuf> {
+    let path = system.place(path)?;
+    match root {
+        Some(root) => files::within(&system.place(root)?, &path),
+        None => Ok(path),
     }
-    held.stamp.map(|_| Arc::clone(&held.bytes))
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

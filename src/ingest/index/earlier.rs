@@ -9,7 +9,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The facts are one row.
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS earlier(
+pub(super) const TABLE: &str = "earlier(
     id INTEGER PRIMARY KEY, facts TEXT NOT NULL, checksum INTEGER NOT NULL)";
 
 /// Reads the facts of the index in a folder. There are none if anything is wrong with it.
@@ -36,7 +36,7 @@ pub fn save(folder: &Path, earlier: &EarlierSessions) -> io::Result<()> {
         return Ok(());
     }
     let written = File::new(folder).write(|connection| {
-        connection.execute_batch(TABLE)?;
+        connection.execute_batch(&format!("CREATE TABLE IF NOT EXISTS {TABLE}"))?;
         let all = earlier.take_new(read(connection)?);
         // No type in it can fail to be written.
         let facts = serde_json::to_string(&all).unwrap_or_default();

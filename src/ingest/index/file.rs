@@ -3,8 +3,10 @@
 //! SQLite locks it for a short time while it is read or written. A write that is not complete is undone by whoever opens
 //! the file next, from the journal beside it. Nothing waits for the disk: after a power failure the file may be damaged.
 
-use crate::database::{JOURNAL_SUFFIX, are_files, beside};
+use super::is_own_table;
+use crate::database::{JOURNAL_SUFFIX, are_files, beside, names_another};
 use files::own;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, ffi};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -105,6 +107,8 @@ impl File {
             }
             None => open(&self.path, wait)?,
         };
+        limit_steps(&connection)?;
+        check_schema(&connection)?;
         Ok(self.connection.insert(connection))
     }
 
@@ -133,13 +137,27 @@ impl File {
     }
 }
 
+/// The steps of SQLite's machine that a use of the file may take: a full one takes a tenth of them to be read.
+const MOST_STEPS: i32 = 50_000_000;
+/// The steps between two looks at their number.
+const STEPS_PER_CHECK: i32 = 100_000;
+/// The longest value that is read or written, in bytes.
+const LONGEST_VALUE: i32 = 64 << 20;
 /// The number of times that a write is tried: a damaged file is removed after the first.
 const TRIES: usize = 3;
 
 fn open(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    // SQLite would delete the file that it names.
+    if names_another(&beside(path, JOURNAL_SUFFIX)).is_ok_and(|is| is) {
+        return Err(rusqlite::Error::InvalidQuery);
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(own::unlinked(path), flags)?;
     connection.busy_timeout(wait)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    limit_steps(&connection)?;
     connection.execute_batch(SETTINGS)?;
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if pages == 0 {
@@ -147,6 +165,30 @@ fn open(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
         connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
     }
     Ok(connection)
+}
+
+/// Gives up what takes longer than any statement of the program from now on: pages of a damaged file may be read over and
+/// over.
+fn limit_steps(connection: &Connection) -> rusqlite::Result<()> {
+    let mut left = MOST_STEPS / STEPS_PER_CHECK;
+    let is_over = move || {
+        left -= 1;
+        left <= 0
+    };
+    connection.progress_handler(STEPS_PER_CHECK, Some(is_over))
+}
+
+/// Refuses a file that has anything but the program's own tables.
+fn check_schema(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT type, sql FROM sqlite_schema")?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        let (kind, sql): (String, String) = (row.get(0)?, row.get(1)?);
+        if kind != "table" || !is_own_table(&sql) {
+            return Err(rusqlite::Error::InvalidQuery);
+        }
+    }
+    Ok(())
 }
 
 impl FileProblem {
@@ -159,7 +201,7 @@ impl FileProblem {
             _,
         ) = &error
         else {
-            // A column of another type.
+            // A table or a column is another one.
             return FileProblem::Damaged;
         };
         match code {
@@ -168,6 +210,10 @@ impl FileProblem {
             | ErrorCode::FileLockingProtocolFailed => FileProblem::Busy,
             ErrorCode::ReadOnly if *extended_code == ffi::SQLITE_READONLY_DBMOVED => {
                 FileProblem::Moved
+            }
+            // A link is not followed, and removed.
+            ErrorCode::CannotOpen if *extended_code == ffi::SQLITE_CANTOPEN_SYMLINK => {
+                FileProblem::Damaged
             }
             ErrorCode::SystemIoFailure if NO_LOCKS.contains(extended_code) => FileProblem::Busy,
             ErrorCode::SystemIoFailure

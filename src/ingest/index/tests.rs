@@ -3,6 +3,7 @@
 use super::*;
 use crate::bytes::source::Stamp;
 use crate::bytes::source::file_system::Location;
+use crate::database::JOURNAL_MAGIC;
 use crate::log::LogFile;
 use crate::testing::toy_log;
 use files::waiting::wait_for;
@@ -248,6 +249,81 @@ fn what_is_no_index_is_replaced() {
     assert_eq!(home.found(), None);
     home.save(b"value");
     assert_eq!(home.found().unwrap(), b"value");
+}
+
+/// A view of our name has rows without end.
+#[test]
+fn an_index_with_more_than_our_tables_is_made_anew() {
+    let endless = "DROP TABLE responses; CREATE VIEW responses(id, written, checksum, key, value) AS
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, 0, 0, x'', x'' FROM n";
+    let on_write = "CREATE TRIGGER t AFTER DELETE ON ends BEGIN DELETE FROM responses; END";
+    for more in [
+        endless,
+        on_write,
+        "CREATE TABLE more(a)",
+        "CREATE INDEX i ON responses(written)",
+        "DROP TABLE ends; CREATE TABLE ends(id, written, checksum, key, value, a AS (1))",
+    ] {
+        let home = Home::new();
+        home.save(b"value");
+        home.connection().execute_batch(more).unwrap();
+        assert_eq!(home.found(), None, "{more}");
+        assert!(!home.file().exists(), "{more}");
+        home.save(b"another");
+        assert_eq!(home.found().unwrap(), b"another", "{more}");
+    }
+}
+
+#[test]
+fn a_statement_on_the_index_has_a_limit_of_steps() {
+    let home = Home::new();
+    home.save(b"value");
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    let read = |connection: &Connection| connection.query_row(endless, (), |_| Ok(()));
+    assert!(File::new(&home.folder()).read(read).is_none());
+    home.save(b"another");
+    assert_eq!(home.found().unwrap(), b"another");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_that_is_a_link_is_replaced_and_what_it_leads_to_stays() {
+    use std::os::unix::fs::symlink;
+    let (home, other) = (Home::new(), Home::new());
+    other.save(b"theirs");
+    fs::create_dir_all(home.folder()).unwrap();
+    let before = fs::read(other.file()).unwrap();
+    let absent = home.dir.path().join("absent");
+    for to in [&other.file(), &absent] {
+        let link = || {
+            drop(fs::remove_file(home.file()));
+            symlink(to, home.file()).unwrap();
+        };
+        link();
+        assert_eq!(found(&home.open(), &other.key()), None);
+        link();
+        home.save(b"value");
+        assert_eq!(home.found().unwrap(), b"value");
+        assert!(!home.file().is_symlink());
+    }
+    assert_eq!(fs::read(other.file()).unwrap(), before);
+    assert!(!absent.exists());
+    // Its folder may be linked.
+    let linked = home.dir.path().join("linked");
+    symlink(home.folder(), &linked).unwrap();
+    let index = Index::new(&linked, &Rules::default());
+    assert_eq!(found(&index, &home.key()).unwrap(), b"value");
+}
+
+#[test]
+fn a_journal_of_the_index_that_names_another_file_is_removed_with_it() {
+    let home = Home::new();
+    home.save(b"value");
+    let journal = home.file().with_extension("sqlite-journal");
+    fs::write(&journal, [&b"/etc/another"[..], &JOURNAL_MAGIC].concat()).unwrap();
+    assert_eq!(home.found(), None);
+    assert!(!home.file().exists() && !journal.exists());
 }
 
 #[test]

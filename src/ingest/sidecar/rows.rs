@@ -3,19 +3,20 @@
 use super::Extent;
 use crate::bytes::clock::Clock;
 use crate::bytes::source::Stamp;
+use crate::bytes::source::file_system::Location;
 use crate::bytes::sync::lock;
 use crate::database::Database;
 use formats::{SidecarDatabase, SidecarRecord};
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The database of the logs in one folder.
 pub(super) struct SidecarRows {
     database: Database,
-    log: PathBuf,
+    log: Location,
     path: PathBuf,
     of: &'static SidecarDatabase,
     sessions: Mutex<HashMap<Box<str>, SessionRows>>,
@@ -38,13 +39,13 @@ impl SidecarRows {
     /// Returns the database of this log, if there can be one.
     pub(super) fn new(
         of: &'static SidecarDatabase,
-        log: &Path,
+        log: &Location,
         clock: &Clock,
     ) -> Option<SidecarRows> {
-        let path = (of.path)(log)?;
+        let path = (of.path)(&log.path)?;
         Some(SidecarRows {
-            database: Database::new(&Arc::new(path.clone()), &of.spec, clock),
-            log: log.to_owned(),
+            database: Database::new(&log.at(path.clone()), &of.spec, clock),
+            log: log.clone(),
             path,
             of,
             sessions: Mutex::default(),
@@ -59,7 +60,7 @@ impl SidecarRows {
         give: &mut dyn FnMut(&[SidecarRecord]),
         extent: &mut Extent,
     ) {
-        let inside = files::beside(&self.log, &self.path);
+        let inside = self.log.system.beside(&self.log.path, &self.path);
         if inside.is_err_and(|e| e.kind() != io::ErrorKind::NotFound) {
             return;
         }

@@ -3,9 +3,11 @@
 //! notify's own poll watcher compares whole seconds and loses appends, so it is not used. Without hints,
 //! the worker still looks at the files regularly.
 
+use crate::bytes::source::file_system::FileSystem;
 use crate::discover::roots::SearchRoot;
-use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,16 +27,27 @@ pub enum Hint {
 /// Watches for as long as it lives.
 pub struct FileWatcher {
     watcher: RecommendedWatcher,
+    /// Follows no links: for folders that may be somebody else's.
+    confined: Option<RecommendedWatcher>,
+    open: Box<Opener>,
     /// The time at which to try again to watch a place; `None`: it is watched.
     watched: BTreeMap<PathBuf, Option<Instant>>,
 }
 
+/// Opens a watcher.
+type Opener = dyn Fn(Config) -> notify::Result<RecommendedWatcher> + Send;
+
 impl FileWatcher {
     /// Returns a watcher that watches nothing yet. `hint` is called on its own thread.
-    pub fn new(hint: impl Fn(Hint) + Send + 'static) -> notify::Result<FileWatcher> {
-        let on_event = move |event| hints_of(event, &hint);
+    pub fn new(hint: impl Fn(Hint) + Clone + Send + 'static) -> notify::Result<FileWatcher> {
+        let open = move |config| {
+            let hint = hint.clone();
+            RecommendedWatcher::new(move |event| hints_of(event, &hint), config)
+        };
         Ok(FileWatcher {
-            watcher: notify::recommended_watcher(on_event)?,
+            watcher: open(Config::default())?,
+            confined: None,
+            open: Box::new(open),
             watched: BTreeMap::new(),
         })
     }
@@ -57,6 +70,12 @@ impl FileWatcher {
         for root in roots {
             let path = root.path();
             announce(path);
+            let system = root.system();
+            if system.is_confined() && system.real(path).ok() != fs::canonicalize(path).ok() {
+                // The system would watch what a link leads to elsewhere.
+                self.watched.insert(path.to_path_buf(), Some(now + RETRY));
+                continue;
+            }
             let (path, mode) = if path.is_dir() {
                 if root.is_flat() {
                     (path, RecursiveMode::NonRecursive)
@@ -77,10 +96,23 @@ impl FileWatcher {
             if tried.is_some_and(|again| again.is_none_or(|again| now < again)) {
                 continue;
             }
-            let watched = self.watcher.watch(path, mode);
+            let watched = self
+                .watcher_of(&*system)
+                .and_then(|watcher| watcher.watch(path, mode));
             failed.extend(self.note(now, path, watched));
         }
         failed
+    }
+
+    fn watcher_of(&mut self, system: &dyn FileSystem) -> notify::Result<&mut RecommendedWatcher> {
+        if !system.is_confined() {
+            return Ok(&mut self.watcher);
+        }
+        let confined = match self.confined.take() {
+            Some(confined) => confined,
+            None => (self.open)(Config::default().with_follow_symlinks(false))?,
+        };
+        Ok(self.confined.insert(confined))
     }
 
     /// Returns true if the system refused to watch what is at a path.

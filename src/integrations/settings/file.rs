@@ -1,8 +1,8 @@
 //! Files of settings: read, replaced as a whole, and kept beside as they were.
 
 use super::Refusal;
-use super::places::PLUGIN;
-use ::files::swap::{SwapOutcome, swap, write_like};
+use ::files::own;
+use ::files::swap::{SwapOutcome, remove_left, swap, write_like};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ pub struct Change {
     pub after: Option<String>,
     /// True if something of ours is in it after the change, so that its original is kept.
     pub has_ours: bool,
+    /// A folder around it that stays: empty ones in it go with the file.
+    pub within: PathBuf,
 }
 
 impl Change {
@@ -57,27 +59,40 @@ impl Backup {
 
     /// Returns all originals of a file, of whatever we wrote.
     fn all(path: &Path) -> Vec<Backup> {
-        let beginning = format!(
-            "{}{MIDDLE}",
-            path.file_name().unwrap_or_default().to_string_lossy()
-        );
         let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
-        let names = entries.into_iter().flatten().flatten();
-        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        let names = names.filter(|name| name.starts_with(&beginning) && name.ends_with(END));
-        names
-            .map(|name| Backup(path.with_file_name(name)))
-            .collect()
+        let entries = entries.into_iter().flatten().flatten();
+        let paths = entries.map(|entry| path.with_file_name(entry.file_name()));
+        let paths = paths.filter(|beside| Backup::is_of(path, beside));
+        paths.map(Backup).collect()
+    }
+
+    /// Returns true if a file beside another one is an original of that, by its name. A file of the user may have a similar
+    /// one.
+    fn is_of(path: &Path, beside: &Path) -> bool {
+        let [of, name] = [path, beside].map(|path| path.file_name().unwrap_or_default());
+        let (of, name) = (of.to_string_lossy(), name.to_string_lossy());
+        let hash = name.strip_prefix(&*of);
+        let hash = hash.and_then(|rest| rest.strip_prefix(MIDDLE)?.strip_suffix(END));
+        let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(is_digit))
     }
 
     pub(super) fn read(&self) -> Option<String> {
-        read(&self.0).ok().flatten()
+        own::read_text(&self.0, LARGEST).ok()
     }
 }
 
 /// The parts of a backup's name around the hash.
 const MIDDLE: &str = ".ctxgauge-";
 const END: &str = ".bak";
+
+/// Removes what a program that was killed has left of a change to this file.
+pub fn sweep(path: &Path) {
+    let real = files::target(path).unwrap_or_default();
+    for path in [path, &real] {
+        remove_left(path, |of| *of == *path || Backup::is_of(path, of));
+    }
+}
 
 /// Returns the text of a file of settings; `None`: there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Refusal> {
@@ -129,27 +144,23 @@ pub fn write(change: &Change) -> Result<Option<PathBuf>, Refusal> {
         fs::remove_file(kept).map_err(|error| failed("remove", kept, error))?;
     }
     made?;
-    if change.after.is_none() {
-        remove_own_folders(path);
-    }
     // There is one original of a file.
     for Backup(old) in Backup::all(beside) {
         if kept.as_ref().is_none_or(|kept| kept.0 != old) {
             fs::remove_file(&old).map_err(|error| failed("remove", &old, error))?;
         }
     }
-    Ok(kept.map(|backup| backup.0))
-}
-
-/// Removes the folders around a file that is gone which are our own, and empty.
-fn remove_own_folders(path: &Path) {
-    let mut folders = path.ancestors().skip(1);
-    let is_own = |folder: &&Path| folder.ancestors().any(|above| above.ends_with(PLUGIN));
-    while let Some(folder) = folders.next().filter(is_own) {
-        if fs::remove_dir(folder).is_err() {
-            return;
-        }
+    if change.after.is_none() {
+        let inside =
+            |folder: &&Path| folder.starts_with(&change.within) && **folder != change.within;
+        let folders = path.ancestors().skip(1).take_while(inside);
+        // One that is not empty ends it.
+        let _ = folders
+            .map(fs::remove_dir)
+            .take_while(Result::is_ok)
+            .count();
     }
+    Ok(kept.map(|backup| backup.0))
 }
 
 /// Replaces a file that is as it was.

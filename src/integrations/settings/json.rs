@@ -1,7 +1,8 @@
 //! Settings in JSON, changed with all that is around a change left as it is: order, white space, comments.
 
-use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{ParseOptions, Scanner, ScannerOptions};
 use serde::de::IgnoredAny;
 
 /// The character that some editors put before a text.
@@ -19,13 +20,45 @@ pub(super) enum Syntax {
 }
 
 impl Syntax {
-    fn options(self) -> ParseOptions {
-        ParseOptions {
-            allow_comments: self != Syntax::Plain,
-            allow_trailing_commas: self == Syntax::Loose,
-            allow_loose_object_property_names: false,
-            ..ParseOptions::default()
+    /// Returns true if an agent that accepts this syntax reads a document.
+    fn reads(self, body: &str) -> serde_json::Result<()> {
+        if body.trim().is_empty() {
+            return Ok(());
         }
+        serde_json::from_str::<IgnoredAny>(&self.plain(body)).map(|_| ())
+    }
+
+    /// Returns a document with blanks in the place of what this syntax has more than JSON. The parser for changes accepts yet
+    /// more, such as control characters in a text.
+    fn plain(self, body: &str) -> String {
+        let mut scanner = Scanner::new(body, &ScannerOptions::default());
+        let mut plain = String::with_capacity(body.len());
+        let mut last_comma = None;
+        while let Ok(Some(token)) = scanner.scan() {
+            plain.push_str(&body[plain.len()..scanner.token_start()]);
+            let text = &body[scanner.token_start()..scanner.token_end()];
+            match token {
+                Token::CommentLine(_) | Token::CommentBlock(_) if self != Syntax::Plain => {
+                    plain.extend(text.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
+                    continue;
+                }
+                Token::Comma if self == Syntax::Loose => {
+                    last_comma = Some(plain.len());
+                    plain.push_str(text);
+                    continue;
+                }
+                Token::CloseBrace | Token::CloseBracket => {
+                    if let Some(comma) = last_comma {
+                        plain.replace_range(comma..=comma, " ");
+                    }
+                }
+                _ => {}
+            }
+            last_comma = None;
+            plain.push_str(text);
+        }
+        plain.push_str(&body[plain.len()..]);
+        plain
     }
 
     /// Returns the name of the syntax that it lacks.
@@ -49,17 +82,11 @@ impl Json {
     pub(super) fn read(text: &str, syntax: Syntax) -> Result<Json, String> {
         let plain = text.strip_prefix(BYTE_ORDER_MARK);
         let body = plain.unwrap_or(text);
-        let parse = |syntax: Syntax| CstRootNode::parse(body, &syntax.options());
-        let root =
-            parse(Syntax::Loose).map_err(|error| format!("it is not valid JSON: {error}"))?;
-        // The parser passes over comments at the end.
-        let is_read = match syntax {
-            Syntax::Plain => {
-                body.trim().is_empty() || serde_json::from_str::<IgnoredAny>(body).is_ok()
-            }
-            syntax => parse(syntax).is_ok(),
-        };
-        if !is_read {
+        let root = CstRootNode::parse(body, &ParseOptions::default())
+            .map_err(|error| format!("it is not valid JSON: {error}"))?;
+        let read = Syntax::Loose.reads(body);
+        read.map_err(|error| format!("it is not valid JSON: {error}"))?;
+        if syntax.reads(body).is_err() {
             let lacks = syntax.lacks();
             return Err(format!(
                 "the agent does not read it, since it has {lacks}: remove them first"

@@ -40,7 +40,7 @@ impl ReportContext {
     /// If there is no such session, or more than one.
     pub fn select_only(&mut self, wanted: &str) -> Result<()> {
         let (log, id) = find(self, &SessionRequest::named(wanted))?;
-        if !log.is_one_of_several() && log.facts.path.exists() {
+        if !log.is_one_of_several() && log.system.has(&log.facts.path) {
             // The other logs need not be looked for.
             self.roots = vec![self.given(log.facts.path.to_path_buf())];
         }

@@ -1,6 +1,7 @@
 //! Which files are opened: the paths in logs and the links beside them lead to decoys, which the system reports as
 //! soon as somebody opens one.
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
 use ctxgauge::files::waiting::wait_for;
 use notify::event::{AccessKind, EventKind};
@@ -246,4 +247,113 @@ fn links_beside_logs_do_not_lead_out() {
     }
     let opened = decoys.opened();
     assert!(opened.is_empty(), "{opened:#?}");
+}
+
+/// The sessions that `ls` shows of a folder.
+fn listed(home: &Path, root: &Path) -> Vec<String> {
+    let output = ctxgauge(home)
+        .args(["ls", "--json", "--root", root.to_str().unwrap()])
+        .output();
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sessions = list["sessions"].as_array().unwrap().iter();
+    let mut ids: Vec<String> = sessions
+        .map(|session| session["id"].as_str().unwrap().to_owned())
+        .collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn no_link_below_a_root_is_followed_out_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |path: &str| dir.path().join(path);
+    let (own, system, eve) = (at("own"), at("merged"), at("merged/home/eve"));
+    let id = |n: u64| format!("5e550000-0000-4000-8000-{n:012}");
+    let fixture = |path: &str| {
+        fs::read_to_string(manifest_folder().join("tests/fixtures").join(path)).unwrap()
+    };
+    let log = fixture("claude-code/response_in_several_lines/log.jsonl");
+    let session = |folder: &Path, n: u64| {
+        let text = log.replace("5e000000-0000-4000-8000-000000000007", &id(n));
+        put(&folder.join(id(n)).with_extension("jsonl"), text.as_bytes());
+    };
+    // This machine.
+    let here = at("here");
+    session(&here.join(".claude/projects/-secret"), 9);
+    session(&here.join(".codex/sessions"), 8);
+    let database = here.join(".local/share/opencode/opencode.db");
+    fs::create_dir_all(database.parent().unwrap()).unwrap();
+    let writer = rusqlite::Connection::open(&database).unwrap();
+    writer
+        .execute_batch(&fixture("opencode/prompts_are_input_and_cache/log.sql"))
+        .unwrap();
+    drop(writer);
+    put(&here.join("projects.json"), b"{\"projects\":[]}");
+    put(&here.join(".claude/settings.json"), b"{}");
+    put(&here.join(".claude/sessions/7.json"), b"{}");
+    put(&here.join("state/clients/0123456789abcdef.json"), b"{}");
+    put(&here.join("proc/7/stat"), b"7 (a) S 1");
+    // A container, in which somebody has made links.
+    put(&system.join("etc/passwd"), b"");
+    let own_logs = eve.join(".claude/projects/-own");
+    session(&own_logs, 1);
+    session(&system.join("data/logs"), 2);
+    put(&eve.join(".claude/sessions-of/7.json"), b"{}");
+    let up = format!("{}{}", "../".repeat(24), here.join(".claude").display());
+    for (name, to) in [
+        ("home/ada/.claude/projects", here.join(".claude/projects")),
+        ("home/bob", here.clone()),
+        ("home/fay/.claude", up.into()),
+        ("root", here.clone()),
+        ("proc", here.join("proc")),
+        (
+            "home/eve/.claude/projects/-folder",
+            here.join(".claude/projects/-secret"),
+        ),
+        ("home/eve/.claude/projects/-all", "/".into()),
+        ("home/eve/.claude/projects/-loop", "-loop".into()),
+        ("home/eve/.claude/projects/-inside", "/data/logs".into()),
+        (
+            "home/eve/.claude/settings.json",
+            here.join(".claude/settings.json"),
+        ),
+        ("home/eve/.claude/sessions", here.join(".claude/sessions")),
+        ("home/eve/.codex/sessions", here.join(".codex/sessions")),
+        (
+            "home/eve/.local/share/opencode/opencode.db",
+            database.clone(),
+        ),
+        (
+            "home/eve/.local/share/crush/projects.json",
+            here.join("projects.json"),
+        ),
+        ("home/eve/.local/state/ctxgauge", here.join("state")),
+    ] {
+        fs::create_dir_all(system.join(name).parent().unwrap()).unwrap();
+        symlink(to, system.join(name)).unwrap();
+    }
+    let secret = here.join(".claude/projects/-secret");
+    let file = id(9) + ".jsonl";
+    symlink(secret.join(&file), own_logs.join(&file)).unwrap();
+    fs::create_dir_all(own_logs.join(id(1))).unwrap();
+    symlink(&secret, own_logs.join(id(1)).join("subagents")).unwrap();
+
+    let decoys = Decoys::watch(&here);
+    let both = [id(1), id(2)];
+    assert_eq!(listed(&own, &system), both);
+    assert_eq!(listed(&own, &eve), both);
+    for root in [&system, &eve] {
+        let root = ["--root", root.to_str().unwrap()];
+        for command in [&["search", "."][..], &["audit"], &["report", &id(2)]] {
+            run(&own, &[command, &root].concat());
+        }
+        let mut monitor = Monitor::open(&own, &root, (120, 30));
+        monitor.wait_for_text("shop");
+        monitor.press("q");
+        monitor.end().unwrap();
+    }
+    // A home in no system: a link to `/data` was meant for another one.
+    fs::remove_file(system.join("etc/passwd")).unwrap();
+    assert_eq!(listed(&own, &eve), both[..1]);
+    assert_eq!(decoys.opened(), BTreeSet::new());
 }

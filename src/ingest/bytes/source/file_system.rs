@@ -15,6 +15,10 @@
 //!
 //! [root]: crate::discover::roots::SearchRoot::In
 
+mod rooted;
+
+pub use rooted::Rooted;
+
 use super::{Bytes, Open, Stamp};
 use std::ffi::OsString;
 use std::fs::{self, FileType, Metadata};
@@ -61,6 +65,15 @@ pub trait FileSystem: Send + Sync {
         self.stat(path).map(|_| path.to_path_buf())
     }
 
+    /// Returns the path at which other libraries open what is at a path.
+    ///
+    /// # Errors
+    ///
+    /// If it is not to be opened.
+    fn place(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_path_buf())
+    }
+
     /// Opens what is directly in a folder. If it is a link, it must not lead out of the folder.
     fn open_part(&self, folder: &Path, name: &Path) -> io::Result<(Bytes, Stamp)> {
         let real = |path: &Path| self.real(path);
@@ -72,13 +85,18 @@ pub trait FileSystem: Send + Sync {
         files::real_below(&|path| self.real(path), folder, path)
     }
 
+    /// Returns true if no link in its folder is followed out of that.
+    fn is_confined(&self) -> bool {
+        false
+    }
+
     /// Returns true if its files are those of this machine, by the same paths.
     fn is_here(&self) -> bool {
         false
     }
 }
 
-impl dyn FileSystem {
+impl dyn FileSystem + '_ {
     /// Returns true if there is a file or a folder at a path. A pipe in its place does not count.
     pub fn has(&self, path: &Path) -> bool {
         let stat = self.stat(path);

@@ -22,7 +22,7 @@ fn an_endless_view_is_given_up() {
     );
     let database = Database {
         longest_query: Duration::ZERO,
-        ..Database::new(&Arc::new(path), &TALKS, &Clock::default())
+        ..Database::new(&Location::here(path), &TALKS, &Clock::default())
     };
     let (_, error) = database.sessions();
     assert!(error.unwrap().to_string().contains("interrupted"));
@@ -38,7 +38,8 @@ fn a_view_of_long_ids_takes_no_memory() {
          SELECT CASE WHEN id = 7 THEN 'seven' ELSE hex(zeroblob(100000)) || id END AS id,
          hex(zeroblob(100000)) AS parent, 0 AS updated, '' AS cwd FROM n;",
     );
-    let (sessions, error) = Database::new(&Arc::new(path), &TALKS, &Clock::default()).sessions();
+    let (sessions, error) =
+        Database::new(&Location::here(path), &TALKS, &Clock::default()).sessions();
     assert!(error.is_none(), "{error:?}");
     let listed: Vec<_> = sessions.values().collect();
     assert_eq!((listed.len(), &*listed[0].id), (1, "seven"));

@@ -182,3 +182,146 @@ fn the_plugin_names_the_program_and_goes_with_its_folders() {
     assert_eq!(home.files(), before);
     assert!(!home.dir.path().join(".claude/skills/ctxgauge").exists());
 }
+
+/// All folders in a home but itself.
+fn folders(home: &Home) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    let mut todo = vec![home.dir.path().to_path_buf()];
+    while let Some(folder) = todo.pop() {
+        let below = fs::read_dir(folder).unwrap().flatten();
+        todo.extend(below.map(|entry| entry.path()).filter(|path| path.is_dir()));
+        found.extend(todo.last().cloned());
+    }
+    found
+}
+
+#[test]
+fn nothing_is_left_where_nothing_was_in_whatever_order_it_was_entered() {
+    for agent in <Agent as strum::VariantArray>::VARIANTS {
+        let (home, parts) = (Home::new(*agent), parts(*agent));
+        for part in &parts {
+            home.write(&[*part]);
+        }
+        for part in &parts {
+            home.undo(&[*part]);
+        }
+        assert_eq!(
+            (home.files(), folders(&home)),
+            (vec![], vec![]),
+            "{agent:?}"
+        );
+        for part in parts.iter().rev() {
+            home.write(&[*part]);
+        }
+        home.undo(&parts);
+        assert_eq!(
+            (home.files(), folders(&home)),
+            (vec![], vec![]),
+            "{agent:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_of_the_user_with_a_name_like_that_of_an_original_stays() {
+    let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", "{}");
+    for name in ["before", "0123456789abcdefg", "0123456789ABCDEF", ""] {
+        let path = home
+            .dir
+            .path()
+            .join(format!(".claude/settings.json.ctxgauge-{name}.bak"));
+        fs::write(path, "mine").unwrap();
+    }
+    let before = home.files();
+    home.write(&[Part::StatusLine]);
+    home.write(&[Part::Hooks]);
+    assert_eq!(home.files().len(), before.len() + 1);
+    home.undo(&[Part::StatusLine, Part::Hooks]);
+    assert_eq!(home.files(), before);
+}
+
+#[test]
+fn a_plugin_of_somebody_else_is_neither_replaced_nor_removed() {
+    let hooks = ".claude/skills/ctxgauge/hooks/hooks.json";
+    let home = Home::with(
+        Agent::ClaudeCode,
+        hooks,
+        "{ \"modules\": [\"./mine.js\"] }\n",
+    );
+    let before = home.files();
+    home.undo(&[Part::Plugin]);
+    assert_eq!(home.files(), before);
+    let refused = home
+        .enter(&[Part::Plugin], OtherCommand::Refuse)
+        .unwrap_err();
+    assert!(refused.to_string().contains("move it away"), "{refused}");
+    // Nor a file of ours that somebody has changed.
+    let home = Home::new(Agent::ClaudeCode);
+    home.write(&[Part::Plugin]);
+    let module = ".claude/skills/ctxgauge/hooks/register.js";
+    let changed = home.text(module) + "// mine\n";
+    fs::write(home.dir.path().join(module), &changed).unwrap();
+    home.undo(&[Part::Plugin]);
+    assert_eq!(home.files(), [(module.to_owned(), changed.into_bytes())]);
+}
+
+#[test]
+fn what_a_killed_program_left_beside_settings_is_removed() {
+    let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", "{}");
+    let before = home.files();
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let put = |of: &str, process: u32| {
+        let name = format!(".claude/.{of}.unfinished-{process}");
+        fs::write(home.dir.path().join(&name), "half").unwrap();
+        name
+    };
+    let settings = home.dir.path().join(".claude/settings.json");
+    put("settings.json", ended.id());
+    put("settings.json.ctxgauge-0123456789abcdef.bak", ended.id());
+    let others = [
+        put("settings.json", std::process::id()),
+        put("other.json", ended.id()),
+        put("settings.json.before.bak", ended.id()),
+    ];
+    sweep(&settings);
+    let left = home
+        .files()
+        .into_iter()
+        .filter(|file| !before.contains(file));
+    let mut left: Vec<String> = left.map(|(name, _)| name).collect();
+    left.sort();
+    let mut expected = others.to_vec();
+    expected.sort();
+    assert_eq!(left, expected);
+}
+
+/// The parser for changes accepts more than agents read.
+#[test]
+fn settings_that_are_not_json_are_not_changed() {
+    for (text, is_read) in [
+        ("{\"a\": \"\u{1}\"}", false),
+        ("{\"a\": \"x\ny\"}", false),
+        ("{\"a\tb\": 1}", false),
+        ("{\"a\": 'x'}", false),
+        ("{\"a\": 0xf}", false),
+        ("{\"a\": +1}", false),
+        ("{\"a\": NaN}", false),
+        ("{\"a\": 1 \"b\": 2}", false),
+        ("{\u{a0}\"a\": 1}", false),
+        (
+            "{\"a\": \"\\u0001 // no comment,}\"} // a comment \u{1}",
+            true,
+        ),
+        ("{\"a\": [1, /* one, */ ], \"b\": {}, }", true),
+    ] {
+        for (agent, below) in [
+            (Agent::OpenCode, ".config/opencode/opencode.json"),
+            (Agent::CopilotCli, ".copilot/mcp-config.json"),
+        ] {
+            let home = Home::with(agent, below, text);
+            let entered = home.enter(&[Part::Server], OtherCommand::Refuse);
+            assert_eq!(entered.is_ok(), is_read, "{text:?}");
+        }
+    }
+}
