@@ -39,16 +39,37 @@ fn unfinished() -> MutexGuard<'static, UnfinishedFiles> {
 ///
 /// As [`create_folder`]; if the file cannot be written; and if the process is about to end.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    put(path, write, |file| {
+        file.persist(path)?;
+        Ok(())
+    })
+}
+
+/// Makes a file of what `write` writes, and its folder, unless it is there: of several of us, the first makes it.
+///
+/// # Errors
+///
+/// As [`replace`].
+pub fn create_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    put(path, write, |file| match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+        _ => Ok(()),
+    })
+}
+
+/// Writes a file beside its path, and has `persist` move it there.
+fn put(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+    persist: impl FnOnce(NamedTempFile) -> io::Result<()>,
+) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
     let mut file = begin(folder)?;
     let beside = file.path().to_owned();
-    let replaced = write(file.as_file_mut()).and_then(|()| {
-        file.persist(path)?;
-        Ok(())
-    });
+    let done = write(file.as_file_mut()).and_then(|()| persist(file));
     unfinished().paths.remove(&beside);
-    replaced
+    done
 }
 
 /// Makes an empty file that only the user may read, and its folder, unless it is there.
@@ -142,6 +163,19 @@ mod tests {
         });
         assert_eq!(failed.unwrap_err().to_string(), "full");
         assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(path.parent().unwrap()), ["kept"]);
+    }
+
+    #[test]
+    fn of_two_files_that_are_made_at_once_the_first_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/kept");
+        create_with(&path, |file| {
+            file.write_all(b"second")?;
+            create_with(&path, |file| file.write_all(b"first"))
+        })
+        .unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(names(path.parent().unwrap()), ["kept"]);
     }
 
