@@ -33,6 +33,7 @@ mod search;
 mod serve;
 mod setup;
 mod since;
+mod so_far;
 mod status;
 mod statusline;
 pub mod streams;

@@ -6,6 +6,7 @@
 use super::ended::remove_unfinished_on_exit;
 use super::locale::{self, Terminals};
 use super::setup::Setup;
+use super::so_far::SoFar;
 use super::wrapped_status_line::WrappedStatusLine;
 use super::{Call, Run};
 use anyhow::Result;
@@ -17,9 +18,7 @@ use model::values::threshold::OVERSIZED;
 use report::client::line::template::Template;
 use report::client::line::{self, Colours, Fill, LineProblem, LineSession, LineStyle};
 use report::{Charset, ReportContext};
-use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+use std::io::Read;
 use std::time::Duration;
 
 /// `ctxgauge statusline`.
@@ -127,39 +126,17 @@ fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<
     if terminals.stdin {
         return Err(NoInput::Empty);
     }
-    let passed = Arc::new(Mutex::new(Vec::new()));
-    let mut into = PassedBytes(Arc::clone(&passed));
-    let (send, done) = mpsc::sync_channel(1);
-    // It ends with the process.
-    let read = move || send.send(io::copy(&mut input.take(LARGEST_INPUT + 1), &mut into));
-    let reading = thread::Builder::new().spawn(read);
-    reading.map_err(|_| NoInput::Other)?;
-    let read = done.recv_timeout(LONGEST_INPUT);
-    let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+    let passed = SoFar::read(input.take(LARGEST_INPUT + 1)).map_err(|_| NoInput::Other)?;
+    let read = passed.end.recv_timeout(LONGEST_INPUT);
+    let passed = passed.take();
     match read {
-        Ok(Ok(_)) | Err(_) if passed.len() as u64 <= LARGEST_INPUT => {
-            Ok(std::mem::take(&mut passed))
-        }
+        Ok(Ok(_)) | Err(_) if passed.len() as u64 <= LARGEST_INPUT => Ok(passed),
         _ => Err(NoInput::Other),
     }
 }
 
 /// The longest time that an agent may take to pass its input.
 const LONGEST_INPUT: Duration = Duration::from_secs(1);
-
-/// The bytes that were passed so far.
-struct PassedBytes(Arc<Mutex<Vec<u8>>>);
-
-impl Write for PassedBytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        passed.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Returns the configuration or, if it is wrong, the default one with the trouble.
 pub(super) fn configuration(
