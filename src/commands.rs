@@ -18,6 +18,7 @@ mod export;
 mod follow;
 mod help;
 mod hook;
+mod in_time;
 pub mod locale;
 mod ls;
 #[cfg(feature = "mcp")]

@@ -1,7 +1,6 @@
 //! The status line of another tool, which is run beside ours.
 
 use super::so_far::SoFar;
-use integrations::agent::Agent;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -10,11 +9,8 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of its lines that are shown.
 const MOST_BYTES: u64 = 64 << 10;
-/// The longest time that it may take. Qwen Code ends a status line after 5 s, and Claude Code starts it again when
-/// anything changes, so a slow one is never seen.
+/// The longest time that it may take.
 const LONGEST: Duration = Duration::from_secs(4);
-/// The longest time in Cursor, which ends a status line after 2 s.
-const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
 
 /// The time for which what it has started may go on writing after its end.
 const MORE: Duration = Duration::from_millis(500);
@@ -45,11 +41,11 @@ pub(super) struct WrappedStatusLine {
 }
 
 impl WrappedStatusLine {
-    /// Starts a command as the agent would, with the same input.
+    /// Starts a command as the agent would, with the same input. It may take no longer than that.
     pub(super) fn start(
         command: &str,
         input: Vec<u8>,
-        agent: Option<Agent>,
+        longest: Duration,
     ) -> io::Result<WrappedStatusLine> {
         let [shell, option] = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
         let mut child = files::in_own_group(&mut Command::new(shell))
@@ -63,11 +59,7 @@ impl WrappedStatusLine {
         // It may end without having read all of it.
         thread::Builder::new().spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)))?;
         let lines = SoFar::read(stdout.take(MOST_BYTES))?;
-        let longest = match agent {
-            Some(Agent::Cursor) => LONGEST_IN_CURSOR,
-            _ => LONGEST,
-        };
-        let until = Instant::now() + longest;
+        let until = Instant::now() + longest.min(LONGEST);
         Ok(WrappedStatusLine {
             child,
             lines,
@@ -135,7 +127,7 @@ mod tests {
 
     fn lines(command: &str) -> io::Result<String> {
         let input = b"{\"session_id\":\"3f2a\"}".to_vec();
-        let lines = WrappedStatusLine::start(command, input, None)?.finish()?;
+        let lines = WrappedStatusLine::start(command, input, LONGEST)?.finish()?;
         Ok(String::from_utf8_lossy(&lines).into_owned())
     }
 
@@ -155,7 +147,7 @@ mod tests {
 
     #[test]
     fn it_is_ended_when_it_takes_too_long() {
-        let mut chained = WrappedStatusLine::start("exec sleep 1000", Vec::new(), None).unwrap();
+        let mut chained = WrappedStatusLine::start("exec sleep 1000", Vec::new(), LONGEST).unwrap();
         chained.until -= LONGEST;
         assert_eq!(
             chained.finish().unwrap_err().kind(),
@@ -166,7 +158,7 @@ mod tests {
     #[test]
     fn it_is_ended_though_it_has_closed_its_output() {
         let mut chained =
-            WrappedStatusLine::start("exec >&-; exec sleep 1000", Vec::new(), None).unwrap();
+            WrappedStatusLine::start("exec >&-; exec sleep 1000", Vec::new(), LONGEST).unwrap();
         chained.until -= LONGEST - Duration::from_millis(200);
         assert!(chained.finish().is_ok_and(|lines| lines.is_empty()));
     }
@@ -174,7 +166,7 @@ mod tests {
     #[test]
     fn nothing_that_it_started_is_left() {
         let mut chained =
-            WrappedStatusLine::start("sleep 1000 & echo on", Vec::new(), None).unwrap();
+            WrappedStatusLine::start("sleep 1000 & echo on", Vec::new(), LONGEST).unwrap();
         chained.until += files::waiting::DEADLINE;
         // Its output stays open after its end.
         assert_eq!(chained.end().unwrap(), b"on\n");

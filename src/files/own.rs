@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -95,8 +96,19 @@ fn begin(folder: &Path) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
+/// True if this process leaves what it has not completed.
+static IS_LATE: AtomicBool = AtomicBool::new(false);
+
+/// Has this process end at once: nothing waits for a disk any more, and what is not completed is left to [`sweep`].
+pub fn leave_unfinished() {
+    IS_LATE.store(true, Ordering::SeqCst);
+}
+
 /// Removes what this process has not completed, and begins nothing more: it is about to end, whatever its threads do.
 pub(super) fn remove_unfinished() {
+    if IS_LATE.load(Ordering::SeqCst) {
+        return;
+    }
     let mut unfinished = unfinished();
     unfinished.is_ending = true;
     for path in std::mem::take(&mut unfinished.paths) {
@@ -187,6 +199,18 @@ mod tests {
         fs::write(&path, "kept").unwrap();
         create(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"kept");
+    }
+
+    #[test]
+    fn a_process_that_is_late_waits_for_no_file_that_is_being_begun() {
+        leave_unfinished();
+        let begins = unfinished();
+        let ends = std::thread::spawn(remove_unfinished);
+        crate::waiting::wait_for("end", || {
+            let has_ended = ends.is_finished().then_some(());
+            has_ended.ok_or("it waits")
+        });
+        drop(begins);
     }
 
     #[test]
