@@ -21,6 +21,7 @@ use rustix::process::{
     Pid, Signal as Kill, WaitId, WaitIdOptions, geteuid, kill_process_group, waitid,
 };
 use rustix::time::{ClockId, clock_gettime};
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -239,6 +240,17 @@ pub fn system_zone() -> Option<(String, PathBuf)> {
     let (_, name) = file.to_str()?.split_once("zoneinfo/")?;
     let is_variant = name.starts_with("posix/") || name.starts_with("right/");
     (!is_variant).then(|| (name.to_owned(), Path::new("/etc").join(&file)))
+}
+
+/// Returns the files that a time zone of this name can be in, with the folder that the user names. A path is its own file.
+pub fn zone_files(name: &str, folder: Option<&OsStr>) -> Vec<PathBuf> {
+    let usual = [
+        "/usr/share/zoneinfo",
+        "/usr/share/lib/zoneinfo",
+        "/etc/zoneinfo",
+    ];
+    let folders = folder.into_iter().chain(usual.map(OsStr::new));
+    folders.map(|folder| Path::new(folder).join(name)).collect()
 }
 
 /// Returns the process that has started this one.

@@ -28,6 +28,25 @@ fn ended(mut command: Command, input: String) -> Output {
 }
 
 #[test]
+fn a_time_zone_without_end_is_none() {
+    let home = Home::with_log(50_000);
+    let pipe = home.path().join("zone");
+    let _writer = silent(&pipe);
+    for zone in [pipe.to_str().unwrap(), "/dev/zero"] {
+        let zone = format!(":{zone}");
+        let line = home.input(json!(50_000)).to_string();
+        for (command, input) in [("ls", String::new()), ("statusline", line)] {
+            let mut program = home.process(&[command]);
+            program.env("TZ", &zone);
+            let output = ended(program, input);
+            let shown = String::from_utf8_lossy(&output.stdout);
+            assert!(shown.contains("50.0k"), "{zone} {command}: {output:?}");
+            assert!(output.stderr.is_empty(), "{zone} {command}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn settings_that_are_never_read_keep_nobody_waiting() {
     let home = Home::with_log(50_000);
     let settings = home.path().join("settings.toml");
