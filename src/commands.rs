@@ -18,6 +18,7 @@ mod export;
 mod follow;
 mod help;
 mod hook;
+mod in_time;
 pub mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
@@ -33,6 +34,7 @@ mod search;
 mod serve;
 mod setup;
 mod since;
+mod so_far;
 mod status;
 mod statusline;
 pub mod streams;

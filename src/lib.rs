@@ -145,8 +145,8 @@
 //!   `report` (pages and tables to hand on), `metrics` (a file for Prometheus and the salt of its hashes), `integrations`
 //!   (settings that the user asked to change, and notes), the index in `ingest`, and `commands`; the runtime writes a text
 //!   for the pager or editor, and keeps the state of the screens.
-//! - The clock is read in `ingest`, `hosts`, `metrics`, the runtime, `follow`, commands that have a deadline, and for the
-//!   progress of long work; everything else is given the time.
+//! - The clock is read in `ingest`, `hosts`, `metrics`, the runtime, `follow`, where there is a deadline (`commands`, `mcp`),
+//!   and for the progress of long work; everything else is given the time.
 //! - No unsafe code and no memory maps. What a channel can hold is bounded by its size or by its only sender.
 //! - Selections are session keys, not row numbers, since rows move.
 //!

@@ -5,6 +5,7 @@
 
 mod deadline;
 
+use super::in_time::done_within;
 use super::setup::Setup;
 use super::statusline::{configuration, read_input};
 use super::{Call, Run};
@@ -73,7 +74,11 @@ impl Run for Hook {
                 Err(RecvTimeoutError::Timeout) if !deadline.is_over() => {}
                 // The thread ends with the process.
                 Err(_) => {
-                    event.iter().for_each(|event| note_missed(call.user, event));
+                    files::own::leave_unfinished();
+                    if let Some(event) = event {
+                        let user = call.user.clone();
+                        let _ = done_within(deadline.left(), move || note_missed(&user, &event));
+                    }
                     return Ok(());
                 }
             }

@@ -5,8 +5,8 @@ use crate::config::Config;
 use anyhow::{Result, bail};
 use files::paths::Env;
 use jiff::tz::TimeZone;
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 /// The standard streams that are terminals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,28 +59,37 @@ pub(super) fn columns(env: &Env) -> Option<usize> {
 /// The size of the file of a time zone, in bytes, above which it is not read. The largest has 4 kB.
 const MOST_ZONE: u64 = 1 << 20;
 
-/// Returns the time zone of the user's clock: `TZ`, or else the zone of the system.
+/// Returns the time zone of the user's clock: `TZ`, or else the zone of the system. A `TZ` that is none means UTC.
 pub(super) fn zone(env: &Env) -> TimeZone {
-    let set = env.get("TZ");
-    if set.is_none()
-        && let Some(zone) = system_zone()
-    {
-        return zone;
-    }
-    let named = set.as_deref().and_then(OsStr::to_str).and_then(|name| {
-        let name = name.strip_prefix(':').unwrap_or(name);
-        let zone = TimeZone::get(name).or_else(|_| TimeZone::posix(name));
-        zone.ok()
-    });
-    named.unwrap_or_else(TimeZone::system)
+    let Some(set) = env.get("TZ") else {
+        return system_zone().unwrap_or_else(TimeZone::system);
+    };
+    let named = set.to_str().and_then(|name| named_zone(name, env));
+    named.unwrap_or(TimeZone::UTC)
+}
+
+/// Returns the zone with this name, of this file, or with these rules. The library would read a file without end, and wait
+/// for a pipe.
+fn named_zone(name: &str, env: &Env) -> Option<TimeZone> {
+    let name = name.strip_prefix(':').unwrap_or(name);
+    let files = files::zone_files(name, env.get("TZDIR").as_deref());
+    let of_file = files.iter().find_map(|file| zone_of(name, file));
+    of_file.or_else(|| {
+        let of_library = || TimeZone::get(name).ok().filter(|_| files.is_empty());
+        TimeZone::posix(name).ok().or_else(of_library)
+    })
 }
 
 /// Returns the zone of the system by its file; `None`: it has no such file. [`TimeZone::system`] lists all zones to find
 /// that file, which takes a fifth of the CPU of a status line.
 fn system_zone() -> Option<TimeZone> {
     let (name, file) = files::system_zone()?;
-    let rules = files::read(&file, MOST_ZONE).ok()?;
-    TimeZone::tzif(&name, &rules).ok()
+    zone_of(&name, &file)
+}
+
+fn zone_of(name: &str, file: &Path) -> Option<TimeZone> {
+    let rules = files::read(file, MOST_ZONE).ok()?;
+    TimeZone::tzif(name, &rules).ok()
 }
 
 /// Returns true if the environment or the configuration asks for no colours.
@@ -162,6 +171,42 @@ mod tests {
                 error.contains("TERM") && error.contains("ctxgauge ls"),
                 "{error}"
             );
+        }
+    }
+
+    #[test]
+    fn a_zone_is_a_name_a_file_or_rules_and_utc_if_it_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        // Version 1, without transitions: an hour and a half east of Greenwich.
+        let mut rules = b"TZif".to_vec();
+        rules.extend([0; 16]);
+        for count in [0_u32, 0, 0, 0, 1, 4] {
+            rules.extend(count.to_be_bytes());
+        }
+        rules.extend(5_400_i32.to_be_bytes());
+        rules.extend(*b"\0\0ABC\0");
+        std::fs::create_dir(folder.path().join("Mine")).unwrap();
+        let file = folder.path().join("Mine/Place");
+        std::fs::write(&file, rules).unwrap();
+        let offset = |zone: &str| {
+            let set = [("TZ", zone), ("TZDIR", folder.path().to_str().unwrap())];
+            let at = Timestamp::from_second(1_790_000_000).unwrap();
+            super::zone(&with(&set)).to_offset(at).seconds()
+        };
+        let file = file.to_str().unwrap();
+        for (zone, seconds) in [
+            ("Mine/Place", 5_400),
+            (":Mine/Place", 5_400),
+            (file, 5_400),
+            (&format!(":{file}"), 5_400),
+            ("CET-1", 3_600),
+            ("UTC", 0),
+            ("Mine", 0),
+            ("Mine/Other", 0),
+            (":/dev/null", 0),
+            (":/dev/zero", 0),
+        ] {
+            assert_eq!(offset(zone), seconds, "{zone}");
         }
     }
 

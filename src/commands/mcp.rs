@@ -8,6 +8,7 @@ use clap::Args;
 use files::Processes;
 use report::ReportContext;
 use report::session::id_of;
+use std::time::Duration;
 
 /// `ctxgauge mcp`.
 #[derive(Debug, Args)]
@@ -52,12 +53,15 @@ impl Run for Mcp {
             session,
             here: setup.user.working_folder(),
             parents: Processes::default().parents(),
+            longest: LONGEST,
             texts: if self.texts { Texts::On } else { Texts::Off },
         };
         ::mcp::serve(server, call.take_input(), call.out)
     }
 }
 
+/// The longest time that a call may take. Clients wait for a minute or longer.
+const LONGEST: Duration = Duration::from_secs(30);
 /// The shortest id that may be that of a session without a log: the agent starts the server before it writes one.
 const WHOLE_ID: usize = 32;
 

@@ -77,7 +77,9 @@ pub fn run<W: Write>(arguments: &[OsString], user: &User, streams: Streams<'_, W
         return SUCCESS;
     };
     let exit = error.downcast_ref::<Exit>();
-    if let Some(failed) = out.failure() {
+    let is_ended = error.is::<tui::EndedBy>();
+    // A signal is the reason for the end, whether anybody reads the output or not.
+    if let Some(failed) = out.failure().filter(|_| !is_ended) {
         let is_gone = failed.kind() == io::ErrorKind::BrokenPipe;
         return match exit {
             // A reader that has read enough still gets the answer.
@@ -89,7 +91,7 @@ pub fn run<W: Write>(arguments: &[OsString], user: &User, streams: Streams<'_, W
             _ => after_write(Some(failed), err),
         };
     }
-    let is_printed = exit.is_some_and(Exit::is_answer) || error.is::<tui::EndedBy>();
+    let is_printed = exit.is_some_and(Exit::is_answer) || is_ended;
     if !is_printed {
         // Indented: a newline in a path must not begin what looks like another message.
         let message = format!("{error:#}").trim_end().replace('\n', "\n  ");

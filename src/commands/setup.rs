@@ -11,6 +11,7 @@ use files::paths::User;
 use formats::Format;
 use ingest::discover::roots::{given, usual};
 use ingest::index::earlier;
+use jiff::tz::TimeZone;
 use model::window::Rules;
 use report::ReportContext;
 use report::output::redact::{PublicNames, Redaction, Redactor};
@@ -160,9 +161,27 @@ impl Setup {
         }
     }
 
+    /// Returns a context without logs. No file is read for it.
+    pub(super) fn context_without_logs(&self, rules: Rules) -> ReportContext {
+        ReportContext {
+            forced: None,
+            formats: self.formats.clone(),
+            roots: Vec::new(),
+            rules: Arc::new(rules),
+            user: self.user.clone(),
+            cache: None,
+            poll: self.config.poll,
+            now: jiff::Timestamp::now,
+            zone: TimeZone::UTC,
+            patience: Patience::default(),
+            progress: Progress::default(),
+            redaction: Redaction::Off,
+            only: None,
+        }
+    }
+
     /// Returns the context of a report on one file.
     pub(super) fn context(&self, only: &AgentOption, redact: Redact) -> Result<ReportContext> {
-        let all = self.formats.clone();
         let mut rules = self.rules()?;
         let named = only.agent.as_deref().map(|name| self.named_agent(name));
         let wrong = |error: anyhow::Error| Exit::WrongUsage(error.to_string());
@@ -177,21 +196,13 @@ impl Setup {
         } else {
             Redaction::Off
         };
-        Ok(ReportContext {
-            forced,
-            formats: forced.map_or(all, |format| vec![format]),
-            roots: Vec::new(),
-            rules: Arc::new(rules),
-            user: self.user.clone(),
-            cache,
-            poll: self.config.poll,
-            now: jiff::Timestamp::now,
-            zone: locale::zone(&self.user.env),
-            patience: Patience::default(),
-            progress: Progress::default(),
-            redaction,
-            only: None,
-        })
+        let mut context = self.context_without_logs(rules);
+        context.redaction = redaction;
+        context.formats = forced.map_or(context.formats, |format| vec![format]);
+        context.forced = forced;
+        context.cache = cache;
+        context.zone = locale::zone(&self.user.env);
+        Ok(context)
     }
 
     /// Returns the context of a report on all logs below the given paths or, without paths, in the agents' own folders

@@ -11,7 +11,7 @@ use report::client::line::pane::{Pane, find_pane};
 use std::path::PathBuf;
 
 /// `ctxgauge status`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Status {
     /// The session with this id, whose id begins with it, or with this name or title; `ctxgauge ls` lists them.
     #[arg(long, value_name = "SESSION")]
@@ -34,6 +34,19 @@ pub struct Status {
 
 impl Run for Status {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let status = self.clone();
+        let printed =
+            call.printed_within(self.looks.longest(None), move |call| status.print(call))?;
+        match printed {
+            Some(printed) => printed.print(call),
+            None => self.looks.print_late(&Input::default(), call),
+        }
+    }
+}
+
+impl Status {
+    /// Finds the session and prints its line.
+    fn print(&self, call: &mut Call<'_>) -> Result<()> {
         let (setup, mut troubles) = configuration(call.setup(), call.user)?;
         let (look, wrong) = self.looks.look(&setup, &call.user.env);
         troubles.extend(wrong);

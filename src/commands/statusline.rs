@@ -7,21 +7,21 @@ use super::ended::remove_unfinished_on_exit;
 use super::locale::{self, Terminals};
 use super::options::Redact;
 use super::setup::Setup;
+use super::so_far::SoFar;
 use super::wrapped_status_line::WrappedStatusLine;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use files::paths::{Env, User};
+use integrations::agent::Agent;
 use integrations::line::{Input, margin, read};
 use integrations::{LARGEST_INPUT, NoInput};
 use model::values::threshold::OVERSIZED;
 use report::client::line::template::Template;
 use report::client::line::{self, Colours, Fill, LineProblem, LineSession, LineStyle};
 use report::{Charset, ReportContext};
-use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
-use std::time::Duration;
+use std::io::Read;
+use std::time::{Duration, Instant};
 
 /// `ctxgauge statusline`.
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub struct StatusLine {
 }
 
 /// The look of a status line.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct LineOptions {
     /// Content: normal, short, two-lines, or a format such as '{percent:colour}[ · {until}]'. Default: that of the
     /// configuration, else normal.
@@ -48,6 +48,9 @@ pub struct LineOptions {
     /// Write colours: in a pipe too by default, unless NO_COLOR is set.
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub color: Color,
+    /// Print the line without the session if that takes longer than this many milliseconds.
+    #[arg(long, value_name = "MS", hide = true, default_value_t = 4_000)]
+    pub within: u64,
 }
 
 /// The use of colours.
@@ -64,8 +67,13 @@ pub enum Color {
     Never,
 }
 
+/// The longest time in Cursor, which ends a status line after 2 s. Qwen Code ends one after 5 s, and Claude Code starts it
+/// again when anything changes, so a slow one is never seen.
+const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
+
 impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let begun = Instant::now();
         let bytes = read_soon(call.take_input(), call.terminals);
         let input = bytes.as_deref().map_err(|no| *no).and_then(read);
         // It runs meanwhile.
@@ -75,30 +83,11 @@ impl Run for StatusLine {
             // Without it there is a line all the same.
             let _ = remove_unfinished_on_exit();
         }
+        let left = self.looks.longest(agent).saturating_sub(begun.elapsed());
         let chained = chained
-            .map(|command| WrappedStatusLine::start(command, bytes.unwrap_or_default(), agent));
-        let (setup, mut troubles) = configuration(call.setup(), call.user)?;
-        let (mut look, wrong) = self.looks.look(&setup, &call.user.env);
-        troubles.extend(wrong);
-        if let Ok(input) = &input {
-            let margin = input.agent.map_or(0, margin);
-            let inside = look
-                .columns
-                .map(|columns| columns.saturating_sub(margin).max(1));
-            look.columns = input.columns.filter(|columns| *columns > 0).or(inside);
-        }
-        let context = context(&setup)?;
-        let (shown, input) = match input {
-            Ok(input) => {
-                let (shown, wrong) = line::passed(&context, &input);
-                troubles.extend(wrong);
-                (shown, input)
-            }
-            Err(no) => {
-                troubles.push(LineProblem::new(no.word(), no.to_string()));
-                (LineSession::nothing(&context), Input::default())
-            }
-        };
+            .map(|command| WrappedStatusLine::start(command, bytes.unwrap_or_default(), left));
+        let (looks, passed) = (self.looks.clone(), input.clone());
+        let printed = call.printed_within(left, move |call| looks.print(passed, call))?;
         match chained.map(|chained| chained?.finish()) {
             Some(Ok(lines)) => call.out.write_all(&lines)?,
             Some(Err(error)) => {
@@ -109,7 +98,10 @@ impl Run for StatusLine {
             }
             None => {}
         }
-        print(&shown, &input, &troubles, &look, call)
+        match printed {
+            Some(printed) => printed.print(call),
+            None => self.looks.print_late(&input.unwrap_or_default(), call),
+        }
     }
 }
 
@@ -128,39 +120,17 @@ fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<
     if terminals.stdin {
         return Err(NoInput::Empty);
     }
-    let passed = Arc::new(Mutex::new(Vec::new()));
-    let mut into = PassedBytes(Arc::clone(&passed));
-    let (send, done) = mpsc::sync_channel(1);
-    // It ends with the process.
-    let read = move || send.send(io::copy(&mut input.take(LARGEST_INPUT + 1), &mut into));
-    let reading = thread::Builder::new().spawn(read);
-    reading.map_err(|_| NoInput::Other)?;
-    let read = done.recv_timeout(LONGEST_INPUT);
-    let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+    let passed = SoFar::read(input.take(LARGEST_INPUT + 1)).map_err(|_| NoInput::Other)?;
+    let read = passed.end.recv_timeout(LONGEST_INPUT);
+    let passed = passed.take();
     match read {
-        Ok(Ok(_)) | Err(_) if passed.len() as u64 <= LARGEST_INPUT => {
-            Ok(std::mem::take(&mut passed))
-        }
+        Ok(Ok(_)) | Err(_) if passed.len() as u64 <= LARGEST_INPUT => Ok(passed),
         _ => Err(NoInput::Other),
     }
 }
 
 /// The longest time that an agent may take to pass its input.
 const LONGEST_INPUT: Duration = Duration::from_secs(1);
-
-/// The bytes that were passed so far.
-struct PassedBytes(Arc<Mutex<Vec<u8>>>);
-
-impl Write for PassedBytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        passed.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Returns the configuration or, if it is wrong, the default one with the trouble.
 pub(super) fn configuration(
@@ -199,6 +169,59 @@ pub(super) fn print(
 }
 
 impl LineOptions {
+    /// Returns the longest time that the line of this agent may take.
+    pub(super) fn longest(&self, agent: Option<Agent>) -> Duration {
+        let longest = Duration::from_millis(self.within);
+        match agent {
+            Some(Agent::Cursor) => longest.min(LONGEST_IN_CURSOR),
+            _ => longest,
+        }
+    }
+
+    /// Prints the line for what an agent passes.
+    fn print(&self, passed: Result<Input, NoInput>, call: &mut Call<'_>) -> Result<()> {
+        let (setup, mut troubles) = configuration(call.setup(), call.user)?;
+        let input = passed.clone().unwrap_or_default();
+        let (look, wrong) = self.look_in(&setup, &call.user.env, &input);
+        troubles.extend(wrong);
+        let context = context(&setup)?;
+        let shown = match passed {
+            Ok(_) => {
+                let (shown, wrong) = line::passed(&context, &input);
+                troubles.extend(wrong);
+                shown
+            }
+            Err(no) => {
+                troubles.push(LineProblem::new(no.word(), no.to_string()));
+                LineSession::nothing(&context)
+            }
+        };
+        print(&shown, &input, &troubles, &look, call)
+    }
+
+    /// Prints the line of what an agent passes, once it is too late for more. Nothing is read or written.
+    pub(super) fn print_late(&self, input: &Input, call: &mut Call<'_>) -> Result<()> {
+        let setup = Setup::usual(call.user)?;
+        let shown = LineSession::of_client(&setup.context_without_logs(setup.rules()?), input);
+        let longest = self.longest(input.agent).as_secs_f64();
+        let sentence =
+            format!("the session could not be read within {longest} s: the disk may be slow");
+        let trouble = LineProblem::new("too slow", sentence);
+        let (look, _) = self.look_in(&setup, &call.user.env, input);
+        print(&shown, input, &[trouble], &look, call)
+    }
+
+    /// Returns the look in the columns that the agent leaves for the line.
+    fn look_in(&self, setup: &Setup, env: &Env, input: &Input) -> (LineStyle, Option<LineProblem>) {
+        let (mut look, wrong) = self.look(setup, env);
+        let margin = input.agent.map_or(0, margin);
+        let inside = look
+            .columns
+            .map(|columns| columns.saturating_sub(margin).max(1));
+        look.columns = input.columns.filter(|columns| *columns > 0).or(inside);
+        (look, wrong)
+    }
+
     /// Returns the look that the options and the configuration ask for. A wrong format is replaced by the usual one.
     pub(super) fn look(&self, setup: &Setup, env: &Env) -> (LineStyle, Option<LineProblem>) {
         let config = &setup.config;

@@ -1,21 +1,19 @@
 //! The status line of another tool, which is run beside ours.
 
-use integrations::agent::Agent;
+use super::so_far::SoFar;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// The most bytes of its lines that are shown.
 const MOST_BYTES: u64 = 64 << 10;
-/// The longest time that it may take. Qwen Code ends a status line after 5 s, and Claude Code starts it again when
-/// anything changes, so a slow one is never seen.
+/// The longest time that it may take.
 const LONGEST: Duration = Duration::from_secs(4);
-/// The longest time in Cursor, which ends a status line after 2 s.
-const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
 
+/// The time for which what it has started may go on writing after its end.
+const MORE: Duration = Duration::from_millis(500);
 /// The pause between two looks at whether it has ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -38,16 +36,16 @@ pub(super) fn end_running() {
 /// A status line that runs.
 pub(super) struct WrappedStatusLine {
     child: Child,
-    lines: Receiver<io::Result<Vec<u8>>>,
+    lines: SoFar,
     until: Instant,
 }
 
 impl WrappedStatusLine {
-    /// Starts a command as the agent would, with the same input.
+    /// Starts a command as the agent would, with the same input. It may take no longer than that.
     pub(super) fn start(
         command: &str,
         input: Vec<u8>,
-        agent: Option<Agent>,
+        longest: Duration,
     ) -> io::Result<WrappedStatusLine> {
         let [shell, option] = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
         let mut child = files::in_own_group(&mut Command::new(shell))
@@ -56,23 +54,12 @@ impl WrappedStatusLine {
             .stdout(Stdio::piped())
             .spawn()?;
         RUNNING.store(child.id(), Ordering::SeqCst);
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         // It may end without having read all of it.
         thread::Builder::new().spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)))?;
-        let (send, lines) = sync_channel(1);
-        thread::Builder::new().spawn(move || {
-            let mut read = Vec::new();
-            let stdout = stdout.into_iter().map(|stdout| stdout.take(MOST_BYTES));
-            let done = stdout
-                .map(|mut stdout| stdout.read_to_end(&mut read))
-                .collect();
-            send.send(io::Result::<Vec<usize>>::map(done, |_| read))
-        })?;
-        let longest = match agent {
-            Some(Agent::Cursor) => LONGEST_IN_CURSOR,
-            _ => LONGEST,
-        };
-        let until = Instant::now() + longest;
+        let lines = SoFar::read(stdout.take(MOST_BYTES))?;
+        let until = Instant::now() + longest.min(LONGEST);
         Ok(WrappedStatusLine {
             child,
             lines,
@@ -85,13 +72,24 @@ impl WrappedStatusLine {
         self.end()
     }
 
+    /// Returns the time that it still has.
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+
     fn end(&mut self) -> io::Result<Vec<u8>> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        let read = self.lines.recv_timeout(left);
-        // It may close its output and go on.
-        while read.is_ok() && Instant::now() < self.until && !files::has_ended(&mut self.child)? {
+        // It may close its output and go on, or end while what it has started has the output open.
+        let has_ended = loop {
+            if files::has_ended(&mut self.child)? {
+                break true;
+            }
+            if Instant::now() >= self.until {
+                break false;
+            }
             thread::sleep(PAUSE);
-        }
+        };
+        let more = if has_ended { MORE } else { Duration::ZERO };
+        let mut end = self.lines.end.recv_timeout(more.min(self.left())).ok();
         // The signal has ended it and ends this program next, which must not end by itself before, as if all were well.
         while IS_ENDING.load(Ordering::SeqCst) {
             thread::park();
@@ -101,7 +99,16 @@ impl WrappedStatusLine {
         RUNNING.store(NONE, Ordering::SeqCst);
         self.child.kill()?;
         self.child.wait()?;
-        let read = read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        if has_ended && end.is_none() {
+            // The rest of its output. Who has left the group may have it open for ever.
+            end = self.lines.end.recv_timeout(self.left()).ok();
+        }
+        match end {
+            None if !has_ended => return Err(io::ErrorKind::TimedOut.into()),
+            Some(Err(error)) => return Err(error),
+            _ => {}
+        }
+        let read = self.lines.take();
         let lines = read.split(|byte| *byte == b'\n');
         let shown = lines.filter(|line| !line.trim_ascii().is_empty());
         Ok(shown
@@ -116,10 +123,11 @@ impl WrappedStatusLine {
 #[cfg(unix)]
 mod tests {
     use super::*;
+    use rustix::process::{Pid, test_kill_process_group};
 
     fn lines(command: &str) -> io::Result<String> {
         let input = b"{\"session_id\":\"3f2a\"}".to_vec();
-        let lines = WrappedStatusLine::start(command, input, None)?.finish()?;
+        let lines = WrappedStatusLine::start(command, input, LONGEST)?.finish()?;
         Ok(String::from_utf8_lossy(&lines).into_owned())
     }
 
@@ -139,7 +147,7 @@ mod tests {
 
     #[test]
     fn it_is_ended_when_it_takes_too_long() {
-        let mut chained = WrappedStatusLine::start("exec sleep 1000", Vec::new(), None).unwrap();
+        let mut chained = WrappedStatusLine::start("exec sleep 1000", Vec::new(), LONGEST).unwrap();
         chained.until -= LONGEST;
         assert_eq!(
             chained.finish().unwrap_err().kind(),
@@ -150,7 +158,7 @@ mod tests {
     #[test]
     fn it_is_ended_though_it_has_closed_its_output() {
         let mut chained =
-            WrappedStatusLine::start("exec >&-; exec sleep 1000", Vec::new(), None).unwrap();
+            WrappedStatusLine::start("exec >&-; exec sleep 1000", Vec::new(), LONGEST).unwrap();
         chained.until -= LONGEST - Duration::from_millis(200);
         assert!(chained.finish().is_ok_and(|lines| lines.is_empty()));
     }
@@ -158,14 +166,16 @@ mod tests {
     #[test]
     fn nothing_that_it_started_is_left() {
         let mut chained =
-            WrappedStatusLine::start("sleep 1000 & echo on", Vec::new(), None).unwrap();
-        chained.until -= LONGEST - Duration::from_millis(200);
-        assert_eq!(chained.end().unwrap_err().kind(), io::ErrorKind::TimedOut);
-        // The output ends when nobody has it open any more.
-        let read = files::waiting::wait_for("the end of its output", || {
-            let ended = chained.lines.try_recv();
-            ended.map_err(|_| String::from("somebody has it open"))
+            WrappedStatusLine::start("sleep 1000 & echo on", Vec::new(), LONGEST).unwrap();
+        chained.until += files::waiting::DEADLINE;
+        // Its output stays open after its end.
+        assert_eq!(chained.end().unwrap(), b"on\n");
+        let group = Pid::from_child(&chained.child);
+        files::waiting::wait_for("the end of its group", || {
+            match test_kill_process_group(group) {
+                Ok(()) => Err("it runs"),
+                Err(_) => Ok(()),
+            }
         });
-        assert_eq!(read.unwrap(), b"on\n");
     }
 }

@@ -18,7 +18,7 @@ pub use platform::{
     HAS_TERMINAL_VARIABLES, Process, Processes, bytes_read, change_time, check_reader, check_room,
     cpu_time, file_number, has_ended, ignore_file_size_limit, ignored_signals, in_own_group,
     is_exhausted, is_pipe, kill_group, links, memory_in_use, of_system, open_pipe, parent_process,
-    remote_file_system, system_zone, watch_limit_hint,
+    remote_file_system, system_zone, watch_limit_hint, zone_files,
 };
 
 pub use within::{Root, within};

@@ -281,14 +281,15 @@ impl NewFile {
     }
 }
 
-/// Replaces a file that programs of other users read, whole. A new one is readable for all. What is there is replaced
-/// only if `is_ours` finds that its beginning is that of such a file.
+/// Replaces a file that programs of other users read, whole. A new one is readable for all. A link to it stays one. What is
+/// there is replaced only if `is_ours` finds that its beginning is that of such a file.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::AlreadyExists`] if something else is there, and if its folder cannot be written to.
 pub fn publish(path: &Path, bytes: &[u8], is_ours: impl Fn(&[u8]) -> bool) -> io::Result<()> {
     check(path, Existing::Replace)?;
+    let path = &super::target(path)?;
     if let Ok(old) = super::open(path) {
         let mut begin = Vec::new();
         old.take(BEGIN).read_to_end(&mut begin)?;
@@ -509,6 +510,23 @@ mod tests {
         fs::write(&path, "my notes").unwrap();
         let refused = write("# HELP c").unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "my notes");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_published_file_stays_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, link] = ["x.prom", "link.prom"].map(|name| dir.path().join(name));
+        std::os::unix::fs::symlink("x.prom", &link).unwrap();
+        let is_ours = |begin: &[u8]| begin.starts_with(b"# HELP");
+        for text in ["# HELP a", "# HELP b"] {
+            publish(&link, text.as_bytes(), is_ours).unwrap();
+            assert!(link.is_symlink());
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        fs::write(&path, "my notes").unwrap();
+        assert!(publish(&link, b"# HELP c", is_ours).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "my notes");
     }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -39,16 +40,37 @@ fn unfinished() -> MutexGuard<'static, UnfinishedFiles> {
 ///
 /// As [`create_folder`]; if the file cannot be written; and if the process is about to end.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    put(path, write, |file| {
+        file.persist(path)?;
+        Ok(())
+    })
+}
+
+/// Makes a file of what `write` writes, and its folder, unless it is there: of several of us, the first makes it.
+///
+/// # Errors
+///
+/// As [`replace`].
+pub fn create_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    put(path, write, |file| match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+        _ => Ok(()),
+    })
+}
+
+/// Writes a file beside its path, and has `persist` move it there.
+fn put(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+    persist: impl FnOnce(NamedTempFile) -> io::Result<()>,
+) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
     let mut file = begin(folder)?;
     let beside = file.path().to_owned();
-    let replaced = write(file.as_file_mut()).and_then(|()| {
-        file.persist(path)?;
-        Ok(())
-    });
+    let done = write(file.as_file_mut()).and_then(|()| persist(file));
     unfinished().paths.remove(&beside);
-    replaced
+    done
 }
 
 /// Opens a file of the program, to be read. Nobody but the program makes it, so it is no link.
@@ -104,8 +126,19 @@ fn begin(folder: &Path) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
+/// True if this process leaves what it has not completed.
+static IS_LATE: AtomicBool = AtomicBool::new(false);
+
+/// Has this process end at once: nothing waits for a disk any more, and what is not completed is left to [`sweep`].
+pub fn leave_unfinished() {
+    IS_LATE.store(true, Ordering::SeqCst);
+}
+
 /// Removes what this process has not completed, and begins nothing more: it is about to end, whatever its threads do.
 pub(super) fn remove_unfinished() {
+    if IS_LATE.load(Ordering::SeqCst) {
+        return;
+    }
     let mut unfinished = unfinished();
     unfinished.is_ending = true;
     for path in std::mem::take(&mut unfinished.paths) {
@@ -176,6 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn of_two_files_that_are_made_at_once_the_first_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/kept");
+        create_with(&path, |file| {
+            file.write_all(b"second")?;
+            create_with(&path, |file| file.write_all(b"first"))
+        })
+        .unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(names(path.parent().unwrap()), ["kept"]);
+    }
+
+    #[test]
     fn a_file_is_made_unless_it_is_there() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state/kept");
@@ -183,6 +229,18 @@ mod tests {
         fs::write(&path, "kept").unwrap();
         create(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"kept");
+    }
+
+    #[test]
+    fn a_process_that_is_late_waits_for_no_file_that_is_being_begun() {
+        leave_unfinished();
+        let begins = unfinished();
+        let ends = std::thread::spawn(remove_unfinished);
+        crate::waiting::wait_for("end", || {
+            let has_ended = ends.is_finished().then_some(());
+            has_ended.ok_or("it waits")
+        });
+        drop(begins);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub use here::{
     HAS_TERMINAL_VARIABLES, bytes_read, change_time, check_reader, check_room, cpu_time,
     file_number, has_ended, ignore_file_size_limit, in_own_group, is_exhausted, is_pipe,
     kill_group, links, memory_in_use, open_pipe, parent_process, remote_file_system, system_zone,
-    watch_limit_hint,
+    watch_limit_hint, zone_files,
 };
 pub(crate) use here::{
     copy_ownership, exchange, is_closed_to_its_owner, is_running, kind_name, open_to_all,

@@ -6,6 +6,7 @@
 //! | `wire` | JSON-RPC: messages as lines, in bounded memory |
 //! | `server` | the methods of the protocol |
 //! | `tools` | the definitions of the tools, and their arguments |
+//! | `deadline` | the thread that reads logs, and the longest wait for it |
 //! | `logs` | finds the session that is asked about, and follows its log |
 //! | `choice` | the choice of a session, and what it rests on |
 //! | `hints` | what a client says about itself and its session |
@@ -17,6 +18,7 @@
 
 mod answers;
 mod choice;
+mod deadline;
 mod hints;
 mod logs;
 mod server;
@@ -27,6 +29,7 @@ use anyhow::Result;
 use report::ReportContext;
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 pub use tools::{Texts, Tool, definitions};
 
 /// The settings of the server.
@@ -41,6 +44,8 @@ pub struct Setup {
     pub parents: Vec<u32>,
     /// The use of texts of logs in answers.
     pub texts: Texts,
+    /// The longest time that a call of a tool may take.
+    pub longest: Duration,
 }
 
 /// Answers requests from `input` until it ends.

@@ -1,6 +1,7 @@
 //! The methods of the protocol. Until 2025 a session begins with `initialize`. Since 2026-07-28 there are no sessions: each
 //! request has the version and the client in its metadata. Clients of both are served.
 
+use super::deadline::Answers;
 use super::hints::Hints;
 use super::logs::Logs;
 use super::tools::{self, Refusal, Texts};
@@ -29,7 +30,7 @@ const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 
 /// The server.
 pub(crate) struct Server {
-    logs: Logs,
+    answers: Answers,
     texts: Texts,
     begun: Begun,
 }
@@ -53,9 +54,10 @@ struct Call {
 
 impl Server {
     pub(crate) fn new(setup: Setup) -> Server {
+        let longest = setup.longest;
         Server {
             texts: setup.texts,
-            logs: Logs::new(setup),
+            answers: Answers::new(Logs::new(setup), longest),
             begun: Begun::No,
         }
     }
@@ -132,7 +134,7 @@ impl Server {
             _ => None,
         };
         let hints = Hints::of(name(meta.get(CLIENT)).or(session_client), meta);
-        match self.tool(call, &hints) {
+        match self.tool(call, hints) {
             Ok(answer) => Ok(json!({
                 "content": [{"type": "text", "text": answer.to_string()}],
                 "structuredContent": answer,
@@ -147,11 +149,13 @@ impl Server {
         }
     }
 
-    fn tool(&mut self, call: Call, hints: &Hints) -> Result<Value, Refusal> {
+    fn tool(&mut self, call: Call, hints: Hints) -> Result<Value, Refusal> {
         let asked = tools::parse(&call.name, call.arguments, self.texts)?;
-        let of = self.logs.session(hints, &call.name);
-        let of = of.map_err(Refusal::Failed)?;
-        answers::answer(&of, asked).map_err(Refusal::Failed)
+        let answer = self.answers.answer(move |logs| {
+            let of = logs.session(&hints, &call.name)?;
+            answers::answer(&of, asked)
+        });
+        answer.map_err(Refusal::Failed)
     }
 }
 

@@ -4,6 +4,7 @@
 use anyhow::{Context, Result};
 use files::own;
 use model::event::Key;
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::path::Path;
@@ -45,9 +46,15 @@ impl Salt {
             return Ok(kept);
         }
         let Salt(new) = Salt::random();
-        own::replace(path, |file| file.write_all(new.as_bytes())).with_context(what)?;
-        // Another of us may just have made one too: all use the one that is there.
-        Ok(Salt::kept(path).with_context(what)?.unwrap_or(Salt(new)))
+        let write = |file: &mut File| file.write_all(new.as_bytes());
+        // Another of us may just have made one too: all use the first.
+        own::create_with(path, write).with_context(what)?;
+        if let Some(kept) = Salt::kept(path).with_context(what)? {
+            return Ok(kept);
+        }
+        // Something else is there.
+        own::replace(path, write).with_context(what)?;
+        Ok(Salt(new))
     }
 
     /// Returns the salt in a file; `None`: there is none, or something else.
@@ -72,6 +79,8 @@ impl Salt {
 mod tests {
     use super::*;
     use std::fs;
+    use std::sync::Barrier;
+    use std::thread;
 
     #[test]
     fn it_is_made_once_and_for_the_user_alone() {
@@ -89,6 +98,28 @@ mod tests {
         // Half a salt is none.
         fs::write(&path, "12").unwrap();
         assert_ne!(Salt::of_machine(&path).unwrap(), salt);
+    }
+
+    #[test]
+    fn first_uses_at_once_have_one_salt() {
+        const USES: usize = 16;
+        for _ in 0..50 {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("state/metrics-salt");
+            let together = Barrier::new(USES);
+            let salts: Vec<Salt> = thread::scope(|scope| {
+                let uses: Vec<_> = (0..USES)
+                    .map(|_| {
+                        scope.spawn(|| {
+                            together.wait();
+                            Salt::of_machine(&path).unwrap()
+                        })
+                    })
+                    .collect();
+                uses.into_iter().map(|one| one.join().unwrap()).collect()
+            });
+            assert!(salts.iter().all(|salt| *salt == salts[0]), "{salts:?}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use ingest::bytes::sync::lock;
 use report::print_problems;
 use std::convert::Infallible;
 use std::io::{self, ErrorKind, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
@@ -168,7 +168,13 @@ fn is_for_web_site(host: &str) -> bool {
         _ => host,
     };
     let name = name.trim_end_matches('.');
-    let is_address = name.starts_with('[') || name.parse::<IpAddr>().is_ok();
+    let in_brackets = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    let is_address = match in_brackets {
+        Some(name) => name.parse::<Ipv6Addr>().is_ok(),
+        None => name.parse::<IpAddr>().is_ok(),
+    };
     let is_near = |end: &str| name.to_ascii_lowercase().ends_with(end);
     !is_address
         && name.contains('.')
@@ -250,6 +256,14 @@ mod tests {
             "127.0.0.1.example.com:9799",
             "internal.example.com.",
             "1.2.3.4.5:80",
+            "[evil.com]",
+            "[evil.com]:9799",
+            "[::1].evil.com",
+            "[::1].evil.com:9799",
+            "[::1]evil.com",
+            "[evil.com",
+            "[127.0.0.1]",
+            "[::1%evil.com]",
         ] {
             assert!(is_for_web_site(host), "{host}");
         }

@@ -7,3 +7,4 @@ mod follow;
 #[cfg(target_os = "linux")]
 mod opened;
 mod order;
+mod stalled;

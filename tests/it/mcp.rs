@@ -4,6 +4,7 @@ use crate::fuzzed::targets::sessions::RULES;
 use crate::support::{ctxgauge, is_beside_a_log, json_report, manifest_folder, process};
 use ctxgauge::agents;
 use ctxgauge::files::paths::{Folders, User};
+use ctxgauge::files::waiting;
 use ctxgauge::mcp::{self, Texts};
 use ctxgauge::report::ReportContext;
 use ctxgauge::report::output::redact::Redaction;
@@ -15,6 +16,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The calls that need no argument but `ids`.
 const TOOLS: [&str; 4] = [
@@ -247,8 +250,8 @@ fn each_revision_of_the_protocol_is_spoken_and_answers_are_as_their_schemas_say(
     }
 }
 
-/// Asks a server in this process for a session of a log.
-fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
+/// The setup of a server in this process for a session of a log.
+fn setup_for(log: &Path, session: &str) -> mcp::Setup {
     let context = ReportContext {
         formats: agents::ALL.to_vec(),
         forced: None,
@@ -268,20 +271,30 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         only: None,
     };
     let roots = vec![context.given(log.to_owned())];
-    let setup = mcp::Setup {
+    mcp::Setup {
         context: ReportContext { roots, ..context },
         session: Some(session.to_owned()),
         here: Vec::new(),
         parents: Vec::new(),
         texts: Texts::On,
-    };
+        longest: Duration::from_secs(600),
+    }
+}
+
+/// Asks a server in this process for a session of a log.
+fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
     let calls = (1..)
         .zip(tools)
         .map(|(id, (tool, arguments))| call(id, tool, arguments.clone()));
     let lines = [initialize("2025-11-25", "test")].into_iter().chain(calls);
     let lines: String = lines.map(|line| format!("{line}\n")).collect();
     let mut out = Vec::new();
-    mcp::serve(setup, std::io::Cursor::new(lines), &mut out).unwrap();
+    mcp::serve(
+        setup_for(log, session),
+        std::io::Cursor::new(lines),
+        &mut out,
+    )
+    .unwrap();
     let out = String::from_utf8(out).unwrap();
     let mut answers: Vec<Value> = out
         .lines()
@@ -292,6 +305,51 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         .drain(1..)
         .map(|answer| answer["result"].clone())
         .collect()
+}
+
+#[test]
+fn a_call_ends_though_the_logs_are_not_read() {
+    static IS_STALLED: AtomicBool = AtomicBool::new(true);
+    let log =
+        manifest_folder().join("tests/fixtures/claude-code/response_in_several_lines/log.jsonl");
+    let mut setup = setup_for(&log, "5e55");
+    setup.longest = Duration::from_millis(100);
+    setup.context.now = || {
+        while IS_STALLED.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        jiff::Timestamp::now()
+    };
+    let (input, mut requests) = std::io::pipe().unwrap();
+    let (answers, mut out) = std::io::pipe().unwrap();
+    let serving = std::thread::spawn(move || mcp::serve(setup, input, &mut out));
+    let mut answers = BufReader::new(answers).lines();
+    let mut ask = move |request: Value| -> Value {
+        writeln!(requests, "{request}").unwrap();
+        serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap()
+    };
+    let asking = std::thread::spawn(move || {
+        ask(initialize("2025-11-25", "test"));
+        for _ in 0..2 {
+            let late = ask(call(1, "context_now", json!({})));
+            let why = late["result"]["content"][0]["text"].as_str().unwrap();
+            assert!(why.contains("within 0.1 s"), "{late}");
+        }
+        let tools = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+        assert!(ask(tools)["result"]["tools"].is_array());
+        IS_STALLED.store(false, Ordering::SeqCst);
+        waiting::wait_for("an answer", || {
+            let answer = ask(call(3, "context_now", json!({})));
+            let is_answered = answer["result"]["isError"] == false;
+            is_answered.then_some(()).ok_or(answer)
+        });
+    });
+    waiting::wait_for("answers", || {
+        let has_ended = asking.is_finished().then_some(());
+        has_ended.ok_or("it waits")
+    });
+    asking.join().unwrap();
+    serving.join().unwrap().unwrap();
 }
 
 fn is_log(path: &Path) -> bool {

@@ -322,6 +322,23 @@ fn a_file_is_kept_fresh_and_is_whole_at_any_time() {
 }
 
 #[test]
+fn a_signal_is_the_exit_code_though_nobody_reads_the_output() {
+    let home = home();
+    let mut command = process(home.path());
+    // It warns once it listens, and handles signals by then.
+    command.args(["serve", "--listen", "0.0.0.0:0"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    err.read_line(&mut line).unwrap();
+    assert!(line.starts_with("warning: "), "{line}");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+}
+
+#[test]
 fn another_kind_of_file_is_not_replaced() {
     let home = home();
     let log = home.path().join(LOGS[0].0);

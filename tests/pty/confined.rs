@@ -199,14 +199,14 @@ fn run_for_an_agent(home: &Path, program: &str, log: &Path) {
     let log = log.to_str().unwrap();
     for (arguments, passed) in [
         (
-            &["statusline"][..],
+            &["statusline", "--within", "600000"][..],
             r#""context_window":{"context_window_size":200000}"#,
         ),
         (
             &["hook", "--within", "600000"],
             r#""hook_event_name":"PreCompact","trigger":"auto""#,
         ),
-        (&["status", "--session", "5e55"], ""),
+        (&["status", "--session", "5e55", "--within", "600000"], ""),
     ] {
         let mut command = confined_command(home, &[&[program], arguments].concat());
         command.stdin(std::process::Stdio::piped());

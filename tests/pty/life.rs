@@ -2,6 +2,7 @@
 
 use crate::program::manifest_folder;
 use crate::terminal::{ESCAPE, Terminal};
+use ctxgauge::files::waiting;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -178,6 +179,47 @@ fn the_editor_opens_the_log_and_the_screens_come_back() {
     terminal.wait_for_text("21.6k");
     terminal.write("q");
     assert_eq!(terminal.wait_for_end().exit_code(), 0);
+}
+
+/// An editor that is killed, or `ssh -t` whose connection breaks.
+#[test]
+fn a_program_that_leaves_the_terminal_raw_costs_nothing() {
+    for (key, variable) in [("e", "EDITOR"), ("o", "PAGER")] {
+        let home = home();
+        let (script, began) = (home.path().join("other"), home.path().join("began"));
+        let raw = format!("stty raw -echo\ntouch {}\n", began.display());
+        // The pager ends with the screens.
+        let end = if key == "e" {
+            "kill -9 $$"
+        } else {
+            "exec sleep 600"
+        };
+        fs::write(&script, raw + end).unwrap();
+        let other = format!("/bin/sh {}", script.display());
+        let path = std::env::var("PATH").unwrap();
+        let environment = [(variable, other.as_str()), ("PATH", path.as_str())];
+        let mut terminal = Terminal::open_with(home.path(), &[], (200, 40), &environment);
+        terminal.wait_for_text("21.6k");
+        if key == "o" {
+            terminal.press("\r");
+            terminal.wait_for_text("in context");
+            terminal.press("\r");
+            terminal.wait_for_text("copy");
+        }
+        terminal.write(key);
+        waiting::wait_for("the other program", || {
+            began.exists().then_some(()).ok_or_else(|| terminal.text())
+        });
+        if key == "e" {
+            terminal.wait_until_taken();
+            terminal.write("q");
+        } else {
+            let id = Pid::from_raw(terminal.process_id().cast_signed());
+            kill(id, Signal::SIGTERM).unwrap();
+        }
+        terminal.wait_for_end();
+        terminal.wait_until_left();
+    }
 }
 
 #[test]

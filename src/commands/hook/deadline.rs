@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 /// On a busy machine, a hook may wait this many times as long as it may work.
 const LEAST_WAIT: u32 = 5;
 /// And this many times, however little it has worked: a folder may be on a server that does not answer.
-const MOST_WAIT: u32 = 20;
+const MOST_WAIT: u32 = 19;
+/// All ends after this many times: the rest is for the note that something was missed.
+const MOST: u32 = 20;
 /// The pause between two looks at the time that it has worked.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The end of what a hook may take: so much work, or 5 times as long, whichever is later; at most 20 times as long.
+/// The end of what a hook may take: so much work, or 5 times as long, whichever is later; at most 19 times as long.
 pub(super) struct Deadline {
     work: Duration,
     begun: Instant,
@@ -31,6 +33,12 @@ impl Deadline {
         } else {
             left.max(PAUSE)
         }
+    }
+
+    /// Returns the time that is left for what must be done once it is over.
+    pub(super) fn left(&self) -> Duration {
+        let most = self.work.saturating_mul(MOST);
+        most.saturating_sub(self.begun.elapsed())
     }
 
     /// Returns true if it is over.
@@ -59,7 +67,7 @@ mod tests {
         // It has worked all the time, half of it, hardly, or nobody has counted.
         assert!(!is_over(249, Some(249)) && is_over(250, Some(250)));
         assert!(!is_over(249, Some(100)) && is_over(250, Some(100)));
-        assert!(!is_over(999, Some(49)) && is_over(1_000, Some(49)));
+        assert!(!is_over(949, Some(49)) && is_over(950, Some(49)));
         assert!(!is_over(249, None) && is_over(250, None));
     }
 }

@@ -1,5 +1,6 @@
 //! Windows, and whatever else is no Unix.
 
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, StdoutLock};
 use std::path::{Path, PathBuf};
@@ -180,4 +181,9 @@ pub fn cpu_time() -> Option<Duration> {
 /// Returns the name and the file of the system's time zone.
 pub fn system_zone() -> Option<(String, PathBuf)> {
     None
+}
+
+/// Returns no files: the library has the time zones.
+pub fn zone_files(_: &str, _: Option<&OsStr>) -> Vec<PathBuf> {
+    Vec::new()
 }

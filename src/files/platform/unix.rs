@@ -22,6 +22,7 @@ use rustix::process::{
     waitid,
 };
 use rustix::time::{ClockId, clock_gettime};
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -254,6 +255,17 @@ pub fn system_zone() -> Option<(String, PathBuf)> {
 pub(crate) fn is_running(process: u32) -> bool {
     let pid = process.try_into().ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+}
+
+/// Returns the files that a time zone of this name can be in, with the folder that the user names. A path is its own file.
+pub fn zone_files(name: &str, folder: Option<&OsStr>) -> Vec<PathBuf> {
+    let usual = [
+        "/usr/share/zoneinfo",
+        "/usr/share/lib/zoneinfo",
+        "/etc/zoneinfo",
+    ];
+    let folders = folder.into_iter().chain(usual.map(OsStr::new));
+    folders.map(|folder| Path::new(folder).join(name)).collect()
 }
 
 /// Returns the process that has started this one.

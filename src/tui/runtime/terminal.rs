@@ -1,6 +1,6 @@
 //! The terminal's modes: set while the screens run, restored however they end.
 
-use super::signals::{self, with_stops_blocked};
+use super::signals::{self, has_terminal, reset_modes, with_stops_blocked};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::execute;
@@ -76,8 +76,9 @@ impl Terminal {
     /// Sets the modes again, after another program used the terminal.
     pub(super) fn enter(&self) -> io::Result<()> {
         MODES.store(SET, Ordering::SeqCst);
-        // Another program may have changed the modes, and crossterm sets them only once.
+        // Another program may have changed the modes, and crossterm sets them only once. It saves those that it finds.
         let _ = disable_raw_mode();
+        reset_modes();
         enable_raw_mode()?;
         execute!(Output, EnterAlternateScreen, EnableMouseCapture, Hide)
     }
@@ -91,6 +92,10 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         restore();
+        // The screens may end while another program has the terminal, which ends with them. A shell keeps its own.
+        if has_terminal() {
+            with_stops_blocked(reset_modes);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A home with a session of Claude Code, for what the agent runs.
 
-use super::command_line::{CommandLine, ctxgauge};
+use super::command_line::{CommandLine, at_leisure, ctxgauge};
 use super::process;
 use serde_json::{Value, json};
 use std::fs;
@@ -49,7 +49,10 @@ impl Home {
     /// The program as a process, with these arguments.
     pub fn process(&self, arguments: &[&str]) -> Command {
         let mut command = process(self.path());
-        command.args(arguments).envs(LOCALE);
+        command
+            .args(arguments)
+            .args(at_leisure(arguments))
+            .envs(LOCALE);
         command
     }
 

@@ -45,6 +45,13 @@ impl LineSession {
         }
     }
 
+    /// Returns the session that a client passes, without its log. No file is read.
+    pub fn of_client(context: &ReportContext, input: &Input) -> LineSession {
+        let mut shown = without_log(context, input);
+        add_said(&mut shown.session, input, shown.clock.now);
+        shown
+    }
+
     /// Returns the session of this log. Its texts are counted only if no report holds anything of the context.
     ///
     /// # Errors

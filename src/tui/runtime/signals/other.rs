@@ -34,6 +34,9 @@ pub(in crate::runtime) fn pass_on(_: EndedBy, _: u32) {}
 /// Does nothing: there is no job control here.
 pub(in crate::runtime) fn block_stops() {}
 
+/// Does nothing: other programs restore the modes of a console here.
+pub(in crate::runtime) fn reset_modes() {}
+
 /// Does nothing: there is no job control here.
 pub(in crate::runtime) fn ask_to_stop() {}
 

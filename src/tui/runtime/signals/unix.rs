@@ -4,10 +4,12 @@ use super::{EndedBy, Signal};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal as Number, kill, killpg, raise};
+use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -237,6 +239,21 @@ fn wait_until_gone(report: &Sender<()>) {
 pub(in crate::runtime) fn has_terminal() -> bool {
     // Without a terminal there is none to take from others.
     tcgetpgrp(io::stdout()).map_or(true, |front| front == getpgrp())
+}
+
+/// The modes of the terminal before the screens.
+static FIRST_MODES: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Gives the terminal the modes that it had when this was first called. Another program may have left others.
+pub(in crate::runtime) fn reset_modes() {
+    let mut first = FIRST_MODES.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*first {
+        Some(first) => {
+            // Nothing more can be done.
+            let _ = tcsetattr(io::stdout(), SetArg::TCSANOW, first);
+        }
+        None => *first = tcgetattr(io::stdout()).ok(),
+    }
 }
 
 /// Uses the terminal without being stopped for it, even in the background.
