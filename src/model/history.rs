@@ -44,6 +44,10 @@ pub(crate) fn narrow(ix: usize) -> u32 {
 /// An item, its tokens, and how they are known.
 pub type SizedItem = (ItemIx, u64, Source);
 
+/// The most compactions by which causes and triggers are judged, the newest ones. No conversation has as many; a log
+/// of thousands would be read in the square of the time.
+pub(crate) const MOST_COMPACTIONS: usize = 500;
+
 /// The preview of an item of which the log shows nothing.
 pub(super) const NOT_LOGGED: &str = "(not in the log)";
 

@@ -63,8 +63,9 @@ pub(crate) struct RecordTree {
     nodes: Vec<Link>,
     /// The items that were added to a node after those of other nodes.
     late_items: HashMap<NodeIx, Vec<ItemIx>>,
-    /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
-    resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
+    /// The resets' nodes, each with the nodes that it kept, in runs: many resets may keep the same long part. No other
+    /// earlier node is in the context.
+    resets: BTreeMap<NodeIx, Box<[Range<NodeIx>]>>,
     by_key: HashMap<Key, NodeIx>,
     outputs: HashMap<Key, OutputNodes>,
     /// The live branch's nodes, in the order of the log.
@@ -148,6 +149,13 @@ impl RecordTree {
         link.turn && link.part != Part::Output
     }
 
+    /// Removes items from a node that will not come back: a record that is written again and again keeps few.
+    pub(crate) fn drop_items(&mut self, node: NodeIx, is_gone: impl Fn(ItemIx) -> bool) {
+        if let Some(late) = self.late_items.get_mut(&node) {
+            late.retain(|ix| !is_gone(*ix));
+        }
+    }
+
     /// Adds the newest item to a node.
     pub(crate) fn hold(&mut self, node: NodeIx, item: ItemIx) {
         let items = &mut self.nodes[node].items;
@@ -162,9 +170,9 @@ impl RecordTree {
     }
 
     /// Returns the nodes that a reset kept; `None`: the node is not a reset's.
-    fn kept_by(&self, node: NodeIx) -> Option<&[NodeIx]> {
+    fn kept_by(&self, node: NodeIx) -> Option<impl Iterator<Item = NodeIx> + Clone> {
         let kept = self.nodes[node].reset.then(|| self.resets.get(&node))?;
-        kept.map(|kept| &**kept)
+        kept.map(|runs| runs.iter().flat_map(Clone::clone))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -386,12 +394,14 @@ impl RecordTree {
         };
         let front = |ix: &NodeIx| self.nodes[*ix].part == Part::Front;
         path.extend(self.live().filter(front));
+        path.sort_unstable();
+        path.dedup();
         let ix = self.nodes.len();
         self.nodes.push(Link {
             reset: true,
             ..Link::default()
         });
-        self.resets.insert(ix, path.as_slice().into());
+        self.resets.insert(ix, runs(&path));
         if let Some(key) = key {
             self.by_key.insert(key, ix);
         }
@@ -412,4 +422,10 @@ impl RecordTree {
             .filter(|ix| (from..=to).contains(ix) && !self.is_beside(*ix))
             .collect()
     }
+}
+
+/// Returns the runs of indices that rise.
+fn runs(rising: &[NodeIx]) -> Box<[Range<NodeIx>]> {
+    let runs = rising.chunk_by(|ix, next| ix + 1 == *next);
+    runs.map(|run| run[0]..run[0] + run.len()).collect()
 }

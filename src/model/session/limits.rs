@@ -1,7 +1,7 @@
 //! The window and the trigger of a session, now and at earlier records.
 
 use crate::event::Meta;
-use crate::history::{Coverage, PastReset, Request, RequestIx};
+use crate::history::{Coverage, MOST_COMPACTIONS, PastReset, Request, RequestIx};
 use crate::state::State;
 use crate::state::content::Content;
 use crate::state::past::ModelFacts;
@@ -213,8 +213,10 @@ impl Sizes {
         requests: &[Request],
         resets: &[PastReset],
     ) -> Sizes {
+        let count = resets.len();
+        let resets = &resets[count.saturating_sub(MOST_COMPACTIONS)..];
         let automatic = |r: &&PastReset| {
-            let is_shown = r.cause_shown_by <= resets.len();
+            let is_shown = r.cause_shown_by <= count;
             r.cause.is_by_size() && is_shown && is_same(r.model.as_ref(), model)
         };
         let first = requests.get(resets.last().map_or(0, |reset| reset.request));

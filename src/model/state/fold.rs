@@ -150,6 +150,11 @@ impl State {
         if !self.tree.is_live(node) {
             return Vec::new();
         }
+        let is_replaced = |ix: ItemIx| {
+            let left = self.attribution.items().all()[ix].left;
+            left.is_some_and(|left| left.why == LeaveReason::Replaced)
+        };
+        self.tree.drop_items(node, is_replaced);
         let mut old: Vec<ItemIx> = self.tree.items(node).collect();
         old.retain(|ix| self.items()[*ix].in_context());
         let mut fresh = new;

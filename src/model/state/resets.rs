@@ -3,7 +3,7 @@
 use super::State;
 use crate::event::{Cause, CauseSource, Key, Place, Reset, RetainedItems};
 use crate::history::record_tree::BranchChange;
-use crate::history::{ItemIx, PastReset};
+use crate::history::{ItemIx, MOST_COMPACTIONS, PastReset};
 use crate::values::hooked::{HookedCompaction, find};
 use crate::{Kind, LeaveReason};
 use jiff::Timestamp;
@@ -121,7 +121,8 @@ impl State {
 
     /// Notes a reset, before anything leaves.
     fn add_reset(&mut self, mut reset: PastReset, change: &BranchChange) {
-        let since = self.resets().iter().rev().find_map(|reset| reset.at);
+        let mut newest_first = self.resets().iter().rev().take(MOST_COMPACTIONS);
+        let since = newest_first.find_map(|reset| reset.at);
         add_hooked(&mut reset, &self.overrides.hooked, since);
         for ix in change.left.iter().flat_map(|node| self.tree.items(*node)) {
             let item = &self.items()[ix];
@@ -145,6 +146,7 @@ impl State {
         let (model, at) = (newest.model.clone(), newest.size());
         let count = self.resets().len();
         let resets = self.attribution.resets_mut().iter_mut().rev();
+        let resets = resets.take(MOST_COMPACTIONS);
         let of_model = resets.filter(|reset| {
             let is_inferred = reset.cause_source == CauseSource::Inferred;
             is_inferred && reset.gone == LeaveReason::Compaction && reset.model == model

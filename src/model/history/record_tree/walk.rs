@@ -262,8 +262,8 @@ impl RecordTree {
             on.push(ix);
             if let Some(kept) = self.kept_by(ix) {
                 floor = ix;
-                on.extend(kept);
-                kept_nodes = Some(kept.iter().copied().collect());
+                on.extend(kept.clone());
+                kept_nodes = Some(kept.collect());
                 break;
             }
         }
