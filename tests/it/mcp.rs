@@ -980,3 +980,20 @@ fn codex_names_its_thread_and_others_get_the_newest_of_their_folder() {
     let found = client.ask("context_now")["session"].clone();
     assert_eq!(found["id"], threads[1]);
 }
+
+/// The lab finds answers in what clients send to a provider. It once looked for a part that was no longer the first.
+#[test]
+fn the_lab_expects_the_parts_of_a_real_answer() {
+    let (home, _log) = home();
+    let mut command = server(home.path(), &[]);
+    command
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", ID);
+    let answer = Client::start(&mut command, "claude-code").ask("context_now");
+    let expected = manifest_folder().join("tests/lab/tests/answer.json");
+    let expected: Value = serde_json::from_slice(&fs::read(expected).unwrap()).unwrap();
+    let parts = |of: &Value| -> Vec<String> { of.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(parts(&answer), parts(&expected));
+    assert!(answer["context"]["known"].is_u64(), "{answer}");
+    assert!(answer["session"]["found_by"].is_string(), "{answer}");
+}

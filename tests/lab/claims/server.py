@@ -1,6 +1,7 @@
 """The server in clients: whose session an answer is about, and what an answer costs."""
 
 import json
+import re
 import threading
 import time
 from dataclasses import dataclass
@@ -70,10 +71,14 @@ def answers_to(run, tag):
 def read_answer(text):
     """Returns the answer in a result, in which a client may have put it as a string of JSON; None: there is none."""
     for _ in range(4):
-        if (at := text.find('{"compaction":')) >= 0:
-            value = json.JSONDecoder().raw_decode(text, at)[0]
-            session = value["session"]
-            return Answer(value["context"]["known"], session["found_by"], session.get("note", ""), json.dumps(value))
+        for begin in re.finditer(r'\{"', text):
+            try:
+                value = json.JSONDecoder().raw_decode(text, begin.start())[0]
+            except ValueError:
+                continue
+            session = value.get("session")
+            if isinstance(session, dict) and "found_by" in session and "context" in value:
+                return Answer(value["context"]["known"], session["found_by"], session.get("note", ""), json.dumps(value))
         text = text.replace('\\"', '"').replace("\\\\", "\\")
     return None
 

@@ -1,13 +1,15 @@
 import json
 import unittest
+from pathlib import Path
 from types import SimpleNamespace
 
 from claims.server import judged, read_answer
 from claims.settings import MARK, with_comments, with_commas, with_mark
 from provider.prompt import Part
 
-ANSWER = json.dumps({
-    "compaction": {"trigger": 9},
+# The parts of a real answer: the program's own tests compare them with what it says.
+PARTS = Path(__file__).with_name("answer.json")
+ANSWER = json.dumps(json.loads(PARTS.read_text()) | {
     "context": {"known": 700},
     "session": {"id": "a", "found_by": "a call", "note": "a or b"},
 })
