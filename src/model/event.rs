@@ -201,6 +201,8 @@ pub enum Event {
         /// The minutes for which it keeps the prompt, from now on; `None`: the log does not have it.
         cache_minutes: Option<u8>,
     },
+    /// A request outside the conversation has read its newest prompt, which the provider keeps in its cache anew.
+    CacheRenewed,
     /// From here on until a reset the provider leaves so many tokens out of each prompt, which the agent counts all the same
     /// when it compares its context with its trigger.
     LeftOut(u64),

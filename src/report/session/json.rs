@@ -52,7 +52,7 @@ part! { Report<'a>(
     cache?: CachePart = report
         .gauge
         .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(), report.clock.now)),
+        .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(report.clock.now), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
     client?: ClientPart<'a> = session

@@ -73,7 +73,7 @@ pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
     lines.extend(triggers::changed(session, clock));
     if let Some(cache) = report.gauge.prompt_cache() {
         let state = cache.state(clock.now);
-        let next = triggers::next_prompt(&report.gauge.next_prompt(), state);
+        let next = triggers::next_prompt(&report.gauge.next_prompt(clock.now), state);
         let source = cache.life.source.name();
         lines.push(format!(
             "{} ({source}): {next}",
