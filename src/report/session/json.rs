@@ -155,9 +155,9 @@ part! { ComingPart(
     limits: Limits,
 ) {
     trigger: Option<u64> = limits.trigger,
-    // True if the trigger applies only at the end of a turn.
+    // True if it also compacts at a smaller size at the end of a turn.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    at_turn_end: bool = limits.at_turn_end,
+    at_turn_end: bool = limits.turn_end.is_some(),
     trigger_source: &'static str = limits.trigger_source.name(),
     #[serde(skip_serializing_if = "str::is_empty")]
     trigger_setting: &'static str = limits.trigger_setting,

@@ -119,7 +119,7 @@ impl CodexDecoder {
             RetainedItems::Nodes(kept),
         ));
         let settings = &compacted.resume_metadata.previous_turn_settings;
-        self.compacted_for = settings.comp_hash.boxed();
+        self.compacted_for = Some((settings.model.boxed(), settings.comp_hash.boxed()));
         self.compacts();
         nodes.into_iter().for_each(|node| out.node(node));
         Some(())
