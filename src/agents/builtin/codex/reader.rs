@@ -16,6 +16,13 @@ use jiff::Timestamp;
 use model::event::{Cause, Event, EventSink, Key, Meta, Place, Usage};
 use std::collections::HashMap;
 
+/// The model of a turn, and its `comp_hash`.
+#[derive(Debug)]
+pub(super) struct TurnModel {
+    pub(super) name: Option<Box<str>>,
+    pub(super) hash: Option<Box<str>>,
+}
+
 /// Decodes one rollout.
 #[derive(Debug, Default)]
 pub(super) struct CodexDecoder {
@@ -29,8 +36,8 @@ pub(super) struct CodexDecoder {
     pub(super) unshown: Option<(Key, TokenUsage)>,
     /// The usage that a `token_count` reported for such a response, with its place and time, until the next line.
     pub(super) unclear: Option<(Place, Option<Timestamp>, Usage)>,
-    /// The `comp_hash` of the turn before the newest compaction, until the next turn has its own.
-    pub(super) compacted_for: Option<(Option<Box<str>>, Option<Box<str>>)>,
+    /// The model of the turn before the newest compaction, until the next turn has its own.
+    pub(super) compacted_for: Option<TurnModel>,
     /// The window before this turn.
     window_before: Option<u64>,
     /// True if a summary was written that has not yet replaced the history.
@@ -201,8 +208,9 @@ impl CodexDecoder {
         };
         // A smaller window is one that the context may not fit into.
         let is_smaller = self.meta.window < self.window_before;
-        let is_for_another = |(model, hash)| {
-            differs(&context.comp_hash, hash) || (is_smaller && differs(&context.model, model))
+        let is_for_another = |before: TurnModel| {
+            let is_other_model = differs(&context.model, before.name);
+            differs(&context.comp_hash, before.hash) || (is_smaller && is_other_model)
         };
         if self.compacted_for.take().is_some_and(is_for_another) {
             out.emit(Event::ResetCause(Cause::ModelChange));
