@@ -201,6 +201,8 @@ pub enum Event {
         /// The minutes for which it keeps the prompt, from now on; `None`: the log does not have it.
         cache_minutes: Option<u8>,
     },
+    /// A request outside the conversation has read its newest prompt, which the provider keeps in its cache anew.
+    CacheRenewed,
     /// From here on until a reset the provider leaves so many tokens out of each prompt, which the agent counts all the same
     /// when it compares its context with its trigger.
     LeftOut(u64),
@@ -304,9 +306,9 @@ pub struct Meta {
     pub version: Option<Box<str>>,
     /// The id of the session that started this one.
     pub parent: Option<Box<str>>,
-    /// The most tokens the agent can use, according to its log: a window, not a raw size.
+    /// The most tokens the agent can use, according to its log: a window, not a raw size. 0: the log no longer has one.
     pub window: Option<u64>,
-    /// The size at which the agent compacts, according to its log.
+    /// The size at which the agent compacts, according to its log. 0: the log no longer has one.
     pub trigger: Option<u64>,
     /// True if the log names which of its windows a model is used with.
     pub says_window: Option<bool>,

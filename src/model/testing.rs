@@ -51,6 +51,12 @@ share = 0.5
 count = { base = "total", bytes_per_token = 4, earlier_reasoning = true }
 
 [[policy]]
+agent = "measurer"
+name = "half of the window"
+share = 0.5
+count = { base = "text", bytes_per_token = 3, or_prompt = true }
+
+[[policy]]
 agent = "keeper"
 name = "0.8 of the window"
 share = 0.8

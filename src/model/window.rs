@@ -113,6 +113,8 @@ pub struct LimitInputs<'a> {
     pub largest: u64,
     /// The first prompt that was reported after the last compaction.
     pub first: Option<u64>,
+    /// The largest prompt since the last compaction that the agent made by itself after which it sent another.
+    pub passed: u64,
     /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     pub left_out: u64,
     /// The compactions that the agent made by itself with this model, in order, with what was left out then.
@@ -143,6 +145,7 @@ impl<'a> LimitInputs<'a> {
             logged_trigger: None,
             largest: 0,
             first: None,
+            passed: 0,
             left_out: 0,
             past: &[],
             unread: UnreadFacts::default(),
@@ -313,7 +316,7 @@ impl Rules {
                 window_source,
                 window_setting,
                 trigger: rule.trigger(window),
-                at_turn_end: false,
+                turn_end: None,
                 trigger_source: TriggerSource::Config,
                 trigger_setting: "",
                 policy: rule.name(),
@@ -322,14 +325,13 @@ impl Rules {
                 is_trigger_provisional: is_window_provisional,
             };
         }
-        let turn_end = trigger::at_turn_end(seen, policy, window);
-        let (trigger, trigger_source) = trigger::of(seen, policy, window, turn_end);
+        let (trigger, trigger_source) = trigger::of(seen, policy, window);
         Limits {
             window,
             window_source,
             window_setting,
             trigger,
-            at_turn_end: trigger.is_some() && trigger == turn_end,
+            turn_end: trigger::at_turn_end(seen, policy, window),
             trigger_source,
             trigger_setting: match trigger_source {
                 TriggerSource::Settings => set.trigger_from,

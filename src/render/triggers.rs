@@ -20,12 +20,7 @@ pub fn when(next: &NextTrigger, clock: &Clock) -> Option<String> {
 
 /// Returns the first that compacts by itself and is not a matter of size: `at 14:52 if nobody types`.
 pub fn beside_size(all: &[NextTrigger], clock: &Clock) -> Option<String> {
-    let is_other = |next: &&NextTrigger| match next.kind {
-        TriggerKind::Size => false,
-        // By the agent's rule it is the size that counts; by past compactions it comes beside that.
-        TriggerKind::TurnEnd => !next.is_sure,
-        _ => true,
-    };
+    let is_other = |next: &&NextTrigger| next.kind != TriggerKind::Size;
     let mut others = all.iter().filter(is_other);
     others.find_map(|next| when(next, clock))
 }
@@ -59,12 +54,16 @@ pub fn changed(session: &Session, clock: &Clock) -> Option<String> {
 fn sentence(next: &NextTrigger, clock: &Clock) -> Option<String> {
     let words = match (next.kind, next.size) {
         (TriggerKind::TurnEnd, _) if !next.is_sure => format!("may compact {}", when(next, clock)?),
-        (TriggerKind::Size | TriggerKind::TurnEnd, _) => return None,
-        (TriggerKind::Idle, _) => format!("compacts {}", when(next, clock)?),
-        (TriggerKind::ModelChange, _) => format!(
-            "may compact before the next turn: {} has another hash than the last turn",
-            next.model.as_deref().unwrap_or("its model")
-        ),
+        (TriggerKind::Size, _) => return None,
+        (TriggerKind::Idle | TriggerKind::TurnEnd, _) => format!("compacts {}", when(next, clock)?),
+        (TriggerKind::ModelChange, _) => {
+            let model = next.model.as_deref().unwrap_or("its model");
+            let why = match next.tokens {
+                Some(size) => format!("with {model} at {}", short(size)),
+                None => format!("{model} has another hash than the last turn"),
+            };
+            format!("may compact before the next turn: {why}")
+        }
         (TriggerKind::Background, Some(size)) => format!(
             "a summary made at {} is ready: with it about {} will be left",
             short(size),
@@ -77,9 +76,13 @@ fn sentence(next: &NextTrigger, clock: &Clock) -> Option<String> {
             )
         }
         (TriggerKind::Clearing, size) => format!(
-            "old tool results, about {}, may be left out of a prompt after {}",
+            "old tool results, about {}, {} left out of {}",
             short(size?),
-            clock.time(next.at?)
+            if next.is_sure { "are" } else { "may be" },
+            match next.at {
+                Some(at) => format!("a prompt after {}", clock.time(at)),
+                None => "the next prompt".to_owned(),
+            }
         ),
     };
     let source = next.source.name();

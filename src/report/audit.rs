@@ -259,6 +259,8 @@ struct Results {
     seen: HashSet<(&'static str, Key)>,
     /// Every decision counts once too: by its request, and whether it is about the compaction after that.
     decided: HashSet<(&'static str, Key, bool)>,
+    /// Every prediction of a cache, by its request.
+    cached: HashSet<(&'static str, Key)>,
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
     caches: BTreeMap<&'static str, CacheTally>,
@@ -285,8 +287,7 @@ impl Results {
                 }
             }
             for (key, point) in session.caches {
-                // The first request of a log is predicted by no estimator.
-                if new.contains(&key) {
+                if self.cached.insert((agent, key)) {
                     self.caches.entry(agent).or_default().add(&point);
                 }
             }

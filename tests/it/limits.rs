@@ -72,7 +72,8 @@ fn an_agent_that_waits_for_a_refusal_is_said_to() {
     let report = text(&["report", log.to_str().unwrap()]);
     let state = "window 1.0M (model table) · compacts when a prompt is refused (policy)";
     assert!(report.contains(state), "{report}");
-    assert!(!report.contains("headroom") && !report.contains("requests left"));
+    assert!(report.contains(", headroom about "), "{report}");
+    assert!(!report.contains("requests left"));
     let list = json(home.path(), &["ls", "--json"]);
     let listed = &list["sessions"][0];
     assert_eq!(listed["trigger_source"], "when refused");
@@ -97,13 +98,16 @@ fn a_trigger_at_the_end_of_a_turn_is_said_to_be_one() {
     let report = json(home.path(), &["report", "--json", log.to_str().unwrap()]);
     let (context, compaction) = (&report["context"], &report["compaction"]);
     let half = context["window"].as_u64().unwrap() / 2;
-    assert_eq!(compaction["trigger"], half);
+    assert!(compaction["trigger"].as_u64().unwrap() > half);
     assert_eq!(compaction["at_turn_end"], true);
-    assert_eq!(compaction["trigger_setting"], "config.toml");
+    let next = compaction["next"].as_array().unwrap();
+    let ends = next.iter().find(|next| next["kind"] == "turn-end").unwrap();
+    assert_eq!(ends["tokens"], half);
+    assert!(next.iter().any(|next| next["kind"] == "size"), "{next:?}");
     let output = ctxgauge(home.path()).arg("report").arg(&log).output();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        text.contains(" at the end of a turn (settings, config.toml), headroom"),
+        text.contains(" at the end of a turn (settings, config.toml)"),
         "{text}"
     );
 }

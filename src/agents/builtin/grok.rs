@@ -15,7 +15,7 @@
 //!   is rewritten at each compaction, so that it is not read.
 //! * `summary.json` has the folder, the model and a title.
 //!
-//! It compacts at 85 % of the window by the last total and a quarter of the bytes of what came since.
+//! It compacts at 85 % of the window, at 80 % with the models of its own list (1.0.41), by the last total and a quarter of the bytes of what came since.
 
 mod usage;
 
@@ -32,6 +32,7 @@ use jiff::Timestamp;
 use model::event::{Cause, EventSink, Key, Meta, Node, Part, Reset, RetainedItems};
 use model::window::{ModelWindow, Overrides};
 use model::{Kind, LeaveReason, Role};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
 use usage::Requests;
@@ -48,17 +49,29 @@ pub static GROK: Format = Format {
         available_commands_update current_mode_update",
     settings: Some(&SETTINGS),
     beside: FilesBeside {
-        states: |log| vec![log.with_file_name("summary.json")],
+        states: |log| {
+            ["summary.json", "signals.json"]
+                .map(|name| log.with_file_name(name))
+                .into()
+        },
         sidecar: Some(&usage::SIDECAR),
         ..FilesBeside::NONE
     },
     ..Format::DEFAULT
 };
 
+const PERCENT_ENV: &str = "GROK_AUTO_COMPACT_THRESHOLD_PERCENT";
+
 const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], |files| {
     let layers = Layers::toml(files);
-    let percent = |value: &serde_json::Value| value.as_f64().map(|percent| percent / 100.0);
-    let share = layers.find("/session/auto_compact_threshold_percent", percent);
+    let percent = |value: &Value| {
+        let number = || value.as_str()?.parse().ok();
+        let share: f64 = value.as_f64().or_else(number)? / 100.0;
+        Some(share).filter(|share| (0.01..=1.0).contains(share))
+    };
+    let by_env = Layers::json(files).find(&format!("/env/{PERCENT_ENV}"), percent);
+    let by_file = || layers.find("/session/auto_compact_threshold_percent", percent);
+    let session = by_env.or_else(by_file);
     let models = layers.find("/model", |models| Some(models.as_object()?.clone()));
     let models = models
         .into_iter()
@@ -66,15 +79,19 @@ const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], 
         .map(|(name, model)| ModelWindow {
             id: model["model"].as_str().map_or(name, str::to_owned),
             window: tokens(&model["context_window"]),
+            share: percent(&model["auto_compact_threshold_percent"]).filter(|_| session.is_none()),
             from: "config.toml",
             ..ModelWindow::default()
         });
     Overrides {
-        share: share.filter(|share| (0.01..=1.0).contains(share)),
-        models: models.filter(|model| model.window.is_some()).collect(),
+        share: session,
+        models: models
+            .filter(|model| model.window.is_some() || model.share.is_some())
+            .collect(),
         ..Overrides::default()
     }
-});
+})
+.env(&[PERCENT_ENV]);
 
 /// Claims `<session id>/updates.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
@@ -126,11 +143,12 @@ record! {
         at: Option<Millis> = "agentTimestampMs",
     }
 
-    /// `summary.json`.
+    /// `summary.json`, or `signals.json`, which has the window.
     struct Summary<'a> {
         cwd: Text<'a> = "info" / "cwd",
         model: Text<'a> = "current_model_id",
         title: Text<'a> = "generated_title",
+        window: Window = "contextWindowTokens",
     }
 }
 
@@ -172,12 +190,13 @@ impl Decoder for GrokDecoder {
         let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &LostFields::default()) else {
             return StateUpdate::Incomplete;
         };
-        self.summary = Meta {
+        let new = Meta {
             cwd: summary.cwd.boxed(),
-            model: summary.model.boxed(),
             title: summary.title.boxed(),
-            ..Meta::default()
+            window: summary.window.0.filter(|window| *window > 0),
+            ..Meta::of_model(summary.model.boxed())
         };
+        let _ = new.changes(&mut self.summary);
         StateUpdate::Accepted
     }
 
@@ -190,10 +209,11 @@ impl Decoder for GrokDecoder {
         let at = params.meta.at.and_then(Millis::time);
         out.set_time(at.or_else(|| seconds(record.timestamp.0?)));
         let model = update.model.boxed().or(self.summary.model.clone());
+        let window = update.window.0.filter(|window| *window > 0);
         let meta = Meta {
             id: params.session_id.boxed(),
             model,
-            window: update.window.0.filter(|window| *window > 0),
+            window: window.or(self.summary.window),
             ..self.summary.clone()
         };
         out.meta(meta.changes(&mut self.meta));

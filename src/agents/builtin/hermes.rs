@@ -12,7 +12,8 @@
 //!   `compacted` nor `active`.
 //! * The system prompt is in `sessions`, the tools are nowhere.
 //! * `hermes sessions export` writes a session a line: its row of `sessions` with its rows of `messages`.
-//! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
+//! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`), and never
+//!   below 64,000; with Codex's provider at 0.85 of some models' windows (`agent/auxiliary_client.py`).
 
 use decode::anthropic::ToolNames;
 use decode::lenient::{Count, Raw, ReportedCount, Text, record};
@@ -27,7 +28,7 @@ use jiff::Timestamp;
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
-use model::window::{Compaction, Overrides};
+use model::window::{Compaction, ModelWindow, Overrides};
 use model::{Kind, LeaveReason, Role};
 
 /// The format.
@@ -58,7 +59,7 @@ mod export;
 fn overrides(files: &[&[u8]]) -> Overrides {
     let text = files.first().map(|file| String::from_utf8_lossy(file));
     let mut overrides = Overrides::default();
-    let mut section = "";
+    let (mut section, mut is_codex, mut raises) = ("", false, true);
     for line in text.as_deref().unwrap_or_default().lines() {
         let Some((name, value)) = line.split_once(':') else {
             continue;
@@ -67,20 +68,39 @@ fn overrides(files: &[&[u8]]) -> Overrides {
         match (section, name.trim()) {
             _ if !line.starts_with(' ') => section = name,
             ("model", "context_length") => overrides.window = tokens_of(value),
-            // Half, the default, is not for windows below 512,000.
+            ("model", "max_tokens") => overrides.output = tokens_of(value),
+            ("model", "provider") => is_codex = value == "openai-codex",
             ("compression", "threshold") => {
-                overrides.share = value
-                    .parse()
-                    .ok()
-                    .filter(|share| (0.75..=1.0).contains(share));
+                let share = value.parse().ok();
+                overrides.share = share.filter(|share| *share > 0.0 && *share <= 1.0);
             }
+            ("compression", "codex_gpt55_autoraise") => raises = value != "false",
             ("compression", "enabled") if value == "false" => {
                 overrides.compaction = Compaction::Off;
             }
             _ => {}
         }
     }
+    if is_codex {
+        overrides.models = codex_models(overrides.share, raises);
+    }
     overrides
+}
+
+/// Returns the rows of the models that it takes from Codex's provider: their windows, and the shares that it raises a
+/// threshold to. `raises`: those of large models, too.
+fn codex_models(threshold: Option<f64>, raises: bool) -> Vec<ModelWindow> {
+    let row = |id: &str, window, share: Option<f64>| ModelWindow {
+        id: id.to_owned(),
+        window: Some(window),
+        share: share.map(|share| share.max(threshold.unwrap_or(0.0))),
+        from: "config.yaml",
+        ..ModelWindow::default()
+    };
+    let large = |id| row(id, 272_000, raises.then_some(0.85));
+    let mut rows = vec![row("gpt-5.3-codex-spark", 128_000, Some(0.7))];
+    rows.extend(["gpt-5.4*", "gpt-5.5*", "gpt-5.6*"].map(large));
+    rows
 }
 
 static STORE: DatabaseSpec = DatabaseSpec {
@@ -330,9 +350,33 @@ mod tests {
         let file = "model:\n  default: glm-5\n  context_length: 64000 # of one's own\ncompression:\n  threshold: 0.8\n";
         assert_eq!(read(file).window, Some(64_000));
         assert_eq!(read(file).share, Some(0.8));
-        assert!(read("compression:\n  threshold: 0.5\nother:\n  threshold: 0.9").is_empty());
+        let low = read("compression:\n  threshold: 0.3\nother:\n  threshold: 0.9");
+        assert_eq!(low.share, Some(0.3));
+        assert!(read("compression:\n  threshold: 30").is_empty());
+        assert_eq!(read("model:\n  max_tokens: 8000").output, Some(8_000));
         let off = read("compression:\n  enabled: false");
         assert_eq!(off.compaction, Compaction::Off);
+    }
+
+    #[test]
+    fn a_provider_has_windows_and_shares_of_its_own() {
+        let rows = |text: &str| {
+            let file = format!("model:\n  provider: openai-codex\ncompression:\n{text}");
+            let rows = overrides(&[file.as_bytes()]).models;
+            let row = |id: &str| {
+                let row = rows.iter().find(|row| row.id == id).expect("a row");
+                (row.window, row.share)
+            };
+            (row("gpt-5.5*"), row("gpt-5.3-codex-spark"))
+        };
+        let large = |share| (Some(272_000), share);
+        let spark = |share| (Some(128_000), Some(share));
+        assert_eq!(rows(""), (large(Some(0.85)), spark(0.7)));
+        // It never lowers a threshold.
+        assert_eq!(rows("  threshold: 0.9"), (large(Some(0.9)), spark(0.9)));
+        let off = rows("  codex_gpt55_autoraise: false");
+        assert_eq!(off, (large(None), spark(0.7)));
+        assert!(overrides(&[b"model:\n  provider: openai\n"]).is_empty());
     }
 
     #[test]

@@ -12,7 +12,8 @@
 //! * With each turn a new file is begun. The one before it stays, older ones are deleted: then only the
 //!   context is left of their requests, and not even that where none of the files that are left begins with
 //!   a `replace`. What else is kept (`chunks`, `generations`) is not read.
-//! * It compacts when the last prompt and output reach `token_threshold`. The messages after that are the
+//! * It compacts when the last prompt and output reach `compaction_threshold`, or `token_threshold` in older
+//!   checkpoints (3.0.3, `vibe/_storage.py`: the second is moved to the first). The messages after that are the
 //!   user's last ones between two notes, and a summary.
 //! * Large results are saved in a file; the model gets their beginning.
 
@@ -109,9 +110,21 @@ record! {
         action: Text<'a> = "action_id",
         request: Option<Request<'a>>,
         response: Response<'a> = "result" / "result",
-        trigger: Window =
-            "checkpoint_settings" / "context" / "compaction" / "token_threshold",
+        context: Limits = "checkpoint_settings" / "context",
         delta: Vec<Delta<'a>>,
+    }
+
+    #[derive(Copy)]
+    struct Limits {
+        facts: ModelFacts = "model_facts",
+        /// The trigger in older checkpoints.
+        trigger: Window = "compaction" / "token_threshold",
+    }
+
+    #[derive(Copy)]
+    struct ModelFacts {
+        window: Window = "context_window",
+        trigger: Window = "compaction_threshold",
     }
 
     struct Request<'a> {
@@ -238,9 +251,10 @@ impl Decoder for VibeDecoder {
             ("action_intent", other) => out.skip(other),
             ("action_result", _) => self.response(payload, out),
             ("core_input", _) => {
-                let trigger = payload.trigger.0;
+                let Limits { facts, trigger } = payload.context;
                 let meta = Meta {
-                    trigger,
+                    window: facts.window.0,
+                    trigger: facts.trigger.0.or(trigger.0),
                     ..Meta::default()
                 };
                 out.meta(meta.changes(&mut self.meta));
@@ -475,4 +489,30 @@ fn written(blocks: &[Block<'_>], out: &mut EventSink<'_>) -> Vec<NewItem> {
         _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
     });
     items.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::read;
+
+    #[test]
+    fn the_window_and_the_trigger_are_facts_of_the_model() {
+        let of = |context: &str| {
+            let line = format!(
+                r#"{{"type":"core_input","payload":{{"checkpoint_settings":{{"context":{context}}}}}}}"#
+            );
+            let entries = read(&MISTRAL_VIBE, [line]).into_iter();
+            let mut metas = entries.filter_map(|entry| match entry.event {
+                Event::Meta(meta) => Some((meta.window, meta.trigger)),
+                _ => None,
+            });
+            metas.next()
+        };
+        let older = r#""compaction":{"token_threshold":160000}"#;
+        assert_eq!(of(&format!("{{{older}}}")), Some((None, Some(160_000))));
+        let facts = r#""model_facts":{"context_window":262144,"compaction_threshold":202144}"#;
+        let both = format!("{{{older},{facts}}}");
+        assert_eq!(of(&both), Some((Some(262_144), Some(202_144))));
+    }
 }

@@ -101,6 +101,23 @@ fn store(head: &[u8]) -> Option<StoreKind> {
     StoreKind::database(&tables::SPEC, head).or(Some(StoreKind::Document))
 }
 
+impl Info<'_> {
+    /// Returns the window and the trigger that hold if the user has signed in with ChatGPT: then an answer of some models
+    /// costs nothing. 0: they are the usual ones. `None`: it is no answer of OpenAI's.
+    fn limits(&self) -> Option<(u64, u64)> {
+        let has_usage = self.tokens.is_some_and(|tokens| tokens.prompt() > 0);
+        if self.provider.get() != Some("openai") || !has_usage {
+            return None;
+        }
+        let model = self.model()?;
+        let is_limited = ["gpt-5.5", "gpt-5.6"].iter().any(|id| model.contains(id));
+        Some(match self.cost.0 {
+            Some(0) if is_limited => (400_000, 252_000),
+            _ => (0, 0),
+        })
+    }
+}
+
 /// Decodes one session.
 #[derive(Default, Clone)]
 struct OpenCodeDecoder {
@@ -132,7 +149,16 @@ impl Decoder for OpenCodeDecoder {
             }
             (Some((_, info)), _) => {
                 out.set_time(info.time.begun());
-                let meta = Meta::of_model(info.model());
+                let known = self.meta.window.is_some();
+                let (window, trigger) = info
+                    .limits()
+                    .filter(|(window, _)| known || *window > 0)
+                    .unzip();
+                let meta = Meta {
+                    window,
+                    trigger,
+                    ..Meta::of_model(info.model())
+                };
                 out.meta(meta.changes(&mut self.meta));
                 return self.history.message(id, info, &line.parts, out);
             }

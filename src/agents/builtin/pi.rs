@@ -25,6 +25,8 @@
 //!   another content in the place of an entry's, or none.
 //! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
 //!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.
+//! * An entry `usage` has the numbers of a request outside the conversation, such as those of the kind `cache_warm`, by which
+//!   it keeps the prompt in the cache while nobody types.
 //! * The folder is flat, and elsewhere, where `PI_CODING_AGENT_SESSION_DIR` or `sessionDir` of the settings names it. Extensions
 //!   that start sub-agents keep their logs in a folder beside the session's, under names of their own
 //!   (`run-0/session.jsonl`), and copies of what those said (`…_transcript.jsonl`), which are no sessions.
@@ -41,8 +43,8 @@ use formats::{
     names,
 };
 use model::event::{
-    Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
-    RetainedItems, Usage,
+    Cause, CostOf, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Parent, Part, Place,
+    Reset, RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use record::{Block, Message, Numbers, Record};
@@ -180,6 +182,7 @@ impl Decoder for PiDecoder {
                 out.node(node);
             }
             "context_edit" => self.edit(&record, node, out),
+            "usage" => usage(&record, node, out),
             "" => out.unreadable("no type"),
             other => PI.pass_over_node(other, node, out),
         }
@@ -303,6 +306,24 @@ impl PiDecoder {
         }
         node.parent = Parent::Previous;
         inject(node, Kind::Summary, &record.summary(), out);
+    }
+}
+
+/// Emits the cost of a request outside the conversation. One that keeps the prompt in the cache renews its time there
+/// (`core/cache-warmer.js` in 1.6.0).
+fn usage(record: &Record<'_>, node: Node, out: &mut EventSink<'_>) {
+    out.node(node);
+    let numbers = record.usage.unwrap_or_default();
+    let request = request_of(record, out.place(), numbers);
+    out.own_cost(Some(request), numbers.cost.0);
+    out.emit(Event::Billed {
+        request,
+        billed: numbers.billed(),
+        of: CostOf::Response,
+        model: record.model.boxed(),
+    });
+    if record.usage_kind.get() == Some("cache_warm") && numbers.cache_read.or_zero() > 0 {
+        out.emit(Event::CacheRenewed);
     }
 }
 

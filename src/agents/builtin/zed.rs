@@ -19,6 +19,7 @@ use decode::lenient::{self, Count, Raw, Text, record};
 use decode::rows::{self, Line};
 use decode::sums::PendingResponse;
 use formats::database::{DatabaseSpec, Schema};
+use formats::settings::{Layers, Settings, SettingsFile};
 use formats::{
     ANTHROPIC, Base, Claim, Decoder, Format, Recognition, Root, StoreKind, Totals, decoder,
 };
@@ -26,7 +27,9 @@ use json::each_field;
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
+use model::window::Overrides;
 use model::{Kind, LeaveReason, Role};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// The format.
@@ -43,8 +46,47 @@ pub static ZED: Format = Format {
     decoder: &decoder::<ZedDecoder>,
     harmless: "Resume",
     totals: Totals::new(ANTHROPIC).cached_beside(),
+    settings: Some(&Settings::new(
+        &[SettingsFile::Agent("../../../.config/zed/settings.json")],
+        overrides,
+    )),
     ..Format::DEFAULT
 };
+
+/// Returns the share in `90%`.
+fn share_of(percent: &str) -> Option<f64> {
+    let percent: f64 = percent.strip_suffix('%')?.trim().parse().ok()?;
+    Some(percent / 100.0).filter(|share| *share > 0.0 && *share <= 1.0)
+}
+
+/// Reads the threshold: a share as a text (`90%`), the tokens at which it compacts, or as a negative number the tokens that
+/// remain then.
+fn overrides(files: &[&[u8]]) -> Overrides {
+    let layers = Layers::jsonc(files);
+    let threshold = |value: &Value| Some(value.clone());
+    let whole = Overrides {
+        share: Some(1.0),
+        ..Overrides::default()
+    };
+    match layers.find("/agent/auto_compact/threshold", threshold) {
+        Some(Value::String(percent)) => Overrides {
+            share: share_of(&percent),
+            ..Overrides::default()
+        },
+        Some(Value::Number(tokens)) => match tokens.as_i64() {
+            Some(used @ 1..) => Overrides {
+                budget: Some(used.unsigned_abs()),
+                ..whole
+            },
+            Some(left @ ..=-1) => Overrides {
+                reserve: Some(left.unsigned_abs() - 1),
+                ..whole
+            },
+            _ => Overrides::default(),
+        },
+        _ => Overrides::default(),
+    }
+}
 
 static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[
@@ -315,5 +357,25 @@ impl Numbers {
     fn billed(self) -> BilledUsage {
         BilledUsage::new(self.input.or_zero(), self.output.or_zero())
             .with_cache(self.read.or_zero(), self.written.or_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_a_share_a_size_or_what_remains() {
+        let of = |threshold: &str| {
+            let file = format!("{{\"agent\":{{\"auto_compact\":{{\"threshold\":{threshold},}}}}}}");
+            let set = overrides(&[file.as_bytes()]);
+            (set.share, set.budget, set.reserve)
+        };
+        assert_eq!(of("\"80%\""), (Some(0.8), None, None));
+        assert_eq!(of("120000"), (Some(1.0), Some(120_000), None));
+        assert_eq!(of("-16000"), (Some(1.0), None, Some(15_999)));
+        for other in ["\"many\"", "\"140%\"", "0", "[]"] {
+            assert_eq!(of(other), (None, None, None), "{other}");
+        }
     }
 }

@@ -11,7 +11,9 @@ use crate::outlook::forecast::{Forecast, NoForecast};
 use crate::session::Session;
 use crate::window::Limits;
 use crate::window::other::of_model;
-use crate::window::{Compaction, OtherSettings, OtherTrigger, TriggerKind, TriggerSource};
+use crate::window::{
+    Compaction, LimitInputs, OtherSettings, OtherTrigger, TriggerKind, TriggerSource,
+};
 use jiff::{SignedDuration, Timestamp};
 
 /// Something that can compact a session next, or take something out of its context.
@@ -19,11 +21,11 @@ use jiff::{SignedDuration, Timestamp};
 pub struct NextTrigger {
     /// The kind of trigger.
     pub kind: TriggerKind,
-    /// The size at which it fires, in the agent's own count.
+    /// The size at which it fires, in the agent's own count; of [`TriggerKind::ModelChange`], with the next model.
     pub tokens: Option<u64>,
     /// Tokens until then.
     pub left: Option<u64>,
-    /// The time at which it fires; of [`TriggerKind::Clearing`], with a prompt after this time.
+    /// The time at which it fires; of [`TriggerKind::Clearing`], with a prompt after this time, or with the next.
     pub at: Option<Timestamp>,
     /// True if it fires for sure, once its size or time is reached.
     pub is_sure: bool,
@@ -81,11 +83,12 @@ pub fn next(
     forecast: &Result<Forecast, NoForecast>,
     now: Timestamp,
 ) -> Vec<NextTrigger> {
-    let by_size = by_size(of).into_iter();
-    let mut all: Vec<NextTrigger> = by_size.chain(past_turn_end(of)).collect();
-    all.extend(other(of, now));
+    let mut all = other(of, now);
+    let is_smaller = |next: &&NextTrigger| next.kind == TriggerKind::TurnEnd && next.is_sure;
+    let size_at = all.iter().take_while(is_smaller).count();
+    all.splice(size_at..size_at, by_size(of));
     let minutes = |next: &NextTrigger| next.minutes(forecast, now).unwrap_or(f64::INFINITY);
-    // Of equal ones, those that compact come first, the size before all others.
+    // Of equal ones, those that compact come first, the sizes before all others.
     all.sort_by(|a, b| {
         let by_time = minutes(a).total_cmp(&minutes(b));
         by_time.then(b.compacts().cmp(&a.compacts()))
@@ -101,10 +104,10 @@ pub fn other(of: &SessionGauge, now: Timestamp) -> Vec<NextTrigger> {
     }
     let rows = of.rules().others(of.agent, of.meta.version.as_deref());
     let set = &overrides.others;
-    let mut found: Vec<NextTrigger> = rows
+    let by_row = rows
         .into_iter()
-        .filter_map(|row| TriggerQuery { of, set, now }.other(row))
-        .collect();
+        .filter_map(|row| TriggerQuery { of, set, now }.other(row));
+    let mut found: Vec<NextTrigger> = turn_end(of).into_iter().chain(by_row).collect();
     // The user's own rule is all that there is.
     let is_excluded =
         |limits: &Limits| limits.trigger_source == TriggerSource::Config || limits.ends;
@@ -124,31 +127,29 @@ pub fn idle_at(of: &SessionGauge, now: Timestamp) -> Option<Timestamp> {
 fn by_size(of: &SessionGauge) -> Option<NextTrigger> {
     let limits = of.limits();
     let trigger = limits.trigger.filter(|_| !limits.ends)?;
-    let kind = if limits.at_turn_end {
-        TriggerKind::TurnEnd
-    } else {
-        TriggerKind::Size
-    };
     Some(NextTrigger {
         tokens: Some(trigger),
         left: Some(of.context.headroom(trigger)),
         setting: limits.trigger_setting,
-        ..NextTrigger::new(kind, limits.trigger_source)
+        ..NextTrigger::new(TriggerKind::Size, limits.trigger_source)
     })
 }
 
-/// Returns the size at which it compacted at the end of a turn, where no settings that could be read have one.
-fn past_turn_end(of: &SessionGauge) -> Option<NextTrigger> {
-    let limits = of.limits();
-    if limits.at_turn_end || limits.trigger_source == TriggerSource::Config || limits.ends {
-        return None;
-    }
-    let tokens = of.turn_end?;
+/// Returns the size at the end of a turn: by the settings or, where none that could be read have one, the one at which it
+/// last compacted then.
+fn turn_end(of: &SessionGauge) -> Option<NextTrigger> {
+    let set = of.limits().turn_end;
+    let tokens = set.or(of.turn_end)?;
+    let (source, setting) = match set {
+        Some(_) => (TriggerSource::Settings, of.overrides().trigger_from),
+        None => (TriggerSource::Past, ""),
+    };
     Some(NextTrigger {
         tokens: Some(tokens),
         left: Some(of.context.headroom(tokens)),
-        is_sure: false,
-        ..NextTrigger::new(TriggerKind::TurnEnd, TriggerSource::Past)
+        is_sure: set.is_some(),
+        setting,
+        ..NextTrigger::new(TriggerKind::TurnEnd, source)
     })
 }
 
@@ -247,31 +248,62 @@ impl TriggerQuery<'_> {
         prefix.saturating_add(rules.summary).saturating_add(since)
     }
 
-    /// Returns the trigger before the next turn, where its model has another hash.
+    /// Returns the trigger before the next turn, where its model has another hash or compacts at less than the context in a
+    /// smaller window, with that size.
     fn model_change(self, row: &OtherTrigger) -> Option<NextTrigger> {
-        let last = self.of.meta.model_hash.as_deref()?;
+        let last = self.of.meta.model_hash.as_deref();
         let model = self.set.model.as_deref().or(self.of.model())?;
-        let next = of_model(&self.set.hashes, model).or_else(|| of_model(&row.hashes, model))?;
-        (next != last && self.of.context.used > 0).then(|| NextTrigger {
+        let hash = of_model(&self.set.hashes, model).or_else(|| of_model(&row.hashes, model));
+        let is_other_hash = hash.zip(last).is_some_and(|(next, last)| next != last);
+        let size = self.size_with(model).filter(|_| !is_other_hash);
+        let is_due = is_other_hash || size.is_some();
+        (is_due && self.of.context.used > 0).then(|| NextTrigger {
             is_sure: false,
+            tokens: size,
             model: Some(model.to_owned()),
             ..self.next(TriggerKind::ModelChange, true)
         })
     }
 
-    /// Returns the trigger after a pause: all results but the newest are left out of the next prompt.
+    /// Returns the size at which the agent compacts with another model, if its window is smaller and the context has reached
+    /// that size.
+    fn size_with(self, model: &str) -> Option<u64> {
+        let of = self.of;
+        let limits = of.rules().limits(&LimitInputs {
+            version: of.meta.version.as_deref(),
+            ..LimitInputs::new(of.agent, Some(model), of.overrides())
+        });
+        let is_smaller = of.model() != Some(model) && limits.window < of.limits().window;
+        let trigger = limits.trigger.filter(|_| is_smaller)?;
+        (of.context.counted() > trigger).then_some(trigger)
+    }
+
+    /// Returns the trigger of results that are left out: the oldest of the next prompt, where all are too long, else all but
+    /// the newest of a prompt after a pause.
     fn clearing(self, row: &OtherTrigger) -> Option<NextTrigger> {
+        let is_set = self.set.clearing.is_some() || self.set.clearing_pause.is_some();
+        let next = |tokens| NextTrigger {
+            is_sure: row.usual,
+            size: Some(tokens),
+            ..self.next(TriggerKind::Clearing, is_set)
+        };
+        if let Some(tokens) = self.of.excess {
+            return Some(NextTrigger {
+                left: Some(0),
+                ..next(tokens)
+            });
+        }
         if !self.set.clearing.unwrap_or(row.usual) {
             return None;
         }
-        let tokens = self.of.clearable?;
-        let pause = SignedDuration::from_secs(row.pause.into());
-        let at = self.of.prompt_cache()?.sent.checked_add(pause).ok()?;
+        let pause = self.set.clearing_pause.unwrap_or(row.pause);
+        let sent = self.of.prompt_cache()?.sent;
         Some(NextTrigger {
-            at: Some(at),
-            is_sure: false,
-            size: Some(tokens),
-            ..self.next(TriggerKind::Clearing, true)
+            at: Some(
+                sent.checked_add(SignedDuration::from_secs(pause.into()))
+                    .ok()?,
+            ),
+            ..next(self.of.clearable?)
         })
     }
 }

@@ -204,6 +204,11 @@ impl SessionGauge {
     pub fn headroom(&self) -> Option<u64> {
         Some(self.context.headroom(self.limits().trigger?))
     }
+
+    /// Returns the tokens left before a prompt is refused, of an agent that compacts then.
+    pub fn headroom_about(&self) -> Option<u64> {
+        Some(self.context.headroom(self.limits().refused_near()?))
+    }
 }
 
 #[cfg(test)]

@@ -115,6 +115,8 @@ pub struct Summary {
     pub(crate) turn_end: Option<u64>,
     /// Tokens of old tool results that leave the context after a pause, if that is on.
     pub(crate) clearable: Option<u64>,
+    /// Tokens of old tool results that leave the context with the next prompt, since all of them are too long.
+    pub(crate) excess: Option<u64>,
 }
 
 /// The newest compaction or clear of a session.
@@ -190,7 +192,7 @@ impl Session {
                     outputs.saturating_add(it.output.unwrap_or(0)),
                 )
             });
-        let (largest, clearable) = self.of_context();
+        let (largest, clearable, excess) = self.of_context();
         let clock = self.cache_clock();
         let sent = clock.newest().filter(|_| clock.has_cache());
         let turn_end = |reset: &&PastReset| reset.cause == Cause::TurnEnd;
@@ -241,13 +243,14 @@ impl Session {
                 .find(turn_end)
                 .map(PastReset::size),
             clearable,
+            excess,
             context,
         }
     }
 
-    /// Returns the largest item in the context; and the tokens of old tool results that the agent may leave out of a
-    /// prompt.
-    fn of_context(&self) -> (Option<SizedItem>, Option<u64>) {
+    /// Returns the largest item in the context; the tokens of old tool results that the agent may leave out of a prompt after
+    /// a pause; and of those that it leaves out of the next, since all together are too long.
+    fn of_context(&self) -> (Option<SizedItem>, Option<u64>, Option<u64>) {
         let rows = self
             .rules()
             .others(self.agent, self.meta.version.as_deref());
@@ -255,21 +258,33 @@ impl Session {
             .into_iter()
             .find(|row| row.kind == TriggerKind::Clearing);
         let (mut largest, mut results) = (None::<SizedItem>, Vec::new());
+        let set = &self.overrides().others;
         for item in self.in_context() {
             // The last of equal ones.
             if item.1 > 0 && largest.is_none_or(|(_, tokens, _)| tokens <= item.1) {
                 largest = Some(item);
             }
-            if row.is_some_and(|row| is_clearable(&self.items()[item.0], row)) {
-                results.push(item.1);
+            let of = &self.items()[item.0];
+            if row.is_some_and(|row| is_clearable(of, row)) {
+                results.push((item.1, u64::from(of.size.chars)));
             }
         }
-        let clearable = row.and_then(|row| {
-            let old = results.len().checked_sub(row.kept)?;
-            let tokens = results[..old].iter().copied().fold(0, u64::saturating_add);
+        let old = row.and_then(|row| {
+            let kept = set.clearing_kept.unwrap_or(row.kept);
+            Some((row, &results[..results.len().checked_sub(kept)?]))
+        });
+        let clearable = old.and_then(|(row, old)| {
+            let tokens = old
+                .iter()
+                .fold(0, |sum: u64, one| sum.saturating_add(one.0));
             (results.len() >= row.results && tokens >= row.least).then_some(tokens)
         });
-        (largest, clearable)
+        let excess = old.and_then(|(row, old)| {
+            let most = set.clearing_characters.unwrap_or(row.characters);
+            let all = results.iter().map(|(_, characters)| characters).sum();
+            (most > 0).then(|| excess(old, all, most)).flatten()
+        });
+        (largest, clearable, excess)
     }
 
     fn largest(&self, (ix, tokens, _): SizedItem) -> Largest {
@@ -303,6 +318,20 @@ impl Session {
         let said = last.find(|item| item.role == Role::Assistant && item.kind == Kind::Text);
         Answer::of(&said?.preview)
     }
+}
+
+/// Returns the tokens of the oldest results that leave until half of `most` characters is left of `all`; `None`: they are
+/// not more than that. Each has its tokens and its characters.
+fn excess(old: &[(u64, u64)], all: u64, most: u64) -> Option<u64> {
+    let (mut left, mut tokens) = (all, 0_u64);
+    for (size, characters) in old {
+        if left <= most / 2 {
+            break;
+        }
+        left = left.saturating_sub(*characters);
+        tokens = tokens.saturating_add(*size);
+    }
+    (all > most && tokens > 0).then_some(tokens)
 }
 
 fn is_clearable(item: &Item, row: &OtherTrigger) -> bool {

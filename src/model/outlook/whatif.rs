@@ -364,9 +364,10 @@ fn own(
             fires: match (limits.trigger, limits.trigger_source) {
                 (Some(trigger), _) => FiringRule::At(trigger),
                 // Full is full, unless it was switched off.
-                (None, TriggerSource::None | TriggerSource::Refused) => {
-                    FiringRule::At(limits.window)
-                }
+                (
+                    None,
+                    TriggerSource::None | TriggerSource::Refused | TriggerSource::Contradicted,
+                ) => FiringRule::At(limits.window),
                 (None, _) => FiringRule::Never,
             },
             keeps,

@@ -111,6 +111,8 @@ pub(crate) struct Sizes {
     largest: u64,
     /// The first prompt after the last compaction.
     first: Option<u64>,
+    /// The largest prompt since the last compaction that the agent made by itself after which it sent another.
+    passed: u64,
     /// The compactions that the agent made by itself with the model.
     past: Vec<PastSize>,
     /// The facts that a report on the whole log may show otherwise.
@@ -153,6 +155,7 @@ impl Sizes {
             logged_trigger: facts.trigger,
             largest: self.largest.max(least),
             first: self.first,
+            passed: self.passed,
             left_out: facts.left_out,
             past: &self.past,
             unread: self.unread,
@@ -166,6 +169,7 @@ impl Sizes {
         let is_part = self.unread.prompts;
         Sizes {
             largest: 0,
+            passed: 0,
             past: Vec::new(),
             unread: UnreadFacts {
                 compaction: self.unread.compaction || is_part,
@@ -235,6 +239,7 @@ impl Sizes {
             has_requests: !requests.is_empty(),
             largest,
             first: first.map(|request| request.prompt),
+            passed: passed(model, requests, resets),
             unread: UnreadFacts {
                 prompts: is_part,
                 compaction: is_open || (is_part && !resets.iter().any(|r| automatic(&r))),
@@ -254,6 +259,19 @@ impl Sizes {
     }
 }
 
+/// Returns the largest prompt since the last compaction that the agent made by itself after which it sent another, no
+/// smaller one, with the same model.
+fn passed(model: Option<&Arc<str>>, requests: &[Request], resets: &[PastReset]) -> u64 {
+    let last = resets.iter().rev().find(|reset| reset.cause.is_by_size());
+    let since = last.map_or(0, |reset| reset.request).min(requests.len());
+    let pairs = requests[since..].windows(2);
+    let passed = pairs.filter(|pair| {
+        let is_its = pair.iter().all(|one| is_same(one.model.as_ref(), model));
+        is_its && pair[0].prompt <= pair[1].prompt
+    });
+    passed.map(|pair| pair[0].prompt).max().unwrap_or(0)
+}
+
 /// Returns true if both are the same model. Nearly always both are one string.
 fn is_same(a: Option<&Arc<str>>, b: Option<&Arc<str>>) -> bool {
     match (a, b) {
@@ -268,6 +286,18 @@ mod tests {
     use crate::session::replay::Timeline;
     use crate::testing::Log;
     use crate::{Kind, Role};
+
+    #[test]
+    fn a_prompt_after_which_another_was_sent_did_not_compact() {
+        let trigger = |log: &Log| log.session.limits().trigger;
+        let log = Log::of("tested").model("any").report(49_000).report(56_000);
+        assert_eq!(trigger(&log), Some(50_000), "it may be about to compact");
+        let log = log.report(57_000);
+        assert_eq!(trigger(&log), None);
+        // A compaction by itself is newer.
+        let log = log.compact(57_000).report(20_000).report(21_000);
+        assert_eq!(trigger(&log), Some(57_000));
+    }
 
     fn limits(log: &Log) -> (u64, WindowSource) {
         let limits = log.session.limits();

@@ -44,6 +44,19 @@ impl State {
             },
             _ => rule,
         };
+        let own = self.count_by(rule, content);
+        if !rule.or_prompt {
+            return own;
+        }
+        let base = Base::Prompt;
+        let by_prompt = self.count_by(CountRule { base, ..rule }, content);
+        own.into_iter()
+            .chain(by_prompt)
+            .max_by_key(|own| own.tokens)
+    }
+
+    /// Returns the count of any content by a rule; `None`: nothing that it begins with is known.
+    fn count_by(&self, rule: CountRule, content: &Content) -> Option<OwnCount> {
         let (base, from) = self.base(rule, content)?;
         let is_new = |item: &Item| match from {
             CountBase::Report(anchor) => {
@@ -148,8 +161,7 @@ impl State {
         if reset.cause == Cause::TurnEnd {
             let is_reached = |trigger: u64| at as f64 >= trigger as f64 * share;
             // An agent that has reached its usual trigger compacts after an answer too.
-            let is_usual = !limits.at_turn_end && limits.trigger.is_none_or(is_reached);
-            return if is_usual {
+            return if limits.trigger.is_none_or(is_reached) {
                 Cause::Automatic
             } else {
                 Cause::TurnEnd
@@ -423,6 +435,18 @@ mod tests {
         };
         let log = log.node("odd", vec![odd]);
         assert_eq!(own(&log).since, 703);
+    }
+
+    #[test]
+    fn the_last_prompt_counts_where_it_is_more_than_the_text() {
+        let of = |prompt| {
+            let log = says(Log::of("measurer").model("any"), "1");
+            own(&thinks(log, "a", prompt, None)).tokens
+        };
+        // 100 tokens of 4 bytes, and what was answered.
+        let text = of(0);
+        assert_eq!(text, 134 + 27);
+        assert_eq!(of(5_000), 5_000);
     }
 
     #[test]

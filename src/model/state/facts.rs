@@ -55,8 +55,8 @@ impl State {
     pub(crate) fn facts(&self) -> ModelFacts {
         ModelFacts {
             model: self.model_shared().cloned(),
-            window: self.meta.window,
-            trigger: self.meta.trigger,
+            window: self.meta.window.filter(|window| *window > 0),
+            trigger: self.meta.trigger.filter(|trigger| *trigger > 0),
             left_out: self.left_out,
         }
     }

@@ -106,6 +106,13 @@ impl CacheClock {
         (self.next, self.next_minutes) = (at.or(self.next), cache_minutes);
     }
 
+    /// Notes that the provider keeps the newest prompt from this time on.
+    pub(crate) fn renew(&mut self, at: Option<Timestamp>) {
+        if self.newest.is_some() {
+            self.newest = self.newest.max(at);
+        }
+    }
+
     /// Takes in that a request was answered, and returns how it was sent. A clock that goes backwards shows nothing:
     /// the time of the answer counts.
     pub(crate) fn sent(&mut self, usage: &Usage, at: Option<Timestamp>) -> SentRequest {

@@ -21,6 +21,9 @@ pub struct CountRule {
     /// Tokens of its system prompt and tools, for [`Base::Text`], which leaves them out.
     #[serde(default)]
     pub prefix: u64,
+    /// True if the last prompt and what came since take the place of the count where they are more.
+    #[serde(default)]
+    pub or_prompt: bool,
     /// Bytes a token of all text in the context, which is its count from when it rewrites its history
     /// until the next report; 0: it does not do so.
     #[serde(default)]

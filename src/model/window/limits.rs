@@ -49,6 +49,9 @@ pub enum TriggerSource {
     /// There is none: by the agent's rule it compacts when the provider refuses a prompt as too long.
     #[strum(serialize = "when refused")]
     Refused,
+    /// The agent's rule does not hold for this session: it sent larger prompts.
+    #[strum(serialize = "not by its rule")]
+    Contradicted,
     /// The agent is not known to compact before the window is full.
     None,
 }
@@ -80,8 +83,8 @@ pub struct Limits {
     /// The size at which the agent compacts; `None`: it is not known to compact before the window is
     /// full, or does so only when a prompt is refused.
     pub trigger: Option<u64>,
-    /// True if the trigger holds at the end of a turn only, and the context may grow above it before.
-    pub at_turn_end: bool,
+    /// The size from which on it also compacts at the end of a turn, where that is below the trigger.
+    pub turn_end: Option<u64>,
     /// The way in which the trigger is known.
     pub trigger_source: TriggerSource,
     /// The file or variable of the settings that the trigger is from; empty: none, or the usual one.
@@ -108,6 +111,12 @@ impl Limits {
         with_setting(name, self.window_setting)
     }
 
+    /// Returns the size near which the agent compacts because a prompt is refused.
+    pub fn refused_near(&self) -> Option<u64> {
+        let is_refused = self.trigger_source == TriggerSource::Refused;
+        (is_refused && self.trigger.is_none()).then_some(self.window)
+    }
+
     /// Returns the limit that sizes are compared with, in tokens: the trigger or, where none is known, the window.
     pub fn end(&self) -> u64 {
         self.trigger.unwrap_or(self.window)
@@ -126,15 +135,6 @@ impl Limits {
         self.is_trigger_provisional || (self.trigger.is_none() && self.is_window_provisional)
     }
 
-    /// Returns the words after the trigger's size on when it holds; empty: always.
-    pub fn trigger_when(&self) -> &'static str {
-        if self.at_turn_end {
-            " at the end of a turn"
-        } else {
-            ""
-        }
-    }
-
     /// Returns the way in which the trigger is known, with the setting that it is from.
     pub fn trigger_from(&self) -> String {
         with_setting(self.trigger_source.name(), self.trigger_setting)
@@ -148,6 +148,10 @@ impl Limits {
             }
             (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
             (None, TriggerSource::Refused) => Some(format!("compacts {} (policy)", self.policy)),
+            (None, TriggerSource::Contradicted) => Some(format!(
+                "sent larger prompts than its rule allows ({})",
+                self.policy
+            )),
             (None, TriggerSource::None) if !matches!(&*self.policy, "" | NOT_KNOWN) => {
                 Some(format!("compacts {} (policy)", self.policy))
             }

@@ -22,7 +22,7 @@ pub enum TriggerKind {
     Background,
     /// Another model, or another version of it, answers next.
     ModelChange,
-    /// After a pause, old tool results are left out of the next prompt.
+    /// After a pause, or where there is too much of them, old tool results are left out of the next prompt.
     Clearing,
 }
 
@@ -73,6 +73,9 @@ pub struct OtherTrigger {
     /// The number of the newest of them that stay.
     #[serde(default)]
     pub kept: usize,
+    /// The characters of all their results above which the oldest are left out, until half of that is left; 0: any.
+    #[serde(default)]
+    pub characters: u64,
     /// The hashes that the agent compares, by model, of which the first that matches holds: for `model-change`.
     #[serde(default)]
     pub hashes: Vec<(String, String)>,
@@ -99,6 +102,12 @@ pub struct OtherSettings {
     pub ready: Option<ReadySummary>,
     /// True if it leaves tool results out after a pause.
     pub clearing: Option<bool>,
+    /// The pause, in seconds.
+    pub clearing_pause: Option<u32>,
+    /// The number of the newest results that stay.
+    pub clearing_kept: Option<usize>,
+    /// The characters of all results above which it leaves some out; 0: any.
+    pub clearing_characters: Option<u64>,
     /// The model that it is to begin with.
     pub model: Option<String>,
     /// The hashes that it compares, by model.

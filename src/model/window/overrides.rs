@@ -47,7 +47,7 @@ pub struct Overrides {
     pub others: OtherSettings,
     /// The treatment of pictures, where no report has shown it.
     pub pictures: Media<Pictures>,
-    /// Windows of single models; the first that matches holds. What is set for all models outranks them.
+    /// Settings of single models; the first that matches holds. What is set for all models outranks their windows.
     pub models: Vec<ModelWindow>,
     /// The file or variable that `window` and `unknown_window` are from, to be shown; empty: the usual settings.
     #[serde(skip)]
@@ -72,11 +72,15 @@ impl Overrides {
     }
 
     /// Returns a hash of what a session takes from them while it is folded: the causes of its compactions, the agent's
-    /// own count, its pictures. Two that have the same give the same summary of a log. 0: nothing is set.
+    /// own count, its pictures, the results that it may clear. Two that have the same give the same summary of a log. 0: nothing is set.
     pub fn summary_hash(&self) -> u64 {
         let set = Overrides {
             said: None,
-            others: OtherSettings::default(),
+            others: OtherSettings {
+                clearing_kept: self.others.clearing_kept,
+                clearing_characters: self.others.clearing_characters,
+                ..OtherSettings::default()
+            },
             project: None,
             ..self.clone()
         };
@@ -98,7 +102,7 @@ impl Overrides {
 }
 
 /// The window of a model in an agent's settings.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelWindow {
     /// The model's id; `*` matches any text.
     pub id: String,
@@ -110,6 +114,10 @@ pub struct ModelWindow {
     pub output: Option<u64>,
     /// The trigger is no higher than this, in tokens.
     pub limit: Option<u64>,
+    /// Replaces the policy's reserve, and the one that is set for all models.
+    pub reserve: Option<u64>,
+    /// Replaces the policy's share of the window, and the one that is set for all models: 0 to 1.
+    pub share: Option<f64>,
     /// The treatment of pictures.
     pub pictures: Media<Pictures>,
     /// The file or variable that they are from.
@@ -131,11 +139,13 @@ impl Overrides {
     /// Returns the settings for one model: its own windows where none is set for all.
     pub(crate) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
         let is_its = |row: &&ModelWindow| model.is_some_and(|id| matches_model(&row.id, id));
-        let mut rows = self.models.iter().filter(is_its).peekable();
-        if rows.peek().is_none() {
+        let rows: Vec<&ModelWindow> = self.models.iter().filter(is_its).collect();
+        if rows.is_empty() {
             return Cow::Borrowed(self);
         }
         let mut set = self.clone();
+        set.reserve = rows.iter().find_map(|row| row.reserve).or(set.reserve);
+        set.share = rows.iter().find_map(|row| row.share).or(set.share);
         for row in rows {
             if set.window.is_none() && row.window.is_some() {
                 (set.window, set.window_from) = (row.window, row.from);

@@ -4,7 +4,7 @@ use super::LimitInputs;
 use super::overrides::{Compaction, Overrides};
 use super::pattern::{ModelId, matches};
 use crate::values::version;
-use crate::window::count_rule::CountRule;
+use crate::window::count_rule::{Base, CountRule};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -33,10 +33,21 @@ pub struct Policy {
     pub window: Option<u64>,
     /// The trigger as a share of the window; none: the whole window.
     pub share: Option<f64>,
+    /// True if the share is one of what the output leaves of the window. A setting then replaces `output`.
+    #[serde(default)]
+    pub share_of_usable: bool,
+    /// No setting makes the share smaller than this.
+    #[serde(default)]
+    pub least_share: f64,
+    /// The distance below the share at which it fires, in tokens.
+    #[serde(default)]
+    pub below_share: u64,
     /// The distance below the window at which it fires, in tokens, in addition to `output`. With `share`, the smaller
     /// trigger holds.
     #[serde(default)]
     pub reserve: u64,
+    /// The most that the reserve can be, as a share of the window.
+    pub reserve_share: Option<f64>,
     /// Tokens of the window that are kept for the output, at most; a setting can lower them.
     #[serde(default)]
     pub output: u64,
@@ -44,6 +55,9 @@ pub struct Policy {
     pub compact_window: Option<u64>,
     /// It fires at this many tokens, whatever the window.
     pub budget: Option<u64>,
+    /// The smallest trigger, where the output leaves more than that of the window.
+    #[serde(default)]
+    pub least: u64,
     /// True if nothing fires at a size, unless a window is configured for compaction: it compacts when the provider
     /// refuses a prompt as too long.
     #[serde(default)]
@@ -119,26 +133,58 @@ impl Policy {
         }
         let compact_window = set.compact_window.or(self.compact_window);
         let window = window.min(compact_window.unwrap_or(u64::MAX));
-        let output = self.output.min(set.output.unwrap_or(u64::MAX));
-        let usable = window.saturating_sub(output);
-        let share = set.share.or(self.share).map(|share| part(window, share));
+        let usable = window.saturating_sub(self.output_kept(set));
         // A window no larger than the reserve leaves nothing.
-        let rest = usable
-            .checked_sub(set.reserve.unwrap_or(self.reserve))
-            .filter(|rest| *rest > 0);
-        let trigger = match (share, rest) {
+        let reserve = self.reserve_of(window, set);
+        let rest = usable.checked_sub(reserve).filter(|rest| *rest > 0);
+        let trigger = match (self.share_of(window, usable, set), rest) {
             (Some(share), Some(rest)) => share.min(rest),
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => window,
         };
-        let lowered = set
-            .percent
-            .map(|percent| (usable as f64 * percent / 100.0) as u64);
         if set.from_first_prompt {
             return Some(set.limit.unwrap_or(trigger));
         }
-        let limits = [lowered, set.limit, set.budget.or(self.budget)];
+        let budget = set.budget.or(self.budget).unwrap_or(u64::MAX);
+        let trigger = trigger.min(budget);
+        let trigger = match self.least {
+            least if least < usable => trigger.max(least),
+            _ => trigger,
+        };
+        let lowered = set
+            .percent
+            .map(|percent| (usable as f64 * percent / 100.0) as u64);
+        let limits = [lowered, set.limit];
         Some(limits.into_iter().flatten().fold(trigger, u64::min))
+    }
+
+    /// Returns the tokens of the window that are kept for the output.
+    fn output_kept(&self, set: &Overrides) -> u64 {
+        match set.output {
+            Some(output) if self.share_of_usable => output,
+            output => self.output.min(output.unwrap_or(u64::MAX)),
+        }
+    }
+
+    /// Returns the reserve with this window.
+    fn reserve_of(&self, window: u64, set: &Overrides) -> u64 {
+        let most = self.reserve_share.map(|share| part(window, share));
+        let reserve = set.reserve.unwrap_or(self.reserve);
+        reserve.min(most.unwrap_or(u64::MAX))
+    }
+
+    /// Returns the size that the share gives of a window, of which the output leaves `usable` tokens.
+    fn share_of(&self, window: u64, usable: u64, set: &Overrides) -> Option<u64> {
+        let set = set.share.map(|share| share.max(self.least_share));
+        let of = if self.share_of_usable { usable } else { window };
+        let share = part(of, set.or(self.share)?);
+        Some(share.saturating_sub(self.below_share))
+    }
+
+    /// Returns true if the agent compares its trigger with what the provider reports of its prompts.
+    pub(super) fn counts_prompts(&self) -> bool {
+        self.count
+            .is_none_or(|count| matches!(count.base, Base::Prompt | Base::Total))
     }
 
     /// Returns the tokens that survive its compaction in addition to prefix and summary, from a history of `history`

@@ -83,15 +83,14 @@ pub(super) fn is_confirmed(seen: &LimitInputs<'_>, policy: Option<&Policy>, wind
     newest.is_some_and(|(past, rule)| !past.contradicts(rule, is_late))
 }
 
-/// Returns the size at which an agent with this policy and window compacts, `turn_end` at the end of a turn: so much
-/// less as the provider leaves out of each prompt. It is never 0.
+/// Returns the size at which an agent with this policy and window compacts: so much less as the provider leaves out of each
+/// prompt. It is never 0.
 pub(super) fn of(
     seen: &LimitInputs<'_>,
     policy: Option<&Policy>,
     window: u64,
-    turn_end: Option<u64>,
 ) -> (Option<u64>, TriggerSource) {
-    let (counted, source) = of_counted(seen, policy, window, turn_end);
+    let (counted, source) = of_counted(seen, policy, window);
     let trigger = counted.map(|counted| counted.saturating_sub(seen.left_out));
     match trigger {
         Some(0) => (None, TriggerSource::None),
@@ -104,19 +103,23 @@ fn of_counted(
     seen: &LimitInputs<'_>,
     policy: Option<&Policy>,
     window: u64,
-    turn_end: Option<u64>,
 ) -> (Option<u64>, TriggerSource) {
     let set = seen.overrides;
     let usual = policy.and_then(|p| p.trigger(window, &Overrides::default()));
-    let rule = turn_end.or_else(|| rule(seen, policy, window));
+    let rule = rule(seen, policy, window);
     let rule_source = if rule == usual {
         TriggerSource::Policy
     } else {
         TriggerSource::Settings
     };
     let newest = seen.past.last();
-    let is_late = turn_end.is_some() || policy.is_some_and(|policy| policy.late);
-    let refuted = |rule| newest.is_some_and(|past| past.contradicts(rule, is_late));
+    let is_late = policy.is_some_and(|policy| policy.late);
+    let is_passed = |rule: u64| {
+        let counts_prompts = policy.is_some_and(Policy::counts_prompts);
+        !is_late && counts_prompts && seen.passed as f64 > rule as f64 * OVERSHOOT
+    };
+    let contradicted = |rule| newest.is_some_and(|past| past.contradicts(rule, is_late));
+    let refuted = |rule| contradicted(rule) || is_passed(rule);
     let past = seen.past.iter().map(|past| past.at()).min();
     let said = seen.overrides.said.as_ref();
     let said = said.filter(|said| said.is_of(seen.model));
@@ -139,6 +142,7 @@ fn of_counted(
             (None, TriggerSource::Refused)
         }
         (None, _, Some(past)) => (Some(past), TriggerSource::Past),
+        (None, Some(rule), None) if is_passed(rule) => (None, TriggerSource::Contradicted),
         (None, _, None) => (None, TriggerSource::None),
     }
 }

@@ -46,6 +46,7 @@ impl UnreadFacts {
             | TriggerSource::Settings
             | TriggerSource::Policy
             | TriggerSource::Refused
+            | TriggerSource::Contradicted
             | TriggerSource::None => self.model || self.compaction,
         }
     }

@@ -40,6 +40,13 @@ impl CacheTally {
         let all = right + self.lost + self.kept;
         (all > 0).then(|| right as f64 / all as f64)
     }
+
+    /// Returns the share of them that would have been right if all were warm.
+    pub fn always_warm(&self) -> Option<f64> {
+        let warm = self.warm + self.kept;
+        let all = warm + self.cold + self.lost;
+        (all > 0).then(|| warm as f64 / all as f64)
+    }
 }
 
 /// Returns the section on the predictions; `None`: there were none.
@@ -52,17 +59,22 @@ pub(super) fn section(caches: &BTreeMap<&'static str, CacheTally>) -> Option<Sec
             kept,
             open,
         } = tally;
-        let right = tally.right().map(|share| format!("{:.1} %", share * 100.0));
+        let percent = |share: Option<f64>| {
+            let percent = share.map(|share| format!("{:.1} %", share * 100.0));
+            or_none(percent).into()
+        };
+        let shares = [tally.right(), tally.always_warm()].map(percent);
         let counts = [warm, lost, cold, kept, open].map(|count| count.to_string().into());
         let cells = [(*agent).into()].into_iter().chain(counts);
         Row {
-            cells: cells.chain([or_none(right).into()]).collect(),
+            cells: cells.chain(shares).collect(),
             ..Row::default()
         }
     });
-    let headings = "agent | #warm | #lost | #cold | #kept | #either | #right";
+    let headings = "agent | #warm | #lost | #cold | #kept | #either | #right | #always warm";
     let heading = "prompt caches: predicted before a request, and read from the cache or not";
     let legend = "lost: predicted warm, but read anew; kept: predicted cold, but in the cache";
+    let always = "always warm: the share that is right if all are predicted warm";
     let section = Section::new(heading).with(Table::new(headings, rows));
-    (!caches.is_empty()).then(|| section.with(legend))
+    (!caches.is_empty()).then(|| section.with(legend).with(always))
 }

@@ -143,8 +143,11 @@ pub(super) const COLUMNS: &[ListColumn] = &[
         signs: &[(|cell| cell.contains(AT_MOST), "≤ at most")],
         ..ListColumn::new(Column::new("HEADROOM", Holds::Numbers, 5), |entry| {
             let sign = Signs::of(entry.gauge).left;
-            let headroom = entry.gauge.headroom();
-            or_none(headroom.map(|headroom| format!("{sign}{}", tokens(headroom))))
+            let of = |sign, headroom: Option<u64>| {
+                headroom.map(|headroom| format!("{sign}{}", tokens(headroom)))
+            };
+            let headroom = of(sign, entry.gauge.headroom());
+            or_none(headroom.or_else(|| of("about ", entry.gauge.headroom_about())))
         })
     },
     ListColumn::new(Column::optional("IF IDLE", Holds::Numbers, 10), |entry| {

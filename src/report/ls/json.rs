@@ -173,7 +173,7 @@ part! { SessionPart<'a>(
     next: Vec<NextPart> = triggers::other(gauge, now).iter().map(NextPart::new).collect(),
     cache?: CachePart = gauge
         .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)),
+        .map(|cache| CachePart::new(&cache, &gauge.next_prompt(now), now)),
     // With totals: of all responses in its log, those that a fork repeats too.
     usage?: SessionUsagePart = used.map(SessionUsagePart::new),
 }}

@@ -52,7 +52,7 @@ part! { Report<'a>(
     cache?: CachePart = report
         .gauge
         .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(), report.clock.now)),
+        .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(report.clock.now), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
     client?: ClientPart<'a> = session
@@ -155,9 +155,9 @@ part! { ComingPart(
     limits: Limits,
 ) {
     trigger: Option<u64> = limits.trigger,
-    // True if the trigger applies only at the end of a turn.
+    // True if it also compacts at a smaller size at the end of a turn.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    at_turn_end: bool = limits.at_turn_end,
+    at_turn_end: bool = limits.turn_end.is_some(),
     trigger_source: &'static str = limits.trigger_source.name(),
     #[serde(skip_serializing_if = "str::is_empty")]
     trigger_setting: &'static str = limits.trigger_setting,

@@ -48,7 +48,7 @@ pub fn coming(
 /// Returns the prompt cache, and the cost of the next request: `cache` of a report; null if nothing is known of it.
 pub fn cache(gauge: &SessionGauge, now: Timestamp) -> Value {
     let cache = gauge.prompt_cache();
-    value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)))
+    value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(now), now)))
 }
 
 /// Returns the requests until the next compaction: `requests_left` of `compaction`.

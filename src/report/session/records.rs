@@ -172,6 +172,7 @@ impl Records {
                     None => "sent".to_owned(),
                 },
             ),
+            Event::CacheRenewed => ("request", "renewed the cache".to_owned()),
             Event::PromptsLogged => ("prompts", "the log has all of them from here on".to_owned()),
             Event::Leaf { .. } | Event::Rollback { .. } => {
                 ("branch", "continues from an earlier record".to_owned())

@@ -40,15 +40,19 @@ pub(super) fn gauge(session: &Session, context: &Context, limits: &Limits) -> St
 pub(super) fn limits(context: &Context, limits: &Limits) -> String {
     let trigger = match limits.trigger {
         Some(trigger) => format!(
-            "compacts at {}{} ({}), headroom {}",
+            "compacts at {} ({}), headroom {}",
             tokens(trigger),
-            limits.trigger_when(),
             limits.trigger_from(),
             tokens(context.headroom(trigger))
         ),
-        None => limits
-            .no_trigger()
-            .unwrap_or_else(|| "no automatic compaction known".to_owned()),
+        None => {
+            let why = limits.no_trigger();
+            let why = why.unwrap_or_else(|| "no automatic compaction known".to_owned());
+            match limits.refused_near() {
+                Some(near) => format!("{why}, headroom about {}", tokens(context.headroom(near))),
+                None => why,
+            }
+        }
     };
     let (window, source) = (tokens(limits.window), limits.window_from());
     format!("window {window} ({source}) · {trigger}")
@@ -73,7 +77,7 @@ pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
     lines.extend(triggers::changed(session, clock));
     if let Some(cache) = report.gauge.prompt_cache() {
         let state = cache.state(clock.now);
-        let next = triggers::next_prompt(&report.gauge.next_prompt(), state);
+        let next = triggers::next_prompt(&report.gauge.next_prompt(clock.now), state);
         let source = cache.life.source.name();
         lines.push(format!(
             "{} ({source}): {next}",

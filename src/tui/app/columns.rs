@@ -234,9 +234,14 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // The percentage and the requests say the same in a more useful unit.
     Right "headroom" "HEADROOM" [110 => 9], sort 2 Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
-        "tokens left before the trigger; ≤: at most",
+        "tokens left before the trigger; ≤: at most; ~: about, before a prompt is refused",
         |entry| match entry.gauge.headroom() {
-            None => quiet(NONE),
+            None => match entry.gauge.headroom_about() {
+                Some(left) if entry.gauge.context.used > 0 => {
+                    quiet(format!("~{}", number::short(left)))
+                }
+                _ => quiet(NONE),
+            },
             Some(left) => {
                 let tokens = match (left, entry.gauge.context.used) {
                     (_, 0) => NONE.to_owned(),

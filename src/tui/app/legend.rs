@@ -189,6 +189,10 @@ impl Legend {
                     "when the provider refuses a prompt as too long: nothing fires at a size";
                 return self.word("compacts", means);
             }
+            TriggerSource::Contradicted => {
+                let means = "not by its rule: it sent larger prompts and did not compact";
+                return self.word("compacts", means);
+            }
             TriggerSource::None => return,
         };
         let from = limits.trigger_from();

@@ -33,11 +33,7 @@ pub(super) fn trigger(limits: &Limits) -> Pieces {
         Some(trigger) => vec![
             quiet("compacts at "),
             plain(number::short(trigger)),
-            quiet(format!(
-                "{} ({})",
-                limits.trigger_when(),
-                limits.trigger_from()
-            )),
+            quiet(format!(" ({})", limits.trigger_from())),
         ],
     }
 }

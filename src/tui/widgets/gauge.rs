@@ -339,7 +339,7 @@ mod tests {
             window,
             window_source: WindowSource::Log,
             trigger,
-            at_turn_end: false,
+            turn_end: None,
             trigger_source: TriggerSource::Policy,
             policy: "test".to_owned(),
             ends: false,

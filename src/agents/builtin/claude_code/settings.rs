@@ -33,6 +33,8 @@ pub(super) const SETTINGS: Settings = Settings {
         OFF_ENV[0],
         OFF_ENV[1],
         others::IDLE_SIZE_ENV,
+        others::WITHOUT_FLAGS_ENV[0],
+        others::WITHOUT_FLAGS_ENV[1],
     ],
     read,
     ready: Some(&others::READY),

@@ -165,3 +165,21 @@ fn a_fork_without_its_parents_log_lacks_its_beginning_once() {
             .all(|entry| entry.conversation == Conversation::Main)
     );
 }
+
+#[test]
+fn nobody_is_at_a_session_in_the_background() {
+    let attended = |more: &str| {
+        let line = format!(
+            r#"{{"type":"user","uuid":"u","sessionId":"s","entrypoint":"cli"{more},"message":{{"role":"user","content":"Go."}}}}"#
+        );
+        let entries = crate::testing::read(&CLAUDE_CODE, [line]).into_iter();
+        let mut metas = entries.filter_map(|entry| match entry.event {
+            Event::Meta(meta) => meta.attended,
+            _ => None,
+        });
+        metas.next()
+    };
+    assert_eq!(attended(""), Some(true));
+    assert_eq!(attended(r#","sessionKind":"interactive""#), Some(true));
+    assert_eq!(attended(r#","sessionKind":"bg""#), Some(false));
+}

@@ -45,6 +45,8 @@ record! {
         pub(super) params: Params<'a>,
         pub(super) cache_control: Vec<CacheControl<'a>> = "cacheControl",
         pub(super) entrypoint: Text<'a>,
+        /// `bg`: it runs in the background, without a terminal.
+        pub(super) session_kind: Text<'a> = "sessionKind",
         pub(super) cut: Option<MessageDifference<'a>>,
         pub(super) withheld: Vec<Text<'a>>,
         pub(super) request_ref: Text<'a> = "requestRef",
@@ -291,6 +293,13 @@ impl Record<'_> {
     /// Returns true if a user who may type is at the client, by the way it was started; `None`: the record does not
     /// say.
     pub(super) fn attended(&self) -> Option<bool> {
+        if self
+            .session_kind
+            .get()
+            .is_some_and(|kind| kind != "interactive")
+        {
+            return Some(false);
+        }
         let started = self.entrypoint.get()?;
         Some(ATTENDED.iter().any(|name| started.starts_with(name)))
     }

@@ -1,7 +1,7 @@
 //! The history: its items, the requests that they are the output of, and how a compaction rebuilds it.
 
 use super::item::{self, ItemContext};
-use super::reader::CodexDecoder;
+use super::reader::{CodexDecoder, TurnModel};
 use super::thread::prefix_key;
 use super::wire::{CompactedPayload, Item, ItemMetadata};
 use decode::lenient::{self, Raw};
@@ -119,7 +119,10 @@ impl CodexDecoder {
             RetainedItems::Nodes(kept),
         ));
         let settings = &compacted.resume_metadata.previous_turn_settings;
-        self.compacted_for = settings.comp_hash.boxed();
+        self.compacted_for = Some(TurnModel {
+            name: settings.model.boxed(),
+            hash: settings.comp_hash.boxed(),
+        });
         self.compacts();
         nodes.into_iter().for_each(|node| out.node(node));
         Some(())

@@ -16,6 +16,13 @@ use jiff::Timestamp;
 use model::event::{Cause, Event, EventSink, Key, Meta, Place, Usage};
 use std::collections::HashMap;
 
+/// The model of a turn, and its `comp_hash`.
+#[derive(Debug)]
+pub(super) struct TurnModel {
+    pub(super) name: Option<Box<str>>,
+    pub(super) hash: Option<Box<str>>,
+}
+
 /// Decodes one rollout.
 #[derive(Debug, Default)]
 pub(super) struct CodexDecoder {
@@ -29,8 +36,10 @@ pub(super) struct CodexDecoder {
     pub(super) unshown: Option<(Key, TokenUsage)>,
     /// The usage that a `token_count` reported for such a response, with its place and time, until the next line.
     pub(super) unclear: Option<(Place, Option<Timestamp>, Usage)>,
-    /// The `comp_hash` of the turn before the newest compaction, until the next turn has its own.
-    pub(super) compacted_for: Option<Box<str>>,
+    /// The model of the turn before the newest compaction, until the next turn has its own.
+    pub(super) compacted_for: Option<TurnModel>,
+    /// The window before this turn.
+    window_before: Option<u64>,
     /// True if a summary was written that has not yet replaced the history.
     pub(super) is_compacting: bool,
     /// The number of the line that is being read, where lines are numbered.
@@ -193,9 +202,17 @@ impl CodexDecoder {
         self.open.clear_awaited();
         self.turn = context.turn_id.boxed().or(self.turn.take());
         self.price.tier(&context.service_tier);
-        let before = self.compacted_for.take();
-        let is_another = |hash: Box<str>| context.comp_hash.get().is_some_and(|now| *now != *hash);
-        if before.is_some_and(is_another) {
+        let differs = |now: &Text<'_>, before: Option<Box<str>>| {
+            let both = now.get().zip(before);
+            both.is_some_and(|(now, before)| *now != *before)
+        };
+        // A smaller window is one that the context may not fit into.
+        let is_smaller = self.meta.window < self.window_before;
+        let is_for_another = |before: TurnModel| {
+            let is_other_model = differs(&context.model, before.name);
+            differs(&context.comp_hash, before.hash) || (is_smaller && is_other_model)
+        };
+        if self.compacted_for.take().is_some_and(is_for_another) {
             out.emit(Event::ResetCause(Cause::ModelChange));
         }
         self.settings(&context, out)
@@ -239,6 +256,7 @@ impl CodexDecoder {
                 }
                 self.price.turn_begins();
                 self.open.end();
+                self.window_before = self.meta.window;
                 self.window(event.model_context_window, out);
                 None
             }

@@ -345,6 +345,21 @@ fn the_cause_of_a_compaction_before_the_users_message_is_not_logged() {
 }
 
 #[test]
+fn a_compaction_for_a_smaller_window_is_one_for_another_model() {
+    let log = String::from_utf8(fixture("compacted-for-another-model")).unwrap();
+    let causes = |log: String| {
+        let causes = decode(log.as_bytes()).into_iter();
+        let causes = causes.filter(|entry| matches!(entry.event, Event::ResetCause(_)));
+        causes.count()
+    };
+    let same_hash = log.replace("\"3000\"", "\"2911\"");
+    assert_eq!(causes(same_hash.clone()), 0);
+    assert_eq!(causes(same_hash.replacen("258400", "475000", 2)), 1);
+    let same_model = same_hash.replace("gpt-5.6-sol", "gpt-5.5");
+    assert_eq!(causes(same_model.replacen("258400", "475000", 2)), 0);
+}
+
+#[test]
 fn an_overflow_fills_the_count_and_reports_nothing() {
     assert_eq!(
         only(&story("overflow"), "usage"),

@@ -142,6 +142,7 @@ record! {
     }
 
     pub(super) struct TurnSettings<'a> {
+        pub model: Text<'a>,
         pub comp_hash: Text<'a>,
     }
 

@@ -94,3 +94,37 @@ fn logs_are_found_by_name_and_by_content() {
     let folder = (usage::SIDECAR.folder)(Path::new(path));
     assert_eq!(folder.as_deref(), Some(Path::new("/home/dev/.grok/logs")));
 }
+
+#[test]
+fn the_window_is_in_the_file_of_signals() {
+    let mut decoder = GrokDecoder::default();
+    let mut out = EventSink::new(&ByLength);
+    let summary = br#"{"info":{"cwd":"/shop"},"current_model_id":"grok-4.5"}"#;
+    let signals = br#"{"contextWindowTokens":500000,"primaryModelId":"grok-4.5"}"#;
+    // In any order.
+    for document in [&signals[..], summary, b"{", b"{}"] {
+        decoder.read_state(document, &mut out);
+    }
+    out.begin(model::event::Place::of_line(1));
+    decoder.read_line(LOG.lines().next().unwrap(), &mut out);
+    let metas = out.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Meta(meta) => Some((meta.window, meta.cwd.as_deref())),
+        _ => None,
+    });
+    assert_eq!(metas.collect::<Vec<_>>(), [(Some(500_000), Some("/shop"))]);
+}
+
+#[test]
+fn a_threshold_is_of_the_environment_the_session_or_the_model() {
+    let of = |files: &[&str]| {
+        let files: Vec<&[u8]> = files.iter().map(|text| text.as_bytes()).collect();
+        let set = (SETTINGS.read)(&files);
+        (set.share, set.models.first().and_then(|model| model.share))
+    };
+    let model = "[model.mine]\nauto_compact_threshold_percent = 70\n";
+    assert_eq!(of(&[model]), (None, Some(0.7)));
+    let session = format!("[session]\nauto_compact_threshold_percent = 60\n{model}");
+    assert_eq!(of(&[&session]), (Some(0.6), None));
+    let env = r#"{"env":{"GROK_AUTO_COMPACT_THRESHOLD_PERCENT":"50"}}"#;
+    assert_eq!(of(&[&session, env]).0, Some(0.5));
+}

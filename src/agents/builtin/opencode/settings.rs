@@ -86,8 +86,12 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
         let limits = look_up(&catalogues, &provider, &model);
         models.extend(limits.and_then(|limits| limits.row(&model, reserved, "models.json")));
     }
+    let percent = layers.find("/compaction/threshold_percent", Value::as_f64);
+    let percent = percent.filter(|percent| (1.0..=100.0).contains(percent));
     Overrides {
         compaction: layers.compaction("/compaction/auto"),
+        // Kilo's alone.
+        share: percent.map(|percent| percent / 100.0),
         models,
         ..Overrides::default()
     }

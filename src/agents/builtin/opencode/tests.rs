@@ -91,3 +91,33 @@ fn what_a_fork_has_copied_costs_nothing_again() {
     });
     assert_eq!(usages.collect::<Vec<_>>(), [(70, 0), (70, 70)]);
 }
+
+#[test]
+fn a_login_with_chatgpt_has_limits_of_its_own() {
+    let answer = |model: &str, provider: &str, cost: &str| {
+        format!(
+            r#"{{"id":"{model}{cost}","info":{{"role":"assistant","modelID":"{model}","providerID":"{provider}","cost":{cost},
+                "tokens":{{"input":20,"output":3}}}},"parts":[]}}"#
+        )
+    };
+    let limits = |lines: &[String]| {
+        let entries = read(&OPENCODE, lines).into_iter();
+        let metas = entries.filter_map(|entry| match entry.event {
+            Event::Meta(meta) => meta.trigger.map(|trigger| (meta.window, trigger)),
+            _ => None,
+        });
+        metas.collect::<Vec<_>>()
+    };
+    let signed_in = answer("gpt-5.6-sol", "openai", "0");
+    let of_login = (Some(400_000), 252_000);
+    assert_eq!(limits(std::slice::from_ref(&signed_in)), [of_login]);
+    // Others have the usual limits, also in the same session.
+    let other = answer("gpt-6.2-sol", "openai", "0");
+    assert_eq!(
+        limits(&[signed_in, other.clone()]),
+        [of_login, (Some(0), 0)]
+    );
+    let paid = answer("gpt-5.6-sol", "openai", "0.02");
+    let relay = answer("gpt-5.6-sol", "hub", "0");
+    assert_eq!(limits(&[other, paid, relay]), []);
+}

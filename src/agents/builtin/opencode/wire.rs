@@ -36,6 +36,7 @@ record! {
         /// The type of a message of 2.x.
         pub(super) kind: Text<'a> = "type",
         pub(super) model_id: Text<'a> = "modelID",
+        pub(super) provider: Text<'a> = "providerID",
         pub(super) model: Option<Model<'a>>,
         /// `true` in answers that are a summary; something else in others.
         pub(super) summary: Option<Raw<'a>>,

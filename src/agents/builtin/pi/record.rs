@@ -11,6 +11,10 @@ record! {
         pub(super) parent_id: Text<'a> = "parentId",
         pub(super) timestamp: Text<'a>,
         pub(super) message: Option<Message<'a>>,
+        /// The numbers of a request outside the conversation, its purpose and its model.
+        pub(super) usage: Option<Numbers>,
+        pub(super) usage_kind: Text<'a> = "kind",
+        pub(super) model: Text<'a>,
         pub(super) content: Pieces<Block<'a>>,
         pub(super) summary: Text<'a>,
         pub(super) tokens_before: Count = "tokensBefore",

@@ -30,9 +30,30 @@ fn read(files: &[&[u8]]) -> Overrides {
     Overrides {
         reserve: layers.tokens("/compaction/reserveTokens"),
         compaction: layers.compaction("/compaction/enabled"),
-        models: models(&layers, &Layers::json_with_comments(files)),
+        models: [
+            reserves(&layers),
+            models(&layers, &Layers::json_with_comments(files)),
+        ]
+        .concat(),
         ..Overrides::default()
     }
+}
+
+/// Returns the reserves of single models, which are set by `provider/model` (`core/settings-manager.js` in 1.6.0).
+fn reserves(settings: &Layers) -> Vec<ModelWindow> {
+    let mut rows = Vec::new();
+    settings.each("/compaction/modelOverrides", |models| {
+        let models = models.as_object().into_iter().flatten();
+        rows.extend(models.filter_map(|(name, model)| {
+            Some(ModelWindow {
+                id: name.split_once('/')?.1.replace('*', ""),
+                reserve: Some(model.get("reserveTokens").and_then(tokens)?),
+                from: "settings.json",
+                ..ModelWindow::default()
+            })
+        }));
+    });
+    rows
 }
 
 /// Returns the windows of `models.json`, in which there may be comments, other than in the settings.
@@ -102,6 +123,16 @@ mod tests {
         let with_comment = br#"{"compaction":{"reserveTokens":50000}} // pi does not read this"#;
         assert_eq!(read(&[with_comment, user]).reserve, Some(9_000));
         assert!(read(&[br#"{"compaction":[]}"#]).is_empty());
+    }
+
+    #[test]
+    fn a_model_may_have_a_reserve_of_its_own() {
+        let user = br#"{"compaction":{"reserveTokens":9000,"modelOverrides":{
+            "hub/maker/large":{"reserveTokens":800000},"hub/plain":{"keepRecentTokens":1},"odd":3}}}"#;
+        let set = read(&[user]);
+        let rows: Vec<_> = set.models.iter().map(|m| (&*m.id, m.reserve)).collect();
+        assert_eq!(rows, [("maker/large", Some(800_000))]);
+        assert_eq!(set.reserve, Some(9_000));
     }
 
     #[test]

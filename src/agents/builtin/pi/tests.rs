@@ -251,3 +251,29 @@ fn its_own_count_is_the_last_total_and_characters() {
     let item = add_content(out.item(Role::User, Kind::Text), &bare(Some("ä𝄞.")));
     assert_eq!(item.done().size.own_bytes, Some(4));
 }
+
+#[test]
+fn a_request_that_keeps_the_cache_warm_counts_and_renews_it() {
+    let log = |kind: &str, read: u64| {
+        format!(
+            r#"{{"type":"session","version":3,"id":"s","timestamp":"2026-11-28T10:00:00Z"}}
+{{"type":"message","id":"u","parentId":null,"timestamp":"2026-11-28T10:01:00Z","message":{{"role":"user","content":"Go on."}}}}
+{{"type":"message","id":"a","parentId":"u","timestamp":"2026-11-28T10:01:20Z","message":{{"role":"assistant","content":"Done.","model":"claude-opus-5-5","usage":{{"input":2,"output":50,"cacheRead":0,"cacheWrite":1000}}}}}}
+{{"type":"usage","id":"w","parentId":"a","timestamp":"2026-11-28T10:06:00Z","kind":"{kind}","model":"claude-opus-5-5","usage":{{"input":2,"output":1,"cacheRead":{read},"cacheWrite":0}}}}"#
+        )
+    };
+    let of = |log: String| {
+        let entries = events(&log);
+        let billed = entries.iter().find_map(|entry| match &entry.event {
+            Event::Billed { billed, .. } => Some(billed.cache_read),
+            _ => None,
+        });
+        let sent = session(&log).gauge().prompt_cache().map(|cache| cache.sent);
+        (billed, sent.map(|sent| sent.to_string()))
+    };
+    let renewed = Some("2026-11-28T10:06:00Z".to_owned());
+    assert_eq!(of(log("cache_warm", 1_050)), (Some(1_050), renewed));
+    let before = Some("2026-11-28T10:01:00Z".to_owned());
+    assert_eq!(of(log("title", 10)), (Some(10), before.clone()));
+    assert_eq!(of(log("cache_warm", 0)), (Some(0), before));
+}

@@ -156,6 +156,12 @@ fn a_compaction_and_another_model_are_cold() {
     let compacted = log().event(60, Event::Reset(Box::new(reset)));
     let cold = CacheState::Cold(at(60), MissReason::Compacted);
     assert_eq!(compacted.state(61), Some(cold));
+    // The prefix is there as long as the prompt was.
+    let prefix = compacted.0.context().role(Role::System).tokens;
+    let written = |seconds| compacted.0.gauge().next_prompt(at(seconds)).cold.written;
+    let used = compacted.0.context().used;
+    assert!(prefix > 0 && prefix <= used, "{prefix}");
+    assert_eq!((written(299), written(300)), (used - prefix, used));
     let answered = compacted.asks(70, 5, 9_000, five(4_000, 5_000));
     assert_eq!(answered.state(80), Some(CacheState::Warm(at(370))));
     let mut switched = log();
@@ -190,7 +196,7 @@ fn the_next_prompt_has_two_prices() {
     let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9);
     let log = Log::of("five").asks(0, 5, 100_000, five(0, 100_000));
     let used = log.0.context().used;
-    let next = log.0.gauge().next_prompt();
+    let next = log.0.gauge().next_prompt(at(10));
     let new = used - 100_000;
     assert_eq!((next.warm.written, next.cold.written), (new, used));
     let warm = (100_000.0 * 0.5 + new as f64 * 6.25) / 1e6;
@@ -199,11 +205,11 @@ fn the_next_prompt_has_two_prices() {
     let hour = five(0, 100_000).with_hour(100_000);
     let log = Log::of("five").asks(0, 5, 100_000, hour);
     assert!(near(
-        log.0.gauge().next_prompt().cold.usd,
+        log.0.gauge().next_prompt(at(10)).cold.usd,
         used as f64 * 10.0 / 1e6
     ));
     let unpriced = Log::of("loose").asks(0, 5, 100_000, five(0, 100_000));
-    assert_eq!(unpriced.0.gauge().next_prompt().cold.usd, None);
+    assert_eq!(unpriced.0.gauge().next_prompt(at(10)).cold.usd, None);
 }
 
 #[test]
@@ -230,6 +236,40 @@ fn returns_to_a_cold_cache_are_counted() {
             (Some(false), true)
         ]
     );
+}
+
+#[test]
+fn the_first_requests_after_compactions_and_switches_are_predicted() {
+    let compact = || {
+        Event::Reset(Box::new(Reset::new(
+            LeaveReason::Compaction,
+            Cause::Manual,
+            RetainedItems::Nothing,
+        )))
+    };
+    let model = |name: &str| Event::Meta(Box::new(Meta::of_model(Some(name.into()))));
+    let log = Log::of("five")
+        .asks(0, 5, 20_000, five(0, 20_000))
+        .asks(10, 5, 50_000, five(20_000, 30_000))
+        .event(60, compact())
+        .asks(70, 5, 24_000, five(12_000, 12_000))
+        .event(80, compact())
+        // Nothing but what sessions share.
+        .asks(900, 5, 24_000, five(3_000, 21_000))
+        .event(910, model("other"))
+        .asks(920, 5, 24_000, five(0, 24_000));
+    let points = backtest(&log.0);
+    let right = points.iter().map(|it| (it.predicted, it.was_warm));
+    assert_eq!(
+        right.collect::<Vec<_>>(),
+        [
+            (Some(true), true),
+            (Some(true), true),
+            (Some(false), false),
+            (Some(false), false)
+        ]
+    );
+    assert_eq!(cold_returns(&log.0), []);
 }
 
 #[test]
@@ -278,7 +318,7 @@ proptest! {
         let now = Timestamp::from_second(now % 200_000_000_000).unwrap_or(Timestamp::MAX);
         let state = log.0.gauge().prompt_cache().map(|cache| cache.state(now));
         prop_assert!(state.is_none_or(|state| !state.word().is_empty()));
-        let next = log.0.gauge().next_prompt();
+        let next = log.0.gauge().next_prompt(now);
         prop_assert!(next.warm.written <= next.cold.written);
         prop_assert_eq!(backtest(&log.0).len() < 12, true);
         cold_returns(&log.0);

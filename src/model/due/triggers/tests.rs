@@ -9,12 +9,17 @@ use std::sync::Arc;
 
 const RULES: &str = r#"
 [[model]]
+ids = ["small"]
+window = 100_000
+
+[[model]]
 ids = ["*"]
 window = 1_000_000
 
 [[policy]]
 agent = "tested"
 name = "at 900,000"
+share = 0.9
 budget = 900_000
 
 [[trigger]]
@@ -257,4 +262,74 @@ fn old_results_are_left_out_after_a_pause() {
     assert_eq!(all[0].at, Some(at(3_900)));
     let size = all[0].size.expect("a size");
     assert!((20_000..23_000).contains(&size), "{size}");
+}
+
+#[test]
+fn a_smaller_window_compacts_before_the_next_turn() {
+    let to = |model: &str| OtherSettings {
+        model: Some(model.to_owned()),
+        ..OtherSettings::default()
+    };
+    let with = |prompt, model| {
+        let mut session = usual(prompt);
+        set(&mut session, to(model));
+        other(&session.gauge(), at(60))
+    };
+    let all = with(95_000, "small");
+    assert_eq!(all[0].kind, TriggerKind::ModelChange);
+    assert_eq!(all[0].tokens, Some(90_000));
+    assert_eq!(all[0].model.as_deref(), Some("small"));
+    // It fits, or the window is as large.
+    assert_eq!(with(80_000, "small"), []);
+    assert_eq!(with(95_000, "third"), []);
+}
+
+#[test]
+fn the_size_and_the_end_of_a_turn_are_both_next() {
+    let of = |share| {
+        let mut session = usual(50_000);
+        session.set_overrides(Arc::new(Overrides {
+            turn_end_share: Some(share),
+            trigger_from: "config.toml",
+            ..Overrides::default()
+        }));
+        let all = next(&session.gauge(), &Err(NoForecast::NoGrowth), at(60));
+        let all = all.into_iter();
+        all.map(|next| (next.kind, next.tokens, next.left == Some(0), next.setting))
+            .collect::<Vec<_>>()
+    };
+    let size = (TriggerKind::Size, Some(900_000), false, "");
+    let turn_end = |tokens, now| (TriggerKind::TurnEnd, Some(tokens), now, "config.toml");
+    assert_eq!(of(0.5), [turn_end(500_000, false), size]);
+    assert_eq!(of(0.04), [turn_end(40_000, true), size]);
+    assert_eq!(of(0.95), [size]);
+}
+
+#[test]
+fn the_oldest_results_are_left_out_where_all_are_too_long() {
+    let result = |tokens| crate::event::NewItem {
+        tool: Some("Read".into()),
+        ..new_item(Role::Tool, Kind::ToolResult, tokens)
+    };
+    // Of 4 characters a token, as the log has them; the report makes them a little larger.
+    let items = [10_000, 11_000, 12_000].map(result).to_vec();
+    let mut session = session(64_000, Meta::default(), items);
+    let of = |session: &mut Session, characters, kept| {
+        let clearing = OtherSettings {
+            clearing_characters: Some(characters),
+            clearing_kept: kept,
+            ..OtherSettings::default()
+        };
+        set(session, clearing);
+        let all = other(&session.gauge(), at(60));
+        all.first().map(|next| {
+            assert_eq!((next.at, next.left), (None, Some(0)));
+            next.size.unwrap_or(0) / 5_000
+        })
+    };
+    assert_eq!(of(&mut session, 132_000, None), None);
+    assert_eq!(of(&mut session, 131_999, None), Some(4));
+    // Half of what may be there is left.
+    assert_eq!(of(&mut session, 131_999, Some(2)), Some(2));
+    assert_eq!(of(&mut session, 0, None), None);
 }

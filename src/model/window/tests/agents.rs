@@ -304,31 +304,32 @@ fn codex_may_compact_at_the_end_of_a_turn() {
             past,
             ..seen("codex", "gpt-5.5")
         });
-        (limits.trigger, limits.at_turn_end, limits.trigger_source)
+        (limits.trigger, limits.turn_end, limits.trigger_source)
     };
     let at = |share| Overrides {
         turn_end_share: Some(share),
         ..Overrides::default()
     };
-    let set = TriggerSource::Settings;
-    assert_eq!(of(at(0.5), &[]), (Some(28_500), true, set));
-    // In the middle of a turn it grows above that.
-    let above = [PastSize::Context(50_000)];
-    assert_eq!(of(at(0.5), &above), (Some(28_500), true, set));
+    let usual = TriggerSource::Policy;
+    let half = Some(28_500);
+    assert_eq!(of(at(0.5), &[]), (Some(54_000), half, usual));
+    // In the middle of a turn it compacts at its usual size.
+    let above = [PastSize::Context(54_100)];
+    assert_eq!(of(at(0.5), &above), (Some(54_000), half, usual));
     // The usual rule comes first.
-    let usual = (Some(54_000), false, TriggerSource::Policy);
-    assert_eq!(of(at(0.98), &[]), usual);
+    assert_eq!(of(at(0.98), &[]), (Some(54_000), None, usual));
     let limited = Overrides {
         limit: Some(20_000),
         ..at(0.5)
     };
-    assert_eq!(of(limited, &[]), (Some(20_000), false, set));
+    let set = TriggerSource::Settings;
+    assert_eq!(of(limited, &[]), (Some(20_000), None, set));
     let from_first = Overrides {
         limit: Some(30_000),
         from_first_prompt: true,
         ..at(0.5)
     };
-    assert_eq!(of(from_first, &[]), (Some(28_500), true, set));
+    assert_eq!(of(from_first, &[]), (Some(38_000), half, set));
 }
 
 #[test]
@@ -401,6 +402,172 @@ fn the_other_agents() {
     assert_eq!(at("ouro", "any", 1_000_000), Some(256_000));
     assert_eq!(at("ouro", "any", 128_000), Some(128_000));
     assert_eq!(at("openhands", "any", 200_000), None);
+}
+
+/// The trigger in a log of this window, with settings.
+fn with(agent: &str, model: &str, window: u64, overrides: &Overrides) -> Option<u64> {
+    let logged_window = Some(window);
+    RULES
+        .limits(&LimitInputs {
+            logged_window,
+            overrides,
+            ..seen(agent, model)
+        })
+        .trigger
+}
+
+#[test]
+fn hermes_by_window_threshold_and_output() {
+    let hermes = |window, share, output| {
+        let set = Overrides {
+            share,
+            output,
+            ..Overrides::default()
+        };
+        with("hermes", "any", window, &set)
+    };
+    assert_eq!(hermes(1_000_000, None, None), Some(500_000));
+    assert_eq!(hermes(1_000_000, Some(0.3), None), Some(300_000));
+    assert_eq!(hermes(512_000, Some(0.1), None), Some(64_000));
+    assert_eq!(hermes(200_000, None, None), Some(150_000));
+    assert_eq!(hermes(200_000, Some(0.3), None), Some(150_000));
+    assert_eq!(hermes(200_000, Some(0.9), None), Some(180_000));
+    assert_eq!(hermes(200_000, None, Some(8_000)), Some(144_000));
+    assert_eq!(hermes(80_000, None, None), Some(64_000));
+    assert_eq!(hermes(64_000, None, None), Some(54_400));
+}
+
+#[test]
+fn a_reserve_is_no_more_than_a_share_of_a_small_window() {
+    assert_eq!(at("openclaw", "any", 32_000), Some(24_000));
+    assert_eq!(at("openclaw", "any", 80_000), Some(60_000));
+    let before = LimitInputs {
+        at: Some("2026-08-31T00:00:00Z".parse().unwrap()),
+        logged_window: Some(64_000),
+        ..seen("openclaw", "any")
+    };
+    assert_eq!(RULES.limits(&before).trigger, Some(44_000));
+}
+
+#[test]
+fn a_larger_prompt_without_a_compaction_refutes_a_rule() {
+    let of = |agent, passed| {
+        let limits = RULES.limits(&LimitInputs {
+            logged_window: Some(200_000),
+            largest: passed,
+            passed,
+            ..seen(agent, "any")
+        });
+        (limits.trigger, limits.trigger_source, limits.no_trigger())
+    };
+    let rule = (Some(183_616), TriggerSource::Policy, None);
+    assert_eq!(of("pi", 0), rule);
+    assert_eq!(of("pi", 190_000), rule, "a step's results came on top");
+    let why = "sent larger prompts than its rule allows (window - 16,384)".to_owned();
+    let refuted = (None, TriggerSource::Contradicted, Some(why));
+    assert_eq!(of("pi", 195_000), refuted);
+    // One that may go on above it, and one that counts something else.
+    assert_eq!(of("gemini-cli", 195_000).0, Some(100_000));
+    assert_eq!(of("electron-ai-starter", 210_000).0, Some(190_000));
+}
+
+#[test]
+fn the_distance_to_the_window_is_what_is_left_where_a_prompt_is_refused() {
+    let near = |version| {
+        let limits = RULES.limits(&LimitInputs {
+            version: Some(version),
+            ..seen("claude-code", "claude-opus-4-8")
+        });
+        limits.refused_near()
+    };
+    assert_eq!(near("2.1.219"), Some(1_000_000));
+    assert_eq!(near("2.1.330"), None);
+}
+
+#[test]
+fn roo_and_kilo_code_by_the_window() {
+    for agent in ["roo-code", "kilo-code"] {
+        assert_eq!(at(agent, "any", 1_000_000), Some(891_808));
+        assert_eq!(at(agent, "any", 200_000), Some(171_808));
+    }
+}
+
+#[test]
+fn mistral_vibe_between_its_bounds() {
+    let vibe = |window| at("mistral-vibe", "any", window);
+    assert_eq!(vibe(1_000_000), Some(256_000));
+    assert_eq!(vibe(262_144), Some(202_144));
+    assert_eq!(vibe(105_000), Some(50_000));
+    assert_eq!(vibe(80_000), Some(40_000));
+    assert_eq!(vibe(16_000), Some(10_000));
+    let limits = RULES.limits(&seen("mistral-vibe", "of-nobody"));
+    assert_eq!((limits.window, limits.trigger), (262_144, Some(202_144)));
+}
+
+#[test]
+fn zed_leaves_the_output_out() {
+    assert_eq!(at("zed", "deepseek-v4-pro", 1_000_000), Some(554_400));
+    assert_eq!(at("zed", "gpt-5.6-sol", 272_000), Some(244_800));
+    assert_eq!(at("zed", "any", 79_999), None);
+    let set = |share, budget, reserve| Overrides {
+        share,
+        budget,
+        reserve,
+        ..Overrides::default()
+    };
+    let zed = |set| with("zed", "deepseek-v4-pro", 1_000_000, &set);
+    assert_eq!(zed(set(Some(0.5), None, None)), Some(308_000));
+    assert_eq!(zed(set(Some(1.0), Some(600_000), None)), Some(600_000));
+    assert_eq!(zed(set(Some(1.0), None, Some(15_999))), Some(600_001));
+}
+
+#[test]
+fn grok_by_its_list_and_the_day() {
+    assert_eq!(at("grok", "grok-4.5", 500_000), Some(400_000));
+    assert_eq!(at("grok", "grok-5", 500_000), Some(425_000));
+    let before = LimitInputs {
+        at: Some("2026-09-07T00:00:00Z".parse().unwrap()),
+        logged_window: Some(500_000),
+        ..seen("grok", "grok-4.5")
+    };
+    assert_eq!(RULES.limits(&before).trigger, Some(425_000));
+}
+
+#[test]
+fn droid_by_the_largest_input() {
+    let droid = |model| RULES.limits(&seen("droid", model)).trigger;
+    assert_eq!(droid("gpt-5.5"), Some(250_000));
+    assert_eq!(droid("claude-opus-5"), Some(250_000));
+    assert_eq!(droid("grok-4.5"), Some(200_000));
+    assert_eq!(droid("kimi-k2.7-code"), Some(196_600));
+    assert_eq!(droid("glm-5"), Some(190_000));
+    assert_eq!(droid("glm-5.1"), Some(134_464));
+    assert_eq!(droid("custom:mine-0"), Some(250_000));
+}
+
+#[test]
+fn kilo_may_compact_at_a_share_of_the_window() {
+    let set = Overrides {
+        share: Some(0.5),
+        ..Overrides::default()
+    };
+    assert_eq!(with("kilo", "any", 200_000, &set), Some(100_000));
+    assert_eq!(with("kilo", "any", 200_000, &USUAL), Some(168_000));
+}
+
+#[test]
+fn what_is_set_for_a_model_comes_before_what_is_set_for_all() {
+    let set = Overrides {
+        reserve: Some(50_000),
+        models: vec![ModelWindow {
+            id: "large".to_owned(),
+            reserve: Some(800_000),
+            ..ModelWindow::default()
+        }],
+        ..Overrides::default()
+    };
+    assert_eq!(with("pi", "large", 1_000_000, &set), Some(200_000));
+    assert_eq!(with("pi", "other", 1_000_000, &set), Some(950_000));
 }
 
 #[test]

@@ -236,7 +236,7 @@ mod tests {
                 trigger,
                 trigger_source: TriggerSource::Policy,
                 trigger_setting: "",
-                at_turn_end: false,
+                turn_end: None,
                 policy: String::new(),
                 ends: false,
                 is_window_provisional: false,

@@ -87,7 +87,7 @@ impl<'a> OtherCauses<'a> {
     /// Returns `cache warm until 14:58, next request $0.24, cold $2.31`.
     fn cache(&self) -> Option<Pieces> {
         let state = self.gauge.prompt_cache()?.state(self.clock.now);
-        let cost = words::next_prompt(&self.gauge.next_prompt(), state);
+        let cost = words::next_prompt(&self.gauge.next_prompt(self.clock.now), state);
         let tone = match state {
             CacheState::Cold(..) => Tone::Warn,
             CacheState::Warm(_) | CacheState::Open(_) => Tone::Text,

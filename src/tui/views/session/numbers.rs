@@ -40,10 +40,13 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
         share.push(quiet(format!(" ({from})")));
     }
     let own = own_count(shown.label, context, limits.trigger).filter(|_| !narrow);
-    let headroom = limits.trigger.map(|trigger| {
+    let about = limits.refused_near();
+    let headroom = limits.trigger.or(about).map(|trigger| {
         let left = number::short(context.headroom(trigger));
         let mut left = stage.of_share(limits).number(left);
-        if is_least {
+        if about.is_some() {
+            left.insert_str(0, "about ");
+        } else if is_least {
             left.insert_str(0, AT_MOST);
         }
         if narrow {

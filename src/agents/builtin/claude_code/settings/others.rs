@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) const IDLE_SIZE_ENV: &str = "CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS";
 
 /// With one of these it asks its server for nothing, and the flags that it keeps do not hold.
-const WITHOUT_FLAGS_ENV: [&str; 2] = [
+pub(super) const WITHOUT_FLAGS_ENV: [&str; 2] = [
     "DISABLE_TELEMETRY",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
 ];
@@ -109,6 +109,10 @@ mod tests {
         }
         let unasked = of(&[r#"{"env":{"DISABLE_TELEMETRY":"1"}}"#, state]);
         assert_eq!((unasked.background, unasked.clearing), (None, None));
+        for name in WITHOUT_FLAGS_ENV {
+            let settings = super::super::SETTINGS;
+            assert!(settings.env.contains(&name), "{name}");
+        }
         let unwanted = of(&[r#"{"precomputeCompactionEnabled":false}"#, state]);
         assert_eq!(unwanted.background, Some(false));
     }
