@@ -66,6 +66,9 @@ fn overrides(files: &[&[u8]]) -> Overrides {
         let value = value.split('#').next().unwrap_or_default().trim();
         match (section, name.trim()) {
             _ if !line.starts_with(' ') => section = name,
+            ("model", "provider") => {
+                overrides.provider = value.trim_matches(['"', '\'']).to_owned()
+            }
             ("model", "context_length") => overrides.window = tokens_of(value),
             // Half, the default, is not for windows below 512,000.
             ("compression", "threshold") => {
@@ -92,6 +95,8 @@ static STORE: DatabaseSpec = DatabaseSpec {
         header: object!(
             from "sessions AS r WHERE id = ?1";
             text id, text title, text cwd, text model, text parent = "r.parent_session_id",
+            text provider = "(SELECT (SELECT billing_provider FROM sessions WHERE id = ?1)
+                FROM (SELECT NULL AS billing_provider))",
             text prompt = "r.system_prompt", integer calls = "r.api_call_count", count input = "r.input_tokens",
             count output = "r.output_tokens", count read = "r.cache_read_tokens",
             count written = "r.cache_write_tokens", count reasoning = "r.reasoning_tokens",

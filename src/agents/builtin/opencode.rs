@@ -132,7 +132,7 @@ impl Decoder for OpenCodeDecoder {
             }
             (Some((_, info)), _) => {
                 out.set_time(info.time.begun());
-                let meta = Meta::of_model(info.model());
+                let meta = info.model_at();
                 out.meta(meta.changes(&mut self.meta));
                 return self.history.message(id, info, &line.parts, out);
             }
@@ -171,10 +171,9 @@ impl OpenCodeDecoder {
             id: session.id.boxed(),
             title: session.title.boxed(),
             cwd: session.directory.boxed(),
-            model: session.model(),
             version: session.version.boxed(),
             parent: session.parent_id.boxed(),
-            ..Meta::default()
+            ..session.model_at()
         };
         out.meta(meta.changes(&mut self.meta));
         let revert = session.revert.as_ref();

@@ -4,7 +4,7 @@
 use crate::event::{BilledUsage, Key, Surcharges};
 use crate::session::{Coverage, Session};
 use crate::values::token_usage::{Billing, CachePlacement, TokenUsage};
-use crate::window::{PriceRow, Rules};
+use crate::window::{ModelAt, PriceRow, Rules};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -66,7 +66,13 @@ impl Spending {
 pub struct PriceList<'r> {
     rules: &'r Rules,
     /// A session has few models, and mostly the one before: the newest is the first.
-    rows: Vec<(Box<str>, Option<&'r PriceRow>)>,
+    rows: Vec<PricedModel<'r>>,
+}
+
+struct PricedModel<'r> {
+    model: Box<str>,
+    provider: Option<Box<str>>,
+    row: Option<&'r PriceRow>,
 }
 
 impl<'r> PriceList<'r> {
@@ -84,7 +90,7 @@ impl<'r> PriceList<'r> {
         billed: BilledUsage,
         cached: CachePlacement,
         billing: Billing,
-        model: Option<&str>,
+        model: Option<ModelAt<'_>>,
     ) -> Spending {
         let beside = if billing.reasoning_beside_output {
             billed.reasoning
@@ -106,16 +112,24 @@ impl<'r> PriceList<'r> {
         }
     }
 
-    fn row(&mut self, model: &str) -> Option<&'r PriceRow> {
-        match self.rows.iter().position(|(known, _)| **known == *model) {
+    fn row(&mut self, of: ModelAt<'_>) -> Option<&'r PriceRow> {
+        let mut rows = self.rows.iter();
+        let is_same = |row: &PricedModel<'_>| {
+            *row.model == *of.model && row.provider.as_deref() == of.provider
+        };
+        match rows.position(is_same) {
             Some(0) => {}
             Some(at) => self.rows.swap(0, at),
             None => {
-                let row = self.rules.price_of(model);
-                self.rows.insert(0, (model.into(), row));
+                let priced = PricedModel {
+                    model: of.model.into(),
+                    provider: of.provider.map(Box::from),
+                    row: self.rules.price_of(of),
+                };
+                self.rows.insert(0, priced);
             }
         }
-        self.rows[0].1
+        self.rows[0].row
     }
 }
 
@@ -183,7 +197,7 @@ impl Session {
         {
             let billed = request.billed;
             let cached = CachePlacement::of(billed, request.prompt, billing.cached);
-            let model = request.model.as_deref();
+            let model = request.model.as_deref().map(|id| self.model_at(id));
             let of = prices.spending(billed, cached, billing, model);
             add(request.key(), request.at, of);
         }
@@ -192,7 +206,8 @@ impl Session {
             .side_responses()
             .filter(|(key, _)| self.attribution().request_of(*key).is_none());
         for (key, side) in beside {
-            let of = prices.spending(side.billed, billing.cached, billing, side.model.as_deref());
+            let model = side.model.as_deref().map(|id| self.model_at(id));
+            let of = prices.spending(side.billed, billing.cached, billing, model);
             add(key, side.at, of);
         }
         spending.recent = parts.into_values().collect();

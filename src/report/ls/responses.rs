@@ -11,6 +11,7 @@ use ingest::log::reader::each_usage;
 use model::cost::spending::Spending;
 use model::event::{Conversation, CostOf, Entry, Event, Key};
 use model::values::token_usage::CachePlacement;
+use model::window::ModelAt;
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -26,7 +27,7 @@ pub(crate) struct Responses {
     pub(super) compactions: Vec<Key>,
     /// The number of records that could not be read.
     pub(super) unreadable: u64,
-    /// The models that answered.
+    /// The models that answered, each [joined](ModelAt::joined) with its provider.
     pub(super) models: Vec<Box<str>>,
     /// The agent's own count by session, in billionths of a US dollar.
     own: Vec<(Conversation, u64)>,
@@ -39,8 +40,10 @@ struct Reading {
     unbilled: HashSet<Key>,
     compactions: HashSet<Key>,
     unreadable: u64,
-    /// The models that answered.
+    /// The models that answered, each joined with its provider.
     models: Vec<Box<str>>,
+    /// The newest provider of each session.
+    providers: HashMap<Conversation, Box<str>>,
     /// The index of the model of each session.
     current: HashMap<Conversation, u32>,
     own: HashMap<Conversation, OwnCost>,
@@ -73,8 +76,9 @@ impl Responses {
     }
 
     /// Returns the model that gave a response.
-    pub(crate) fn model(&self, cost: &Cost) -> Option<&str> {
-        Some(self.models.get(cost.model? as usize)?)
+    pub(crate) fn model(&self, cost: &Cost) -> Option<ModelAt<'_>> {
+        let model = self.models.get(cost.model? as usize)?;
+        Some(ModelAt::parted(model))
     }
 
     /// Returns the agent's own count of the cost of each session that has one, in billionths of a US dollar.
@@ -147,14 +151,17 @@ impl Reading {
         };
         match entry.event {
             Event::Meta(meta) => {
+                if let Some(provider) = meta.provider {
+                    self.providers.insert(conversation, provider);
+                }
                 if let Some(model) = meta.model {
-                    let ix = self.index_of(&model);
+                    let ix = self.index_of(&model, conversation);
                     self.current.insert(conversation, ix);
                 }
             }
             Event::Usage(usage) => {
                 if let Some(model) = &usage.model {
-                    let ix = self.index_of(model);
+                    let ix = self.index_of(model, conversation);
                     self.current.insert(conversation, ix);
                 }
                 if usage.is_inherited {
@@ -181,7 +188,7 @@ impl Reading {
                     }
                     _ => {}
                 }
-                let own = model.map(|model| self.index_of(&model));
+                let own = model.map(|model| self.index_of(&model, conversation));
                 let model = own.or_else(|| self.current.get(&conversation).copied());
                 self.count(request, cost(billed, usual, of.is_sum(), model));
             }
@@ -202,9 +209,12 @@ impl Reading {
         }
     }
 
-    /// Returns the index of a model, which is added if it is new.
-    fn index_of(&mut self, name: &str) -> u32 {
-        index_of(&mut self.models, |model| &**model == name, || name.into())
+    /// Returns the index of a model of this session, which is added if it is new.
+    fn index_of(&mut self, model: &str, of: Conversation) -> u32 {
+        let provider = self.providers.get(&of).map(|name| &**name);
+        let name = ModelAt { model, provider }.joined();
+        let new = || name.as_str().into();
+        index_of(&mut self.models, |known| **known == *name, new)
     }
 
     /// Counts a response, or another line of it.
@@ -309,7 +319,7 @@ mod tests {
         let mut all: Vec<(Key, Cost)> = kept.costs().collect();
         all.sort_by_key(|(key, _)| costs.iter().position(|(of, _)| of == key));
         assert_eq!(all, costs);
-        assert_eq!(kept.model(&costs[0].1), Some("m-2"));
+        assert_eq!(kept.model(&costs[0].1), Some("m-2".into()));
         assert_eq!(kept.model(&costs[1].1), None);
         assert_eq!(kept.own_costs().collect::<Vec<_>>(), [(side, 9)]);
         assert_eq!((kept.unbilled.len(), kept.compactions.len()), (1, 1));
