@@ -1,10 +1,12 @@
 //! The generated table of models by provider: windows, limits and prices. The head of `assets/catalogue/models.tsv`
 //! describes its form. It is split into lines when something is looked up first; a price is read when it is asked for.
 
+mod merge;
 mod row;
 
 use super::pattern::{bare, has_region};
 use super::price::PriceRow;
+pub use merge::{Addition, Numbers};
 pub use row::{Listed, ListedRow};
 use std::borrow::Cow;
 use std::fmt;
