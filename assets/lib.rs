@@ -3,6 +3,9 @@
 /// The table of models, windows, prices and policies.
 pub const MODELS: &str = include_str!("models.toml");
 
+/// The generated table of models by provider.
+pub const CATALOGUE: &str = include_str!("catalogue/models.tsv");
+
 /// The versions of agents that were run against a provider whose counts are known.
 pub const PROVEN: &str = include_str!("proven.toml");
 

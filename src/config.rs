@@ -21,7 +21,7 @@ pub use environment::Variable;
 pub use files::{UserFile, mappings, named_mapping};
 pub use hooks::Hooks;
 pub use keyboard::Keyboard;
-pub use models::{custom_rules, models_file, rules};
+pub use models::{catalogue, catalogue_file, custom_rules, models_file, rules};
 
 pub use problem::{Problem, problems, valid_part};
 pub use status_line::StatusLine;

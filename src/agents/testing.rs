@@ -3,6 +3,7 @@
 use formats::Format;
 use model::event::{ByLength, Conversation, Entry, Event, EventSink, Place};
 use model::session::Session;
+use model::window::Rules;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -59,7 +60,8 @@ pub fn sessions<L: AsRef<str>>(
     format: &Format,
     lines: impl IntoIterator<Item = L>,
 ) -> BTreeMap<Conversation, Session> {
-    let rules = Arc::new(toml::from_str(assets::MODELS).expect("the table"));
+    let rules: Rules = toml::from_str(assets::MODELS).expect("the table");
+    let rules = Arc::new(rules.listing(assets::CATALOGUE));
     let mut sessions: BTreeMap<Conversation, Session> = BTreeMap::new();
     for entry in read(format, lines) {
         let session = sessions.entry(entry.conversation);

@@ -194,6 +194,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     (
+        "models import",
+        &[(
+            "ctxgauge models import api.json",
+            "take them from a list of models.dev that you have downloaded",
+        )],
+    ),
+    (
         "agents",
         &[("ctxgauge agents codex", "all that is known of an agent")],
     ),

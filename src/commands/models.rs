@@ -1,12 +1,17 @@
 //! `ctxgauge models`.
 
+mod import;
+
+use super::examples;
 use super::options::{MonitorOptions, PrintDocument};
 use super::{Call, Run};
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, Subcommand};
+use import::Import;
 
 /// `ctxgauge models`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Models {
     /// Only what concerns the models, agents and tokenizers of this name, or with it in their names; `*` is any
     /// text.
@@ -14,6 +19,16 @@ pub struct Models {
     /// The format of the output.
     #[command(flatten)]
     pub print: PrintDocument,
+    #[command(subcommand)]
+    what: Option<ModelsCommand>,
+}
+
+/// The commands of `models`.
+#[derive(Debug, Subcommand)]
+enum ModelsCommand {
+    /// Take windows and prices from a list of models that you have downloaded: that of models.dev, LiteLLM or pi.
+    #[command(after_help = examples::of("models import"))]
+    Import(Import),
 }
 
 impl Run for Models {
@@ -22,7 +37,11 @@ impl Run for Models {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let rules = call.setup()?.rules()?;
+        let setup = call.setup()?;
+        if let Some(ModelsCommand::Import(import)) = &self.what {
+            return import.run(&setup, call);
+        }
+        let rules = setup.rules()?;
         let style = self.print.style(call);
         report::about::models::run(&rules, self.pattern.as_deref(), style, call.out)
     }

@@ -12,7 +12,7 @@ use formats::Format;
 use ingest::discover::roots::{given, usual};
 use ingest::index::earlier;
 use jiff::tz::TimeZone;
-use model::window::Rules;
+use model::window::{Catalogue, Rules};
 use report::ReportContext;
 use report::output::redact::{PublicNames, Redaction, Redactor};
 use report::reading::patience::Patience;
@@ -34,6 +34,8 @@ pub(super) struct Setup {
     pub(super) formats: Vec<&'static Format>,
     /// The user's models table.
     models: Option<Rules>,
+    /// The table of models by provider that the user has imported.
+    catalogue: Option<Catalogue>,
     /// The user's mappings that are not valid.
     pub(super) left_out: Vec<RejectedMapping>,
 }
@@ -88,8 +90,10 @@ impl Setup {
         }
         formats.extend(agents::ALL.iter());
         let models = config::custom_rules(&config, file.as_deref())?;
+        let catalogue = config::catalogue(file.as_deref())?;
         Ok(Setup {
             models,
+            catalogue,
             config,
             variables: loaded.variables,
             unknown_variables: loaded.unknown,
@@ -115,6 +119,9 @@ impl Setup {
     /// Returns the models tables, with the user's own windows and policies.
     pub(super) fn rules(&self) -> Result<Rules> {
         let mut rules = config::rules()?;
+        if let Some(imported) = &self.catalogue {
+            rules.catalogue = imported.clone();
+        }
         if let Some(own) = &self.models {
             rules = rules.with_custom(own.clone()).map_err(anyhow::Error::msg)?;
         }
@@ -131,6 +138,13 @@ impl Setup {
             }
         }
         Ok(rules)
+    }
+
+    /// Returns the path of the table of models by provider that the user imports.
+    pub(super) fn catalogue_file(&self) -> Result<PathBuf> {
+        let file = self.file.as_deref();
+        let file = file.context("there is no folder for the configuration: HOME is not set")?;
+        Ok(config::catalogue_file(file))
     }
 
     /// Returns the agent with this id or, if there is none, the only one with this name on the screens.

@@ -5,7 +5,7 @@ mod checked;
 use super::Config;
 use super::files::{self, Requirement};
 use anyhow::{Context, Result, anyhow};
-use model::window::Rules;
+use model::window::{Catalogue, Rules};
 use std::path::{Path, PathBuf};
 use toml::Table;
 
@@ -17,10 +17,29 @@ use toml::Table;
 pub fn rules() -> Result<Rules> {
     let built_in = |text| parse(text).context("a built-in table is invalid; please report this");
     let proven = built_in(assets::PROVEN)?.proven;
-    Ok(Rules {
+    let rules = Rules {
         proven,
         ..built_in(assets::MODELS)?
-    })
+    };
+    Ok(rules.listing(assets::CATALOGUE))
+}
+
+/// Returns the path of the table of models by provider that the user has imported, beside the configuration file `file`.
+pub fn catalogue_file(file: &Path) -> PathBuf {
+    file.with_file_name("catalogue.tsv")
+}
+
+/// Reads the table of models by provider that the user has imported, if there is one.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn catalogue(file: Option<&Path>) -> Result<Option<Catalogue>> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let text = files::read(&catalogue_file(file), Requirement::No)?;
+    Ok(text.map(Catalogue::new))
 }
 
 /// Reads the user's models table: the one that the configuration names, or `models.toml` next to the configuration file

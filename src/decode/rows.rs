@@ -10,6 +10,7 @@ record! {
         cwd: Text<'a>,
         parent: Text<'a>,
         model: Text<'a>,
+        provider: Text<'a>,
     }
 }
 
@@ -45,6 +46,7 @@ fn facts(line: &str, known: &mut Meta, out: &mut EventSink<'_>) {
         cwd: session.cwd.boxed(),
         parent: session.parent.boxed(),
         model: session.model.boxed(),
+        provider: session.provider.boxed(),
         ..Meta::default()
     };
     out.meta(meta.changes(known));

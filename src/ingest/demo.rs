@@ -230,7 +230,8 @@ mod tests {
 
     /// The sessions as one whole play leaves them, and how long it took.
     fn played() -> (Vec<Session>, Duration) {
-        let rules: Arc<Rules> = Arc::new(toml::from_str(assets::MODELS).unwrap());
+        let rules: Rules = toml::from_str(assets::MODELS).unwrap();
+        let rules = Arc::new(rules.listing(assets::CATALOGUE));
         let logs = logs(agents::by_id);
         let steps = steps(&logs, &Counter::new());
         let mut sessions = BTreeMap::new();

@@ -238,8 +238,9 @@ impl Event {
         match self {
             Event::Billed { .. } | Event::OwnCost { .. } | Event::Unreadable(_) => Some(self),
             Event::Meta(meta) => {
-                let model = Meta::of_model(Some(meta.model?));
-                Some(Event::Meta(Box::new(model)))
+                let (model, provider) = (meta.model, meta.provider);
+                (model.is_some() || provider.is_some())
+                    .then(|| Event::Meta(Box::new(Meta::of_model_at(model, provider))))
             }
             Event::Usage(usage) if usage.source.is_known() => Some(Event::Usage(usage)),
             Event::Node(node) if node.part == Part::Output => {
@@ -302,6 +303,8 @@ pub struct Meta {
     pub cwd: Option<Box<str>>,
     /// The exact model id.
     pub model: Option<Box<str>>,
+    /// The provider that serves the models named from here on, as the agent names it.
+    pub provider: Option<Box<str>>,
     /// The agent's version.
     pub version: Option<Box<str>>,
     /// The id of the session that started this one.
@@ -325,6 +328,14 @@ impl Meta {
         Meta {
             model,
             ..Meta::default()
+        }
+    }
+
+    /// Returns the model and its provider alone.
+    pub fn of_model_at(model: Option<Box<str>>, provider: Option<Box<str>>) -> Meta {
+        Meta {
+            provider,
+            ..Meta::of_model(model)
         }
     }
 
@@ -358,6 +369,7 @@ impl Meta {
             prompt: change(self.prompt, &mut known.prompt),
             cwd: change(self.cwd, &mut known.cwd),
             model: change(self.model, &mut known.model),
+            provider: change(self.provider, &mut known.provider),
             version: change(self.version, &mut known.version),
             parent: change(self.parent, &mut known.parent),
             window: change(self.window, &mut known.window),

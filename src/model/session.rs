@@ -150,7 +150,7 @@ impl Session {
 
     /// Notes that the log names the model of the next or of this response.
     fn use_model(&mut self, id: &str) {
-        self.state.name_model();
+        self.state.name_model(id);
         if self.state.model() != Some(id) {
             let scale = self.expected_scale(id);
             self.state.use_model(id, scale);

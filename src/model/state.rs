@@ -91,6 +91,8 @@ pub struct State {
     refers_back: bool,
     /// True if a record since the last reset is the first of a conversation, though others are before it.
     begins_again: bool,
+    /// The provider that served each model last, where the log names it.
+    providers: BTreeMap<Box<str>, Box<str>>,
     /// The facts that were named after the part of the log that was not read.
     named: NamedFacts,
     /// Tokens of its first prompt that are not part of the conversation, where its log was not read from there on.

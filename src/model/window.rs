@@ -3,6 +3,7 @@
 //! fallbacks for models that no table has: `models::GUESSED_WINDOWS` and [`Tokenizer::default`].
 
 mod cache;
+pub mod catalogue;
 mod client_status;
 pub mod count_rule;
 pub mod custom;
@@ -23,6 +24,7 @@ mod unread;
 use crate::sizes::pictures::Pictures;
 pub use crate::sizes::thinking::Thinking;
 pub use cache::CacheRow;
+pub use catalogue::{Catalogue, ModelAt};
 pub use client_status::{Breakdown, ClientCompaction, ClientStatus, without_window};
 pub use count_rule::{Base, CountRule};
 pub use limits::{Limits, TriggerSource, WindowSource};
@@ -31,7 +33,7 @@ pub use other::{OtherSettings, OtherTrigger, ReadySummary, TriggerKind};
 pub use overrides::{Compaction, ModelWindow, Overrides};
 pub use pattern::{matches, matches_model};
 pub use policy::Policy;
-pub use price::{PriceRow, Prices};
+pub use price::{LongPrices, PriceRow, Prices};
 pub use proven::ProvenVersion;
 pub use trigger::PastSize;
 pub use unread::UnreadFacts;
@@ -42,6 +44,7 @@ use crate::values::token_usage::Billing;
 use custom::Custom;
 use jiff::Timestamp;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -85,6 +88,9 @@ pub struct Rules {
     /// The facts that the user's earlier sessions have shown.
     #[serde(skip)]
     pub earlier: EarlierSessions,
+    /// The generated table of models by provider.
+    #[serde(skip)]
+    pub catalogue: Catalogue,
     /// The way in which each agent's logs count what a response used, by the agent's id, where it is not the usual one.
     #[serde(skip)]
     pub billing: BTreeMap<&'static str, Billing>,
@@ -99,6 +105,8 @@ pub struct LimitInputs<'a> {
     pub version: Option<&'a str>,
     /// The exact model id.
     pub model: Option<&'a str>,
+    /// The provider of the model, as the agent names it.
+    pub provider: Option<&'a str>,
     /// The session's id.
     pub session: Option<&'a str>,
     /// The time at which it was last at work.
@@ -138,6 +146,7 @@ impl<'a> LimitInputs<'a> {
             agent,
             version: None,
             model,
+            provider: None,
             session: None,
             at: None,
             logged_window: None,
@@ -175,9 +184,22 @@ impl Rules {
         }
     }
 
+    /// Returns these rules with a generated table of models by provider.
+    #[must_use]
+    pub fn listing(self, catalogue: impl Into<Cow<'static, str>>) -> Rules {
+        Rules {
+            catalogue: Catalogue::new(catalogue),
+            ..self
+        }
+    }
+
     /// Returns these rules with another table's rows before them. An error names what does not fit.
     pub fn with_custom(mut self, own: Rules) -> Result<Rules, String> {
-        self.model.splice(0..0, own.model);
+        let models = own.model.into_iter().map(|row| ModelRow {
+            is_own: true,
+            ..row
+        });
+        self.model.splice(0..0, models);
         self.policy.splice(0..0, own.policy);
         self.price.splice(0..0, own.price);
         self.cache.splice(0..0, own.cache);
@@ -244,8 +266,8 @@ impl Rules {
     /// system prompt and tools, in tokens; 0: not known. Of an agent's rows that have one, the row for the largest
     /// windows holds that are no larger than the model's.
     pub fn usual_prefix(&self, agent: &str, model: Option<&str>, shown: u64) -> u64 {
-        let row = model.and_then(|id| self.windows(agent, None, id).next());
-        let window = row.map_or(0, |row| row.window);
+        let usual = |id| self.windows(agent, None, ModelAt::from(id)).next();
+        let window = model.and_then(usual).map_or(0, |usual| usual.window);
         let own = self.policy.iter().filter(|p| p.agent == agent);
         let own = own.filter(|p| p.prefix > 0 && p.window_from <= window);
         let first = own.min_by_key(|p| Reverse(p.window_from));
@@ -297,8 +319,11 @@ impl Rules {
 
     /// Returns the window and trigger of a session.
     pub fn limits(&self, seen: &LimitInputs<'_>) -> Limits {
-        let set = seen.overrides.of_model(seen.model);
+        let usual = Some(&*seen.overrides.provider).filter(|name| !name.is_empty());
+        let provider = seen.provider.or(usual);
+        let set = seen.overrides.of_model(seen.model, provider);
         let seen = &LimitInputs {
+            provider,
             overrides: &set,
             ..*seen
         };

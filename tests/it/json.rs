@@ -153,7 +153,16 @@ fn other_reports_have_the_documented_keys() {
         &[output(&["agents", "check", log])],
         &[],
     );
-    check("ctxgauge.models/1", &[output(&["models"])], &[]);
+    check(
+        "ctxgauge.models/1",
+        &[
+            output(&["models"]),
+            output(&["models", "gpt-5.6"]),
+            output(&["models", "claude-haiku-5-5"]),
+            output(&["models", "qwen3-coder"]),
+        ],
+        &[],
+    );
     let log_of = |case: &str| fixtures.join(format!("claude-code/{case}/log.jsonl"));
     let before = log_of("requests_say_what_they_hold");
     let after = log_of("prompt_snapshot_after_the_first_response");

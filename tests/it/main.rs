@@ -7,6 +7,7 @@ mod asking;
 mod audit;
 mod bad_input;
 mod beside;
+mod catalogue;
 mod check;
 mod compacted;
 mod config;

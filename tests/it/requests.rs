@@ -319,7 +319,10 @@ fn a_run_told_by_its_requests_is_the_run_told_by_its_agent() {
         assert_eq!(proxy["session"]["unreadable"], 0);
         let calls = |report: &Value| fields(&report["calls"], &["input", "output", "context"]);
         assert_eq!(calls(&agent), calls(&proxy), "{dialect:?}");
-        for number in ["used", "known", "estimated", "window"] {
+        // Claude Code takes the model for one of 200,000 tokens, its provider for one of a million.
+        let windows = [&agent, &proxy].map(|report| report["context"]["window"].as_u64());
+        assert_eq!(windows, [200_000, 1_000_000].map(Some));
+        for number in ["used", "known", "estimated"] {
             assert_eq!(
                 agent["context"][number], proxy["context"][number],
                 "{dialect:?}"

@@ -281,7 +281,7 @@ fn another_window_changes_the_percent() {
     monitor.press(ENTER);
     // While its log is read, a percentage may be of another trigger.
     let screen = monitor.wait_for("its window", |s| {
-        s.contains("window 200k (may be larger)") && !s.contains("reading")
+        s.contains("window 200k (model table)") && !s.contains("reading")
     });
     let before = percent_of(&screen, "184k trigger");
     monitor.press("w400k");
@@ -291,7 +291,7 @@ fn another_window_changes_the_percent() {
     assert_eq!((before, after), (24, 12), "{screen}");
     monitor.press("w");
     monitor.press(ENTER);
-    let screen = monitor.wait_for_text("window 200k (may be larger)");
+    let screen = monitor.wait_for_text("window 200k (model table)");
     assert_eq!(percent_of(&screen, "184k trigger"), before);
 }
 

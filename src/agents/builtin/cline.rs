@@ -120,9 +120,14 @@ record! {
         role: Text<'a>,
         content: anthropic::Content<'a>,
         ts: Option<Millis>,
-        model: Text<'a> = "modelInfo" / "id",
+        model: Model<'a> = "modelInfo",
         metrics: Option<Metrics>,
         metadata: About<'a>,
+    }
+
+    struct Model<'a> {
+        id: Text<'a>,
+        provider: Text<'a>,
     }
 
     #[derive(Copy)]
@@ -144,6 +149,7 @@ record! {
         session_id: Text<'a>,
         cwd: Text<'a>,
         model: Text<'a>,
+        provider: Text<'a>,
         metadata: About<'a>,
         count: Count = "source_message_count",
         messages: Option<Raw<'a>>,
@@ -202,7 +208,7 @@ impl Decoder for ClineDecoder {
                     id: beside.session_id.boxed(),
                     title: beside.metadata.title.boxed(),
                     cwd: beside.cwd.boxed(),
-                    ..Meta::of_model(model(&beside.model))
+                    ..Meta::of_model_at(model(&beside.model), beside.provider.boxed())
                 };
             }
         }
@@ -305,9 +311,10 @@ impl ClineDecoder {
 
     /// Emits the compaction before a prompt that fell.
     fn look_at_prompt(&mut self, message: &Message<'_>, out: &mut EventSink<'_>) {
-        let name = model(&message.model);
+        let name = model(&message.model.id);
         let is_same = name.is_none() || name == self.meta.model;
-        out.meta(Meta::of_model(name).changes(&mut self.meta));
+        let named = Meta::of_model_at(name, message.model.provider.boxed());
+        out.meta(named.changes(&mut self.meta));
         let prompt = message.prompt();
         if is_same && prompt.is_some_and(|prompt| (prompt as f64) < self.total as f64 * FELL) {
             let kept = self.kept().iter().filter_map(|seen| seen.key).collect();

@@ -85,7 +85,9 @@ static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[
         Schema {
             line: object!(
-                text id, text role, text model, integer at = "r.created_at",
+                text id, text role, text model,
+                text provider = "(SELECT (SELECT provider FROM messages WHERE id = r.id) FROM (SELECT NULL AS provider))",
+                integer at = "r.created_at",
                 flag summary = "r.is_summary_message", json parts,
             ),
             changed: PARTS,
@@ -119,7 +121,9 @@ const AUGUST_2025: Schema = Schema {
     from: "messages WHERE session_id = ?1",
     order: "rowid",
     line: object!(
-        text id, text role, text model, integer at = "r.created_at",
+        text id, text role, text model,
+        text provider = "(SELECT (SELECT provider FROM messages WHERE id = r.id) FROM (SELECT NULL AS provider))",
+        integer at = "r.created_at",
         flag summary = "r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1)", json parts,
     ),
     settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
@@ -139,6 +143,7 @@ record! {
         id: Text<'a>,
         role: Text<'a>,
         model: Text<'a>,
+        provider: Text<'a>,
         at: Count,
         summary: Option<bool>,
         parts: Vec<Piece<'a>>,
@@ -283,7 +288,7 @@ impl CrushDecoder {
             "user" => Node::new(key, Part::Input, items),
             "tool" => Node::new(key, Part::Result, items),
             "assistant" => {
-                let model = Meta::of_model(row.model.boxed());
+                let model = Meta::of_model_at(row.model.boxed(), row.provider.boxed());
                 out.meta(model.changes(&mut self.meta));
                 let request = Key::of_parts(&["crush", row.id.or_empty()]);
                 let response = Response {

@@ -96,7 +96,8 @@ record! {
     }
 
     /// `<id>.settings.json`.
-    struct Settings {
+    struct Settings<'a> {
+        provider: Text<'a> = "providerLock",
         sums: Option<Numbers> = "tokenUsage",
         last: Option<Numbers> = "lastCallTokenUsage",
     }
@@ -122,7 +123,9 @@ impl Numbers {
 /// Decodes one session.
 #[derive(Default)]
 struct DroidDecoder {
-    settings: Settings,
+    provider: Option<Box<str>>,
+    sums: Option<Numbers>,
+    last: Option<Numbers>,
     reported: ReportedSums,
     /// The newest response since the last compaction.
     newest: Option<PendingResponse>,
@@ -153,7 +156,14 @@ impl Decoder for DroidDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
         let lost = LostFields::default();
         match lenient::parse(&text(document), &lost) {
-            Ok(settings) => self.settings = settings,
+            Ok(settings) => {
+                let Settings {
+                    provider,
+                    sums,
+                    last,
+                } = settings;
+                (self.provider, self.sums, self.last) = (provider.boxed(), sums, last);
+            }
             Err(_) => return StateUpdate::Incomplete,
         }
         lost.report(out);
@@ -162,7 +172,7 @@ impl Decoder for DroidDecoder {
 
     /// Other sums than those that were reported are of a new response. It was written before them.
     fn read_end(&mut self, out: &mut EventSink<'_>) {
-        let (Some(sums), Some(last)) = (self.settings.sums, self.settings.last) else {
+        let (Some(sums), Some(last)) = (self.sums, self.last) else {
             return;
         };
         let numbers = last.billed();
@@ -204,7 +214,7 @@ impl DroidDecoder {
         self.messages.extend(key);
         let (part, items) = match message.role.or_empty() {
             "assistant" => {
-                let meta = Meta::of_model(message.model_id.boxed());
+                let meta = Meta::of_model_at(message.model_id.boxed(), self.provider.clone());
                 out.meta(meta.changes(&mut self.meta));
                 let items = assistant_items(&message.content, &mut self.tools, out);
                 let request = record.id.get().map(|id| Key::of_parts(&["response", id]));

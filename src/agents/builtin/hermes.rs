@@ -59,7 +59,7 @@ mod export;
 fn overrides(files: &[&[u8]]) -> Overrides {
     let text = files.first().map(|file| String::from_utf8_lossy(file));
     let mut overrides = Overrides::default();
-    let (mut section, mut is_codex, mut raises) = ("", false, true);
+    let (mut section, mut raises) = ("", true);
     for line in text.as_deref().unwrap_or_default().lines() {
         let Some((name, value)) = line.split_once(':') else {
             continue;
@@ -67,9 +67,11 @@ fn overrides(files: &[&[u8]]) -> Overrides {
         let value = value.split('#').next().unwrap_or_default().trim();
         match (section, name.trim()) {
             _ if !line.starts_with(' ') => section = name,
+            ("model", "provider") => {
+                overrides.provider = value.trim_matches(['"', '\'']).to_owned()
+            }
             ("model", "context_length") => overrides.window = tokens_of(value),
             ("model", "max_tokens") => overrides.output = tokens_of(value),
-            ("model", "provider") => is_codex = value == "openai-codex",
             ("compression", "threshold") => {
                 let share = value.parse().ok();
                 overrides.share = share.filter(|share| *share > 0.0 && *share <= 1.0);
@@ -81,7 +83,7 @@ fn overrides(files: &[&[u8]]) -> Overrides {
             _ => {}
         }
     }
-    if is_codex {
+    if overrides.provider == "openai-codex" {
         overrides.models = codex_models(overrides.share, raises);
     }
     overrides
@@ -112,6 +114,8 @@ static STORE: DatabaseSpec = DatabaseSpec {
         header: object!(
             from "sessions AS r WHERE id = ?1";
             text id, text title, text cwd, text model, text parent = "r.parent_session_id",
+            text provider = "(SELECT (SELECT billing_provider FROM sessions WHERE id = ?1)
+                FROM (SELECT NULL AS billing_provider))",
             text prompt = "r.system_prompt", integer calls = "r.api_call_count", count input = "r.input_tokens",
             count output = "r.output_tokens", count read = "r.cache_read_tokens",
             count written = "r.cache_write_tokens", count reasoning = "r.reasoning_tokens",

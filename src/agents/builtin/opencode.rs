@@ -106,7 +106,7 @@ impl Info<'_> {
     /// costs nothing. 0: they are the usual ones. `None`: it is no answer of OpenAI's.
     fn limits(&self) -> Option<(u64, u64)> {
         let has_usage = self.tokens.is_some_and(|tokens| tokens.prompt() > 0);
-        if self.provider.get() != Some("openai") || !has_usage {
+        if self.provider_id.get() != Some("openai") || !has_usage {
             return None;
         }
         let model = self.model()?;
@@ -157,7 +157,7 @@ impl Decoder for OpenCodeDecoder {
                 let meta = Meta {
                     window,
                     trigger,
-                    ..Meta::of_model(info.model())
+                    ..info.model_at()
                 };
                 out.meta(meta.changes(&mut self.meta));
                 return self.history.message(id, info, &line.parts, out);
@@ -197,10 +197,9 @@ impl OpenCodeDecoder {
             id: session.id.boxed(),
             title: session.title.boxed(),
             cwd: session.directory.boxed(),
-            model: session.model(),
             version: session.version.boxed(),
             parent: session.parent_id.boxed(),
-            ..Meta::default()
+            ..session.model_at()
         };
         out.meta(meta.changes(&mut self.meta));
         let revert = session.revert.as_ref();

@@ -142,6 +142,8 @@ struct PiDecoder {
     /// The tokens before a compaction, if no message came since.
     before: Option<u64>,
     run: Run,
+    /// The newest provider.
+    known: Meta,
 }
 
 impl Decoder for PiDecoder {
@@ -160,7 +162,7 @@ impl Decoder for PiDecoder {
                 return out.meta(Meta {
                     id: record.id.boxed(),
                     cwd: record.cwd.boxed(),
-                    ..Meta::of_model(record.model_id.boxed())
+                    ..Meta::of_model_at(record.model_id.boxed(), record.provider.boxed())
                 });
             }
             "compaction" => return self.compaction(&record, node, out),
@@ -174,10 +176,11 @@ impl Decoder for PiDecoder {
             "custom_message" => inject(node, Kind::Reminder, &record.content, out),
             "branch_summary" => inject(node, Kind::Summary, &record.summary(), out),
             "model_change" | "session_info" => {
+                let provider = Meta::of_model_at(None, record.provider.boxed());
+                let _ = provider.changes(&mut self.known);
                 out.meta(Meta {
-                    model: record.model_id.boxed(),
                     title: record.name.boxed(),
-                    ..Meta::default()
+                    ..Meta::of_model_at(record.model_id.boxed(), record.provider.boxed())
                 });
                 out.node(node);
             }
@@ -259,7 +262,11 @@ impl PiDecoder {
             "assistant" if message.provider.get() == Some("openclaw") => {
                 out.skip_node(message.model.or_empty(), node);
             }
-            "assistant" => self.run = assistant(record, message, node, self.before, out),
+            "assistant" => {
+                let provider = Meta::of_model_at(None, message.provider.boxed());
+                out.meta(provider.changes(&mut self.known));
+                self.run = assistant(record, message, node, self.before, out);
+            }
             "toolResult" => {
                 self.run = Run::Results;
                 let item = out.tool_result(message.tool_name.get(), message.tool_call_id.get());

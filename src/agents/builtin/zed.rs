@@ -96,6 +96,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
             sessions: "SELECT id, NULL, unixepoch(updated_at) * 1000, updated_at, octet_length(data) FROM threads",
             header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(summary AS TEXT),
                 'model', CAST(valid ->> '$.model.model' AS TEXT),
+        'provider', CAST(valid ->> '$.model.provider' AS TEXT),
                 'sums', valid -> '$.cumulative_token_usage',
                 'usage', valid -> '$.request_token_usage')
                 FROM (SELECT *, iif(json_valid(document), document, '{}') AS valid FROM (SELECT id, summary,
@@ -112,6 +113,7 @@ const THREADS: Schema = Schema {
         'parent', CAST(parent_id AS TEXT),
         'cwd', substr(folder_paths, 1, instr(folder_paths || char(10), char(10)) - 1),
         'model', CAST(valid ->> '$.model.model' AS TEXT),
+        'provider', CAST(valid ->> '$.model.provider' AS TEXT),
         'sums', valid -> '$.cumulative_token_usage',
         'usage', valid -> '$.request_token_usage')
         FROM (SELECT *, iif(json_valid(document), document, '{}') AS valid FROM (SELECT id, summary, parent_id,

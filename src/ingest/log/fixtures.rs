@@ -46,8 +46,10 @@ static LINE_LOGS: LazyLock<Vec<&LogFile>> = LazyLock::new(|| {
     let is_lines = |log: &&LogFile| !is_folder(log) && !is_document(log);
     LOGS.iter().filter(is_lines).collect()
 });
-static RULES: LazyLock<Arc<Rules>> =
-    LazyLock::new(|| Arc::new(toml::from_str(assets::MODELS).expect("the table")));
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| {
+    let rules: Rules = toml::from_str(assets::MODELS).expect("the table");
+    Arc::new(rules.listing(assets::CATALOGUE))
+});
 
 static COUNTER: LazyLock<Counter> = LazyLock::new(Counter::new);
 

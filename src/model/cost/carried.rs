@@ -34,7 +34,8 @@ impl<'s> CarriedCost<'s> {
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
         for request in session.requests().iter().take(requests) {
             let row = request.model.as_ref().and_then(|id| {
-                let row = of.entry(id).or_insert_with(|| session.rules().price_of(id));
+                let price = || session.rules().price_of(session.model_at(id));
+                let row = of.entry(id).or_insert_with(price);
                 *row
             });
             let price =

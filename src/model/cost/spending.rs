@@ -4,7 +4,7 @@
 use crate::event::{BilledUsage, Key, Surcharges};
 use crate::session::{Coverage, Session};
 use crate::values::token_usage::{Billing, CachePlacement, TokenUsage};
-use crate::window::{PriceRow, Rules};
+use crate::window::{ModelAt, PriceRow, Rules};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -83,7 +83,7 @@ impl<'r> PriceList<'r> {
         billed: BilledUsage,
         cached: CachePlacement,
         billing: Billing,
-        model: Option<&str>,
+        model: Option<ModelAt<'_>>,
     ) -> Spending {
         let beside = if billing.reasoning_beside_output {
             billed.reasoning
@@ -105,12 +105,13 @@ impl<'r> PriceList<'r> {
         }
     }
 
-    fn row(&mut self, model: &str) -> Option<&'r PriceRow> {
-        if let Some(row) = self.rows.get(model) {
+    fn row(&mut self, of: ModelAt<'_>) -> Option<&'r PriceRow> {
+        let name = of.joined();
+        if let Some(row) = self.rows.get(&*name) {
             return *row;
         }
-        let row = self.rules.price_of(model);
-        self.rows.insert(model.into(), row);
+        let row = self.rules.price_of(of);
+        self.rows.insert(name.into(), row);
         row
     }
 }
@@ -179,7 +180,7 @@ impl Session {
         {
             let billed = request.billed;
             let cached = CachePlacement::of(billed, request.prompt, billing.cached);
-            let model = request.model.as_deref();
+            let model = request.model.as_deref().map(|id| self.model_at(id));
             let of = prices.spending(billed, cached, billing, model);
             add(request.key(), request.at, of);
         }
@@ -188,7 +189,8 @@ impl Session {
             .side_responses()
             .filter(|(key, _)| self.attribution().request_of(*key).is_none());
         for (key, side) in beside {
-            let of = prices.spending(side.billed, billing.cached, billing, side.model.as_deref());
+            let model = side.model.as_deref().map(|id| self.model_at(id));
+            let of = prices.spending(side.billed, billing.cached, billing, model);
             add(key, side.at, of);
         }
         spending.recent = parts.into_values().collect();

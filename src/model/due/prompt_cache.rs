@@ -10,7 +10,7 @@ use crate::lists::gauge::SessionGauge;
 use crate::lists::summary::CacheFacts;
 use crate::session::Session;
 use crate::values::cache_clock::{CacheReliability, was_warm};
-use crate::window::Rules;
+use crate::window::{ModelAt, Rules};
 use jiff::{SignedDuration, Timestamp};
 use strum::IntoStaticStr;
 
@@ -221,7 +221,11 @@ impl SessionGauge {
             Some(_) => self.context.role(Role::System).tokens.min(used),
             None => 0,
         };
-        let row = self.model().and_then(|model| self.rules().price_of(model));
+        let provider = self.meta.provider.as_deref();
+        let at = |model| ModelAt { model, provider };
+        let row = self
+            .model()
+            .and_then(|model| self.rules().price_of(at(model)));
         let usd = |read: u64| row?.prompt_usd(used, read, kept_seconds);
         NextPrompt {
             warm: Prompt {
@@ -383,7 +387,8 @@ pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
 
 /// Returns the extra cost of tokens of a prompt over reading them from the cache.
 fn more(session: &Session, of: &ContinuedPrompt<'_>, tokens: u64) -> Option<f64> {
-    let row = session.rules().price_of(of.request.model.as_ref()?)?;
+    let model = session.model_at(of.request.model.as_ref()?);
+    let row = session.rules().price_of(model)?;
     let prices = row.prices(of.request.prompt);
     let write = match (of.life.seconds, prices.cache_write_hour, prices.cache_write) {
         (HOUR, Some(hour), _) => hour,

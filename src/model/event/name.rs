@@ -29,11 +29,14 @@ pub(super) fn cut_all(event: &mut Event) {
             let Meta {
                 id,
                 model,
+                provider,
                 version,
                 parent,
                 ..
             } = &mut **meta;
-            [id, model, version, parent].into_iter().for_each(cut_one);
+            [id, model, provider, version, parent]
+                .into_iter()
+                .for_each(cut_one);
         }
         Event::Usage(usage) => cut_one(&mut usage.model),
         Event::Billed { model, .. } => cut_one(model),

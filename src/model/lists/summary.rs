@@ -418,6 +418,7 @@ impl Summary {
     pub(crate) fn facts(&self) -> ModelFacts {
         ModelFacts {
             model: self.model.clone(),
+            provider: self.meta.provider.clone(),
             window: self.meta.window,
             trigger: self.meta.trigger,
             left_out: self.left_out,

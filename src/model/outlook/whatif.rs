@@ -283,6 +283,7 @@ fn seen<'s>(
     let last = requests.checked_sub(1).map(|ix| &session.requests()[ix]);
     let model = last.map_or(session.model(), |last| last.model.as_deref());
     LimitInputs {
+        provider: model.and_then(|id| session.model_at(id).provider),
         session: session.meta.id.as_deref(),
         ..LimitInputs::new(session.agent, model, overrides)
     }

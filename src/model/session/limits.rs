@@ -22,10 +22,8 @@ impl State {
         let resets = self
             .resets()
             .partition_point(|r| r.request < requests.len());
-        let facts = ModelFacts {
-            model: requests.last().and_then(|r| r.model.as_ref().cloned()),
-            ..self.facts()
-        };
+        let model = requests.last().and_then(|r| r.model.as_ref().cloned());
+        let facts = self.facts_with(model);
         let resets = &self.resets()[..resets];
         let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
         sizes.limits_from(&facts, &self.terms(), 0)
@@ -33,13 +31,18 @@ impl State {
 
     /// Returns the window and the trigger with a model of this session, as all of the session shows them.
     pub(crate) fn limits_with(&self, model: Option<&str>) -> Limits {
-        let model = model.map(Arc::from);
-        let facts = ModelFacts {
-            model,
-            ..self.facts()
-        };
+        let facts = self.facts_with(model.map(Arc::from));
         let sizes = Sizes::of_model(self, facts.model.as_ref());
         sizes.limits_from(&facts, &self.terms(), 0)
+    }
+
+    fn facts_with(&self, model: Option<Arc<str>>) -> ModelFacts {
+        let provider = model.as_ref().and_then(|id| self.model_at(id).provider);
+        ModelFacts {
+            provider: provider.map(Box::from),
+            model,
+            ..self.facts()
+        }
     }
 
     /// Returns the window and the trigger as they were known when this was the context.
@@ -86,6 +89,7 @@ pub(crate) fn facts_after_switch(
     let changed = said?.changed_to(model, answered)?;
     Some(ModelFacts {
         model: Some(changed.into()),
+        provider: None,
         window: None,
         trigger: None,
         left_out,
@@ -148,6 +152,7 @@ impl Sizes {
             agent: terms.agent,
             version: terms.meta.version.as_deref(),
             model: facts.model.as_deref(),
+            provider: facts.provider.as_deref(),
             session: terms.meta.id.as_deref(),
             at: terms.at,
             logged_window: facts.window,

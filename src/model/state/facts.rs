@@ -7,7 +7,7 @@ use crate::sizes::calibration::Calibration;
 use crate::sizes::pictures::Media;
 use crate::state::past::ModelFacts;
 use crate::values::prompt::first_prompt;
-use crate::window::{Overrides, UnreadFacts};
+use crate::window::{ModelAt, Overrides, UnreadFacts};
 use std::sync::Arc;
 
 /// Facts that were named since the part of the log that was not read.
@@ -30,9 +30,23 @@ impl State {
         self.began_with = Some(tokens);
     }
 
-    /// Notes that the log names the model.
-    pub(crate) fn name_model(&mut self) {
+    /// Notes that the log names a model, which its newest provider serves.
+    pub(crate) fn name_model(&mut self, id: &str) {
         self.named.model = true;
+        if let Some(provider) = &self.meta.provider
+            && self.providers.get(id) != Some(provider)
+        {
+            self.providers.insert(id.into(), provider.clone());
+        }
+    }
+
+    /// Returns a model of the session, with the provider that served it last.
+    pub fn model_at<'a>(&'a self, model: &'a str) -> ModelAt<'a> {
+        let provider = self.providers.get(model).or(self.meta.provider.as_ref());
+        ModelAt {
+            model,
+            provider: provider.map(|name| &**name),
+        }
     }
 
     /// Returns true if the model is the one that a report on the whole log would name.
@@ -55,6 +69,7 @@ impl State {
     pub(crate) fn facts(&self) -> ModelFacts {
         ModelFacts {
             model: self.model_shared().cloned(),
+            provider: self.meta.provider.clone(),
             window: self.meta.window.filter(|window| *window > 0),
             trigger: self.meta.trigger.filter(|trigger| *trigger > 0),
             left_out: self.left_out,
@@ -84,6 +99,7 @@ impl State {
             prompt: old.prompt.or(new.prompt),
             cwd: new.cwd.or(old.cwd),
             model: new.model.or(old.model),
+            provider: new.provider.or(old.provider),
             version: new.version.or(old.version),
             window: new.window.or(old.window),
             trigger: new.trigger.or(old.trigger),
@@ -141,7 +157,10 @@ impl State {
 
     /// Applies the agent's settings about the model's pictures.
     pub(crate) fn note_settings(&mut self) {
-        let pictures = self.overrides.of_model(self.model()).pictures;
+        let set = self
+            .overrides
+            .of_model(self.model(), self.meta.provider.as_deref());
+        let pictures = set.pictures;
         if pictures != Media::default() {
             self.attribution.set_pictures(pictures, &self.tree);
         }

@@ -102,6 +102,7 @@ pub(crate) enum UnloggedSource {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ModelFacts {
     pub(crate) model: Option<Arc<str>>,
+    pub(crate) provider: Option<Box<str>>,
     pub(crate) window: Option<u64>,
     pub(crate) trigger: Option<u64>,
     pub(crate) left_out: u64,

@@ -1,7 +1,7 @@
 //! The rows of models: what is known of a model, and the window that an agent takes it to have.
 
 use super::pattern::ModelId;
-use super::{LimitInputs, Rules, Thinking, WindowSource};
+use super::{LimitInputs, ModelAt, Rules, Thinking, WindowSource};
 use crate::values::version;
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,14 @@ pub struct ModelRow {
     /// The agents this row is for; none: all.
     #[serde(default)]
     pub agents: Vec<String>,
+    /// The agents that the window of a row for all agents is from. For the others, the generated table goes before it,
+    /// unless it is `*`: then the lists differ, and it decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<String>,
     /// The newest version of the agent that its window holds for; none: any.
     pub up_to: Option<String>,
-    /// The window, in tokens.
+    /// The window, in tokens; 0: that of the generated table.
+    #[serde(default)]
     pub window: u64,
     /// A larger window the model may have been given; taken once the context has been seen above
     /// `window`.
@@ -40,6 +45,33 @@ pub struct ModelRow {
     /// The source of these numbers; optional in the user's own table.
     #[serde(default)]
     pub source: String,
+    /// True if it is of the user's own table.
+    #[serde(skip)]
+    pub is_own: bool,
+}
+
+/// The sources of windows, the first of which goes before the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The user's own row, or one that was measured with the agent.
+    Measured,
+    /// The agent's own list.
+    OwnList,
+    /// A row that decides where the lists differ.
+    Decided,
+    /// The generated table.
+    Listed,
+    /// Any other row.
+    Family,
+}
+
+/// A window that a model may have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ModelSize {
+    pub(super) window: u64,
+    extended: Option<u64>,
+    is_guess: bool,
+    is_for_unknown: bool,
 }
 
 impl ModelRow {
@@ -48,9 +80,24 @@ impl ModelRow {
             && self.ids.iter().any(|pattern| id.matches(pattern))
     }
 
-    /// Returns true if its window is the one that an agent takes for models that it has no window for.
-    fn is_for_unknown(&self) -> bool {
-        self.ids.iter().any(|id| id == "*")
+    fn rank(&self, agent: &str) -> Rank {
+        let names = |name: &str| self.clients.iter().any(|client| client == name);
+        match self {
+            _ if self.is_own || names(agent) => Rank::Measured,
+            _ if !self.agents.is_empty() && !self.guess => Rank::Measured,
+            _ if names("*") => Rank::Decided,
+            _ => Rank::Family,
+        }
+    }
+
+    fn size(&self, agent: &str) -> ModelSize {
+        ModelSize {
+            window: self.window,
+            extended: self.window_extended,
+            is_guess: self.guess || (!self.clients.is_empty() && self.rank(agent) == Rank::Family),
+            // The window is the one that the agent takes for models that it has no window for.
+            is_for_unknown: self.ids.iter().any(|id| id == "*"),
+        }
     }
 }
 
@@ -62,22 +109,42 @@ impl Rules {
         rows.find(|row| row.is_of(agent, id))
     }
 
-    /// Returns the rows with the windows that a model may have with this version of an agent, the likeliest first.
+    /// Returns the windows that a model may have with this version of an agent, the likeliest first: those that were
+    /// measured with the agent, that of the generated table, and those of other rows.
     pub(super) fn windows<'r>(
         &'r self,
         agent: &'r str,
         version: Option<&'r str>,
-        id: &'r str,
-    ) -> impl Iterator<Item = &'r ModelRow> {
-        let id = ModelId::new(id);
-        let rows = self.model.iter().filter(move |row| row.is_of(agent, id));
-        rows.filter(move |row| version::is_up_to(version, row.up_to.as_deref()))
+        of: ModelAt<'r>,
+    ) -> impl Iterator<Item = ModelSize> {
+        let id = ModelId::new(of.model);
+        let rows = self.model.iter().filter(move |row| row.window > 0);
+        let rows = rows.filter(move |row| row.is_of(agent, id));
+        let rows = rows.filter(move |row| version::is_up_to(version, row.up_to.as_deref()));
+        let mut sizes: Vec<(Rank, ModelSize)> =
+            rows.map(|row| (row.rank(agent), row.size(agent))).collect();
+        if let Some(limits) = self.catalogue.limits(of) {
+            let rank = if limits.clients.contains_key(agent) {
+                Rank::OwnList
+            } else {
+                Rank::Listed
+            };
+            let size = ModelSize {
+                window: limits.window_for(agent),
+                extended: None,
+                is_guess: false,
+                is_for_unknown: false,
+            };
+            sizes.push((rank, size));
+        }
+        sizes.sort_by_key(|(rank, _)| *rank);
+        sizes.into_iter().map(|(_, size)| size)
     }
 
     /// Returns another window than this one that a model may have been given; `None`: none is known.
-    pub(crate) fn other_window(&self, agent: &str, model: &str, window: u64) -> Option<u64> {
-        let rows = self.windows(agent, None, model);
-        let windows = rows.flat_map(|row| [Some(row.window), row.window_extended]);
+    pub(crate) fn other_window(&self, agent: &str, model: ModelAt<'_>, window: u64) -> Option<u64> {
+        let sizes = self.windows(agent, None, model);
+        let windows = sizes.flat_map(|size| [Some(size.window), size.extended]);
         windows.flatten().find(|other| *other != window)
     }
 
@@ -85,21 +152,22 @@ impl Rules {
     /// than what was in the context is not the one.
     pub(super) fn usual_window(&self, seen: &LimitInputs<'_>) -> (u64, WindowSource) {
         let mut is_guess = false;
-        let rows = |id| self.windows(seen.agent, seen.version, id);
+        let provider = seen.provider;
+        let rows = |model| self.windows(seen.agent, seen.version, ModelAt { model, provider });
         for row in seen.model.into_iter().flat_map(rows) {
             let set = seen.overrides.unknown_window;
-            if let Some(set) = set.filter(|set| row.is_for_unknown() && seen.largest <= *set) {
+            if let Some(set) = set.filter(|set| row.is_for_unknown && seen.largest <= *set) {
                 return (set, WindowSource::Settings);
             }
             if seen.largest <= row.window {
-                let source = match row.window_extended {
-                    _ if is_guess || row.guess => WindowSource::Guessed,
+                let source = match row.extended {
+                    _ if is_guess || row.is_guess => WindowSource::Guessed,
                     Some(_) if !seen.says_window => WindowSource::SmallerOfTwo,
                     _ => WindowSource::ModelTable,
                 };
                 return (row.window, source);
             }
-            if let Some(extended) = row.window_extended.filter(|w| seen.largest <= *w) {
+            if let Some(extended) = row.extended.filter(|w| seen.largest <= *w) {
                 return (extended, WindowSource::Guessed);
             }
             is_guess = true;

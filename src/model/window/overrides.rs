@@ -47,6 +47,8 @@ pub struct Overrides {
     pub others: OtherSettings,
     /// The treatment of pictures, where no report has shown it.
     pub pictures: Media<Pictures>,
+    /// The provider of models that the log names without one; empty: not known.
+    pub provider: String,
     /// Settings of single models; the first that matches holds. What is set for all models outranks their windows.
     pub models: Vec<ModelWindow>,
     /// The file or variable that `window` and `unknown_window` are from, to be shown; empty: the usual settings.
@@ -106,6 +108,8 @@ impl Overrides {
 pub struct ModelWindow {
     /// The model's id; `*` matches any text.
     pub id: String,
+    /// The provider that it is for, as logs name it; empty: any.
+    pub provider: String,
     /// The window, in tokens, where the log has none.
     pub window: Option<u64>,
     /// The window that compaction uses, in tokens.
@@ -137,8 +141,16 @@ pub enum Compaction {
 
 impl Overrides {
     /// Returns the settings for one model: its own windows where none is set for all.
-    pub(crate) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
-        let is_its = |row: &&ModelWindow| model.is_some_and(|id| matches_model(&row.id, id));
+    pub(crate) fn of_model(
+        &self,
+        model: Option<&str>,
+        provider: Option<&str>,
+    ) -> Cow<'_, Overrides> {
+        let is_at = |row: &ModelWindow| {
+            row.provider.is_empty() || provider.is_none_or(|name| name == row.provider)
+        };
+        let is_its =
+            |row: &&ModelWindow| is_at(row) && model.is_some_and(|id| matches_model(&row.id, id));
         let rows: Vec<&ModelWindow> = self.models.iter().filter(is_its).collect();
         if rows.is_empty() {
             return Cow::Borrowed(self);

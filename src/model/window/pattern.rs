@@ -27,26 +27,35 @@ impl<'i> ModelId<'i> {
 }
 
 /// The makers that Bedrock writes before a model, perhaps after a region.
-const MAKERS: [&str; 10] = [
+const MAKERS: [&str; 14] = [
     "ai21.",
     "amazon.",
     "anthropic.",
     "cohere.",
     "deepseek.",
+    "google.",
     "meta.",
+    "minimax.",
     "mistral.",
     "moonshotai.",
     "openai.",
     "qwen.",
+    "xai.",
+    "zai.",
 ];
 
 /// Returns the id without the prefix of a provider.
-fn bare(id: &str) -> &str {
+pub(super) fn bare(id: &str) -> &str {
     let id = id.rsplit_once('/').map_or(id, |(_, id)| id);
     let starts = std::iter::once(0).chain(id.match_indices('.').map(|(dot, _)| dot + 1));
     let mut parts = starts.map(|start| &id[start..]);
     let model = parts.find_map(|part| MAKERS.iter().find_map(|maker| part.strip_prefix(maker)));
     model.unwrap_or(id)
+}
+
+/// Returns true if the id begins with a region of Bedrock's: `eu.anthropic.…`.
+pub(super) fn has_region(id: &str) -> bool {
+    !id.contains('/') && bare(id) != id && !MAKERS.iter().any(|maker| id.starts_with(maker))
 }
 
 /// Returns true if an id matches a pattern in which `*` matches any text. Case does not matter. Every model of a table

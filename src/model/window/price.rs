@@ -1,7 +1,7 @@
 //! The prices of tokens, by the providers' lists.
 
-use super::Rules;
 use super::pattern::ModelId;
+use super::{ModelAt, Rules};
 use crate::event::{Surcharge, Surcharges};
 use crate::values::token_usage::TokenUsage;
 use serde::{Deserialize, Serialize};
@@ -25,11 +25,24 @@ pub struct PriceRow {
     /// The prices of such prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long: Option<Prices>,
+    /// The prices of prompts that are longer still.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub longer: Vec<LongPrices>,
     /// By what each surcharge multiplies all of them; a discount is less than 1.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub surcharges: BTreeMap<Surcharge, f64>,
     /// The source of these numbers, with its date.
     pub source: String,
+}
+
+/// The prices of prompts of more than so many tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LongPrices {
+    /// The tokens.
+    pub above: u64,
+    /// The prices.
+    #[serde(flatten)]
+    pub prices: Prices,
 }
 
 /// US dollars for a million tokens, without surcharges and discounts.
@@ -54,21 +67,32 @@ pub struct Prices {
 
 impl Rules {
     /// Returns the price row of a model, by the provider's list; `None`: not known. Subscriptions are not considered.
-    pub fn price_of(&self, model: &str) -> Option<&PriceRow> {
-        let model = ModelId::new(model);
+    pub fn price_of<'a>(&self, of: impl Into<ModelAt<'a>>) -> Option<&PriceRow> {
+        let of = of.into();
+        let model = ModelId::new(of.model);
         let mut rows = self.price.iter();
-        rows.find(|row| row.ids.iter().any(|pattern| model.matches(pattern)))
+        let row = rows.find(|row| row.ids.iter().any(|pattern| model.matches(pattern)));
+        row.or_else(|| self.catalogue.price(of))
     }
 }
 
 impl PriceRow {
     /// Returns the prices of a prompt of this many tokens.
-    pub fn prices(&self, prompt: u64) -> &Prices {
-        let is_long = self.above.is_some_and(|above| prompt > above);
-        self.long
-            .as_ref()
-            .filter(|_| is_long)
-            .unwrap_or(&self.usual)
+    pub fn prices(&self, prompt: u64) -> Prices {
+        let fitting = self.steps().take_while(|step| prompt > step.above);
+        fitting.last().map_or(self.usual, |step| step.prices)
+    }
+
+    /// Returns the prices of long prompts, in order.
+    pub fn steps(&self) -> impl Iterator<Item = LongPrices> {
+        let first = self.above.zip(self.long);
+        let first = first.map(|(above, prices)| LongPrices { above, prices });
+        first.into_iter().chain(self.longer.iter().copied())
+    }
+
+    /// Returns true if nothing costs anything.
+    pub(super) fn is_free(&self) -> bool {
+        self.usual.input == Some(0.0) && self.usual.output.unwrap_or(0.0) == 0.0
     }
 
     /// Returns the factor by which these surcharges multiply a price, as far as it is known; `None`: without the
@@ -133,7 +157,7 @@ impl PriceRow {
 }
 
 impl Prices {
-    fn are_likely(&self) -> bool {
+    pub(super) fn are_likely(&self) -> bool {
         let others = [
             self.input,
             self.cache_write,
@@ -201,6 +225,7 @@ impl TryFrom<Row> for PriceRow {
             usual,
             above: row.above,
             long,
+            longer: Vec::new(),
             surcharges: row.surcharges,
             source: row.source,
         })
@@ -212,7 +237,8 @@ mod tests {
     use super::*;
 
     fn built_in() -> Rules {
-        toml::from_str(assets::MODELS).unwrap()
+        let rules: Rules = toml::from_str(assets::MODELS).unwrap();
+        rules.listing(assets::CATALOGUE)
     }
 
     fn cached_read(rules: &Rules, model: &str, prompt: u64) -> Option<f64> {
@@ -303,13 +329,7 @@ mod tests {
     #[test]
     fn an_unknown_model_has_no_price() {
         let rules = built_in();
-        for model in [
-            "claude-opus-9",
-            "gpt-5.3-codex-spark",
-            "gpt-5.6-mars",
-            "qwen3-max",
-            "",
-        ] {
+        for model in ["claude-opus-9", "gpt-5.6-mars", "our-own", ""] {
             assert_eq!(cached_read(&rules, model, 1), None, "{model}");
         }
     }

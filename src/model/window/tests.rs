@@ -1,11 +1,15 @@
 mod agents;
+mod sources;
 
 use super::custom::{CustomPolicy, CustomWindow, RowSelector, Rule};
 use super::*;
 use crate::history::CompactionCounts;
 use std::sync::LazyLock;
 
-static RULES: LazyLock<Rules> = LazyLock::new(|| toml::from_str(assets::MODELS).unwrap());
+static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let rules: Rules = toml::from_str(assets::MODELS).unwrap();
+    rules.listing(assets::CATALOGUE)
+});
 static USUAL: LazyLock<Overrides> = LazyLock::new(Overrides::default);
 
 fn seen<'a>(agent: &'a str, model: &'a str) -> LimitInputs<'a> {
@@ -63,7 +67,7 @@ fn an_unknown_model_of_a_known_maker_has_its_familys_window_as_a_guess() {
     };
     let table = WindowSource::ModelTable;
     assert_eq!(of("claude-code", "claude-haiku-5-5"), (1_000_000, table));
-    assert_eq!(of("codex", "gpt-6.1-sol"), (258_400, table));
+    assert_eq!(of("codex", "gpt-6.1-sol"), (475_000, table));
     assert_eq!(of("request-log", "openai/gpt-4o"), (128_000, table));
     assert_eq!(
         of("pi", "us.anthropic.claude-opus-4-8-v1:0"),

@@ -7,6 +7,7 @@ use crate::output::json::part::part;
 use crate::{Document, Output, Style};
 use anyhow::{Result, bail};
 use model::sizes::calibration::Tokenizer;
+use model::window::catalogue::{Listed, ListedRow};
 use model::window::{CacheRow, ModelRow, OtherTrigger, Policy, PriceRow, Rules, matches};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,26 +15,55 @@ use std::io::Write;
 
 /// The models table.
 #[derive(Debug, Clone, Copy)]
-struct Models<'a>(&'a Rules);
+pub(crate) struct Models<'a> {
+    rules: &'a Rules,
+    /// The rows of the generated table that are shown.
+    listed: &'a [ListedRow<'a>],
+}
 
-part! { Body<'a>(rules: &'a Rules) {
-    models: &'a [ModelRow] = &rules.model,
-    policies: &'a [Policy] = &rules.policy,
-    prices: &'a [PriceRow] = &rules.price,
-    caches: &'a [CacheRow] = &rules.cache,
-    triggers: &'a [OtherTrigger] = &rules.trigger,
-    summary: u64 = rules.summary,
-    replace_pictures: &'a [String] = &rules.replace_pictures,
-    tokenizers: &'a BTreeMap<String, Tokenizer> = &rules.tokenizer,
+part! { Body<'a>(all: &Models<'a>) {
+    models: &'a [ModelRow] = &all.rules.model,
+    policies: &'a [Policy] = &all.rules.policy,
+    prices: &'a [PriceRow] = &all.rules.price,
+    caches: &'a [CacheRow] = &all.rules.cache,
+    triggers: &'a [OtherTrigger] = &all.rules.trigger,
+    summary: u64 = all.rules.summary,
+    replace_pictures: &'a [String] = &all.rules.replace_pictures,
+    tokenizers: &'a BTreeMap<String, Tokenizer> = &all.rules.tokenizer,
+    by_provider: Vec<ByProvider<'a>> = all.listed.iter().map(|row| ByProvider::new(row, all.rules)).collect(),
 }}
+
+/// A row of the generated table.
+#[derive(Debug, Serialize)]
+struct ByProvider<'a> {
+    provider: &'a str,
+    model: &'a str,
+    #[serde(flatten)]
+    limits: Option<Listed>,
+    price: Option<PriceRow>,
+    source: String,
+}
+
+impl<'a> ByProvider<'a> {
+    fn new(row: &ListedRow<'a>, rules: &Rules) -> ByProvider<'a> {
+        let source = rules.catalogue.sources(row.marks);
+        ByProvider {
+            provider: row.provider,
+            model: row.model,
+            limits: row.limits(),
+            price: row.price(source.clone()),
+            source,
+        }
+    }
+}
 
 impl Output for Models<'_> {
     fn document(&self) -> Option<Document> {
-        Some(document::document(self.0))
+        Some(document::document(self.rules, self.listed))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
-        document(out, "ctxgauge.models/1", Body::new(self.0))
+        document(out, "ctxgauge.models/1", Body::new(self))
     }
 }
 
@@ -44,17 +74,23 @@ impl Output for Models<'_> {
 /// If no row fits the pattern, or `out` cannot be written to.
 pub fn run(rules: &Rules, pattern: Option<&str>, style: Style, out: &mut dyn Write) -> Result<()> {
     let Some(pattern) = pattern else {
-        return style.print(&Models(rules), out);
+        let listed = &[];
+        return style.print(&Models { rules, listed }, out);
     };
     let part = part(rules, pattern);
-    if part.model.is_empty()
+    let anywhere = format!("*{}*", pattern.trim_matches('*'));
+    let is_named = |row: &ListedRow<'_>| row.provider == pattern || matches(&anywhere, row.model);
+    let listed: Vec<ListedRow<'_>> = rules.catalogue.all().filter(is_named).collect();
+    if listed.is_empty()
+        && part.model.is_empty()
         && part.policy.is_empty()
         && part.price.is_empty()
         && part.tokenizer.is_empty()
     {
         bail!("nothing in the models table fits '{pattern}'; `ctxgauge models` lists all of it");
     }
-    style.print(&Models(&part), out)
+    let (rules, listed) = (&part, &*listed);
+    style.print(&Models { rules, listed }, out)
 }
 
 /// Returns the rows of models and agents whose names contain or fit the pattern, and the rows that apply to a model of

@@ -8,6 +8,7 @@ use anyhow::Result;
 use hashbrown::HashMap;
 use ingest::log::LogFile;
 use model::event::Key;
+use model::window::ModelAt;
 
 /// The number of logs that are read ahead.
 const AHEAD: usize = 16;
@@ -17,7 +18,8 @@ const AHEAD: usize = 16;
 pub(super) struct Once {
     /// The first log that has it, by its index.
     first: HashMap<Key, u32>,
-    /// The costs of responses in later logs that an earlier log has too, and the model that answered.
+    /// The costs of responses in later logs that an earlier log has too, and the model that answered,
+    /// [joined](ModelAt::joined) with its provider.
     again: HashMap<Key, (Cost, Option<Box<str>>)>,
 }
 
@@ -49,7 +51,7 @@ impl Once {
             let (known, its_model) = self.again.entry(key).or_insert((cost, None));
             *known = known.merged(cost);
             if its_model.is_none() {
-                *its_model = model.map(Into::into);
+                *its_model = model.map(|of| of.joined().into());
             }
         }
     }
@@ -60,14 +62,17 @@ impl Once {
         &'a self,
         ix: u32,
         key: Key,
-        (cost, model): (Cost, Option<&'a str>),
-    ) -> Option<(Cost, Option<&'a str>)> {
+        (cost, model): (Cost, Option<ModelAt<'a>>),
+    ) -> Option<(Cost, Option<ModelAt<'a>>)> {
         // One that is not known was written since.
         if self.first.get(&key).is_some_and(|first| *first != ix) {
             return None;
         }
         Some(match self.again.get(&key) {
-            Some((later, its_model)) => (cost.merged(*later), model.or(its_model.as_deref())),
+            Some((later, its_model)) => {
+                let its_model = its_model.as_deref().map(ModelAt::parted);
+                (cost.merged(*later), model.or(its_model))
+            }
             None => (cost, model),
         })
     }

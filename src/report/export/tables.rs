@@ -16,6 +16,7 @@ use model::event::{Conversation, Key};
 use model::lists::sessions::{FileFacts, SessionKey, Sessions};
 use model::session::Session;
 use model::values::project::Projects;
+use model::window::ModelAt;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use strum::{IntoStaticStr, VariantArray};
@@ -119,7 +120,7 @@ pub(super) struct Response<'a> {
     /// Its key, which is equal in all logs that have it.
     everywhere: Key,
     cost: Cost,
-    model: Option<&'a str>,
+    model: Option<ModelAt<'a>>,
     spending: Spending,
     /// True if an earlier log has it too.
     is_repeated: bool,

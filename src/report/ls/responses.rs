@@ -12,6 +12,7 @@ use ingest::log::reader::each_usage;
 use model::cost::spending::Spending;
 use model::event::{Conversation, CostOf, Entry, Event, Key};
 use model::values::token_usage::CachePlacement;
+use model::window::ModelAt;
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -27,7 +28,7 @@ pub(crate) struct Responses {
     pub(super) compactions: Vec<Key>,
     /// The number of records that could not be read.
     pub(super) unreadable: u64,
-    /// The models that answered.
+    /// The models that answered, each [joined](ModelAt::joined) with its provider.
     pub(super) models: Vec<Box<str>>,
     /// The agent's own count by session, in billionths of a US dollar.
     own: Vec<(Conversation, u64)>,
@@ -40,8 +41,10 @@ struct Reading {
     unbilled: HashSet<Key>,
     compactions: HashSet<Key>,
     unreadable: u64,
-    /// The models that answered.
+    /// The models that answered, each joined with its provider.
     models: IndexSet<Box<str>>,
+    /// The newest provider of each session.
+    providers: HashMap<Conversation, Box<str>>,
     /// The index of the model of each session.
     current: HashMap<Conversation, u32>,
     own: HashMap<Conversation, OwnCost>,
@@ -74,8 +77,9 @@ impl Responses {
     }
 
     /// Returns the model that gave a response.
-    pub(crate) fn model(&self, cost: &Cost) -> Option<&str> {
-        Some(self.models.get(cost.model? as usize)?)
+    pub(crate) fn model(&self, cost: &Cost) -> Option<ModelAt<'_>> {
+        let model = self.models.get(cost.model? as usize)?;
+        Some(ModelAt::parted(model))
     }
 
     /// Returns the agent's own count of the cost of each session that has one, in billionths of a US dollar.
@@ -142,14 +146,17 @@ impl Reading {
         };
         match entry.event {
             Event::Meta(meta) => {
+                if let Some(provider) = meta.provider {
+                    self.providers.insert(conversation, provider);
+                }
                 if let Some(model) = meta.model {
-                    let ix = self.index_of(&model);
+                    let ix = self.index_of(&model, conversation);
                     self.current.insert(conversation, ix);
                 }
             }
             Event::Usage(usage) => {
                 if let Some(model) = &usage.model {
-                    let ix = self.index_of(model);
+                    let ix = self.index_of(model, conversation);
                     self.current.insert(conversation, ix);
                 }
                 if usage.is_inherited {
@@ -176,7 +183,7 @@ impl Reading {
                     }
                     _ => {}
                 }
-                let own = model.map(|model| self.index_of(&model));
+                let own = model.map(|model| self.index_of(&model, conversation));
                 let model = own.or_else(|| self.current.get(&conversation).copied());
                 self.count(request, cost(billed, usual, of.is_sum(), model));
             }
@@ -197,9 +204,11 @@ impl Reading {
         }
     }
 
-    /// Returns the index of a model, which is added if it is new.
-    fn index_of(&mut self, name: &str) -> u32 {
-        let known = self.models.get_index_of(name);
+    /// Returns the index of a model of this session, which is added if it is new.
+    fn index_of(&mut self, model: &str, of: Conversation) -> u32 {
+        let provider = self.providers.get(&of).map(|name| &**name);
+        let name = ModelAt { model, provider }.joined();
+        let known = self.models.get_index_of(&*name);
         stored(known.unwrap_or_else(|| self.models.insert_full(name.into()).0))
     }
 
@@ -297,7 +306,7 @@ mod tests {
         let mut all: Vec<(Key, Cost)> = kept.costs().collect();
         all.sort_by_key(|(key, _)| costs.iter().position(|(of, _)| of == key));
         assert_eq!(all, costs);
-        assert_eq!(kept.model(&costs[0].1), Some("m-2"));
+        assert_eq!(kept.model(&costs[0].1), Some("m-2".into()));
         assert_eq!(kept.model(&costs[1].1), None);
         assert_eq!(kept.own_costs().collect::<Vec<_>>(), [(side, 9)]);
         assert_eq!((kept.unbilled.len(), kept.compactions.len()), (1, 1));

@@ -3,7 +3,7 @@
 use super::cost::Cost;
 use formats::Format;
 use model::cost::spending::{self, Spending};
-use model::window::Rules;
+use model::window::{ModelAt, Rules};
 
 /// The prices of models, each looked up once.
 pub(crate) struct PriceList<'r>(spending::PriceList<'r>);
@@ -18,7 +18,7 @@ impl<'r> PriceList<'r> {
         &mut self,
         cost: &Cost,
         format: &Format,
-        model: Option<&str>,
+        model: Option<ModelAt<'_>>,
     ) -> Spending {
         let Cost { billed, cached, .. } = *cost;
         self.0.spending(billed, cached, format.billing(), model)

@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use model::cost::spending::Spending;
 use model::event::{BilledUsage, Conversation, Key};
 use model::values::project::Projects;
-use model::window::Rules;
+use model::window::{ModelAt, Rules};
 use std::collections::BTreeMap;
 
 /// The usage of all responses, by agent. Each is counted once, even if several lines and files repeat it.
@@ -164,7 +164,10 @@ impl CollectedResponses {
                 continue;
             };
             let model = row.model().and_then(|ix| *models.get(ix as usize)?);
-            if wanted.has_response(row.at(), names.name(model)) {
+            if wanted.has_response(
+                row.at(),
+                names.name(model).map(|name| ModelAt::parted(name).model),
+            ) {
                 let key = match row.key() {
                     key if key.is_local() => in_all_logs(key, &row.cost(Conversation::Main)),
                     key => key,
@@ -225,7 +228,7 @@ impl Totals {
         for agent in self.agents.values() {
             for row in &agent.rows {
                 let cost = row.cost(Conversation::Main);
-                let model = self.models.name(cost.model);
+                let model = self.models.name(cost.model).map(ModelAt::parted);
                 let name = match by {
                     DivideBy::Day | DivideBy::Week => {
                         cost.at.map_or_else(String::new, |at| day(at, zone, *by))
@@ -235,7 +238,7 @@ impl Totals {
                         .name(Some(row.of()))
                         .unwrap_or_default()
                         .to_owned(),
-                    DivideBy::Model => model.unwrap_or_default().to_owned(),
+                    DivideBy::Model => model.map_or_else(String::new, |of| of.model.to_owned()),
                     DivideBy::Agent => agent.format.id.to_owned(),
                 };
                 let spending = prices.spending(&cost, agent.format, model);

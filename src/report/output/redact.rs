@@ -156,6 +156,8 @@ impl Redactor {
             Event::Meta(meta) => {
                 self.drop_titles(meta);
                 self.rename_model(&mut meta.model);
+                meta.provider
+                    .take_if(|name| !self.models.has_provider(name));
             }
             Event::Usage(usage) => self.rename_model(&mut usage.model),
             Event::Billed { model, .. } => self.rename_model(model),

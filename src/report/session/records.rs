@@ -219,6 +219,7 @@ fn facts(meta: &Meta) -> String {
         ("title", meta.title.clone()),
         ("cwd", meta.cwd.clone()),
         ("model", meta.model.clone()),
+        ("provider", meta.provider.clone()),
         ("version", meta.version.clone()),
         ("window", size(meta.window)),
         ("trigger", size(meta.trigger)),

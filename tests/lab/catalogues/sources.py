@@ -29,7 +29,7 @@ NAMES = {
     "kimi-coding": ("kimi-code-plan-cn", "kimi-code-plan-global", "kimi-for-coding"),
     "moonshotai": ("moonshot",),
     "openai": ("openai-native",),
-    "openai-codex": ("chatgpt", "codex"),
+    "openai-codex": ("chatgpt", "chatgpt_codex", "codex", "openai-subscribed"),
     "opencode": ("opencode-zen", "zen"),
     "openrouter": ("open_router",),
     "togetherai": ("together", "together_ai"),

@@ -221,6 +221,7 @@ impl CodexDecoder {
     fn settings(&mut self, context: &TurnContext<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let meta = Meta {
             model: context.model.boxed(),
+            provider: context.model_provider_id.boxed(),
             cwd: context.cwd.boxed(),
             model_hash: context
                 .comp_hash

@@ -19,6 +19,7 @@ impl CodexDecoder {
                 let facts = Meta {
                     cwd: meta.cwd.boxed(),
                     version: meta.cli_version.boxed(),
+                    provider: meta.model_provider.boxed(),
                     ..Meta::default()
                 };
                 // Even if nothing changed, the record has been read.
@@ -47,6 +48,7 @@ impl CodexDecoder {
             title,
             cwd: meta.cwd.boxed(),
             version: meta.cli_version.boxed(),
+            provider: meta.model_provider.boxed(),
             parent,
             ..Meta::default()
         };

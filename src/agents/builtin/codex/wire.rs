@@ -47,6 +47,7 @@ record! {
         pub id: Text<'a>,
         pub cwd: Text<'a>,
         pub cli_version: Text<'a>,
+        pub model_provider: Text<'a>,
         pub parent_thread_id: Text<'a>,
         pub agent_nickname: Text<'a>,
         pub agent_role: Text<'a>,
@@ -86,6 +87,7 @@ record! {
         pub turn_id: Text<'a>,
         pub service_tier: Text<'a>,
         pub model: Text<'a>,
+        pub model_provider_id: Text<'a>,
         pub cwd: Text<'a>,
         /// Another one than that of the turn before has the history compacted.
         pub comp_hash: Text<'a>,

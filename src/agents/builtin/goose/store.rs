@@ -8,7 +8,8 @@ macro_rules! before_the_ledger {
     ([$($config:tt)*] [$($newest:tt)*] [$($sums:tt)*]) => {
         object!(
             from "sessions AS r WHERE id = ?1";
-            text id, text title = "r.name", text cwd = "r.working_dir", $($config)*
+            text id, text title = "r.name", text cwd = "r.working_dir",
+            text provider = "(SELECT (SELECT provider_name FROM sessions WHERE id = ?1) FROM (SELECT NULL AS provider_name))", $($config)*
             json ledger = concat!("'[' || ", object!(
                 integer id = "r.accumulated_total_tokens",
                 count input = "r.input_tokens", count output = "r.output_tokens", $($newest)*
@@ -31,6 +32,8 @@ pub(super) static STORE: DatabaseSpec = DatabaseSpec {
             header: object!(
                 from "sessions AS r WHERE id = ?1";
                 text id, text title = "r.name", text cwd = "r.working_dir", text parent = "r.parent_session_id",
+                text provider = "(SELECT (SELECT provider_name FROM sessions WHERE id = ?1)
+                    FROM (SELECT NULL AS provider_name))",
                 text config = "r.model_config_json",
                 json ledger = object!(
                     each "usage_ledger AS r WHERE session_id = ?1" by "r.id";

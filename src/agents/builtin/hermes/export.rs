@@ -27,6 +27,7 @@ record! {
         title: Text<'a>,
         cwd: Text<'a>,
         model: Text<'a>,
+        provider: Text<'a> = "billing_provider",
         parent: Text<'a> = "parent_session_id",
         started_at: Option<f64>,
         prompt: Text<'a> = "system_prompt",
@@ -79,9 +80,8 @@ impl HermesDecoder {
             id: session.id.boxed(),
             title: session.title.boxed(),
             cwd: session.cwd.boxed(),
-            model: session.model.boxed(),
             parent: session.parent.boxed(),
-            ..Meta::default()
+            ..Meta::of_model_at(session.model.boxed(), session.provider.boxed())
         };
         out.meta(meta.changes(&mut self.meta));
         let is_answer = |message: &&Message<'_>| message.role.or_empty() == "assistant";

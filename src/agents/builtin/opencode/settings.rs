@@ -1,9 +1,9 @@
 //! The settings of OpenCode and the Kilo CLI: `opencode.json` and `kilo.json`, those of the project first, and the
 //! limits of the models that were used lately in their copy of models.dev.
 //!
-//! After OpenCode's `config/config.ts`, `provider/models.ts` and `session/overflow.ts`. Logs name models without
-//! their provider, and providers give one model different limits: of all models in the copy only those count whose
-//! provider is in the list of models that were used lately.
+//! After OpenCode's `config/config.ts`, `provider/models.ts` and `session/overflow.ts`. Providers give one
+//! model different limits: of all models in the copy only those count whose provider is in the list of models that were used
+//! lately.
 //!
 //! A model gets pictures if `image` is among the modalities of its input, and PDF files if `pdf` is: by the settings, or
 //! else by models.dev. If neither says so (`provider/provider.ts`), a note is sent in the place of each
@@ -78,13 +78,15 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
                         }
                     }),
                 };
-                models.extend(limits.row(id, reserved, name));
+                models.extend(limits.row((provider_id, id), reserved, name));
             }
         }
     });
     for (provider, model) in recent(&layers) {
         let limits = look_up(&catalogues, &provider, &model);
-        models.extend(limits.and_then(|limits| limits.row(&model, reserved, "models.json")));
+        models.extend(
+            limits.and_then(|limits| limits.row((&provider, &model), reserved, "models.json")),
+        );
     }
     let percent = layers.find("/compaction/threshold_percent", Value::as_f64);
     let percent = percent.filter(|percent| (1.0..=100.0).contains(percent));
@@ -131,7 +133,12 @@ struct Limits {
 }
 
 impl Limits {
-    fn row(self, id: &str, reserved: Option<u64>, from: &'static str) -> Option<ModelWindow> {
+    fn row(
+        self,
+        (provider, id): (&str, &str),
+        reserved: Option<u64>,
+        from: &'static str,
+    ) -> Option<ModelWindow> {
         if self.context.is_none() && self.pictures == Media::default() {
             return None;
         }
@@ -139,6 +146,7 @@ impl Limits {
         let reserved = reserved.unwrap_or(RESERVED.min(output));
         Some(ModelWindow {
             id: id.to_owned(),
+            provider: provider.to_owned(),
             window: self.context,
             output: self.context.and(Some(output)),
             limit: self

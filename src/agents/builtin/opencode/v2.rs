@@ -7,7 +7,7 @@
 use super::OPENCODE;
 use super::media::{media, picture_formula};
 use super::message::History;
-use super::wire::{Times, Tokens};
+use super::wire::{Model, Times, Tokens};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use decode::image::Formula;
@@ -24,7 +24,7 @@ record! {
         name: Text<'a>,
         files: Vec<File<'a>>,
         skills: Vec<Skill<'a>>,
-        model: Text<'a> = "model" / "id",
+        model: Model<'a>,
         content: Vec<Content<'a>>,
         tokens: Option<Tokens>,
         cost: Dollars,
@@ -91,9 +91,9 @@ pub(super) fn row(
     let is_hidden = history.hides_message(key);
     out.set_time(data.time.begun());
     out.own_cost(Some(history.request(id, 0)), data.cost.0);
-    let model = data.model.boxed();
+    let model = data.model.id.boxed();
     if matches!(kind, "assistant" | "model-switched") {
-        let meta = Meta::of_model(model.clone());
+        let meta = Meta::of_model_at(model.clone(), data.model.provider.boxed());
         out.meta(meta.changes(known));
     }
     if is_hidden {

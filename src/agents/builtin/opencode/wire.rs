@@ -2,7 +2,7 @@
 
 use decode::lenient::{Count, Dollars, Raw, Repair, Text, UsageParts, record};
 use jiff::Timestamp;
-use model::event::BilledUsage;
+use model::event::{BilledUsage, Meta};
 
 record! {
     /// A row, or an element of an export: about the session, or a message and its parts, which are one in 2.x.
@@ -36,7 +36,7 @@ record! {
         /// The type of a message of 2.x.
         pub(super) kind: Text<'a> = "type",
         pub(super) model_id: Text<'a> = "modelID",
-        pub(super) provider: Text<'a> = "providerID",
+        pub(super) provider_id: Text<'a> = "providerID",
         pub(super) model: Option<Model<'a>>,
         /// `true` in answers that are a summary; something else in others.
         pub(super) summary: Option<Raw<'a>>,
@@ -55,6 +55,7 @@ record! {
 
     pub(super) struct Model<'a> {
         pub(super) id: Text<'a> = "id" | "modelID",
+        pub(super) provider: Text<'a> = "providerID",
     }
 
     pub(super) struct Failure<'a> {
@@ -123,6 +124,13 @@ impl Info<'_> {
         let model = self.model.as_ref();
         let named = model.and_then(|model| model.id.boxed());
         self.model_id.boxed().or(named)
+    }
+
+    /// Returns the model and its provider.
+    pub(super) fn model_at(&self) -> Meta {
+        let model = self.model.as_ref();
+        let named = model.and_then(|model| model.provider.boxed());
+        Meta::of_model_at(self.model(), self.provider_id.boxed().or(named))
     }
 
     pub(super) fn is_summary(&self) -> bool {

@@ -22,6 +22,7 @@ record! {
         pub(super) first_kept_entry_index: Count = "firstKeptEntryIndex",
         pub(super) cwd: Text<'a>,
         pub(super) model_id: Text<'a> = "modelId",
+        pub(super) provider: Text<'a>,
         pub(super) name: Text<'a>,
         /// In a compaction: the system prompt and the tools from then on.
         pub(super) system_message: Option<Message<'a>> = "systemMessage",

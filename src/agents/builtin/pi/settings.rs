@@ -72,8 +72,8 @@ fn models(settings: &Layers, files: &Layers) -> Vec<ModelWindow> {
     rows.unwrap_or_default()
 }
 
-/// Returns the windows of the models of providers, in a file `from`. Those of the default provider come first: logs
-/// name models without their provider. `usual` is the window of a listed model that names none.
+/// Returns the windows of the models of providers, in a file `from`. Those of the default provider come first, for
+/// logs that name models without their provider. `usual` is the window of a listed model that names none.
 pub(in super::super) fn of_providers(
     providers: &Value,
     default: Option<&str>,
@@ -84,25 +84,26 @@ pub(in super::super) fn of_providers(
     let providers = providers.as_object().into_iter().flatten();
     let (first, others): (Vec<_>, Vec<_>) =
         providers.partition(|(name, _)| Some(name.as_str()) == default);
-    let row = |id: &str, model: &Value, usual: Option<u64>| {
+    let row = |provider: &str, id: &str, model: &Value, usual: Option<u64>| {
         let set = model.get("contextTokens").and_then(tokens);
         let set = set.or_else(|| model.get("contextWindow").and_then(tokens));
         Some(ModelWindow {
             id: id.to_owned(),
+            provider: provider.to_owned(),
             window: Some(set.or(usual)?),
             from,
             ..ModelWindow::default()
         })
     };
-    for (_, provider) in first.into_iter().chain(others) {
+    for (name, provider) in first.into_iter().chain(others) {
         let overrides = provider.get("modelOverrides").and_then(Value::as_object);
         for (id, model) in overrides.into_iter().flatten() {
-            rows.extend(row(id, model, None));
+            rows.extend(row(name, id, model, None));
         }
         let models = provider.get("models").and_then(Value::as_array);
         for model in models.into_iter().flatten() {
             let id = model.get("id").and_then(Value::as_str);
-            rows.extend(id.and_then(|id| row(id, model, usual)));
+            rows.extend(id.and_then(|id| row(name, id, model, usual)));
         }
     }
     rows

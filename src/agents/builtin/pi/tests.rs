@@ -13,6 +13,7 @@ fn events(log: &str) -> Vec<Entry> {
 
 fn session(log: &str) -> Session {
     let rules: Rules = toml::from_str(assets::MODELS).unwrap();
+    let rules = rules.listing(assets::CATALOGUE);
     let mut session = Session::new("pi", Arc::new(rules));
     events(log)
         .into_iter()

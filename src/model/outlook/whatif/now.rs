@@ -106,7 +106,7 @@ pub fn outlooks(
         snapshot,
         cache,
         model,
-        price: model.and_then(|id| session.rules().price_of(id)),
+        price: model.and_then(|id| session.rules().price_of(session.model_at(id))),
         kept_seconds: u32::from(minutes) * 60,
         cached: newest.map_or(0, |request| request.prompt),
     };
@@ -269,7 +269,11 @@ impl Inputs<'_> {
         let mut all = Vec::new();
         let window = self.model.and_then(|model| {
             let rules = self.session.rules();
-            rules.other_window(self.session.agent, model, limits.window)
+            rules.other_window(
+                self.session.agent,
+                self.session.model_at(model),
+                limits.window,
+            )
         });
         if let (Some(window), Some(trigger)) = (window, limits.trigger)
             && limits.window > 0

@@ -393,7 +393,7 @@ fn the_other_agents() {
     assert_eq!(at("opencode", "claude-opus-4-6", 200_000), Some(168_000));
     assert_eq!(
         RULES.limits(&seen("opencode", "gpt-5.5")).trigger,
-        Some(252_000)
+        Some(902_000)
     );
     assert_eq!(at("goose", "any", 128_000), Some(102_400));
     assert_eq!(at("crush", "any", 200_000), Some(160_000));

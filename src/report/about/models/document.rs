@@ -1,14 +1,15 @@
 //! The models table for people: rows by their names, each with its source.
 
 use crate::output::document::{Document, Facts, Line, Section, facts};
-use model::window::{ModelRow, Policy, PriceRow, Prices, Rules, Thinking};
+use model::window::catalogue::ListedRow;
+use model::window::{LongPrices, ModelRow, Policy, PriceRow, Prices, Rules, Thinking};
 use render::number::tokens;
 
 /// A row: its name, and facts on it.
 type Row = (Line, Facts);
 
 /// Puts the table together.
-pub(super) fn document(rules: &Rules) -> Document {
+pub(super) fn document(rules: &Rules, listed: &[ListedRow<'_>]) -> Document {
     let policies = format!(
         "policies: when agents compact; the first matching row applies; a summary is taken to be {} unless its row says otherwise",
         tokens(rules.summary)
@@ -48,8 +49,12 @@ pub(super) fn document(rules: &Rules) -> Document {
         ),
         list(policies, rules.policy.iter().map(policy)),
         list(
-            "prices: US dollars per million tokens; the first matching row applies",
+            "prices: US dollars per million tokens; the first matching row applies, before the table by provider",
             rules.price.iter().map(price),
+        ),
+        list(
+            "by provider: for models without a row for their agent above",
+            listed.iter().map(|row| by_provider(row, rules)),
         ),
         list(
             "prompt caches: how long a prompt is kept; the first matching row applies",
@@ -93,12 +98,13 @@ fn model(row: &ModelRow) -> Row {
     let name = row.tokenizer.as_deref();
     let tokenizer = name.map(|name| format!(" · tokenizer {name} · thinking {thinking}"));
     let window = format!(
-        "{}{}{}{}{}{}",
+        "{}{}{}{}{}{}{}",
         if row.guess { "guessed: " } else { "" },
-        tokens(row.window),
+        window_of(row),
         extended.unwrap_or_default(),
         tokenizer.unwrap_or_default(),
         only("agents", &row.agents),
+        only("measured with", &row.clients),
         only("up to version", row.up_to.as_slice())
     );
     let window = Some(window.into());
@@ -106,6 +112,13 @@ fn model(row: &ModelRow) -> Row {
         names(&row.ids),
         facts([("window", window), from(&row.source)]),
     )
+}
+
+fn window_of(row: &ModelRow) -> String {
+    match row.window {
+        0 => "by provider".to_owned(),
+        window => tokens(window),
+    }
 }
 
 fn policy(row: &Policy) -> Row {
@@ -132,18 +145,57 @@ fn policy(row: &Policy) -> Row {
 }
 
 fn price(row: &PriceRow) -> Row {
-    let long = row.long.as_ref().zip(row.above);
-    let long = long.map(|(long, above)| format!("{}: {}", tokens(above), prices(long)).into());
-    let factors = row.surcharges.iter();
-    let factors = factors.map(|(name, factor)| format!("{} × {factor}", name.name()));
-    let factors = factors.collect::<Vec<_>>().join(", ");
     let facts = facts([
         ("prices", Some(prices(&row.usual).into())),
-        ("above", long),
-        ("surcharges", (!factors.is_empty()).then(|| factors.into())),
+        ("above", above(row)),
+        ("surcharges", surcharges(row)),
         from(&row.source),
     ]);
     (names(&row.ids), facts)
+}
+
+fn by_provider(row: &ListedRow<'_>, rules: &Rules) -> Row {
+    let source = rules.catalogue.sources(row.marks);
+    let price = row.price(source.clone());
+    let window = row.limits().map(|limits| {
+        let mut text = tokens(limits.window);
+        let parts = [("input", limits.input), ("output", limits.output)];
+        for (name, size) in parts {
+            text.extend(size.map(|size| format!(" · {name} up to {}", tokens(size))));
+        }
+        for (agent, own) in &limits.clients {
+            text.push_str(&format!(" · {agent}: {}", tokens(*own)));
+        }
+        text.into()
+    });
+    let facts = facts([
+        ("window", window),
+        (
+            "prices",
+            price.as_ref().map(|row| prices(&row.usual).into()),
+        ),
+        ("above", price.as_ref().and_then(above)),
+        ("surcharges", price.as_ref().and_then(surcharges)),
+        from(&source),
+    ]);
+    (
+        Line::log(&format!("{}: {}", row.provider, row.model)),
+        facts,
+    )
+}
+
+/// Returns the prices of long prompts.
+fn above(row: &PriceRow) -> Option<Line> {
+    let step = |step: LongPrices| format!("{}: {}", tokens(step.above), prices(&step.prices));
+    let all = row.steps().map(step).collect::<Vec<_>>().join(" · ");
+    (!all.is_empty()).then(|| all.into())
+}
+
+fn surcharges(row: &PriceRow) -> Option<Line> {
+    let factors = row.surcharges.iter();
+    let factors = factors.map(|(name, factor)| format!("{} × {factor}", name.name()));
+    let factors = factors.collect::<Vec<_>>().join(", ");
+    (!factors.is_empty()).then(|| factors.into())
 }
 
 /// Returns what a policy's compaction keeps, as far as its row has numbers for it.

@@ -61,7 +61,7 @@ impl<'a> Row<'a> {
 
     fn model(&self) -> Option<&'a str> {
         let logged = self.request().and_then(|request| request.model.as_deref());
-        logged.or_else(|| self.usage?.model)
+        logged.or_else(|| Some(self.usage?.model?.model))
     }
 
     /// Returns the kind of the row: a request of the conversation, a sum of several, or a response beside the

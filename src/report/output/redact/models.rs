@@ -30,6 +30,8 @@ const LONGEST_NUMBER: usize = 8;
 pub(super) struct Models {
     /// The words of all names in the built-in table.
     words: HashSet<String>,
+    /// The providers in the built-in table of models by provider.
+    providers: Vec<String>,
     /// The patterns of the built-in table, the longest first.
     built_in: Vec<String>,
     /// The patterns of all tables.
@@ -40,12 +42,20 @@ impl Models {
     pub(super) fn new(built_in: &Rules, all: &Rules) -> Models {
         let mut own = patterns(built_in);
         own.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        let words = own.iter().flat_map(|pattern| words(pattern));
+        let listed = built_in.catalogue.all();
+        let listed = listed.flat_map(|row| words(row.model));
+        let words = own.iter().flat_map(|pattern| words(pattern)).chain(listed);
         Models {
             words: words.chain(PROVIDERS.map(str::to_owned)).collect(),
+            providers: built_in.catalogue.providers(),
             built_in: own,
             all: patterns(all),
         }
+    }
+
+    /// Returns true if the provider's name is public.
+    pub(super) fn has_provider(&self, name: &str) -> bool {
+        self.providers.iter().any(|known| known == name)
     }
 
     /// Returns another name of this model; `None`: its name is known.
@@ -142,7 +152,7 @@ spread_floor = 1.0
             assert_eq!(row(name), row(&other), "{name} {other}");
             assert_eq!(
                 rules.price_of(name),
-                rules.price_of(&other),
+                rules.price_of(&*other),
                 "{name} {other}"
             );
             assert_eq!(models.pseudonym(name), Some(other.clone()));

@@ -179,6 +179,7 @@ mod tests {
 
     fn spending(models: &[&str]) -> SessionSpending {
         let rules: Rules = toml::from_str(assets::MODELS).unwrap();
+        let rules = rules.listing(assets::CATALOGUE);
         let mut prices = PriceList::new(&rules);
         let mut all = SessionSpending::default();
         for model in models {
@@ -187,7 +188,12 @@ mod tests {
                 cached: CachePlacement::Beside,
                 reasoning_beside_output: false,
             };
-            let one = prices.spending(billed, CachePlacement::Beside, billing, Some(model));
+            let one = prices.spending(
+                billed,
+                CachePlacement::Beside,
+                billing,
+                Some((*model).into()),
+            );
             all.all.add(one);
         }
         all
