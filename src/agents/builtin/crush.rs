@@ -125,6 +125,7 @@ const AUGUST_2025: Schema = Schema {
     settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
     changed: r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))
         + 1000000000 * coalesce(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,
+    ..Schema::DEFAULT
 };
 
 record! {
