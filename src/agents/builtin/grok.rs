@@ -4,7 +4,7 @@
 //!
 //! * `updates.jsonl` only grows: the Agent Client Protocol's updates, and Grok's own. A response is what has
 //!   the same `streamStartMs`. On its calls `totalTokens` is exactly its prompt and its output; on text it is
-//!   Grok's estimate. `turn_completed.usage` is a sum over the turn's requests.
+//!   Grok's estimate. `turn_completed.usage` is the sum of the turn's requests: a cost, where those are not known.
 //! * `output_for_prompt` of a completed call is what the model gets of the result; before, and for the
 //!   screen, the same output is written again and again.
 //! * The numbers of each request are in `~/.grok/logs/unified.jsonl`, of all sessions and in their order, as
@@ -13,7 +13,7 @@
 //!   a call and its completion: that result is not sent any more. The summary is in a file of its own.
 //! * The system prompt and the tools are not in this log. `chat_history.jsonl` has the prompt's messages, but
 //!   is rewritten at each compaction, so that it is not read.
-//! * `summary.json` has the folder, the model and a title.
+//! * `summary.json` has the folder, the model and a title, `signals.json` the window.
 //!
 //! It compacts at 85 % of the window by the last total and a quarter of the bytes of what came since.
 
@@ -48,7 +48,11 @@ pub static GROK: Format = Format {
         available_commands_update current_mode_update",
     settings: Some(&SETTINGS),
     beside: FilesBeside {
-        states: |log| vec![log.with_file_name("summary.json")],
+        states: |log| {
+            ["summary.json", "signals.json"]
+                .map(|name| log.with_file_name(name))
+                .to_vec()
+        },
         sidecar: Some(&usage::SIDECAR),
         ..FilesBeside::NONE
     },
@@ -112,6 +116,17 @@ record! {
         after: Count = "tokens_after",
         window: Window = "context_window",
         model: Text<'a> = "_meta" / "modelId",
+        usage: Option<Sum>,
+    }
+
+    /// The sum of a turn.
+    #[derive(Copy)]
+    whole struct Sum {
+        input: Count = "inputTokens",
+        output: Count = "outputTokens",
+        cached: Count = "cachedReadTokens",
+        reasoning: Count = "reasoningTokens",
+        calls: Count = "modelCalls",
     }
 
     struct Content<'a> {
@@ -126,8 +141,9 @@ record! {
         at: Option<Millis> = "agentTimestampMs",
     }
 
-    /// `summary.json`.
+    /// `summary.json` or `signals.json`.
     struct Summary<'a> {
+        window: Window = "contextWindowTokens",
         cwd: Text<'a> = "info" / "cwd",
         model: Text<'a> = "current_model_id",
         title: Text<'a> = "generated_title",
@@ -149,7 +165,7 @@ impl Update<'_> {
 /// Decodes one session.
 #[derive(Default)]
 struct GrokDecoder {
-    /// The facts in `summary.json`, and those that were emitted.
+    /// The facts in the files beside the log, and those that were emitted.
     summary: Meta,
     meta: Meta,
     tools: decode::anthropic::ToolNames,
@@ -172,10 +188,15 @@ impl Decoder for GrokDecoder {
         let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &LostFields::default()) else {
             return StateUpdate::Incomplete;
         };
+        if let Some(window) = summary.window.0 {
+            self.summary.window = Some(window).filter(|window| *window > 0);
+            return StateUpdate::Accepted;
+        }
         self.summary = Meta {
             cwd: summary.cwd.boxed(),
             model: summary.model.boxed(),
             title: summary.title.boxed(),
+            window: self.summary.window,
             ..Meta::default()
         };
         StateUpdate::Accepted
@@ -190,10 +211,11 @@ impl Decoder for GrokDecoder {
         let at = params.meta.at.and_then(Millis::time);
         out.set_time(at.or_else(|| seconds(record.timestamp.0?)));
         let model = update.model.boxed().or(self.summary.model.clone());
+        let window = update.window.0.filter(|window| *window > 0);
         let meta = Meta {
             id: params.session_id.boxed(),
             model,
-            window: update.window.0.filter(|window| *window > 0),
+            window: window.or(self.summary.window),
             ..self.summary.clone()
         };
         out.meta(meta.changes(&mut self.meta));
@@ -250,7 +272,7 @@ impl GrokDecoder {
             "" => out.unreadable("no update"),
             other => {
                 if other == "turn_completed" {
-                    self.requests.end(out);
+                    self.requests.end_turn(update.usage, out);
                 }
                 GROK.pass_over(other, out);
             }
