@@ -95,4 +95,20 @@ pub struct Schema {
     /// An integer that differs after a row was updated in place: the session is then read again. `0`: rows
     /// are never updated.
     pub changed: &'static str,
+    /// Columns that some versions do not have, as they are written in the SQL: `r.model`. There, they are NULL.
+    pub optional: &'static [&'static str],
+}
+
+impl Schema {
+    /// A schema without SQL, in which all columns are needed.
+    pub const DEFAULT: Schema = Schema {
+        sessions: "",
+        header: "",
+        from: "",
+        order: "",
+        line: "",
+        settled: "1",
+        changed: "0",
+        optional: &[],
+    };
 }

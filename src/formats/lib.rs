@@ -77,8 +77,10 @@ pub struct Format {
 pub enum SameId {
     /// Each, but that logs of the same name are copies: the longest counts.
     SameName,
-    /// The one with the last name; the others are parts of its history.
+    /// The one with the last name. The others have less of the same.
     LastName,
+    /// The one with the last name, which continues the others: they are no sessions, but their cost counts.
+    Segments,
     /// The longest of those of which this is the same part of their path, where the path does not contain the id: a
     /// session that is resumed leaves a short one.
     LongestOf(fn(&Path) -> Option<String>),

@@ -22,7 +22,7 @@ use crate::discover::roots::SearchRoot;
 use crate::log::{LogFile, Store, id_in, id_of_real};
 use crate::sidecar::SidecarStore;
 use crate::{log::problem, store};
-use copies::copies;
+use copies::Copies;
 use files::paths::Env;
 use formats::{Claim, Format, Standing, StoreKind};
 use kinds::{claim_of, is_file};
@@ -63,8 +63,8 @@ pub struct Scanner {
     opened: HashMap<PathBuf, (u64, Option<FileFormat>)>,
     /// The name that counts, for each file with several.
     links: Links,
-    /// Logs of sessions of which another log counts.
-    copies: HashSet<FileId>,
+    /// Logs of sessions of which another log is the session.
+    copies: Copies,
     /// Databases, by agent and path.
     databases: HashMap<(&'static str, PathBuf), Arc<Database>>,
     /// Folders that are logs, by agent and path.
@@ -114,7 +114,7 @@ impl Scanner {
             clock: Clock::default(),
             opened: HashMap::new(),
             links: Links::default(),
-            copies: HashSet::new(),
+            copies: Copies::default(),
             databases: HashMap::new(),
             folders: HashMap::new(),
             sidecars: HashMap::new(),
@@ -188,15 +188,14 @@ impl Scanner {
         for logs in [&mut found.files, &mut found.archives] {
             logs.retain(|log| !others.contains(&*log.facts.path));
         }
-        let copies = copies(&found.files);
-        found.files.retain(|log| !copies.contains(&log.facts.file));
+        let copies = Copies::among(&found.files);
+        found.archives.extend(copies.take_from(&mut found.files));
         if only.is_none() {
             self.copies = copies;
         } else {
             // The log that counts may be elsewhere.
-            found
-                .files
-                .retain(|log| !self.copies.contains(&log.facts.file));
+            let segments = self.copies.take_from(&mut found.files);
+            found.archives.extend(segments);
         }
         found.files.sort_unstable_by(|a, b| {
             let newest = b.facts.modified.cmp(&a.facts.modified);

@@ -99,6 +99,7 @@ pub(super) static TALKS: DatabaseSpec = DatabaseSpec {
             line: "line",
             settled: "done",
             changed: "mark",
+            ..Schema::DEFAULT
         },
         // Before words had marks.
         Schema {
@@ -109,6 +110,7 @@ pub(super) static TALKS: DatabaseSpec = DatabaseSpec {
             line: "line",
             settled: "1",
             changed: "0",
+            ..Schema::DEFAULT
         },
     ],
 };

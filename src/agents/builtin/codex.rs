@@ -44,7 +44,7 @@ pub static CODEX: Format = Format {
         Root::home(".codex", "archived_sessions").env("CODEX_HOME"),
     ],
     claims: &claims,
-    same_id: SameId::LastName,
+    same_id: SameId::Segments,
     recognition: Recognition::new(&recognise).kept_in(&|_| Some(StoreKind::Chain(&base::CHAIN))),
     decoder: &decoder::<CodexDecoder>,
     reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],

@@ -129,6 +129,7 @@ const AUGUST_2025: Schema = Schema {
     settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
     changed: r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))
         + 1000000000 * coalesce(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,
+    ..Schema::DEFAULT
 };
 
 record! {
@@ -175,6 +176,8 @@ struct Response {
     is_claude: bool,
     /// The bytes that were written, hidden ones too.
     written: u64,
+    /// The bytes of the texts before it.
+    before: u64,
 }
 
 /// The time at which Crush's numbers changed: until then the output included the tokens that were read from a cache,
@@ -206,6 +209,8 @@ struct CrushDecoder {
     /// The responses that were not reported.
     responses: HashMap<Key, Response>,
     tools: ToolNames,
+    /// The bytes of the texts in the context.
+    bytes: u64,
 }
 
 impl Decoder for CrushDecoder {
@@ -246,6 +251,9 @@ impl CrushDecoder {
             out.usage(Usage::estimated(request, prompt));
             return out.billed_sum(request, BilledUsage::new(all, 0));
         }
+        if response.is_claude && prompt < response.before / BYTES_OF_TOKEN {
+            return out.billed(request, BilledUsage::new(prompt, output));
+        }
         let usage = if is_first || response.is_claude {
             Usage::estimated(request, prompt)
         } else {
@@ -269,6 +277,9 @@ impl CrushDecoder {
             false => (Role::Assistant, Kind::Text),
         };
         let items = self.items(&row.parts, user, out);
+        let before = self.bytes;
+        let bytes = items.iter().map(|item| u64::from(item.size.bytes));
+        self.bytes += bytes.sum::<u64>();
         let node = match role {
             _ if is_summary => {
                 let failed = |piece: &Piece<'_>| {
@@ -278,6 +289,7 @@ impl CrushDecoder {
                 if row.parts.iter().any(failed) {
                     return out.skip("failed summary");
                 }
+                self.bytes -= before;
                 out.reset(Reset::new(
                     LeaveReason::Compaction,
                     Cause::Unlogged,
@@ -296,6 +308,7 @@ impl CrushDecoder {
                     is_old: out.time().is_some_and(|time| time < CHANGED),
                     is_claude: row.model.or_empty().contains("claude"),
                     written: items.iter().map(written).sum(),
+                    before,
                 };
                 self.responses.extend(key.map(|key| (key, response)));
                 Node::output(key, Some(request), items)
@@ -405,6 +418,32 @@ mod tests {
             (3, 90, Source::Agent),
         ];
         assert_eq!(usages, expected);
+    }
+
+    #[test]
+    fn a_prompt_that_is_smaller_than_its_texts_is_no_context() {
+        let text = "the ledger of the granary ".repeat(100);
+        let read = |model: &str| {
+            let header =
+                r#"{"id":"s","prompt":250,"output":60,"answer":"b","answers":2}"#.to_owned();
+            let user = format!(
+                r#"{{"id":"a","role":"user","at":1,"parts":[{{"type":"text","data":{{"text":"{text}"}}}}]}}"#
+            );
+            let answer = format!(
+                r#"{{"id":"b","role":"assistant","model":"{model}","at":1790000000,"parts":[{{"type":"text","data":{{"text":"Twelve."}}}}]}}"#
+            );
+            let moments = [(0, header), (1, user), (2, answer)];
+            let (entries, _) = testing::read_rows(&CRUSH, moments);
+            let numbers = entries.iter().filter_map(|entry| match &entry.event {
+                Event::Usage(usage) => Some((usage.prompt, true)),
+                Event::Billed { billed, .. } => Some((billed.input, false)),
+                _ => None,
+            });
+            numbers.collect::<Vec<_>>()
+        };
+        // It lacks the part that was written to the cache.
+        assert_eq!(read("claude-sonnet-5"), [(250, false)]);
+        assert_eq!(read("glm-5"), [(250, true)]);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //!   newest response, without what was read from a cache in `inputTokens`; `tokenUsage` is the session's
 //!   sum. Seen in 0.215: the file is rewritten after each response, up to 0.1 s after its message and mostly
 //!   before its tools have returned. So the newest response is known; those before it only while the log is
-//!   followed. In versions without `lastCallTokenUsage` all is estimated.
+//!   followed. The others are known as a sum, which may be of many days. In versions without `lastCallTokenUsage` the
+//!   context is estimated.
 //! * Messages are a list, in the order of the file, `parentId` notwithstanding. Their content is
 //!   Anthropic's blocks. `visibility` names who gets them: `user_only` (what hooks did, with an empty
 //!   content) never goes to the model, `llm_only` is the harness's.
@@ -145,7 +146,7 @@ impl Decoder for DroidDecoder {
         };
         out.set_time(record.timestamp.time());
         match record.kind.or_empty() {
-            "session_start" => out.meta(header(&record)),
+            "session_start" => out.meta(header(&record).changes(&mut self.meta)),
             "message" => self.message(&record, out),
             "compaction_state" => self.compaction(&record, out),
             "" => out.unreadable("no type"),
@@ -170,15 +171,37 @@ impl Decoder for DroidDecoder {
         StateUpdate::Accepted
     }
 
-    /// Other sums than those that were reported are of a new response. It was written before them.
+    /// Other sums than those that were reported are of a new response, which was written before them, and of others.
     fn read_end(&mut self, out: &mut EventSink<'_>) {
-        let (Some(sums), Some(last)) = (self.sums, self.last) else {
+        let Some(sums) = self.sums.map(Numbers::billed) else {
             return;
         };
+        let last = self.last.unwrap_or_default();
         let numbers = last.billed();
-        let growth = self.reported.growth(sums.billed(), numbers);
+        let Some(growth) = self.reported.growth(sums, numbers) else {
+            return;
+        };
         let newest = self.newest.filter(|_| numbers.prompt() > 0);
-        if let (Some(billed), Some(newest)) = (growth, newest) {
+        let rest = match newest {
+            Some(_) => growth.saturating_sub(numbers),
+            None => growth,
+        };
+        let has_rest = rest.prompt() + rest.output > 0;
+        if has_rest {
+            let id = self.meta.id.as_deref().unwrap_or_default();
+            let sizes = [sums.prompt(), sums.output].map(|n| n.to_string());
+            out.set_time(None);
+            out.billed_rest(
+                Key::of_parts(&["droid sums", id, &sizes[0], &sizes[1]]),
+                rest,
+            );
+        }
+        if let Some(newest) = newest {
+            let billed = if has_rest {
+                growth.saturating_sub(rest)
+            } else {
+                growth
+            };
             newest.begin(out);
             out.usage(Usage {
                 model: self.meta.model.clone(),
@@ -334,13 +357,34 @@ mod tests {
         let said = [&*a, &first, &first, &b, &second, "settings {\"half"];
         assert_eq!(reports(&said), [(100, 100), (126, 30)]);
         // A rewrite that was missed shows in the sums.
-        assert_eq!(reports(&[&a, &b, &second]), [(126, 130)]);
+        assert_eq!(reports(&[&a, &b, &second]), [(126, 30)]);
         // Nothing is written yet, or nothing but sums.
         assert_eq!(reports(&[&second]), []);
         assert_eq!(
             reports(&[&a, r#"settings {"tokenUsage":{"inputTokens":7}}"#]),
             []
         );
+    }
+
+    #[test]
+    fn the_sum_has_what_is_not_known_by_response_and_is_of_no_day() {
+        let mut decoder = DroidDecoder::default();
+        let mut out = EventSink::new(&ByLength);
+        let second = settings(130, 30, 96);
+        decoder.read_state(second["settings ".len()..].as_bytes(), &mut out);
+        for id in [1, 2] {
+            let at = r#""timestamp":"2026-11-20T10:00:00Z","#;
+            let line = answer(id).replacen('{', &format!("{{{at}"), 1);
+            out.begin(Place::of_line(id.into()));
+            decoder.read_line(&line, &mut out);
+        }
+        decoder.read_end(&mut out);
+        decoder.read_end(&mut out);
+        let sums = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Billed { billed, of, .. } if of.is_sum() => Some((billed.input, entry.at)),
+            _ => None,
+        });
+        assert_eq!(sums.collect::<Vec<_>>(), [(100, None)]);
     }
 
     #[test]

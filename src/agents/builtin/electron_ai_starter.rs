@@ -61,6 +61,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
         settled: "1",
         changed: "CAST(r.mark + coalesce(r.input, 0) + coalesce(r.output, 0) + coalesce( \
                   (SELECT max(updated_at) FROM message_parts WHERE message_id = r.id), 0) AS INTEGER)",
+        ..Schema::DEFAULT
     }],
 };
 

@@ -4,7 +4,7 @@
 //!
 //! * `updates.jsonl` only grows: the Agent Client Protocol's updates, and Grok's own. A response is what has
 //!   the same `streamStartMs`. On its calls `totalTokens` is exactly its prompt and its output; on text it is
-//!   Grok's estimate. `turn_completed.usage` is a sum over the turn's requests.
+//!   Grok's estimate. `turn_completed.usage` is the sum of the turn's requests: a cost, where those are not known.
 //! * `output_for_prompt` of a completed call is what the model gets of the result; before, and for the
 //!   screen, the same output is written again and again.
 //! * The numbers of each request are in `~/.grok/logs/unified.jsonl`, of all sessions and in their order, as
@@ -13,7 +13,7 @@
 //!   a call and its completion: that result is not sent any more. The summary is in a file of its own.
 //! * The system prompt and the tools are not in this log. `chat_history.jsonl` has the prompt's messages, but
 //!   is rewritten at each compaction, so that it is not read.
-//! * `summary.json` has the folder, the model and a title.
+//! * `summary.json` has the folder, the model and a title, `signals.json` the window.
 //!
 //! It compacts at 85 % of the window, at 80 % with the models of its own list (1.0.41), by the last total and a quarter of the bytes of what came since.
 
@@ -52,7 +52,7 @@ pub static GROK: Format = Format {
         states: |log| {
             ["summary.json", "signals.json"]
                 .map(|name| log.with_file_name(name))
-                .into()
+                .to_vec()
         },
         sidecar: Some(&usage::SIDECAR),
         ..FilesBeside::NONE
@@ -129,6 +129,17 @@ record! {
         after: Count = "tokens_after",
         window: Window = "context_window",
         model: Text<'a> = "_meta" / "modelId",
+        usage: Option<Sum>,
+    }
+
+    /// The sum of a turn.
+    #[derive(Copy)]
+    whole struct Sum {
+        input: Count = "inputTokens",
+        output: Count = "outputTokens",
+        cached: Count = "cachedReadTokens",
+        reasoning: Count = "reasoningTokens",
+        calls: Count = "modelCalls",
     }
 
     struct Content<'a> {
@@ -143,7 +154,7 @@ record! {
         at: Option<Millis> = "agentTimestampMs",
     }
 
-    /// `summary.json`, or `signals.json`, which has the window.
+    /// `summary.json` or `signals.json`.
     struct Summary<'a> {
         cwd: Text<'a> = "info" / "cwd",
         model: Text<'a> = "current_model_id",
@@ -167,7 +178,7 @@ impl Update<'_> {
 /// Decodes one session.
 #[derive(Default)]
 struct GrokDecoder {
-    /// The facts in `summary.json`, and those that were emitted.
+    /// The facts in the files beside the log, and those that were emitted.
     summary: Meta,
     meta: Meta,
     tools: decode::anthropic::ToolNames,
@@ -190,13 +201,16 @@ impl Decoder for GrokDecoder {
         let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &LostFields::default()) else {
             return StateUpdate::Incomplete;
         };
-        let new = Meta {
+        if let Some(window) = summary.window.0 {
+            self.summary.window = Some(window).filter(|window| *window > 0);
+            return StateUpdate::Accepted;
+        }
+        self.summary = Meta {
             cwd: summary.cwd.boxed(),
             title: summary.title.boxed(),
-            window: summary.window.0.filter(|window| *window > 0),
+            window: self.summary.window,
             ..Meta::of_model(summary.model.boxed())
         };
-        let _ = new.changes(&mut self.summary);
         StateUpdate::Accepted
     }
 
@@ -270,7 +284,7 @@ impl GrokDecoder {
             "" => out.unreadable("no update"),
             other => {
                 if other == "turn_completed" {
-                    self.requests.end(out);
+                    self.requests.end_turn(update.usage, out);
                 }
                 GROK.pass_over(other, out);
             }

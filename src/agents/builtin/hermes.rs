@@ -108,7 +108,7 @@ fn codex_models(threshold: Option<f64>, raises: bool) -> Vec<ModelWindow> {
 static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[Schema {
         sessions: "SELECT id, parent_session_id, (SELECT max(timestamp) FROM messages WHERE session_id = s.id) * 1000,
-            api_call_count, input_tokens, output_tokens, title, message_count,
+            s.api_call_count, input_tokens, output_tokens, title, message_count,
             (SELECT id FROM messages WHERE session_id = s.id ORDER BY timestamp DESC LIMIT 1)
             FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
         header: object!(
@@ -130,7 +130,13 @@ static STORE: DatabaseSpec = DatabaseSpec {
             text call = "r.tool_call_id", text tool = "r.tool_name", json calls = "r.tool_calls",
         ),
         settled: "1",
-        changed: "r.id * 2 + (r.active = 0 AND r.compacted = 0)",
+        changed: "r.id * 2 + coalesce(r.active = 0 AND r.compacted = 0, 0)",
+        // Schema 6, of May 2026, has none of them, 17 has no `api_content`.
+        optional: &[
+            "r.cwd", "s.api_call_count", "r.api_call_count", "r.active", "r.compacted", "r.api_content",
+            "r.reasoning_content",
+        ],
+        ..Schema::DEFAULT
     }],
 };
 

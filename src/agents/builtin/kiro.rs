@@ -13,14 +13,17 @@
 //! * No provider's number is kept: the token counts of a turn are 0. How full the window was at its end is a
 //!   percentage from Kiro's server, `last_context_usage` or `context_usage_percentage`: with the window beside
 //!   it, that is read as the agent's own number. It holds the system prompt and the tools, which are in no file.
-//! * The sessions of the editor, and those of before in a database, are not read.
+//! * Since 3, and in the editor's second version, a session is `sessions/<workspace>/<id>/messages.jsonl` with
+//!   `session.json` beside it. A record has a `payload` of a `type`, a `toolName` and a `content`, or it is a message
+//!   with a `role`. Readers agree on no more (getagentseal/codeburn; chattymin/PokeTokenBar, pull request 238).
+//! * The editor's older sessions, and those of before in a database, are not read.
 //! * Nothing shows whether a compaction was asked for, or at what size Kiro compacts by itself.
 
 mod session;
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::{self, Count, LostFields, Raw, Text, record};
+use decode::lenient::{self, Count, LostFields, Pieces, Raw, Text, record};
 use decode::sums::PendingResponse;
 use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
@@ -39,20 +42,33 @@ use std::path::Path;
 /// The format.
 pub static KIRO: Format = Format {
     id: "kiro",
-    roots: &[Root::home(".kiro", "sessions/cli").env("KIRO_HOME").flat()],
+    roots: &[Root::home(".kiro", "sessions").env("KIRO_HOME")],
     claims: &claims,
     recognition: Recognition::new(&recognise),
     decoder: &decoder::<KiroDecoder>,
     reset_marks: &[r#""Compaction""#, r#""Clear""#],
-    harmless: "ResetTo",
+    harmless: "ResetTo turn_start turn_end usage_summary session_metadata",
     totals: Totals::new(&[]),
-    beside: FilesBeside::states(|log| vec![log.with_extension("json")]),
+    beside: FilesBeside::states(|log| {
+        let is_of_3 = log.ends_with("messages.jsonl");
+        vec![if is_of_3 {
+            log.with_file_name("session.json")
+        } else {
+            log.with_extension("json")
+        }]
+    }),
     ..Format::DEFAULT
 };
 
-/// Claims `sessions/cli/<session id>.jsonl`.
+/// Claims `sessions/cli/<session id>.jsonl` and `sessions/<workspace>/<session id>/messages.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let id = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    if id == "messages" {
+        let session = path.parent()?.file_name()?.to_str()?;
+        return session
+            .starts_with("sess_")
+            .then(|| Claim::session(session));
+    }
     let is_its = path.parent()?.ends_with("sessions/cli");
     is_its.then(|| Claim::session(id))
 }
@@ -75,6 +91,25 @@ record! {
     struct Record<'a> {
         kind: Text<'a>,
         data: Data<'a>,
+        /// Since 3.
+        id: Text<'a>,
+        timestamp: Text<'a>,
+        role: Text<'a>,
+        content: Pieces<Content<'a>>,
+        payload: Option<Payload<'a>>,
+    }
+
+    struct Payload<'a> {
+        kind: Text<'a> = "type",
+        operation: Text<'a> = "operationType",
+        tool: Text<'a> = "toolName" | "name",
+        call: Text<'a> = "toolCallId",
+        input: Option<Raw<'a>> = "input" | "arguments",
+        content: Pieces<Content<'a>>,
+    }
+
+    struct Content<'a> {
+        text: Text<'a>,
     }
 
     struct Data<'a> {
@@ -170,6 +205,9 @@ impl Decoder for KiroDecoder {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
+        if record.payload.is_some() || record.role.get().is_some() {
+            return self.record_of_3(&record, out);
+        }
         let data = &record.data;
         self.at = data
             .timestamp
@@ -224,6 +262,50 @@ impl KiroDecoder {
             model: self.meta.model.clone(),
             ..Usage::estimated(message, tokens)
         });
+    }
+
+    /// Takes in a record of version 3.
+    fn record_of_3(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
+        out.set_time(record.timestamp.time());
+        out.meta(self.facts.clone().changes(&mut self.meta));
+        let flat = Payload {
+            kind: record.role.clone(),
+            content: record.content.clone(),
+            ..Payload::default()
+        };
+        let payload = record.payload.as_ref().unwrap_or(&flat);
+        let text = |item: ItemBuilder<'_, '_>| {
+            let pieces = payload.content.0.iter();
+            pieces
+                .fold(item, |item, piece| item.text(piece.text.or_empty()))
+                .done()
+        };
+        let (part, item) = match payload.kind.or_empty() {
+            "user" => (Part::Input, text(out.item(Role::User, Kind::Text))),
+            "assistant" => {
+                let kind = match payload.operation.or_empty() {
+                    "Reasoning" => Kind::Thinking,
+                    _ => Kind::Text,
+                };
+                (Part::Output, text(out.item(Role::Assistant, kind)))
+            }
+            "tool_call" => {
+                let (call, name) = (payload.call.get(), payload.tool.get());
+                (
+                    Part::Output,
+                    self.tools.call(call, name, payload.input, out),
+                )
+            }
+            "tool_result" => {
+                let name = payload.tool.get().or(self.tools.get(payload.call.get()));
+                (
+                    Part::Result,
+                    text(out.tool_result(name, payload.call.get())),
+                )
+            }
+            other => return KIRO.pass_over(other, out),
+        };
+        out.node(Node::new(record.id.key(), part, vec![item]));
     }
 
     fn message(&mut self, data: &Data<'_>, part: Part, out: &mut EventSink<'_>) {
@@ -332,8 +414,45 @@ mod tests {
             KIRO.claims(Path::new("/home/dev/.kiro/sessions/cli/c4a1.json"))
                 .is_none()
         );
+        let of_3 = KIRO.claims(Path::new(
+            "/home/dev/.kiro/sessions/ws/sess_c4/messages.jsonl",
+        ));
+        assert_eq!(of_3.and_then(|claim| claim.id), Some("sess_c4".to_owned()));
         assert!(KIRO.recognise(br#"{"version":"v1", "kind":"Prompt","data":{"message_id":"#));
         assert!(!KIRO.recognise(br#"{"version":"v1","kind":"chat","data":{}}"#));
+    }
+
+    #[test]
+    fn version_3_has_payloads_or_roles() {
+        let mut decoder = KiroDecoder::default();
+        let mut out = EventSink::new(&ByLength);
+        let session = br#"{"id":"sess_c4","workspacePaths":["/home/dev/shop"],"modelId":"glm-5"}"#;
+        decoder.read_state(session, &mut out);
+        for line in [
+            r#"{"id":"m1","role":"user","content":"Count the sacks."}"#,
+            r#"{"id":"m2","payload":{"type":"assistant","operationType":"Reasoning","content":"A tool."}}"#,
+            r#"{"id":"m3","payload":{"type":"tool_call","toolName":"shell","toolCallId":"c1"}}"#,
+            r#"{"id":"m4","payload":{"type":"tool_result","toolCallId":"c1","content":"12"}}"#,
+            r#"{"id":"m5","payload":{"type":"usage_summary"}}"#,
+            r#"{"id":"m6","role":"assistant","content":[{"text":"Twelve."}]}"#,
+        ] {
+            decoder.read_line(line, &mut out);
+        }
+        let nodes = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Node(node) => Some(&node.items[0]),
+            _ => None,
+        });
+        let items = nodes.map(|item| (item.kind, item.tool.as_deref(), &*item.preview));
+        let expected = [
+            (Kind::Text, None, "Count the sacks."),
+            (Kind::Thinking, None, "A tool."),
+            (Kind::ToolCall, Some("shell"), "shell"),
+            (Kind::ToolResult, Some("shell"), "12"),
+            (Kind::Text, None, "Twelve."),
+        ];
+        assert_eq!(items.collect::<Vec<_>>(), expected);
+        assert_eq!(decoder.meta.cwd.as_deref(), Some("/home/dev/shop"));
+        assert_eq!(decoder.meta.model.as_deref(), Some("glm-5"));
     }
 
     /// The sizes that are reported while lines and documents come.

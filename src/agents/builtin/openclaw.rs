@@ -86,6 +86,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
             line: "coalesce(r.event_json, unzstd(r.event_zstd))",
             settled: "1",
             changed: "r.created_at",
+            ..Schema::DEFAULT
         },
         // Before long rows were compressed.
         Schema {
@@ -98,6 +99,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
             line: "r.event_json",
             settled: "1",
             changed: "r.created_at",
+            ..Schema::DEFAULT
         },
     ],
 };

@@ -11,7 +11,8 @@
 //! * A span is a call of a model where its operation is `chat`, `generate_content` or
 //!   `text_completion`; older ones use `llm.request.type`, OpenInference by
 //!   `openinference.span.kind`, the AI SDK by `ai.operationId`. Spans of agents, chains and whole
-//!   generations sum up the calls below them: a sum is no context, so they are passed over.
+//!   generations sum up the calls below them: a sum is no context, so they are passed over. So is a span that names no
+//!   operation, in a conversation whose calls do (superopen's `coding_agent.session.loop.stop`).
 //! * `gen_ai.usage.input_tokens` includes what was read from and written to a cache. Instrumentations
 //!   older than that rule report it beside: where the cached part is larger than the input, it is.
 //! * The content is opt-in: today `gen_ai.input.messages`, `gen_ai.output.messages`,
@@ -136,6 +137,8 @@ struct OtelGenAiDecoder {
     conversations: HashMap<Key, Vec<Conversation>>,
     /// The conversations of calls that name none, by the agent: one may continue in another trace.
     of_traces: Vec<(String, Conversation)>,
+    /// The ids of conversations of which spans name their operation, and whether one of them has numbers.
+    named: HashMap<Key, bool>,
     /// Calls that were emitted, by their spans.
     emitted: HashSet<Key>,
     /// Messages that came in log records, before the response to them.
@@ -283,6 +286,16 @@ impl OtelGenAiDecoder {
 
     fn call(&mut self, mut call: Call, out: &mut EventSink<'_>) {
         let request = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
+        if let Some(id) = call.id().map(Key::of) {
+            match self.named.get(&id) {
+                _ if call.is_named => {
+                    *self.named.entry(id).or_default() |= call.numbers.whole.is_some();
+                }
+                Some(true) => return out.skip("sum of calls"),
+                Some(false) => return self.sum(&call, request, out),
+                None => {}
+            }
+        }
         let waiting = self.waiting.remove(&request);
         let answered = self.answered.get(&request).copied();
         let lane = match (answered, waiting) {
@@ -316,6 +329,17 @@ impl OtelGenAiDecoder {
         conversation.add_response(request, &call.output, usage, out);
         if call.is_increment {
             thread.answer = call.output;
+        }
+    }
+
+    /// Takes in the sum of calls, which is all that is known of them where they have no numbers.
+    fn sum(&mut self, call: &Call, request: Key, out: &mut EventSink<'_>) {
+        let usage = call.usage(request, out);
+        out.set_conversation(self.conversation_of(call, &[]));
+        out.set_time(call.at);
+        match usage.filter(|_| self.emitted.insert(request)) {
+            Some(usage) => out.billed_sum(request, usage.billed),
+            None => out.skip("sum of calls"),
         }
     }
 

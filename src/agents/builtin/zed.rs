@@ -128,6 +128,7 @@ const THREADS: Schema = Schema {
         || iif(r.value LIKE '{"Compaction"%' AND r.next LIKE '{"User"%', ',"waits":true}', '}')"#,
     settled: "1",
     changed: "octet_length(r.value)",
+    ..Schema::DEFAULT
 };
 
 record! {

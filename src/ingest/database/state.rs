@@ -272,8 +272,8 @@ fn find_tables(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, O
     match tables {
         Ok(0) => Err(None),
         _ => Err(Some(format!(
-            "its tables are not those of the versions that can be read here ({why}): look for a newer \
-             ctxgauge"
+            "its tables are not those of the versions that can be read here ({why}): a newer ctxgauge may \
+             read them"
         ))),
     }
 }

@@ -3,6 +3,7 @@
 use formats::database::{DatabaseSpec, Schema};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant, SystemTime};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -21,6 +22,8 @@ const MOST_SESSIONS: usize = 1 << 20;
 #[derive(Clone, Copy)]
 pub struct Tables {
     schema: &'static Schema,
+    /// Of each of its optional columns, by its place among them, a bit that is set if the database does not have it.
+    missing: u64,
     /// True if it is the first, and has sessions.
     is_final: bool,
 }
@@ -94,8 +97,9 @@ impl Tables {
     pub fn of(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, rusqlite::Error> {
         let (mut error, mut empty) = (None, None);
         for schema in spec.schemas {
-            let tables = Tables {
+            let mut tables = Tables {
                 schema,
+                missing: 0,
                 is_final: empty.is_none() && error.is_none(),
             };
             match tables.check(connection) {
@@ -121,20 +125,57 @@ impl Tables {
     }
 
     fn has_sessions(self, connection: &Connection) -> rusqlite::Result<bool> {
-        connection.prepare(self.schema.sessions)?.exists(())
+        connection.prepare(&self.sessions_sql())?.exists(())
     }
 
-    fn check(self, connection: &Connection) -> rusqlite::Result<()> {
-        let statements = [
-            self.schema.sessions.to_owned(),
-            self.schema.header.to_owned(),
-            self.rows_sql(),
-            self.marks_sql(),
-            self.count_sql(),
-        ];
-        statements
-            .iter()
-            .try_for_each(|sql| connection.prepare(sql).map(|_| ()))
+    /// Prepares all statements, without the optional columns that the database does not have.
+    fn check(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        loop {
+            let statements = [
+                self.sessions_sql(),
+                self.header_sql(),
+                self.rows_sql().into(),
+                self.marks_sql().into(),
+                self.count_sql().into(),
+            ];
+            let mut statements = statements.iter();
+            let Err(error) = statements.try_for_each(|sql| connection.prepare(sql).map(|_| ()))
+            else {
+                return Ok(());
+            };
+            let missing = self.missing | self.optional_in(&error.to_string());
+            if missing == self.missing {
+                return Err(error);
+            }
+            self.missing = missing;
+        }
+    }
+
+    /// Returns the bit of the optional column that an error says is missing; 0: it says something else.
+    fn optional_in(self, error: &str) -> u64 {
+        let Some((_, rest)) = error.split_once("no such column: ") else {
+            return 0;
+        };
+        let column = rest.split(' ').next().unwrap_or_default();
+        let place = self.schema.optional.iter().position(|name| *name == column);
+        place.map_or(0, |place| 1 << place)
+    }
+
+    /// Returns SQL of the schema with NULL for the columns that are missing.
+    fn fit(self, sql: &'static str) -> Cow<'static, str> {
+        let columns = self.schema.optional.iter().enumerate();
+        let missing = columns.filter(|(place, _)| self.missing >> place & 1 == 1);
+        missing.fold(sql.into(), |sql, (_, column)| {
+            sql.replace(column, "NULL").into()
+        })
+    }
+
+    fn sessions_sql(self) -> Cow<'static, str> {
+        self.fit(self.schema.sessions)
+    }
+
+    fn header_sql(self) -> Cow<'static, str> {
+        self.fit(self.schema.header)
     }
 
     /// Selects this of the rows after the first `?3`, `?2` at most. What is sorted are the row's numbers: the rows may be
@@ -158,12 +199,12 @@ impl Tables {
     }
 
     fn rows_sql(self) -> String {
-        let Schema { line, settled, .. } = self.schema;
+        let [line, settled] = [self.schema.line, self.schema.settled].map(|sql| self.fit(sql));
         self.select(&format!("{line}, {settled}, {}", self.mark_sql()))
     }
 
     fn mark_sql(self) -> String {
-        format!("CAST(({}) AS INTEGER)", self.schema.changed)
+        format!("CAST(({}) AS INTEGER)", self.fit(self.schema.changed))
     }
 
     fn marks_sql(self) -> String {
@@ -177,7 +218,7 @@ impl Tables {
 
     /// Returns all sessions.
     pub fn sessions(self, connection: &Connection) -> rusqlite::Result<Vec<SessionRow>> {
-        let mut statement = connection.prepare_cached(self.schema.sessions)?;
+        let mut statement = connection.prepare_cached(&self.sessions_sql())?;
         let columns = statement.column_count();
         let mut rows = statement.query(())?;
         let mut sessions = Vec::new();
@@ -196,10 +237,10 @@ impl Tables {
         connection: &Connection,
         id: &str,
     ) -> rusqlite::Result<Option<SessionRow>> {
-        let all = self.schema.sessions;
+        let all = self.sessions_sql();
         // SQLite applies the condition where the sessions are selected.
         let named = connection
-            .prepare_cached(all)?
+            .prepare_cached(&all)?
             .column_name(ID_COLUMN)?
             .replace('"', "\"\"");
         let one = format!("SELECT * FROM ({all}) WHERE \"{named}\" = ?1");
@@ -214,7 +255,7 @@ impl Tables {
 
     /// Returns the line about a session.
     pub fn header(self, connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
-        let mut statement = connection.prepare_cached(self.schema.header)?;
+        let mut statement = connection.prepare_cached(&self.header_sql())?;
         let header = statement.query_row([id], |row| text(row, 0));
         Ok(header.optional()?.flatten())
     }

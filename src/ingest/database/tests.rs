@@ -400,7 +400,11 @@ fn schemas_of_yesterday_and_tomorrow() {
     agent.run("ALTER TABLE word RENAME TO said");
     let found = agent.look();
     assert!(found.files.is_empty());
-    assert!(found.problems[0].1.contains("look for a newer ctxgauge"));
+    assert!(
+        found.problems[0]
+            .1
+            .contains("a newer ctxgauge may read them")
+    );
 }
 
 #[test]
@@ -489,6 +493,7 @@ static NEWER: DatabaseSpec = DatabaseSpec {
             line: "line",
             settled: "1",
             changed: "0",
+            ..Schema::DEFAULT
         },
         Schema {
             sessions: "SELECT id, NULL, NULL FROM talk",
@@ -498,6 +503,7 @@ static NEWER: DatabaseSpec = DatabaseSpec {
             line: "line",
             settled: "1",
             changed: "0",
+            ..Schema::DEFAULT
         },
     ],
 };

@@ -19,11 +19,13 @@ const RECENT_PARTS: i64 = 120;
 pub struct Spending {
     /// The tokens.
     pub spent: TokenUsage,
-    /// The number of responses.
+    /// The number of responses with numbers of their own.
     pub responses: u64,
+    /// The number of sums of several responses.
+    pub sums: u64,
     /// Their price. It is an integer so that no order of adding changes the sum.
     nanodollars: u64,
-    /// The number of responses without a price: the model that answered is not known, or its price.
+    /// The number of responses and sums without a price: the model that answered is not known, or its price.
     pub unpriced: u64,
     /// The surcharges that the price does not contain.
     pub lacking: Surcharges,
@@ -49,13 +51,29 @@ impl Spending {
 
     /// Returns true if none of them has a price.
     pub fn is_unpriced(&self) -> bool {
-        self.unpriced > 0 && self.unpriced == self.responses
+        self.unpriced > 0 && self.unpriced == self.responses + self.sums
+    }
+
+    /// Returns true if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.responses + self.sums == 0
+    }
+
+    /// Returns this of one response as that of a sum of several.
+    #[must_use]
+    pub fn of_sum(self) -> Spending {
+        Spending {
+            responses: 0,
+            sums: self.responses,
+            ..self
+        }
     }
 
     /// Adds what other responses used. What the agent itself counts is of a session, and stays.
     pub fn add(&mut self, other: Spending) {
         self.spent = self.spent.plus(other.spent);
         self.responses += other.responses;
+        self.sums += other.sums;
         self.nanodollars = self.nanodollars.saturating_add(other.nanodollars);
         self.unpriced += other.unpriced;
         self.lacking = self.lacking.and(other.lacking);
@@ -98,6 +116,7 @@ impl<'r> PriceList<'r> {
         Spending {
             spent,
             responses: 1,
+            sums: 0,
             nanodollars: usd.map_or(0, |usd| (usd * 1e9).round() as u64),
             unpriced: u64::from(usd.is_none()),
             lacking: row.map_or(Surcharges::NONE, |row| row.lacking(surcharges)),
@@ -133,6 +152,7 @@ struct SpendingPart {
     /// A hash of the keys of its responses: logs that are copies of each other have the same.
     keys: u64,
     responses: u64,
+    sums: u64,
     nanodollars: u64,
     unpriced: u64,
     lacking: Surcharges,
@@ -163,12 +183,14 @@ impl Session {
                 nth,
                 keys: 0,
                 responses: 0,
+                sums: 0,
                 nanodollars: 0,
                 unpriced: 0,
                 lacking: Surcharges::NONE,
             });
             part.keys = part.keys.wrapping_mul(31) ^ key.get();
-            part.responses += 1;
+            part.responses += of.responses;
+            part.sums += of.sums;
             part.nanodollars = part.nanodollars.saturating_add(of.nanodollars);
             part.unpriced += of.unpriced;
             part.lacking = part.lacking.and(of.lacking);
@@ -191,6 +213,7 @@ impl Session {
         for (key, side) in beside {
             let model = side.model.as_deref().map(|id| self.model_at(id));
             let of = prices.spending(side.billed, billing.cached, billing, model);
+            let of = if side.is_sum { of.of_sum() } else { of };
             add(key, side.at, of);
         }
         spending.recent = parts.into_values().collect();
@@ -227,6 +250,7 @@ impl SpendingSince {
             if self.seen.insert(*part) {
                 self.sum.add(Spending {
                     responses: part.responses,
+                    sums: part.sums,
                     nanodollars: part.nanodollars,
                     unpriced: part.unpriced,
                     lacking: part.lacking,
@@ -246,6 +270,7 @@ mod tests {
             nth,
             keys,
             responses: 1,
+            sums: 0,
             nanodollars,
             unpriced: 0,
             lacking: Surcharges::NONE,
@@ -257,6 +282,20 @@ mod tests {
             recent: recent.to_vec(),
             ..SessionSpending::default()
         }
+    }
+
+    #[test]
+    fn a_sum_is_no_response() {
+        let rules = Rules::default();
+        let mut prices = PriceList::new(&rules);
+        let billed = BilledUsage::new(900, 30);
+        let billing = rules.billing("codex");
+        let one = prices.spending(billed, CachePlacement::Within, billing, None);
+        let mut all = one;
+        all.add(one.of_sum());
+        assert_eq!((all.responses, all.sums, all.unpriced), (1, 1, 2));
+        assert!(all.is_unpriced() && !one.of_sum().is_empty());
+        assert_eq!(all.spent.output, 60);
     }
 
     #[test]

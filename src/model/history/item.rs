@@ -65,6 +65,7 @@ pub struct Absence {
 
 /// The times for which an item was out of the context, in order. Boxed twice, since few items have any.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::box_collection, reason = "of 8 bytes where there are none")]
 pub struct Absences(Option<Box<Vec<Absence>>>);
 
 impl Absences {

@@ -85,6 +85,8 @@ pub(crate) struct Attribution {
     revisions: u32,
     /// The system part of the last report before the tokenizer changed, until a report of the new one comes.
     system_before_tokenizer_switch: Option<u64>,
+    /// The sizes that were attributed before that, until a report, a reset or another branch comes.
+    forgotten: Option<Box<shares::Forgotten>>,
     /// Items that share the agent's own number.
     sized_by_own_count: Vec<ItemIx>,
     /// The work that was put off, since it would be done again and again.
@@ -199,6 +201,7 @@ impl Attribution {
         tree: &mut RecordTree,
         coverage: Coverage,
     ) {
+        self.forgotten = None;
         let key = report.key();
         let start = tree.start_of(key).unwrap_or_else(|| {
             // No line shows the output: it gets a place on the branch.
@@ -442,6 +445,7 @@ impl Attribution {
 
     /// Notes a compaction or clear, before anything leaves.
     pub(crate) fn add_reset(&mut self, reset: PastReset) {
+        self.forgotten = None;
         self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system);
         self.recurring.forget_presence();
         self.resets.push(reset);

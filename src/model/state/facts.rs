@@ -113,16 +113,19 @@ impl State {
     /// counts differently, the old anchor no longer holds. `scale` is what a token of it is expected to cost, as a
     /// multiple of the models table's price.
     pub(crate) fn use_model(&mut self, id: &str, scale: f64) {
-        let count_alike = self
-            .model()
+        let old = self.model_shared().cloned();
+        let count_alike = old
+            .as_deref()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
         let (rules, agent) = (Arc::clone(&self.rules), self.agent);
         let new = || Calibration::scaled(rules.tokenizer(agent, Some(id)), scale);
         self.attribution
             .items_mut()
             .use_model(|calibrations| calibrations.switch(id, new));
-        if !count_alike {
-            self.attribution.forget_attributed(&self.tree);
+        let is_its = |old: &str| rules.count_alike(agent, old, id);
+        if !count_alike && !self.attribution.recall_attributed(is_its) {
+            self.attribution
+                .forget_attributed(old.as_deref(), &self.tree);
         }
         self.cache_clock.forget_prompt();
         self.note_settings();

@@ -17,6 +17,8 @@ pub(crate) struct SideResponse {
     pub(crate) model: Option<Arc<str>>,
     /// The time at which it was written.
     pub(crate) at: Option<Timestamp>,
+    /// True if it is the sum of several.
+    pub(crate) is_sum: bool,
 }
 
 impl State {
@@ -33,11 +35,13 @@ impl State {
             Some(model) => Some(model.into()),
             None => self.model_shared().cloned(),
         };
-        let known = self
-            .side_responses
-            .0
-            .entry(key)
-            .or_insert(SideResponse { billed, model, at });
+        let side = SideResponse {
+            billed,
+            model,
+            at,
+            is_sum: of.is_sum(),
+        };
+        let known = self.side_responses.0.entry(key).or_insert(side);
         known.billed = if of.is_sum() {
             known.billed.max(billed)
         } else {

@@ -178,7 +178,7 @@ fn dearer(was: f64, is: f64) -> String {
 /// Returns the cost of a side, with `+` if some of its responses have no price or surcharges are missing.
 fn cost(side: &Side) -> String {
     let of = &side.spending;
-    if of.responses == of.unpriced {
+    if of.is_empty() || of.is_unpriced() {
         return NONE.to_owned();
     }
     let more = if of.is_least() { "+" } else { "" };

@@ -21,6 +21,7 @@ impl<'r> PriceList<'r> {
         model: Option<ModelAt<'_>>,
     ) -> Spending {
         let Cost { billed, cached, .. } = *cost;
-        self.0.spending(billed, cached, format.billing(), model)
+        let of = self.0.spending(billed, cached, format.billing(), model);
+        if cost.is_sum { of.of_sum() } else { of }
     }
 }

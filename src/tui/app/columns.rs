@@ -294,7 +294,7 @@ pub static COLUMNS: &[Column] = columns! {
         "its cost so far by list prices; ≥: some responses have no price, or surcharges; —: not known, or not all was read yet",
         |entry| {
             let spending = entry.gauge.spending.as_ref();
-            let cost = spending.filter(|of| of.all.responses > 0);
+            let cost = spending.filter(|of| !of.all.is_empty());
             plain(render::or_none(cost.map(|of| spending::cost(&of.all))))
         };
     // When to go on, so that the next request is cheap.

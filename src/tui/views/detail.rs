@@ -162,7 +162,7 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
 fn cost(app: &App, gauge: &SessionGauge) -> Option<Pieces> {
     let spending = gauge.spending.as_ref()?;
     let is_shown = columns::is_shown("cost", app.ui.size.0);
-    if is_shown || spending.all.is_unpriced() || spending.all.responses == 0 {
+    if is_shown || spending.all.is_unpriced() || spending.all.is_empty() {
         return None;
     }
     Some(vec![quiet("cost "), plain(spending::cost(&spending.all))])

@@ -69,6 +69,7 @@ const UNNAMED: Schema = Schema {
            'trajectory', hex((SELECT data FROM trajectory_metadata_blob LIMIT 1)))",
     settled: "1",
     changed: "length(data)",
+    ..Schema::DEFAULT
 };
 
 record! {

@@ -15,6 +15,9 @@ impl CodexDecoder {
         match &self.thread.id {
             Some(own) if **own == *id => {
                 self.thread.resumes();
+                if self.thread.continues(self.ordinal) {
+                    self.begins_at(&meta);
+                }
                 // The folder and the version may have changed.
                 let facts = Meta {
                     cwd: meta.cwd.boxed(),
@@ -39,10 +42,7 @@ impl CodexDecoder {
         self.thread.id = Some(id.into());
         self.thread.began = out.time();
         self.thread.is_sub_agent = parent.is_some();
-        let base = meta.history_base.as_ref();
-        let inherited = base.and_then(|base| base.end_ordinal_exclusive.0);
-        self.thread.expects_base = inherited.is_some();
-        self.thread.own_from = meta.subagent_history_start_ordinal.0.or(inherited);
+        self.begins_at(&meta);
         let facts = Meta {
             id: meta.id.boxed(),
             title,
@@ -58,6 +58,14 @@ impl CodexDecoder {
             out.node(Node::new(Some(prefix_key()), Part::Injected, items));
         }
         Some(())
+    }
+
+    /// Takes in the number of the first line that is the thread's own, and whether a history comes before.
+    fn begins_at(&mut self, meta: &SessionMeta<'_>) {
+        let base = meta.history_base.as_ref();
+        let inherited = base.and_then(|base| base.end_ordinal_exclusive.0);
+        self.thread.expects_base = inherited.is_some();
+        self.thread.own_from = meta.subagent_history_start_ordinal.0.or(inherited);
     }
 }
 

@@ -61,6 +61,12 @@ impl Thread {
         }
     }
 
+    /// Returns true if the line with this number begins an earlier rollout of the thread, which the file continues.
+    pub(super) fn continues(&self, ordinal: Option<u64>) -> bool {
+        let pair = self.own_from.zip(ordinal);
+        pair.is_some_and(|(own_from, line)| line < own_from)
+    }
+
     /// Returns true if a moment is more than `by` after the first line was written.
     fn is_after(&self, time: Option<Timestamp>, by: SignedDuration) -> bool {
         let pair = self.began.zip(time);
@@ -80,11 +86,7 @@ impl Thread {
 
     /// Returns true if the rollout that this one continues was not found. It does so once, at the line after the first.
     pub(super) fn lacks_base(&mut self, ordinal: Option<u64>) -> bool {
-        std::mem::take(&mut self.expects_base)
-            && self
-                .own_from
-                .zip(ordinal)
-                .is_none_or(|(own, line)| line >= own)
+        std::mem::take(&mut self.expects_base) && !self.continues(ordinal)
     }
 
     /// Returns true if a line with this number is of another thread that has a log of its own, where its responses are

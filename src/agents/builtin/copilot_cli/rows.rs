@@ -46,6 +46,7 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
             ),
             settled: "1",
             changed: "0",
+            ..Schema::DEFAULT
         }],
     },
     read,

@@ -70,6 +70,7 @@ pub(super) static CHATS: DatabaseSpec = DatabaseSpec {
         line: object!(json chat = "CAST(r.data AS TEXT)", text blob = "r.id"),
         settled: "1",
         changed: "0",
+        ..Schema::DEFAULT
     }],
 };
 

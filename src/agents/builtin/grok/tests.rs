@@ -45,6 +45,50 @@ fn requests_are_joined_by_their_total_and_their_order() {
     );
 }
 
+/// The sums that are billed for a log beside these requests.
+fn sums(log: &str, unified: &str) -> Vec<(u64, u64)> {
+    let lines = unified.lines().map(str::as_bytes);
+    let records: Vec<SidecarRecord> = lines.filter_map(usage::SIDECAR.read).collect();
+    let mut decoder = GrokDecoder::default();
+    decoder.read_sidecar(&records);
+    let mut out = EventSink::new(&ByLength);
+    for (line, text) in (1..).zip(log.lines()) {
+        out.begin(model::event::Place::new(line, line, 1));
+        decoder.read_line(text, &mut out);
+    }
+    let sums = out.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Billed { billed, of, .. } if of.is_sum() => Some((billed.input, billed.output)),
+        _ => None,
+    });
+    sums.collect()
+}
+
+#[test]
+fn the_sum_of_a_turn_is_the_cost_of_requests_that_are_not_known() {
+    let (first, second) = UNIFIED.trim_end().split_once('\n').unwrap();
+    assert_eq!(sums(LOG, UNIFIED), [], "both are known");
+    assert_eq!(sums(LOG, ""), [(99_999, 99)]);
+    assert_eq!(sums(LOG, first), [(99_999 - 9_100, 99 - 30)]);
+    assert_ne!(first, second);
+}
+
+#[test]
+fn the_window_is_in_a_file_beside_the_log() {
+    let mut decoder = GrokDecoder::default();
+    let mut out = EventSink::new(&ByLength);
+    let signals = br#"{"contextTokensUsed":21700,"contextWindowTokens":500000}"#;
+    let summary = br#"{"current_model_id":"grok-4.5"}"#;
+    for document in [&signals[..], summary] {
+        decoder.read_state(document, &mut out);
+    }
+    decoder.read_line(LOG.lines().next().unwrap(), &mut out);
+    let windows = out.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Meta(meta) => meta.window,
+        _ => None,
+    });
+    assert_eq!(windows.collect::<Vec<_>>(), [500_000]);
+}
+
 #[test]
 fn a_response_whose_request_has_no_tokens_has_no_usage() {
     let (first, second) = UNIFIED.trim_end().split_once('\n').unwrap();

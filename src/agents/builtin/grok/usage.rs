@@ -1,6 +1,6 @@
 //! The provider's numbers of requests, in Grok's own log of all sessions.
 
-use super::About;
+use super::{About, Sum};
 use decode::lenient::{self, Count, Text, record};
 use formats::{SidecarRecord, SidecarSpec};
 use model::event::{BilledUsage, ByLength, EventSink, Key, NewItem, Node, Usage};
@@ -60,6 +60,15 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     })
 }
 
+impl Sum {
+    fn billed(self) -> BilledUsage {
+        let input = self.input.or_zero();
+        BilledUsage::new(input, self.output.or_zero())
+            .with_cache(self.cached.or_zero().min(input), 0)
+            .with_reasoning(self.reasoning.or_zero())
+    }
+}
+
 /// The requests of a session, and the response that is being read.
 #[derive(Default)]
 pub(super) struct Requests {
@@ -70,6 +79,8 @@ pub(super) struct Requests {
     next: Option<usize>,
     /// The response that is being read, and whether its numbers were emitted.
     open: Option<(Key, bool)>,
+    /// The number of requests of the turn whose numbers were emitted, and their cost.
+    turn: (u64, BilledUsage),
 }
 
 impl Requests {
@@ -124,6 +135,18 @@ impl Requests {
         self.open = None;
     }
 
+    /// The turn is complete. Of its requests that have no numbers, the sum is emitted.
+    pub(super) fn end_turn(&mut self, sum: Option<Sum>, out: &mut EventSink<'_>) {
+        self.end(out);
+        let (calls, billed) = std::mem::take(&mut self.turn);
+        let sum = sum.filter(|sum| sum.calls.0.is_none_or(|all| all > calls));
+        let rest = sum.map(|sum| sum.billed().saturating_sub(billed));
+        if let Some(rest) = rest.filter(|rest| *rest != BilledUsage::default()) {
+            let turn = Key::of_number("grok turn", out.place().id());
+            out.billed_rest(turn, rest);
+        }
+    }
+
     /// Emits the numbers of the response that is being read, if they are there: those of the next request.
     /// They are written when it has ended.
     pub(super) fn settle(&mut self, out: &mut EventSink<'_>) {
@@ -139,6 +162,8 @@ impl Requests {
         if let (Some((request, emitted)), Some(usage)) = (&mut self.open, self.usages.get(at)) {
             *emitted = true;
             if usage.prompt > 0 {
+                let (calls, billed) = self.turn;
+                self.turn = (calls + 1, billed.plus(usage.billed));
                 out.usage(Usage {
                     request: *request,
                     ..usage.clone()

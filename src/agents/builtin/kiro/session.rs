@@ -5,10 +5,12 @@ use model::event::{Key, Meta};
 use std::collections::HashMap;
 
 record! {
-    /// `<id>.json`.
+    /// `<id>.json` or `session.json`.
     pub(super) struct Session<'a> {
-        id: Text<'a> = "session_id",
+        id: Text<'a> = "session_id" | "id",
         cwd: Text<'a>,
+        folders: Texts<'a> = "workspacePaths",
+        model: Text<'a> = "modelId",
         title: Text<'a>,
         parent: Text<'a> = "parent_session_id",
         state: State<'a> = "session_state",
@@ -45,11 +47,12 @@ record! {
 impl Session<'_> {
     /// Returns the facts. `auto`, which leaves the choice of the model to Kiro, is not a model.
     pub(super) fn meta(&self) -> Meta {
-        let model = self.state.model.info.id.boxed();
+        let model = self.state.model.info.id.boxed().or(self.model.boxed());
+        let folder = self.folders.0.first().and_then(Text::boxed);
         Meta {
             id: self.id.boxed(),
             title: self.title.boxed(),
-            cwd: self.cwd.boxed(),
+            cwd: self.cwd.boxed().or(folder),
             model: model.filter(|model| &**model != "auto"),
             parent: self.parent.boxed(),
             window: self.state.model.info.window.0.filter(|window| *window > 0),

@@ -2,7 +2,7 @@
 
 use super::OPENCODE;
 use super::media::{hidden_bytes, media, picture_formula};
-use super::wire::{Info, Part as Piece, State, Tokens, time};
+use super::wire::{Info, Part as Piece, State, Times, Tokens, time};
 use decode::lenient;
 use jiff::Timestamp;
 use model::event::{
@@ -76,14 +76,14 @@ impl History {
     }
 
     /// Returns true if a message is older than its session: a copy, whose requests are another session's.
-    fn is_copy(&self, info: &Info<'_>) -> bool {
-        let times = info.time.begun().zip(self.made);
+    pub(super) fn is_copy(&self, time: &Times) -> bool {
+        let times = time.begun().zip(self.made);
         times.is_some_and(|(begun, made)| begun < made)
     }
 
     /// Returns the cost of a message's request; nothing if the message is a copy.
     fn billed(&self, numbers: Tokens, info: &Info<'_>) -> BilledUsage {
-        if self.is_copy(info) {
+        if self.is_copy(&info.time) {
             BilledUsage::default()
         } else {
             numbers.billed()
@@ -111,7 +111,7 @@ impl History {
             self.messages.insert(key);
             self.first.get_or_insert(key);
         }
-        if info.role.get() == Some("assistant") && !self.is_copy(info) {
+        if info.role.get() == Some("assistant") && !self.is_copy(&info.time) {
             out.own_cost(Some(self.request(id, 0)), info.cost.0);
         }
         let parts: Vec<&Piece<'_>> = parts.iter().collect();
@@ -318,6 +318,7 @@ impl History {
                 output: numbers.whole_output().filter(|_| info.error.is_none()),
                 reasoning: numbers.reasoning.0.filter(|reasoning| *reasoning > 0),
                 billed: self.billed(numbers, info),
+                is_inherited: self.is_copy(&info.time),
                 ..Usage::reported(request, numbers.prompt())
             }),
             _ if is_hidden => {}

@@ -52,6 +52,7 @@ const V2: Schema = Schema {
         WHEN r.type = 'compaction' THEN coalesce(r.data ->> '$.status', 'completed') IN ('completed', 'failed')
         ELSE (r.data ->> '$.time.completed') IS NOT NULL OR (r.data ->> '$.error') IS NOT NULL END",
     changed: "CAST(r.time_updated + (SELECT revert IS NULL FROM session_v2 WHERE id = ?1) AS INTEGER)",
+    ..Schema::DEFAULT
 };
 
 /// Since `event_sequence`, which 1.18 has.
@@ -91,4 +92,5 @@ const V1: Schema = Schema {
     changed: "CAST(coalesce((SELECT max(time_updated) + count(*) FROM part WHERE message_id = r.id), 0)
         + (SELECT revert IS NULL FROM session WHERE id = ?1)
         + CASE WHEN instr(r.data, '\"role\":\"assistant\"') THEN r.time_updated ELSE 0 END AS INTEGER)",
+    ..Schema::DEFAULT
 };

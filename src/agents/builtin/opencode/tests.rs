@@ -121,3 +121,22 @@ fn a_login_with_chatgpt_has_limits_of_its_own() {
     let relay = answer("gpt-5.6-sol", "hub", "0");
     assert_eq!(limits(&[other, paid, relay]), []);
 }
+
+#[test]
+fn what_a_fork_of_2_has_copied_costs_nothing_again() {
+    let answer = |id: &str, begun: u64| {
+        format!(
+            r#"{{"id":"{id}","type":"assistant","data":{{"model":{{"id":"x"}},"content":[],"cost":0.5,"tokens":{{"input":70,"output":5}},"time":{{"created":{begun},"completed":{}}}}}}}"#,
+            begun + 9
+        )
+    };
+    let session = r#"{"session":{"id":"ses_1","time":{"created":2000}}}"#.to_owned();
+    let entries = read(&OPENCODE, [session, answer("a", 1999), answer("b", 2000)]);
+    let usages = entries.iter().filter_map(|entry| match &entry.event {
+        Event::Usage(usage) => Some((usage.prompt, usage.billed.input, usage.is_inherited)),
+        _ => None,
+    });
+    assert_eq!(usages.collect::<Vec<_>>(), [(70, 0, true), (70, 70, false)]);
+    let own = |entry: &&model::event::Entry| matches!(entry.event, Event::OwnCost { .. });
+    assert_eq!(entries.iter().filter(own).count(), 1);
+}

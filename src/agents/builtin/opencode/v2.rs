@@ -90,21 +90,31 @@ pub(super) fn row(
     let key = Key::of(id);
     let is_hidden = history.hides_message(key);
     out.set_time(data.time.begun());
-    out.own_cost(Some(history.request(id, 0)), data.cost.0);
+    let is_copy = history.is_copy(&data.time);
+    if !is_copy {
+        out.own_cost(Some(history.request(id, 0)), data.cost.0);
+    }
     let model = data.model.id.boxed();
     if matches!(kind, "assistant" | "model-switched") {
         let meta = Meta::of_model_at(model.clone(), data.model.provider.boxed());
         out.meta(meta.changes(known));
     }
     if is_hidden {
-        return hidden(history.request(id, 0), data, out);
+        return match is_copy {
+            true => out.skip("hidden message"),
+            false => hidden(history.request(id, 0), data, out),
+        };
     }
     let formula = picture_formula(known.model.as_deref());
     let (part, items) = match kind {
         "user" => (Part::Input, user(data, formula, out)),
         "assistant" => {
             let request = history.request(id, 0);
-            return answer((id, request), data, model, formula, out);
+            let mut usage = reported(request, data, model);
+            if let Some(usage) = usage.as_mut().filter(|_| is_copy) {
+                (usage.billed, usage.is_inherited) = (BilledUsage::default(), true);
+            }
+            return answer(id, usage, data, formula, out);
         }
         "compaction" => return compaction(id, data, out),
         "synthetic" | "system" => (Part::Injected, one(Kind::Reminder, &data.text, out)),
@@ -157,10 +167,21 @@ fn user(data: &Data<'_>, formula: Formula, out: &mut EventSink<'_>) -> Vec<NewIt
     items
 }
 
+/// Returns the usage of an answer, if it has numbers.
+fn reported(request: Key, data: &Data<'_>, model: Option<Box<str>>) -> Option<Usage> {
+    let billed = data.tokens.map(billed).filter(|b| b.prompt() > 0)?;
+    Some(Usage {
+        model,
+        output: Some(billed.output),
+        reasoning: Some(billed.reasoning).filter(|reasoning| *reasoning > 0),
+        ..Usage::billed(request, billed.prompt(), billed)
+    })
+}
+
 fn answer(
-    (id, request): (&str, Key),
+    id: &str,
+    usage: Option<Usage>,
     data: &Data<'_>,
-    model: Option<Box<str>>,
     formula: Formula,
     out: &mut EventSink<'_>,
 ) {
@@ -180,17 +201,10 @@ fn answer(
             other => OPENCODE.pass_over(other, out),
         }
     }
-    let numbers = data.tokens.filter(|tokens| billed(*tokens).prompt() > 0);
-    let request = numbers.map(|_| request);
+    let request = usage.as_ref().map(|usage| usage.request);
     out.node(Node::output(Some(Key::of(id)), request, items));
-    if let (Some(numbers), Some(request)) = (numbers, request) {
-        let billed = billed(numbers);
-        out.usage(Usage {
-            model,
-            output: Some(billed.output),
-            reasoning: Some(billed.reasoning).filter(|reasoning| *reasoning > 0),
-            ..Usage::billed(request, billed.prompt(), billed)
-        });
+    if let Some(usage) = usage {
+        out.usage(usage);
     }
     for (content, call) in calls {
         if let Some(item) = result(content, &call, formula, out) {

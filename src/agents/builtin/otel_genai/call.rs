@@ -40,6 +40,8 @@ pub(super) struct Call {
     pub(super) at: Option<Timestamp>,
     pub(super) input: Vec<Block<'static>>,
     pub(super) output: Vec<Block<'static>>,
+    /// True if its span says that it is a call.
+    pub(super) is_named: bool,
     /// True if `input` contains only what is new since the call before.
     pub(super) is_increment: bool,
     /// The part of the beginning of `input` that is missing because the span had too many attributes.

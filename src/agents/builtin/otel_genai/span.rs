@@ -173,7 +173,8 @@ fn span(span: Wire<'_>, service: Option<&str>, lost: &LostFields) -> Record {
         content::of_event(name, &of_event, None, &mut call);
     }
     // Strands has the messages on its loop's spans, too; LlamaIndex prepares a call in a span like one.
-    let is_around_a_call = || !names_a_call(&attributes) || is_without_messages(&call, &attributes);
+    call.is_named = names_a_call(&attributes);
+    let is_around_a_call = || !call.is_named || is_without_messages(&call, &attributes);
     let has_numbers = call.numbers.is_unreadable || call.numbers.whole.is_some();
     if !has_numbers && is_around_a_call() {
         return Record::Other(span.name.get().unwrap_or("span").to_owned());

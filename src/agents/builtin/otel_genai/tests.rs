@@ -32,6 +32,38 @@ fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
 }
 
 #[test]
+fn a_span_that_sums_up_the_calls_of_its_conversation_is_no_prompt() {
+    let span = |id: u32, attributes: &str| {
+        format!(
+            r#"{{"type":"span","name":"s","trace_id":"t","span_id":"{id}","attributes":{{"gen_ai.conversation.id":"c",{attributes}}}}}"#
+        )
+    };
+    let chat = r#""gen_ai.operation.name":"chat""#;
+    let input = r#""gen_ai.usage.input_tokens":"#;
+    let prompts = |spans: [String; 3]| {
+        let sessions = sessions(spans.iter().map(String::as_str));
+        let requests = sessions.values().flat_map(|session| session.requests());
+        let mut prompts: Vec<u64> = requests.map(|request| request.prompt).collect();
+        prompts.sort_unstable();
+        prompts
+    };
+    let with = |name: &str, tokens: u64| format!("{name}{input}{tokens}");
+    let named = format!("{chat},");
+    let stop = with("", 900);
+    assert_eq!(
+        prompts([span(1, chat), span(2, chat), span(3, &stop)]),
+        [0; 0]
+    );
+    let (first, second) = (with(&named, 100), with(&named, 110));
+    let both = [span(1, &first), span(2, &second), span(3, &stop)];
+    assert_eq!(prompts(both), [100, 110]);
+    // Older instrumentations name no operation.
+    let [first, second] = [100, 110].map(|tokens| with("", tokens));
+    let old = [span(1, &first), span(2, &second), span(3, &stop)];
+    assert_eq!(prompts(old), [100, 110, 900]);
+}
+
+#[test]
 fn threads_of_langsmith_are_sessions_and_its_projects_are_none() {
     let sessions = sessions(fixture!("otel-genai/langsmith_runs_and_threads/log.jsonl").lines());
     let told: Vec<(&str, usize)> = sessions

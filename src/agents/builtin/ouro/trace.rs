@@ -29,6 +29,7 @@ pub(super) static DATABASE: DatabaseSpec = DatabaseSpec {
         ),
         settled: "1",
         changed: "0",
+        ..Schema::DEFAULT
     }],
 };
 

@@ -23,5 +23,6 @@ pub(super) static REQUESTS: DatabaseSpec = DatabaseSpec {
         ),
         settled: "1",
         changed: "0",
+        ..Schema::DEFAULT
     }],
 };

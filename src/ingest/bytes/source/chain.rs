@@ -512,6 +512,52 @@ mod tests {
         }
     }
 
+    /// Returns the billed input of each response of a log.
+    fn billed(log: &LogFile) -> Vec<u64> {
+        let mut billed = Vec::new();
+        each_usage(log, &mut |entry| {
+            if let Event::Usage(usage) = entry.event {
+                billed.push(usage.billed.input);
+            }
+        })
+        .unwrap();
+        billed.dedup();
+        billed
+    }
+
+    #[test]
+    fn a_thread_that_was_resumed_after_a_rewind_is_one_session_and_pays_for_all_of_it() {
+        let (home, [a, b, c]) = home();
+        fs::remove_file(b).unwrap();
+        let text = fs::read_to_string(a).unwrap();
+        // Without its second turn.
+        let end = text.find(r#","ordinal":12,"#).unwrap();
+        let end = text[..end].rfind('\n').unwrap() + 1;
+        let base = format!(
+            r#""history_base":{{"thread_id":"{A}","end_ordinal_exclusive":12,"end_byte_offset":{end}}}"#
+        );
+        let own = fs::read_to_string(&c).unwrap().replace(C, A);
+        let (before, rest) = own.split_once(r#""history_base":"#).unwrap();
+        let (_, rest) = rest.split_once('}').unwrap();
+        let own = format!("{before}{base}{rest}").replacen(r#""ordinal":21"#, r#""ordinal":12"#, 1);
+        let name = format!("rollout-2026-11-20T11-00-00-{A}_{C}.jsonl");
+        fs::write(c.with_file_name(name), own).unwrap();
+        fs::remove_file(c).unwrap();
+        let roots = ["sessions", "archived_sessions"]
+            .map(|folder| SearchRoot::Usual(&CODEX, home.path().join(folder)));
+        let found = Scanner::new(roots.to_vec(), vec![&CODEX], |_| None).look();
+        let [session] = &found.files[..] else {
+            panic!("{} sessions", found.files.len());
+        };
+        assert_eq!(prompts(session), [9_000, 9_280, 9_430]);
+        assert_eq!(billed(session), [9_000, 9_280, 9_430]);
+        // The turn that was taken back was paid for.
+        let [segment] = &found.archives[..] else {
+            panic!("{} segments", found.archives.len());
+        };
+        assert_eq!(billed(segment), [9_000, 9_280, 9_310]);
+    }
+
     #[test]
     fn the_newest_rollout_of_a_thread_is_the_live_one() {
         let (home, [_, b, _]) = home();

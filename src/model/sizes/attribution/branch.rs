@@ -16,6 +16,7 @@ impl Attribution {
         tree: &mut RecordTree,
     ) {
         let now = self.requests.len();
+        self.forgotten = None;
         for ix in change.left.iter().flat_map(|node| tree.items(*node)) {
             self.items.leave(ix, why, now);
         }

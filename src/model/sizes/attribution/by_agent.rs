@@ -12,6 +12,7 @@ impl Attribution {
         if self.anchor.is_some() || self.prefix.is_some() {
             return;
         }
+        self.forgotten = None;
         if self.items.may_resize_by_walk(tree.live().len()) {
             self.share_own_count_now(tokens, tree)
         } else {

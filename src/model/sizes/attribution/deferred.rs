@@ -127,6 +127,7 @@ impl Attribution {
         tree: &mut RecordTree,
         coverage: Coverage,
     ) {
+        self.forgotten = None;
         // Otherwise it has been attributed by the next report.
         let is_newest = self.anchor == Some(ix);
         let before = self.requests[ix].prompt;

@@ -5,6 +5,19 @@ use super::{Attribution, alive, cost_in_first_prompt};
 use crate::Source;
 use crate::history::record_tree::RecordTree;
 use crate::history::{ItemIx, RequestIx};
+use crate::sizes::attribution::recent::RecentAttributions;
+use std::collections::BTreeSet;
+
+/// The sizes by a model before another one was chosen, which may not be asked.
+#[derive(Debug, Clone)]
+pub(super) struct Forgotten {
+    model: Box<str>,
+    sizes: Vec<(ItemIx, (u64, Source))>,
+    anchor: RequestIx,
+    anchors: BTreeSet<RequestIx>,
+    generation: u32,
+    attributed: RecentAttributions,
+}
 
 impl Attribution {
     /// Attributes the first report: items take their estimates, the rest is the unlogged prefix. Returns that prefix.
@@ -94,22 +107,53 @@ impl Attribution {
     /// the next report.
     ///
     /// If that happens so often that sizes in between are not kept, items keep theirs, and the next report scales them.
-    pub(crate) fn forget_attributed(&mut self, tree: &RecordTree) {
+    ///
+    /// `model` is the one that they are of: they come back with it.
+    pub(crate) fn forget_attributed(&mut self, model: Option<&str>, tree: &RecordTree) {
         if !self.items.may_resize_by_walk(tree.live().len()) {
             let system = self.anchor.map(|anchor| self.requests[anchor].system);
             self.system_before_tokenizer_switch = system.or(self.system_before_tokenizer_switch);
         } else {
             self.system_before_tokenizer_switch = None;
-            self.undo_attribution(tree);
+            let sizes = self.undo_attribution(tree);
+            if let Some((model, anchor)) = model.zip(self.anchor) {
+                self.forgotten = Some(Box::new(Forgotten {
+                    model: model.into(),
+                    sizes,
+                    anchor,
+                    anchors: self.anchors.clone(),
+                    generation: self.generation,
+                    attributed: std::mem::take(&mut self.attributed),
+                }));
+            }
         }
         self.anchor = None;
         self.begin_generation();
         self.attributed.clear();
     }
 
-    fn undo_attribution(&mut self, tree: &RecordTree) {
+    /// Takes what was attributed away. Returns it.
+    fn undo_attribution(&mut self, tree: &RecordTree) -> Vec<(ItemIx, (u64, Source))> {
+        let mut sizes = Vec::new();
         for ix in alive(tree, &self.items).collect::<Vec<_>>() {
+            sizes.extend(self.items.all()[ix].attributed.map(|size| (ix, size)));
             self.items.set_attributed(ix, None);
         }
+        sizes
+    }
+
+    /// Brings back what was attributed by a model for which this is true, if there was no other report since. Returns
+    /// false if there is nothing.
+    pub(crate) fn recall_attributed(&mut self, is_its: impl FnOnce(&str) -> bool) -> bool {
+        let Some(old) = self.forgotten.take_if(|old| is_its(&old.model)) else {
+            return false;
+        };
+        for (ix, size) in old.sizes {
+            self.items.set_attributed(ix, Some(size));
+        }
+        self.anchor = Some(old.anchor);
+        (self.anchors, self.generation) = (old.anchors, old.generation);
+        self.attributed = old.attributed;
+        true
     }
 }

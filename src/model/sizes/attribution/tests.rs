@@ -129,6 +129,25 @@ source = "test"
 "#;
 
 #[test]
+fn a_model_that_is_chosen_again_knows_its_last_prompt() {
+    let answered = || {
+        let rules: Rules = toml::from_str(TWO_MODELS).unwrap();
+        let mut log = Log::new();
+        log.session = Session::new("tested", Arc::new(rules));
+        result(step(log.model("leaving"), 0, 9_000, true), 0, Part::Input)
+    };
+    let before = answered().session.context();
+    assert!(before.known >= 9_000);
+    let other = answered().model("other");
+    assert_eq!(other.session.context().known, 0);
+    let back = answered().model("other").model("leaving");
+    assert_eq!(back.session.context(), before);
+    // The report of another one counts.
+    let asked = step(answered().model("other"), 1, 7_000, true).model("leaving");
+    assert_eq!(asked.session.context().known, 0);
+}
+
+#[test]
 fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it() {
     let rules: Rules = toml::from_str(TWO_MODELS).unwrap();
     let mut log = Log::new();

@@ -116,7 +116,7 @@ fn repeats(page: &Page) -> Option<Pieces> {
 /// Returns the cost of the session so far by list prices, and what it leaves out where there is room.
 fn cost_so_far(spending: &SessionSpending, columns: usize) -> Option<Pieces> {
     let all = &spending.all;
-    if all.responses == 0 || all.is_unpriced() {
+    if all.is_empty() || all.is_unpriced() {
         return None;
     }
     let mut pieces = vec![quiet("cost so far "), plain(cost(all))];
