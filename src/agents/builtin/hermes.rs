@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn settings_are_read_from_the_config_file() {
         let read = |text: &str| overrides(&[text.as_bytes()]);
-        let file = "model:\n  default: glm-5\n  context_length: 64000 # of one's own\ncompression:\n  threshold: 0.8\n";
+        let file = "model:\n  default: glm-5\n  provider: \"zai\"\n  context_length: 64000 # of one's own\ncompression:\n  threshold: 0.8\n";
         assert_eq!(read(file).window, Some(64_000));
         assert_eq!(read(file).share, Some(0.8));
         let low = read("compression:\n  threshold: 0.3\nother:\n  threshold: 0.9");

@@ -176,8 +176,8 @@ impl Decoder for PiDecoder {
             "custom_message" => inject(node, Kind::Reminder, &record.content, out),
             "branch_summary" => inject(node, Kind::Summary, &record.summary(), out),
             "model_change" | "session_info" => {
-                let provider = Meta::of_model_at(None, record.provider.boxed());
-                let _ = provider.changes(&mut self.known);
+                let known = self.known.provider.take();
+                self.known.provider = record.provider.boxed().or(known);
                 out.meta(Meta {
                     title: record.name.boxed(),
                     ..Meta::of_model_at(record.model_id.boxed(), record.provider.boxed())

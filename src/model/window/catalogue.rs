@@ -79,7 +79,7 @@ struct Row {
     line: Range<usize>,
     /// The model's name in it.
     model: Range<usize>,
-    price: OnceLock<Option<PriceRow>>,
+    price: OnceLock<Option<Box<PriceRow>>>,
 }
 
 /// A table is part of the rules, of which a change is noticed by this text.
@@ -231,9 +231,9 @@ impl Catalogue {
     fn price_in<'c>(&'c self, row: &'c Row) -> Option<&'c PriceRow> {
         let read = || {
             let row = ListedRow::new(self.line(row))?;
-            row.price(self.sources(row.marks))
+            row.price(self.sources(row.marks)).map(Box::new)
         };
-        row.price.get_or_init(read).as_ref()
+        row.price.get_or_init(read).as_deref()
     }
 
     fn line(&self, row: &Row) -> &str {
