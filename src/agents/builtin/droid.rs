@@ -371,7 +371,7 @@ mod tests {
         let mut decoder = DroidDecoder::default();
         let mut out = EventSink::new(&ByLength);
         let second = settings(130, 30, 96);
-        decoder.read_state(second["settings ".len()..].as_bytes(), &mut out);
+        decoder.read_state(&second.as_bytes()["settings ".len()..], &mut out);
         for id in [1, 2] {
             let at = r#""timestamp":"2026-11-20T10:00:00Z","#;
             let line = answer(id).replacen('{', &format!("{{{at}"), 1);

@@ -136,7 +136,6 @@ static STORE: DatabaseSpec = DatabaseSpec {
             "r.cwd", "s.api_call_count", "r.api_call_count", "r.active", "r.compacted", "r.api_content",
             "r.reasoning_content",
         ],
-        ..Schema::DEFAULT
     }],
 };
 

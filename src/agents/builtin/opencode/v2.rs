@@ -100,9 +100,10 @@ pub(super) fn row(
         out.meta(meta.changes(known));
     }
     if is_hidden {
-        return match is_copy {
-            true => out.skip("hidden message"),
-            false => hidden(history.request(id, 0), data, out),
+        return if is_copy {
+            out.skip("hidden message")
+        } else {
+            hidden(history.request(id, 0), data, out)
         };
     }
     let formula = picture_formula(known.model.as_deref());
