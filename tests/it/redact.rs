@@ -328,7 +328,7 @@ const REDACTING: [(&str, usize, usize); 4] = [
     ("report", 1, usize::MAX),
     ("diff", 2, usize::MAX),
     ("export", 1, usize::MAX),
-    ("follow", 1, 2),
+    ("follow", 1, 1),
 ];
 
 /// The options of a command, each with a value that it takes.
@@ -365,7 +365,7 @@ fn options(command: &Command, home: &Path) -> Vec<Vec<String>> {
     all
 }
 
-/// Takes some lines, then fails as a pipe without a reader does.
+/// Takes some lines and one more write, which fails as a pipe without a reader does.
 struct Lines {
     taken: Vec<u8>,
     most: usize,
@@ -373,10 +373,11 @@ struct Lines {
 
 impl Write for &mut Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.taken.iter().filter(|byte| **byte == b'\n').count() >= self.most {
+        let lines = self.taken.iter().filter(|byte| **byte == b'\n').count();
+        self.taken.extend(bytes);
+        if lines >= self.most {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        self.taken.extend(bytes);
         Ok(bytes.len())
     }
 
