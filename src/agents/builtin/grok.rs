@@ -205,12 +205,12 @@ impl Decoder for GrokDecoder {
             self.summary.window = Some(window).filter(|window| *window > 0);
             return StateUpdate::Accepted;
         }
-        self.summary = Meta {
+        let new = Meta {
             cwd: summary.cwd.boxed(),
             title: summary.title.boxed(),
-            window: self.summary.window,
             ..Meta::of_model(summary.model.boxed())
         };
+        let _ = new.changes(&mut self.summary);
         StateUpdate::Accepted
     }
 

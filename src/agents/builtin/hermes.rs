@@ -385,7 +385,8 @@ mod tests {
         assert_eq!(rows("  threshold: 0.9"), (large(Some(0.9)), spark(0.9)));
         let off = rows("  codex_gpt55_autoraise: false");
         assert_eq!(off, (large(None), spark(0.7)));
-        assert!(overrides(&[b"model:\n  provider: openai\n"]).is_empty());
+        let another = overrides(&[b"model:\n  provider: openai\n"]);
+        assert!(another.models.is_empty());
     }
 
     #[test]
