@@ -151,6 +151,11 @@ impl RecordTree {
 
     /// Removes items from a node that will not come back: a record that is written again and again keeps few.
     pub(crate) fn drop_items(&mut self, node: NodeIx, is_gone: impl Fn(ItemIx) -> bool) {
+        // One stays: an empty range would begin anew behind later items.
+        let items = &mut self.nodes[node].items;
+        while items.len() > 1 && is_gone(items.start as ItemIx) {
+            items.start += 1;
+        }
         if let Some(late) = self.late_items.get_mut(&node) {
             late.retain(|ix| !is_gone(*ix));
         }
