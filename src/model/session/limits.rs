@@ -96,6 +96,9 @@ pub(crate) fn facts_after_switch(
     })
 }
 
+/// The most models of which a client may return to one. No conversation has as many; each costs a walk over the requests.
+const MOST_MODELS: usize = 50;
+
 /// The other terms on which the limits of a session depend.
 pub(crate) struct LimitTerms<'a> {
     pub(crate) rules: &'a Rules,
@@ -189,6 +192,7 @@ impl Sizes {
         let now = state.model_shared();
         let models = state.attribution().models().into_iter();
         let earlier = models.filter(|model| !is_same(Some(model), now));
+        let earlier = earlier.take(MOST_MODELS);
         let sizes = |model: &Arc<str>| (Box::from(&**model), Sizes::of_model(state, Some(model)));
         earlier.map(sizes).collect()
     }
@@ -302,6 +306,14 @@ mod tests {
         // A compaction by itself is newer.
         let log = log.compact(57_000).report(20_000).report(21_000);
         assert_eq!(trigger(&log), Some(57_000));
+    }
+
+    #[test]
+    fn of_many_models_few_have_limits_of_their_own() {
+        let with_another = |log: Log, n: u64| log.model(&format!("m{n}")).report(1_000 + n);
+        let log = (0..60).fold(Log::new(), with_another);
+        let earlier = Sizes::of_earlier_models(&log.session);
+        assert_eq!(earlier.len(), MOST_MODELS);
     }
 
     fn limits(log: &Log) -> (u64, WindowSource) {
