@@ -52,11 +52,11 @@ impl SentResults {
 
     /// Takes in a report on a prompt, and emits what it does not hold any more.
     pub(super) fn reported(&mut self, usage: &Usage, out: &mut EventSink<'_>) {
-        if self.model == usage.model {
-            let fell = self.prompt.saturating_sub(usage.prompt);
+        let fell = self.prompt.saturating_sub(usage.prompt);
+        if fell > 0 && self.model == usage.model {
             let leaving = self.leaving(out.time());
             let characters: u64 = self.sent[..leaving].iter().map(|(_, length)| length).sum();
-            if fell > 0 && leaving > 0 && fell.saturating_mul(PER_TOKEN) >= characters {
+            if leaving > 0 && fell.saturating_mul(PER_TOKEN) >= characters {
                 let calls = self.sent.drain(..leaving).map(|(call, _)| call);
                 out.emit(Event::cleared_calls(calls.collect()));
             }
