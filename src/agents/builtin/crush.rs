@@ -85,9 +85,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[
         Schema {
             line: object!(
-                text id, text role, text model,
-                text provider = "(SELECT (SELECT provider FROM messages WHERE id = r.id) FROM (SELECT NULL AS provider))",
-                integer at = "r.created_at",
+                text id, text role, text model, text provider, integer at = "r.created_at",
                 flag summary = "r.is_summary_message", json parts,
             ),
             changed: PARTS,
@@ -121,15 +119,13 @@ const AUGUST_2025: Schema = Schema {
     from: "messages WHERE session_id = ?1",
     order: "rowid",
     line: object!(
-        text id, text role, text model,
-        text provider = "(SELECT (SELECT provider FROM messages WHERE id = r.id) FROM (SELECT NULL AS provider))",
-        integer at = "r.created_at",
+        text id, text role, text model, text provider, integer at = "r.created_at",
         flag summary = "r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1)", json parts,
     ),
     settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
     changed: r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))
         + 1000000000 * coalesce(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,
-    ..Schema::DEFAULT
+    optional: &["r.provider"],
 };
 
 record! {

@@ -114,8 +114,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
         header: object!(
             from "sessions AS r WHERE id = ?1";
             text id, text title, text cwd, text model, text parent = "r.parent_session_id",
-            text provider = "(SELECT (SELECT billing_provider FROM sessions WHERE id = ?1)
-                FROM (SELECT NULL AS billing_provider))",
+            text provider = "r.billing_provider",
             text prompt = "r.system_prompt", integer calls = "r.api_call_count", count input = "r.input_tokens",
             count output = "r.output_tokens", count read = "r.cache_read_tokens",
             count written = "r.cache_write_tokens", count reasoning = "r.reasoning_tokens",
@@ -134,7 +133,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
         // Schema 6, of May 2026, has none of them, 17 has no `api_content`.
         optional: &[
             "r.cwd", "s.api_call_count", "r.api_call_count", "r.active", "r.compacted", "r.api_content",
-            "r.reasoning_content",
+            "r.reasoning_content", "r.billing_provider",
         ],
     }],
 };
