@@ -108,8 +108,6 @@ pub(super) static TALKS: DatabaseSpec = DatabaseSpec {
             from: "word WHERE talk = ?1",
             order: "id",
             line: "line",
-            settled: "1",
-            changed: "0",
             ..Schema::DEFAULT
         },
     ],

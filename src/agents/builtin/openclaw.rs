@@ -84,7 +84,6 @@ static STORE: DatabaseSpec = DatabaseSpec {
             from: "transcript_events WHERE session_id = ?1",
             order: "seq",
             line: "coalesce(r.event_json, unzstd(r.event_zstd))",
-            settled: "1",
             changed: "r.created_at",
             ..Schema::DEFAULT
         },
@@ -97,7 +96,6 @@ static STORE: DatabaseSpec = DatabaseSpec {
             from: "transcript_events WHERE session_id = ?1",
             order: "seq",
             line: "r.event_json",
-            settled: "1",
             changed: "r.created_at",
             ..Schema::DEFAULT
         },

@@ -126,7 +126,6 @@ const THREADS: Schema = Schema {
     order: "n",
     line: r#"iif(r.type = 'object', substr(r.value, 1, length(r.value) - 1), '{"Word":' || json_quote(r.value))
         || iif(r.value LIKE '{"Compaction"%' AND r.next LIKE '{"User"%', ',"waits":true}', '}')"#,
-    settled: "1",
     changed: "octet_length(r.value)",
     ..Schema::DEFAULT
 };

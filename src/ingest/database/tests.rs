@@ -491,8 +491,6 @@ static NEWER: DatabaseSpec = DatabaseSpec {
             from: "word WHERE talk = ?1",
             order: "id",
             line: "line",
-            settled: "1",
-            changed: "0",
             ..Schema::DEFAULT
         },
         Schema {
@@ -501,8 +499,6 @@ static NEWER: DatabaseSpec = DatabaseSpec {
             from: "word WHERE talk = ?1",
             order: "id",
             line: "line",
-            settled: "1",
-            changed: "0",
             ..Schema::DEFAULT
         },
     ],

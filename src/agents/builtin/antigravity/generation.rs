@@ -67,7 +67,6 @@ const UNNAMED: Schema = Schema {
     order: "idx",
     line: "json_object('generation', hex(data), \
            'trajectory', hex((SELECT data FROM trajectory_metadata_blob LIMIT 1)))",
-    settled: "1",
     changed: "length(data)",
     ..Schema::DEFAULT
 };

@@ -44,8 +44,6 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
                     integer reasoningTokens = "r.reasoning_tokens",
                 ),
             ),
-            settled: "1",
-            changed: "0",
             ..Schema::DEFAULT
         }],
     },

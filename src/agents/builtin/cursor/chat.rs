@@ -68,8 +68,6 @@ pub(super) static CHATS: DatabaseSpec = DatabaseSpec {
         ),
         order: place!(),
         line: object!(json chat = "CAST(r.data AS TEXT)", text blob = "r.id"),
-        settled: "1",
-        changed: "0",
         ..Schema::DEFAULT
     }],
 };

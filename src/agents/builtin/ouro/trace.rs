@@ -27,8 +27,6 @@ pub(super) static DATABASE: DatabaseSpec = DatabaseSpec {
             text event_type = "coalesce(r.event_type, '')", text event_id, text run_id, text span_id, text agent_id,
             text timestamp, json attributes = "CAST(coalesce(r.attributes_json, '{}') AS TEXT)",
         ),
-        settled: "1",
-        changed: "0",
         ..Schema::DEFAULT
     }],
 };

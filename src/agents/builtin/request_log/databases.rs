@@ -21,8 +21,6 @@ pub(super) static REQUESTS: DatabaseSpec = DatabaseSpec {
             json request = "CAST(r.request AS TEXT)", json response = "CAST(r.response AS TEXT)",
             text start_time = "replace(CAST(coalesce(r.start_time, '') AS TEXT), ' ', 'T') || 'Z'",
         ),
-        settled: "1",
-        changed: "0",
         ..Schema::DEFAULT
     }],
 };
