@@ -151,16 +151,13 @@ impl RecordTree {
 
     /// Removes items from a node that will not come back: a record that is written again and again keeps few.
     pub(crate) fn drop_items(&mut self, node: NodeIx, is_gone: impl Fn(ItemIx) -> bool) {
-        let Range { start, end } = self.nodes[node].items;
-        let mut stay = (start as ItemIx..end as ItemIx).filter(|ix| !is_gone(*ix));
-        let first = stay.next().unwrap_or(start as ItemIx);
-        let others: Vec<ItemIx> = stay.collect();
-        let late = self.late_items.entry(node).or_default();
-        late.retain(|ix| !is_gone(*ix));
-        // One stays: an empty range would begin anew behind later items.
-        if first as u32 != start || others.len() + 1 < (end - start) as usize {
-            self.nodes[node].items = narrow(first)..narrow(first) + 1;
-            late.splice(..0, others);
+        let (gone, stay): (Vec<ItemIx>, Vec<ItemIx>) =
+            self.items(node).partition(|ix| is_gone(*ix));
+        // One stays: a range that is empty would begin anew before older items.
+        if let Some((first, late)) = stay.split_first().filter(|_| !gone.is_empty()) {
+            let first = narrow(*first);
+            self.nodes[node].items = first..first + 1;
+            self.late_items.insert(node, late.to_vec());
         }
     }
 
