@@ -40,11 +40,17 @@ impl<'a> From<&'a Box<str>> for ModelAt<'a> {
 
 impl<'a> ModelAt<'a> {
     /// Returns both as one name, of which [`ModelAt::parted`] makes two again.
-    pub fn joined(self) -> String {
-        let model = self.model.replace('\t', " ");
+    pub fn joined(self) -> Cow<'a, str> {
+        let plain = |name: &'a str| {
+            if name.contains('\t') {
+                Cow::Owned(name.replace('\t', " "))
+            } else {
+                Cow::Borrowed(name)
+            }
+        };
         match self.provider {
-            Some(provider) => format!("{model}\t{}", provider.replace('\t', " ")),
-            None => model,
+            Some(provider) => format!("{}\t{}", plain(self.model), plain(provider)).into(),
+            None => plain(self.model),
         }
     }
 
