@@ -15,7 +15,8 @@
 //!   is rewritten at each compaction, so that it is not read.
 //! * `summary.json` has the folder, the model and a title, `signals.json` the window.
 //!
-//! It compacts at 85 % of the window, at 80 % with the models of its own list (1.0.41), by the last total and a quarter of the bytes of what came since.
+//! It compacts at 85 % of the window, at 80 % with the models of its own list (1.0.41), by the last total and a quarter of
+//! the bytes of what came since.
 
 mod usage;
 

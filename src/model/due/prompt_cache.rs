@@ -326,8 +326,8 @@ impl ContinuedPrompt<'_> {
     }
 }
 
-/// The least share of the session's smallest prompt that is read from the cache after a compaction, if its prefix is there: 0.4 to
-/// 0.8 in 17 real compactions. Less is what sessions share.
+/// The least share of the session's smallest prompt that is read from the cache after a compaction, if its prefix is
+/// there: 0.4 to 0.8 in 17 real compactions. Less is what sessions share.
 const PREFIX_SHARE: f64 = 0.3;
 
 /// Returns the requests whose cache can be predicted from those before them.

@@ -74,7 +74,8 @@ impl Overrides {
     }
 
     /// Returns a hash of what a session takes from them while it is folded: the causes of its compactions, the agent's
-    /// own count, its pictures, the results that it may clear. Two that have the same give the same summary of a log. 0: nothing is set.
+    /// own count, its pictures, the results that it may clear. Two that have the same give the same summary of a log. 0:
+    /// nothing is set.
     pub fn summary_hash(&self) -> u64 {
         let set = Overrides {
             said: None,
