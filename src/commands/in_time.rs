@@ -22,16 +22,16 @@ pub(super) fn done_within<T: Send + 'static>(
     Ok(done)
 }
 
-/// The output of a command, and its end.
-pub(super) struct Printed {
+/// The output of a command or a part of one, and its result.
+pub(super) struct Printed<T> {
     out: Vec<u8>,
     err: Vec<u8>,
-    ended: Result<()>,
+    ended: Result<T>,
 }
 
-impl Printed {
-    /// Prints it.
-    pub(super) fn print(self, call: &mut Call<'_>) -> Result<()> {
+impl<T> Printed<T> {
+    /// Prints the output, and returns the result.
+    pub(super) fn print(self, call: &mut Call<'_>) -> Result<T> {
         call.err.write_all(&self.err)?;
         call.out.write_all(&self.out)?;
         self.ended
@@ -40,11 +40,11 @@ impl Printed {
 
 impl Call<'_> {
     /// Does work that prints, and keeps what it prints. `None`: it is late.
-    pub(super) fn printed_within(
+    pub(super) fn printed_within<T: Send + 'static>(
         &self,
         longest: Duration,
-        work: impl FnOnce(&mut Call<'_>) -> Result<()> + Send + 'static,
-    ) -> Result<Option<Printed>> {
+        work: impl FnOnce(&mut Call<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<Option<Printed<T>>> {
         let (config, user, terminals) = (self.config.clone(), self.user.clone(), self.terminals);
         let print = move || {
             let (mut out, mut err) = (Vec::new(), Vec::new());

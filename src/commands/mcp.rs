@@ -3,7 +3,7 @@
 use super::options::{Logs, MonitorOptions, Redact};
 use super::{Call, Run};
 use ::mcp::Texts;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use files::Processes;
 use report::ReportContext;
@@ -11,7 +11,7 @@ use report::session::id_of;
 use std::time::Duration;
 
 /// `ctxgauge mcp`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Mcp {
     /// Answer for this session only, by its id, the beginning of it, its name or a part of its title. A whole id may be
     /// that of a session that has no log yet. Default: the session that the client names, else the newest of the working
@@ -24,6 +24,9 @@ pub struct Mcp {
     /// Says whose server this is where the program has another name: `setup` writes it, and finds the server again by it.
     #[arg(long, hide = true)]
     pub ctxgauge: bool,
+    /// The longest time for the settings, and for each call, in milliseconds. Clients wait for a minute or longer.
+    #[arg(long, value_name = "MS", default_value_t = 30_000, hide = true)]
+    pub within: u64,
     /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
@@ -35,12 +38,13 @@ impl Run for Mcp {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let setup = call.setup()?;
-        let mut context = setup.context_of(&[], &self.logs, Redact::OFF)?;
-        // Nothing is written.
-        context.cache = None;
-        let session = self.session.as_deref().map(|name| known(&context, name));
-        let session = session.transpose()?;
+        let (longest, options) = (Duration::from_millis(self.within), self.clone());
+        let server = call.printed_within(longest, move |call| options.server(call))?;
+        let Some(server) = server else {
+            let longest = longest.as_secs_f64();
+            bail!("the settings could not be read within {longest} s: the disk may be slow");
+        };
+        let server = server.print(call)?;
         if call.terminals.stdin {
             writeln!(
                 call.err,
@@ -48,20 +52,29 @@ impl Run for Mcp {
                  from standard input; Ctrl-D ends it."
             )?;
         }
-        let server = ::mcp::Setup {
-            context,
-            session,
-            here: setup.user.working_folder(),
-            parents: Processes::default().parents(),
-            longest: LONGEST,
-            texts: if self.texts { Texts::On } else { Texts::Off },
-        };
         ::mcp::serve(server, call.take_input(), call.out)
     }
 }
 
-/// The longest time that a call may take. Clients wait for a minute or longer.
-const LONGEST: Duration = Duration::from_secs(30);
+impl Mcp {
+    /// Reads the settings of the server.
+    fn server(&self, call: &mut Call<'_>) -> Result<::mcp::Setup> {
+        let setup = call.setup()?;
+        let mut context = setup.context_of(&[], &self.logs, Redact::OFF)?;
+        // Nothing is written.
+        context.cache = None;
+        let session = self.session.as_deref().map(|name| known(&context, name));
+        Ok(::mcp::Setup {
+            session: session.transpose()?,
+            context,
+            here: setup.user.working_folder(),
+            parents: Processes::default().parents(),
+            longest: Duration::from_millis(self.within),
+            texts: if self.texts { Texts::On } else { Texts::Off },
+        })
+    }
+}
+
 /// The shortest id that may be that of a session without a log: the agent starts the server before it writes one.
 const WHOLE_ID: usize = 32;
 

@@ -52,7 +52,12 @@ impl Salt {
         if let Some(kept) = Salt::kept(path).with_context(what)? {
             return Ok(kept);
         }
-        // Something else is there.
+        // Something else is there. One of us at a time looks at it and replaces it; where files cannot be locked, all do.
+        let held = own::open(path).with_context(what)?;
+        let _ = held.lock();
+        if let Ok(Some(kept)) = Salt::kept(path) {
+            return Ok(kept);
+        }
         own::replace(path, write).with_context(what)?;
         Ok(Salt(new))
     }
@@ -103,9 +108,13 @@ mod tests {
     #[test]
     fn first_uses_at_once_have_one_salt() {
         const USES: usize = 16;
-        for _ in 0..50 {
+        for round in 0..50 {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("state/metrics-salt");
+            if round % 2 == 1 {
+                fs::create_dir(path.parent().unwrap()).unwrap();
+                fs::write(&path, "half a salt").unwrap();
+            }
             let together = Barrier::new(USES);
             let salts: Vec<Salt> = thread::scope(|scope| {
                 let uses: Vec<_> = (0..USES)

@@ -52,7 +52,7 @@ use jiff::Timestamp;
 use media::{picture, pictures};
 use model::event::{BilledUsage, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// The format.
@@ -134,6 +134,8 @@ struct Thread {
     system: Vec<Key>,
     /// The messages in the context, oldest first.
     messages: Vec<Key>,
+    /// Those of them that are texts of skills.
+    skills: HashSet<Key>,
     /// The number of them that a running compaction summarises; `None`: none is running.
     summarised: Option<usize>,
     /// The turn that is open, as telemetry names it.
@@ -380,9 +382,9 @@ impl CopilotCliDecoder {
         let item = out.item(Role::Container, Kind::Skill);
         let item = item.tool(Some(name)).text(text).done();
         let key = Key::of_parts(&["copilot skill", name, &time]);
-        let messages = &mut self.thread(out.conversation()).messages;
-        if !messages.contains(&key) {
-            messages.push(key);
+        let thread = self.thread(out.conversation());
+        if thread.skills.insert(key) {
+            thread.messages.push(key);
         }
         out.node(Node::new(Some(key), Part::Injected, vec![item]));
     }

@@ -18,6 +18,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use walk::WalkResult;
 
+/// Once all resets of a log have kept so many nodes together, no other keeps any. A hundred compactions that keep ten
+/// thousand records each are more than any conversation has. The context is counted at each reset, so a log in which
+/// each of thousands keeps all others would be read in the square of the time.
+const MOST_KEPT: usize = 1_000_000;
+
 /// The effect of a change of the live branch.
 #[derive(Debug, Default)]
 pub(crate) struct BranchChange {
@@ -66,6 +71,8 @@ pub(crate) struct RecordTree {
     /// The resets' nodes, each with the nodes that it kept, in runs: many resets may keep the same long part. No other
     /// earlier node is in the context.
     resets: BTreeMap<NodeIx, Box<[Range<NodeIx>]>>,
+    /// The number of nodes that the resets kept together.
+    kept: usize,
     by_key: HashMap<Key, NodeIx>,
     outputs: HashMap<Key, OutputNodes>,
     /// The live branch's nodes, in the order of the log.
@@ -390,17 +397,21 @@ impl RecordTree {
         self.set_path(keys.iter().filter_map(|key| self.find(*key)).collect())
     }
 
-    /// Takes in a reset: only what is kept stays, and later records hang below the reset's own.
+    /// Takes in a reset: only what is kept stays, and later records hang below the reset's own. Nothing stays once the
+    /// resets have kept [`MOST_KEPT`] nodes.
     pub(crate) fn reset(&mut self, key: Option<Key>, kept: &RetainedItems) -> BranchChange {
+        let is_full = self.kept >= MOST_KEPT;
         let mut path: Vec<NodeIx> = match kept {
+            _ if is_full => Vec::new(),
             RetainedItems::Nothing => Vec::new(),
             RetainedItems::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
             RetainedItems::Range { first, last } => self.range(*first, *last),
         };
-        let front = |ix: &NodeIx| self.nodes[*ix].part == Part::Front;
+        let front = |ix: &NodeIx| !is_full && self.nodes[*ix].part == Part::Front;
         path.extend(self.live().filter(front));
         path.sort_unstable();
         path.dedup();
+        self.kept += path.len();
         let ix = self.nodes.len();
         self.nodes.push(Link {
             reset: true,

@@ -235,8 +235,14 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
         return None;
     }
     let all = before(resets, request);
-    let same = |ix: &usize| resets[*ix].record == record && resets[*ix].gone == why;
-    if let Some(reset) = all.clone().find(same) {
+    let is_before = |reset: &PastReset| {
+        #[cfg(test)]
+        tests::COMPARED.set(tests::COMPARED.get() + 1);
+        reset.record < record
+    };
+    let first = all.start + resets[all.clone()].partition_point(is_before);
+    let mut same = (first..all.end).take_while(|ix| resets[*ix].record == record);
+    if let Some(reset) = same.find(|ix| resets[*ix].gone == why) {
         return Some(reset);
     }
     let mut after = first_after.max(all.start)..all.end;
@@ -261,7 +267,13 @@ mod tests {
         Size, Usage, count,
     };
     use crate::history::ItemIx;
+    use std::cell::Cell;
     use std::sync::Arc;
+
+    thread_local! {
+        /// The resets that were compared with an item.
+        pub(super) static COMPARED: Cell<usize> = const { Cell::new(0) };
+    }
 
     struct Log(Session, u64);
 
@@ -444,6 +456,17 @@ mod tests {
             log.summary_of_all(),
             [first, (1, vec!["s1"], 0, Some("s2"))]
         );
+    }
+
+    #[test]
+    fn many_resets_without_a_request_between_are_not_compared_with_each_item() {
+        let mut log = Log::new().report(1_000);
+        for n in 0..1_000 {
+            log = log.item(&n.to_string(), Kind::Text, 10).compact(None, &[]);
+        }
+        COMPARED.set(0);
+        assert!(compactions(&log.0).iter().all(|done| done.left_items == 1));
+        assert!((1..20_000).contains(&COMPARED.get()), "{}", COMPARED.get());
     }
 
     #[test]

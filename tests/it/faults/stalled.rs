@@ -69,4 +69,14 @@ fn settings_that_are_never_read_keep_nobody_waiting() {
         "{shown}"
     );
     assert_eq!(run("status", String::new()), "too slow\n");
+    let server = home.process(&[
+        "--config",
+        settings.to_str().unwrap(),
+        "mcp",
+        "--within",
+        "1",
+    ]);
+    let output = ended(server, String::new());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("could not be read within"), "{output:?}");
 }

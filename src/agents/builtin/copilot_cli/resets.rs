@@ -22,7 +22,7 @@ impl CopilotCliDecoder {
             (None, None) => Cause::Unlogged,
         };
         let all = thread.messages.len();
-        thread.messages.drain(..summarised.unwrap_or(all).min(all));
+        thread.remove_oldest(summarised.unwrap_or(all));
         let kept = thread.kept();
         let after = data.parts().or(data.post_compaction_tokens.0);
         out.reset(Reset {
@@ -40,7 +40,7 @@ impl CopilotCliDecoder {
 
     pub(super) fn clear(&mut self, out: &mut EventSink<'_>) {
         let thread = self.thread(out.conversation());
-        thread.messages.clear();
+        thread.remove_oldest(usize::MAX);
         thread.summarised = None;
         out.reset(Reset::new(
             LeaveReason::Clear,
@@ -57,7 +57,7 @@ impl CopilotCliDecoder {
         }
         let thread = self.thread(out.conversation());
         let removed = usize::try_from(removed).unwrap_or(usize::MAX);
-        thread.messages.drain(..removed.min(thread.messages.len()));
+        thread.remove_oldest(removed);
         if let Some(summarised) = &mut thread.summarised {
             *summarised = summarised.saturating_sub(removed);
         }
@@ -70,6 +70,13 @@ impl CopilotCliDecoder {
 }
 
 impl Thread {
+    fn remove_oldest(&mut self, messages: usize) {
+        let removed = self.messages.drain(..messages.min(self.messages.len()));
+        for key in removed {
+            self.skills.remove(&key);
+        }
+    }
+
     fn kept(&self) -> RetainedItems {
         RetainedItems::Nodes(self.system.iter().chain(&self.messages).copied().collect())
     }

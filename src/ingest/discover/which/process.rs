@@ -32,62 +32,62 @@ pub struct RunningAgent {
     pub trace: Trace,
 }
 
-/// Returns the nearest agent among a process and those that it has started.
-pub fn agent_below(
-    processes: &Processes,
-    pid: u32,
-    formats: &[&'static Format],
-    user: &User,
-    roots: &[SearchRoot],
-) -> Option<RunningAgent> {
-    let mut next = VecDeque::from([pid]);
-    let mut seen = HashSet::new();
-    while let Some(pid) = next.pop_front() {
-        if !seen.insert(pid) || seen.len() > MOST_PROCESSES {
-            continue;
-        }
-        if let Some(agent) = agent(processes, pid, formats, user, roots) {
-            return Some(agent);
-        }
-        next.extend(processes.children(pid));
-    }
-    None
+/// The processes of a system, and what agents among them are recognised by.
+#[derive(Clone, Copy)]
+pub struct AgentProcesses<'a> {
+    /// The processes.
+    pub all: &'a Processes,
+    /// The agents.
+    pub formats: &'a [&'static Format],
+    /// The user whose agents they are.
+    pub user: &'a User,
+    /// The places of the agents' logs.
+    pub roots: &'a [SearchRoot],
 }
 
-fn agent(
-    processes: &Processes,
-    pid: u32,
-    formats: &[&'static Format],
-    user: &User,
-    roots: &[SearchRoot],
-) -> Option<RunningAgent> {
-    let is = |format, trace| RunningAgent { pid, format, trace };
-    if let Some((format, session)) = registered(pid, formats, user) {
-        return Some(is(format, Trace::Session(session)));
+impl AgentProcesses<'_> {
+    /// Returns the nearest agent among a process and those that it has started.
+    pub fn below(self, pid: u32) -> Option<RunningAgent> {
+        let mut next = VecDeque::from([pid]);
+        let mut seen = HashSet::new();
+        while let Some(pid) = next.pop_front() {
+            if !seen.insert(pid) || seen.len() > MOST_PROCESSES {
+                continue;
+            }
+            if let Some(agent) = self.agent(pid) {
+                return Some(agent);
+            }
+            next.extend(self.all.children(pid));
+        }
+        None
     }
-    let names = names(&processes.command(pid));
-    let format = formats
-        .iter()
-        .copied()
-        .find(|format| is_program(format, &names))?;
-    let own = || {
-        roots
-            .iter()
-            .filter(|root| root.agent().is_some_and(|of| of.id == format.id))
-    };
-    let open = processes.open_files(pid).into_iter().filter(|path| {
-        let claim = format.claims(path);
-        claim.is_some_and(|claim| claim.parent.is_none())
-            && own().any(|root| path.starts_with(root.path()))
-    });
-    let open: HashSet<PathBuf> = open.collect();
-    let mut open = open.into_iter();
-    let trace = match (open.next(), open.next()) {
-        (Some(log), None) => Trace::Log(log),
-        // Codex has the logs of all its windows open in one process.
-        _ => Trace::Folder(processes.cwd(pid)?),
-    };
-    Some(is(format, trace))
+
+    fn agent(self, pid: u32) -> Option<RunningAgent> {
+        let is = |format, trace| RunningAgent { pid, format, trace };
+        if let Some((format, session)) = registered(pid, self.formats, self.user) {
+            return Some(is(format, Trace::Session(session)));
+        }
+        let names = names(&self.all.command(pid));
+        let mut formats = self.formats.iter().copied();
+        let format = formats.find(|format| is_program(format, &names))?;
+        let own = || {
+            let roots = self.roots.iter();
+            roots.filter(|root| root.agent().is_some_and(|of| of.id == format.id))
+        };
+        let open = self.all.open_files(pid).into_iter().filter(|path| {
+            let claim = format.claims(path);
+            claim.is_some_and(|claim| claim.parent.is_none())
+                && own().any(|root| path.starts_with(root.path()))
+        });
+        let open: HashSet<PathBuf> = open.collect();
+        let mut open = open.into_iter();
+        let trace = match (open.next(), open.next()) {
+            (Some(log), None) => Trace::Log(log),
+            // Codex has the logs of all its windows open in one process.
+            _ => Trace::Folder(self.all.cwd(pid)?),
+        };
+        Some(is(format, trace))
+    }
 }
 
 /// Returns the names of the program and of the first arguments: an interpreter's first argument is the program.
@@ -152,10 +152,18 @@ mod tests {
         symlink(cwd, of.join("cwd")).unwrap();
     }
 
-    fn user(home: &Path) -> User {
+    fn agent_below(all: &Processes, home: &Path, pid: u32) -> Option<RunningAgent> {
         let mut user = User::default();
         user.folders.home = Some(home.to_path_buf());
-        user
+        let roots = usual(&agents::ALL, &user);
+        let (formats, user, roots) = (&agents::ALL, &user, &roots);
+        AgentProcesses {
+            all,
+            formats,
+            user,
+            roots,
+        }
+        .below(pid)
     }
 
     #[test]
@@ -170,12 +178,9 @@ mod tests {
         process(&proc, 21, "codex resume", "", &home);
         let log = home.join(".codex/sessions/2026/05/01/rollout-2026-05-01T10-00-00-3f2a1b00-0000-4000-8000-000000000001.jsonl");
         symlink(&log, proc.join("21/fd/9")).unwrap();
-        let formats = agents::ALL.to_vec();
-        let user = user(&home);
-        let roots = usual(&formats, &user);
         let processes = Processes::in_folder(proc);
         let of = |pid| {
-            let agent = agent_below(&processes, pid, &formats, &user, &roots);
+            let agent = agent_below(&processes, &home, pid);
             agent.map(|agent| (agent.pid, agent.format.id, agent.trace))
         };
         assert_eq!(
@@ -193,7 +198,11 @@ mod tests {
             "rollout-2026-05-01T11-00-00-3f2a1b00-0000-4000-8000-000000000002.jsonl",
         );
         symlink(&other, dir.path().join("proc/21/fd/11")).unwrap();
-        assert_eq!(of(20), Some((21, "codex", Trace::Folder(home))), "either");
+        assert_eq!(
+            of(20),
+            Some((21, "codex", Trace::Folder(home.clone()))),
+            "either"
+        );
         assert_eq!(of(11), None);
         assert_eq!(of(99), None);
         assert!(processes.has_terminal(10) && !processes.has_terminal(99));
@@ -205,7 +214,7 @@ mod tests {
         process(dir.path(), 10, "bash", "11", dir.path());
         process(dir.path(), 11, "bash", "10 11", dir.path());
         let processes = Processes::in_folder(dir.path().to_owned());
-        assert!(agent_below(&processes, 10, &agents::ALL, &User::default(), &[]).is_none());
+        assert!(agent_below(&processes, dir.path(), 10).is_none());
     }
 
     #[test]
@@ -221,7 +230,7 @@ mod tests {
         )
         .unwrap();
         let processes = Processes::default();
-        let agent = agent_below(&processes, pid, &agents::ALL, &user(home), &[]);
+        let agent = agent_below(&processes, home, pid);
         let trace = agent.map(|agent| agent.trace);
         let expected = Path::new("/proc/self").exists();
         assert_eq!(trace, expected.then(|| Trace::Session("3f2a".to_owned())));

@@ -232,6 +232,21 @@ fn rewinds_after_many_cuts_cost_what_came_since() {
     });
 }
 
+#[test]
+fn resets_that_keep_everything_keep_a_bounded_number_of_nodes_together() {
+    let mut tree = trunk(1_000);
+    let all = RetainedItems::from(Some(Key::new(0)));
+    for n in 0..4_000 {
+        tree.reset(Some(Key::new(1_000_000 + n)), &all);
+        if n == 100 {
+            assert_eq!(tree.live().len(), 1_101);
+        }
+    }
+    let kept = |node| tree.kept_by(node).into_iter().flatten().count();
+    let kept: usize = (0..tree.nodes.len()).map(kept).sum();
+    assert!(kept < MOST_KEPT + 5_000, "{kept}");
+}
+
 proptest! {
     #[test]
     fn a_node_has_the_items_that_were_added(added in prop::collection::vec(0..12_usize, 0..60)) {

@@ -5,7 +5,7 @@ use crate::session::SessionRequest;
 use crate::session::find::find;
 use anyhow::Result;
 use files::Processes;
-use ingest::discover::which::process::{RunningAgent, Trace, agent_below};
+use ingest::discover::which::process::{AgentProcesses, RunningAgent, Trace};
 use ingest::discover::which::{Glances, with_beginning, with_id};
 use ingest::log::LogFile;
 use jiff::SignedDuration;
@@ -47,8 +47,13 @@ pub fn find_pane(
     let mut why = String::new();
     let is_asked = |pid: &u32| pane.is_pid_named || processes.has_terminal(*pid);
     if let Some(pid) = pane.pid.filter(is_asked) {
-        let (formats, user, roots) = (&context.formats, &context.user, &context.roots);
-        match agent_below(processes, pid, formats, user, roots) {
+        let agents = AgentProcesses {
+            all: processes,
+            formats: &context.formats,
+            user: &context.user,
+            roots: &context.roots,
+        };
+        match agents.below(pid) {
             Some(agent) => {
                 let (label, pid) = (agent.format.label, agent.pid);
                 let its = format!("the process {pid}, which is {label}");
