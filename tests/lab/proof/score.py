@@ -58,7 +58,7 @@ def score(record, shown, gauge):
         (report["context"]["known"], 0 if is_over else last.after),
         {} if is_over else {role: (ours[role], truth[role]) for role in ROLES},
         [] if is_over else results_of(report, last, log),
-        (len(past), count + is_over),
+        (len(past), count + is_over + begins_compacted(record.requests, shown.requests[0])),
         [trigger for one in past if one["cause"] == "auto" and (trigger := _trigger(one, log, gauge))],
     )
 
@@ -90,6 +90,12 @@ def compactions(requests, shown):
             found.append(then)
             since = then.number
     return found
+
+
+def begins_compacted(requests, first):
+    """Returns whether a session begins with answers, but without what an earlier request for a summary had: it is a fork."""
+    asked = [one for one in requests if one.kind == "compact" and one.number < first.number]
+    return bool(kept(first)) and any(kept(one) - kept(first) for one in asked)
 
 
 def is_compacted_since(requests, last):

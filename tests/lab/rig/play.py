@@ -21,7 +21,6 @@ from rig.terminal import wait
 DATABASES = (".db", ".sqlite")
 # A command of the client has no request at its end: it has had its time when so long nothing was sent.
 QUIET_SECONDS = 4.0
-KEY_SECONDS = 20
 
 
 def play(client, binary, plan):
@@ -137,7 +136,7 @@ class _Terminal:
                 run.terminal.keys("one", *keys)
                 run.ready()
             if turn.keys:
-                self._press(turn.keys)
+                run.press(turn.keys)
             else:
                 run.enter(typed)
             if turn.interrupted:
@@ -153,14 +152,6 @@ class _Terminal:
         except TimeoutError as error:
             return str(error)
         return None
-
-    def _press(self, keys):
-        for key in keys:
-            if isinstance(key, dict):
-                wait(lambda: key["see"] in self._run.screen(), KEY_SECONDS, f"the text on the screen: {key['see']}")
-            else:
-                self._run.terminal.keys("one", key)
-                time.sleep(self._run.client.typing_pause)
 
     def _quiet(self):
         provider, seen, since = self._run.provider, -1, time.monotonic()

@@ -3,7 +3,8 @@ from types import SimpleNamespace
 
 from clients import CLIENTS
 from rig import plan
-from rig.play import _Processes, _Terminal
+from rig.play import _Processes
+from rig.run import Run
 
 
 class Resuming(unittest.TestCase):
@@ -26,8 +27,8 @@ class Resuming(unittest.TestCase):
 class Keys(unittest.TestCase):
     def test_keys_are_pressed_one_after_another_when_what_they_wait_for_is_seen(self):
         pressed = []
-        screen = lambda: "a menu" if "Escape" in pressed else ""
+        screen = lambda name: "a menu" if "Escape" in pressed else ""
         keys = lambda name, key: pressed.append(key)
-        run = SimpleNamespace(client=SimpleNamespace(typing_pause=0), terminal=SimpleNamespace(keys=keys), screen=screen, open=lambda: None)
-        _Terminal(run)._press(["Escape", {"see": "menu"}, "Up"])
+        run = SimpleNamespace(client=SimpleNamespace(typing_pause=0), terminal=SimpleNamespace(keys=keys), screen=screen)
+        Run.press(run, ["Escape", {"see": "menu"}, "Up"])
         self.assertEqual(pressed, ["Escape", "Up"])

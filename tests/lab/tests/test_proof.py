@@ -116,6 +116,13 @@ class Scores(unittest.TestCase):
         of = lambda one: score.is_compacted_since([last, one], last)
         self.assertEqual((of(asked), of(longer), of(request(2, 60, kind="compact"))), (True, False, False))
 
+    def test_a_fork_may_begin_with_a_compaction(self):
+        answer = part("assistant", 9, text="Seen.")
+        asked = request(2, 60, kind="compact", parts=[part("tool", 9, "a"), answer])
+        fork, new = request(3, 20, parts=[answer]), request(3, 20)
+        of = lambda first: score.begins_compacted([asked, first], first)
+        self.assertEqual((of(fork), of(new)), (True, False))
+
 
 class Followed(Folder):
     def test_a_call_that_the_log_has_lost_was_shown_before(self):
