@@ -15,7 +15,7 @@ and a turn may have
     subs        the steps of sub-agents, by the tag in their prompts
     command     `compact`, `clear` or `branch`: the client's own command for it is typed instead of a prompt
     keys        in a terminal, instead of a prompt: keys by the names of tmux, one after another; `{"see": TEXT}` waits until
-                a text is on the screen
+                a text is on the screen, `{"gone": TEXT}` until it is not
     from        `new`: it begins a session; `fork`: it goes on in a fork of the session
     session     the number of the session that it goes on with, from 0; otherwise it is the last
     options     by client: what differs from the plan's options in this turn

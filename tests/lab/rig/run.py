@@ -109,10 +109,11 @@ class Run:
         self.terminal.keys(name, self.client.submit)
 
     def press(self, keys, name="one"):
-        """Presses keys one after another; `{"see": TEXT}` among them waits until a text is on the screen."""
+        """Presses keys one after another. `{"see": TEXT}` among them waits for a text on the screen, `gone` for its end."""
         for key in keys:
             if isinstance(key, dict):
-                wait(lambda: key["see"] in self.screen(name), KEY_SECONDS, f"the text on the screen: {key['see']}")
+                (what, text), = key.items()
+                wait(lambda: (text in self.screen(name)) == (what == "see"), KEY_SECONDS, f"{what} on the screen: {text}")
             else:
                 self.terminal.keys(name, key)
                 time.sleep(self.client.typing_pause)

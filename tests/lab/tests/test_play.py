@@ -30,5 +30,5 @@ class Keys(unittest.TestCase):
         screen = lambda name: "a menu" if "Escape" in pressed else ""
         keys = lambda name, key: pressed.append(key)
         run = SimpleNamespace(client=SimpleNamespace(typing_pause=0), terminal=SimpleNamespace(keys=keys), screen=screen)
-        Run.press(run, ["Escape", {"see": "menu"}, "Up"])
+        Run.press(run, ["Escape", {"see": "menu"}, "Up", {"gone": "list"}])
         self.assertEqual(pressed, ["Escape", "Up"])
