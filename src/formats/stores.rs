@@ -59,6 +59,11 @@ pub struct ChainSpec {
     pub is_base: fn(&str, &str) -> bool,
     /// The folders in which it may be, at any depth, from the path of the log that continues it.
     pub folders: fn(&Path) -> Vec<PathBuf>,
+    /// Returns true if a log and the one that it continues are of the same conversation, by the first lines of both. Then
+    /// the rest of the latter was reverted: it is read too, and the decoder takes it back.
+    pub is_same: fn(&[u8], &[u8]) -> bool,
+    /// The mark of what cannot be taken back: such a rest is not read.
+    pub reset_mark: &'static str,
 }
 
 /// The part of a log that another one continues.

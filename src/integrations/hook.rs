@@ -54,6 +54,9 @@ pub struct Event {
     pub window: Option<u64>,
     /// The size of the context as the agent estimates it, in tokens.
     pub size: Option<u64>,
+    /// The prompt of the newest request as the provider reported it, in tokens. At the end of a turn the log may not have
+    /// it yet.
+    pub reported: Option<u64>,
     /// The agent's statement about its context.
     pub context: Option<ClientContext>,
     /// True if the event is of a sub-agent: neither the session's prompt nor its context.
@@ -92,8 +95,9 @@ fn of(fields: &Map<String, Value>) -> Option<Event> {
         version: word(fields, "cursor_version").or_else(|| word(fields, "version")),
         cause: word(fields, "trigger"),
         window: windows.iter().find_map(|name| window(fields, name)),
-        // Qwen Code's `input_tokens` are those of its last report, which the log has.
         size: tokens(fields, "context_tokens").filter(|size| *size > 0),
+        reported: tokens(fields, "input_tokens")
+            .filter(|prompt| *prompt > 0 && agent == Agent::QwenCode),
         context: (moment == HookMoment::Context)
             .then(|| context::read(fields))
             .flatten(),

@@ -17,7 +17,7 @@ mod resets;
 mod side_responses;
 pub(crate) mod unread;
 
-use crate::event::{Meta, Place};
+use crate::event::{Key, Meta, Place};
 use crate::history::record_tree::RecordTree;
 use crate::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
 use crate::sizes::attribution::{Attribution, alive};
@@ -34,7 +34,7 @@ use jiff::Timestamp;
 pub(super) use report::ReportOrder;
 pub(super) use resets::Summary;
 use side_responses::SideResponses;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// The state of a conversation's context, as its log was read so far.
@@ -98,6 +98,9 @@ pub struct State {
     /// Tokens of its first prompt that are not part of the conversation, where its log was not read from there on.
     pub(crate) began_with: Option<u64>,
     last_place: Option<Place>,
+    /// Records that the last reset keeps though no record shows them before it, and the requests that they are the output
+    /// of: those were sent before the reset.
+    awaited: HashSet<Key>,
 }
 
 impl State {

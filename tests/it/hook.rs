@@ -295,10 +295,8 @@ fn what_was_missed_is_said_at_the_next_prompt() {
     assert_eq!(home.hook(&home.prompt()).0, Value::Null, "it was said");
 }
 
-/// It shows nothing at a prompt.
-#[test]
-fn qwen_code_is_warned_at_the_end_of_a_turn() {
-    let home = Home::new();
+/// A log of Qwen Code with one response to a prompt of this size.
+fn qwen_log(home: &Home, prompt: u64) -> PathBuf {
     let folder = home.path().join(".qwen/projects/-shop/chats");
     fs::create_dir_all(&folder).unwrap();
     let log = folder.join(format!("{ID}.jsonl"));
@@ -311,7 +309,7 @@ fn qwen_code_is_warned_at_the_end_of_a_turn() {
             .extend(more.as_object().unwrap().clone());
         format!("{record}\n")
     };
-    let usage = json!({"promptTokenCount": 190_000, "candidatesTokenCount": 20, "totalTokenCount": 190_020});
+    let usage = json!({"promptTokenCount": prompt, "candidatesTokenCount": 20, "totalTokenCount": prompt + 20});
     let lines = [
         record(
             "u1",
@@ -328,6 +326,26 @@ fn qwen_code_is_warned_at_the_end_of_a_turn() {
         ),
     ];
     fs::write(&log, lines.concat()).unwrap();
+    log
+}
+
+#[test]
+fn what_qwen_code_reports_at_the_end_of_a_turn_may_be_newer_than_its_log() {
+    let home = Home::new();
+    let log = qwen_log(&home, 20_000);
+    let mut event = json!({"session_id": ID, "transcript_path": log, "cwd": "/shop", "hook_event_name": "Stop",
+        "timestamp": jiff::Timestamp::now(), "permission_mode": "default", "input_tokens": 20_000});
+    assert_eq!(home.hook(&event).0, Value::Null);
+    event["input_tokens"] = json!(190_000);
+    let (answer, problems) = home.hook(&event);
+    assert!(said_to_user(&answer), "{answer} {problems}");
+}
+
+/// It shows nothing at a prompt.
+#[test]
+fn qwen_code_is_warned_at_the_end_of_a_turn() {
+    let home = Home::new();
+    let log = qwen_log(&home, 190_000);
     let event = |name: &str| {
         json!({"session_id": ID, "transcript_path": log, "cwd": "/shop", "hook_event_name": name,
             "timestamp": jiff::Timestamp::now(), "permission_mode": "default", "prompt": "Go on."})

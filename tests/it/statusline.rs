@@ -146,6 +146,22 @@ fn the_newer_of_log_and_client_counts() {
 }
 
 #[test]
+fn a_rewind_that_no_record_shows_yet_counts() {
+    let home = Home::with_log(50_000);
+    let line = |prompt| home.line(home.input(prompt).to_string().as_bytes()).0;
+    let next = log(70_000)
+        .replace("\"parentUuid\":null", "\"parentUuid\":\"u2\"")
+        .replace("\"parentUuid\":\"u1\"", "\"parentUuid\":\"u3\"")
+        .replace("\"uuid\":\"u1\"", "\"uuid\":\"u3\"")
+        .replace("\"uuid\":\"u2\"", "\"uuid\":\"u4\"")
+        .replace("m1", "m2")
+        .replace("r1", "r2");
+    fs::write(home.log(), log(50_000) + &next).unwrap();
+    assert!(line(json!(70_000)).contains("70.0k known"));
+    assert!(line(json!(50_000)).contains("50.0k known"));
+}
+
+#[test]
 fn there_is_a_line_for_any_input() {
     let home = Home::with_log(50_000);
     let whole = home.input(json!(50_000)).to_string();

@@ -4,7 +4,7 @@
 prove.py all --binary PATH               installs the newest clients, runs all plans, and prints the table of versions
 prove.py all codex pi --installed --binary PATH --write    those that are installed; writes the table into the program
 prove.py table RUN... --binary PATH --write                the same of runs that are there
-prove.py run claude --plan long --binary PATH              one plan; prints the run's folder
+prove.py run claude --plan long --binary PATH              one plan, or FILE.json; prints the run's folder
 prove.py score RUN... --binary PATH      each session of runs: requests, size, roles, results, compactions
 prove.py moments RUN... --binary PATH    what is shown after each line of the logs, against what came next
 prove.py rebuild RUN...                  Claude Code's own records of its requests, against what was sent
@@ -142,7 +142,7 @@ def _parser():
     _table_options(command)
     command = _command(commands, "run", run, "run a plan with a client")
     command.add_argument("client", choices=CLIENTS)
-    command.add_argument("--plan", default="short", choices=plan.names())
+    command.add_argument("--plan", default="short", metavar="PLAN", help="a file, or one of " + ", ".join(plan.names()))
     for name, go, what in (("score", score, "score the sessions of runs"), ("moments", look, "look at each moment")):
         _command(commands, name, go, what).add_argument("runs", nargs="+", type=Path)
     command = _command(commands, "rebuild", compare, "put requests of Claude Code together", binary=False)

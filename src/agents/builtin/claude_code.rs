@@ -135,6 +135,8 @@ struct ClaudeCodeDecoder {
     thoughts: Option<(Key, Vec<Key>)>,
     /// The content of the main conversation's requests, as the log records it.
     requests: Requests,
+    /// The tool definitions of the newest snapshot that has any.
+    declared: Vec<NewItem>,
     chosen: ChosenModels,
     idle: IdleTracker,
     clearing: PendingClearing,
@@ -331,7 +333,17 @@ impl ClaudeCodeDecoder {
             return out.skip(record.attachment_name());
         }
         match attachment::snapshot(record, out) {
-            Some(items) => out.node(requests::front(items)),
+            Some(mut items) => {
+                // A snapshot without tools is of the system prompt alone.
+                let tools = items.iter().filter(|item| item.kind == Kind::ToolList);
+                let tools: Vec<NewItem> = tools.cloned().collect();
+                if tools.is_empty() {
+                    items.extend(self.declared.iter().cloned());
+                } else {
+                    self.declared = tools;
+                }
+                out.node(requests::front(items));
+            }
             None => {
                 if !attachment::read(record, node, out) {
                     CLAUDE_CODE.pass_over(&record.attachment_name(), out);

@@ -4,8 +4,9 @@
 //! readers of them agree (jazzyalex/agent-sessions, `CursorSessionParser.swift`; getagentseal/codeburn,
 //! `docs/providers/cursor-agent.md`):
 //!
-//! * No record contains a request's usage, time or model, or a summary of the conversation: all is
-//!   estimated here, and the window is guessed. The editor's own numbers are on its server.
+//! * No record contains a request's usage or model, or a summary of the conversation: all is
+//!   estimated here, and the window is guessed. The editor's own numbers are on its server. The time
+//!   is in a line before what the user typed (3.20; kenn-io/agentsview, pull request 1662).
 //! * The content is Anthropic's blocks. What the user typed is in `<user_query>`; the rest of his
 //!   message is the harness's. Calls have no ids, and most builds leave out the results of tools and
 //!   the thinking, which then are missing from the estimate too.
@@ -20,6 +21,9 @@ use decode::lenient::{self, Text, record};
 use formats::{
     Base, Claim, Decoder, Format, Recognition, Root, SameId, StoreKind, Totals, decoder, head,
 };
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use model::event::{EventSink, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::path::Path;
@@ -147,6 +151,7 @@ fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut EventSink<'_
     let mut items = Vec::new();
     for text in texts {
         let (before, query, after) = query(text);
+        let before = take_time(before, out);
         let parts = [
             (Role::Container, Kind::Reminder, before),
             (Role::User, Kind::Text, query),
@@ -178,6 +183,46 @@ fn query(text: &str) -> (&str, &str, &str) {
     }
 }
 
+/// Sets the time that a text begins with, if it does. Returns the rest of the text.
+fn take_time<'t>(text: &'t str, out: &mut EventSink<'_>) -> &'t str {
+    let (time, rest) = time_and_rest(text);
+    if time.is_some() {
+        out.set_time(time);
+    }
+    rest
+}
+
+/// Returns the time that a text begins with, and the rest of the text.
+fn time_and_rest(text: &str) -> (Option<Timestamp>, &str) {
+    let inner = text.trim_start().strip_prefix("<timestamp>");
+    let parts = inner.and_then(|text| text.split_once("</timestamp>"));
+    let read = parts.and_then(|(time, rest)| Some((time_of(time)?, rest)));
+    read.map_or((None, text), |(time, rest)| (Some(time), rest))
+}
+
+/// Reads a time such as `Friday, Sep 4, 2026, 2:21 AM (UTC+5:30)`. Without an offset it could be any.
+fn time_of(text: &str) -> Option<Timestamp> {
+    let (_, date) = text.split_once(", ")?;
+    let (local, offset) = date.split_once(" (UTC")?;
+    let offset = offset.strip_suffix(')')?;
+    let (hours, minutes) = offset.split_once(':').unwrap_or((offset, "0"));
+    let minutes: i32 = minutes.parse().ok()?;
+    let hours: i32 = match hours {
+        "" => 0,
+        hours => hours.parse().ok()?,
+    };
+    let minutes = if offset.starts_with('-') {
+        -minutes
+    } else {
+        minutes
+    };
+    let seconds = hours
+        .checked_mul(3_600)?
+        .checked_add(minutes.checked_mul(60)?)?;
+    let local = DateTime::strptime("%b %d, %Y, %I:%M %p", local).ok()?;
+    Offset::from_seconds(seconds).ok()?.to_timestamp(local).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +250,21 @@ mod tests {
         assert_eq!(claim("/home/dev/.cursor/projects/shop/notes.jsonl"), None);
         assert!(CURSOR.recognise(b"{\"role\": \"user\", \"message\": {\"content\": ["));
         assert!(!CURSOR.recognise(b"{\"role\":\"user\",\"content\":\"hello\"}"));
+    }
+
+    #[test]
+    fn a_time_has_an_offset() {
+        let time = |text: &str| time_of(text).map(|time| time.to_string());
+        let of = |offset: &str| time(&format!("Friday, Sep 4, 2026, 2:21 AM ({offset})"));
+        assert_eq!(of("UTC+8").as_deref(), Some("2026-09-03T18:21:00Z"));
+        assert_eq!(of("UTC-3:30").as_deref(), Some("2026-09-04T05:51:00Z"));
+        assert_eq!(of("UTC").as_deref(), Some("2026-09-04T02:21:00Z"));
+        for odd in ["CET", "UTC+99", "UTC+8:x", "UTC+999999999999"] {
+            assert_eq!(of(odd), None, "{odd}");
+        }
+        assert_eq!(time("Wed, May 6, 2026, 10:00 AM"), None);
+        let text = "<timestamp>Wed, May 6, 2026, 10:00 AM</timestamp>\nx";
+        assert_eq!(time_and_rest(text), (None, text));
     }
 
     proptest! {

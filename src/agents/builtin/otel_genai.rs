@@ -14,7 +14,8 @@
 //!   generations sum up the calls below them: a sum is no context, so they are passed over. So is a span that names no
 //!   operation, in a conversation whose calls do (superopen's `coding_agent.session.loop.stop`).
 //! * `gen_ai.usage.input_tokens` includes what was read from and written to a cache. Instrumentations
-//!   older than that rule report it beside: where the cached part is larger than the input, it is.
+//!   older than that rule report it beside: OpenLLMetry's for Bedrock, and each of which a call of the
+//!   trace had a larger cached part than input.
 //! * The content is opt-in: today `gen_ai.input.messages`, `gen_ai.output.messages`,
 //!   `gen_ai.system_instructions` and `gen_ai.tool.definitions`, as JSON or as a string of it; before,
 //!   an event for each message, on the span or as a log record; `gen_ai.prompt.N.…` (OpenLLMetry),
@@ -139,6 +140,8 @@ struct OtelGenAiDecoder {
     of_traces: Vec<(String, Conversation)>,
     /// The ids of conversations of which spans name their operation, and whether one of them has numbers.
     named: HashMap<Key, bool>,
+    /// Traces and instrumentations of calls whose input lacks what was cached.
+    cached_beside: HashSet<(String, String)>,
     /// Calls that were emitted, by their spans.
     emitted: HashSet<Key>,
     /// Messages that came in log records, before the response to them.
@@ -286,6 +289,15 @@ impl OtelGenAiDecoder {
 
     fn call(&mut self, mut call: Call, out: &mut EventSink<'_>) {
         let request = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
+        // What one call of a trace shows of its instrumentation holds for the later ones.
+        let source = call.trace.clone().zip(call.instrumentation.clone());
+        if call.shows_cached_beside() {
+            self.cached_beside.extend(source);
+        } else if call.is_cached_beside
+            || source.is_some_and(|source| self.cached_beside.contains(&source))
+        {
+            call.add_cached();
+        }
         if let Some(id) = call.id().map(Key::of) {
             match self.named.get(&id) {
                 _ if call.is_named => {

@@ -98,6 +98,7 @@ mod tests {
             cause: None,
             window: None,
             size: None,
+            reported: None,
             context: None,
             is_sub_agent: false,
         };

@@ -30,6 +30,8 @@ pub(crate) struct BranchChange {
     pub(crate) left: Vec<NodeIx>,
     /// Nodes that are on it now and were not before, in the order of the log.
     pub(crate) joined: Vec<NodeIx>,
+    /// The number of newest resets that the branch goes back to before.
+    pub(crate) undone: usize,
 }
 
 /// A record in the tree.
@@ -335,7 +337,11 @@ impl RecordTree {
             self.nodes[*ix].live = true;
         }
         self.tip = self.last_of_chain();
-        BranchChange { left, joined }
+        BranchChange {
+            left,
+            joined,
+            undone: 0,
+        }
     }
 
     /// Makes the record of this key the leaf. Returns the change, if the live branch is another one now.
@@ -388,7 +394,7 @@ impl RecordTree {
         self.tip = self.last_of_chain();
         BranchChange {
             left,
-            joined: Vec::new(),
+            ..BranchChange::default()
         }
     }
 

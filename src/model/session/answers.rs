@@ -3,7 +3,7 @@
 
 use super::Session;
 use crate::LeaveReason;
-use crate::history::{Coverage, PastReset};
+use crate::history::{Coverage, PastReset, Request};
 use crate::session::context::Context;
 use crate::session::growth::{Growth, RunningGrowth};
 use crate::session::limits::{Sizes, facts_after_switch};
@@ -123,6 +123,22 @@ impl Session {
         let requests = self.requests();
         let newest = requests.iter().skip(requests.len().saturating_sub(most));
         newest.map(|request| request.prompt).collect()
+    }
+
+    /// Returns the number of user turns on the live branch since the newest response with this prompt and output, if it
+    /// is the last of its turn; `None`: there is no such response, or no turn since.
+    pub fn turns_since(&self, prompt: u64, output: Option<u64>) -> Option<u64> {
+        let (requests, tree) = (self.requests(), self.chain());
+        let is_it = |request: &Request| {
+            request.prompt == prompt
+                && output.is_none_or(|output| request.output.is_none_or(|own| own == output))
+        };
+        let at = requests.iter().rposition(is_it)?;
+        let next = requests.get(at + 1)?;
+        let start = requests[at].start();
+        let since = tree.live_from(start).filter(|node| tree.begins_turn(*node));
+        let is_last = next.turn > requests[at].turn && tree.is_live(start);
+        Some(since.count() as u64).filter(|turns| is_last && *turns > 0)
     }
 
     /// Returns the last compaction or clear, and whether a usage report followed it.

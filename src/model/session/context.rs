@@ -301,12 +301,13 @@ impl State {
                 let usual = self
                     .rules()
                     .usual_prefix(self.agent, model.as_deref(), shown);
-                let spread = if self.lacks_prefix() {
-                    UNREAD_PREFIX_SPREAD
+                if self.lacks_prefix() {
+                    (usual, both(UNREAD_PREFIX_SPREAD))
+                } else if self.meta.parent.is_some() {
+                    (usual / 2, both(1.0))
                 } else {
-                    USUAL_PREFIX_SPREAD
-                };
-                (usual, both(spread))
+                    (usual, both(USUAL_PREFIX_SPREAD))
+                }
             }
         }
     }
@@ -333,6 +334,7 @@ const PREFIX_SPREAD_AFTER_RESET: [f64; 2] = [0.25, 0.6];
 
 /// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as other sessions of the user began;
 /// as is usual with the agent; and as that, where the log shows it further back: it was up to 2.4 times the usual one.
+/// A sub-agent's may be that of a session or much less: it is expected to be half of that, from none of it to all.
 const LEARNED_PREFIX_SPREAD: f64 = 0.25;
 const USUAL_PREFIX_SPREAD: f64 = 0.6;
 const UNREAD_PREFIX_SPREAD: f64 = 1.5;

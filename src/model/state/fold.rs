@@ -83,6 +83,9 @@ impl State {
             turn,
             items,
         } = node;
+        if key.is_some_and(|key| self.awaited.contains(&key)) {
+            self.awaited.extend(request);
+        }
         let is_corrected = part == Part::Front && std::mem::take(&mut self.prompts_logged);
         if let Some(ix) = key.and_then(|key| self.tree.find(key)) {
             self.tree.relink(ix, parent);

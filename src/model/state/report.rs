@@ -26,11 +26,15 @@ impl State {
             let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
             self.attribution.limit_prefix(most);
         }
-        let (tree, coverage) = (&mut self.tree, self.coverage);
+        let coverage = self.coverage;
         if let Some(ix) = self.attribution.request_of(usage.request) {
+            let tree = &mut self.tree;
             self.attribution
                 .merge_report(ix, &usage, place, tree, coverage);
             return ReportOrder::Again;
+        }
+        if self.awaited.contains(&usage.request) {
+            self.postpone_reset();
         }
         let agent_estimate = self.agent_estimate;
         let sent = self.cache_clock.sent(&usage, at);
@@ -50,7 +54,8 @@ impl State {
             previous_report: None,
             usage,
         };
-        self.attribution.add_report(report, tree, coverage);
+        self.attribution
+            .add_report(report, &mut self.tree, coverage);
         if self.anchor().is_some_and(|anchor| anchor.key() == key) {
             self.refers_back = false;
         }

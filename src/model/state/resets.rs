@@ -77,6 +77,12 @@ impl State {
 
     /// Takes in a compaction or clear; `before` is the context before it.
     pub(crate) fn reset(&mut self, reset: &Reset, before: PastReset) {
+        let kept: &[Key] = match &reset.kept {
+            RetainedItems::Nodes(keys) => keys,
+            RetainedItems::Nothing | RetainedItems::Range { .. } => &[],
+        };
+        let awaited = kept.iter().filter(|key| self.tree.find(**key).is_none());
+        self.awaited = awaited.copied().collect();
         let change = self.tree.reset(reset.key, &reset.kept);
         self.add_reset(before, &change);
         self.change_branch(&change, reset.gone);

@@ -161,7 +161,11 @@ impl Call<'_> {
         };
         let found = find(self.context, wanted);
         let path = &mut noted.log;
-        LineSession::of_found(self.context, found, path, &mut self.troubles)
+        let mut shown = LineSession::of_found(self.context, found, path, &mut self.troubles)?;
+        if let Some(prompt) = self.event.reported {
+            shown.add_reported(prompt);
+        }
+        Some(shown)
     }
 
     /// Keeps what the agent passes and its log lacks. What a status line was passed is kept likewise, and has the model.

@@ -62,6 +62,21 @@ def resumed(client, binary):
 
 
 @claim("claude")
+def rewound(client, binary):
+    with with_faces(client, binary) as run:
+        run.open()
+        first = run.ask("Read a piece.", [piece(1), {"say": "Read."}])
+        last = run.ask("Read another.", [piece(2), {"say": "Read."}])
+        yield shows(run, "the line is the truth before a rewind", last.after)
+        menu = ["Escape", "Escape", {"see": "Restore the code"}, "Up", "Enter", {"see": "Restore conversation"}, "Enter"]
+        run.press(menu)
+        yield shows(run, "the line is the size of the first turn, before any record", first.after)
+        run.press(["C-u"])
+        last = run.ask("Read something else.", [piece(3, 3000), {"say": "Read."}])
+        yield shows(run, "the line is the truth after the next turn", last.after)
+
+
+@claim("claude")
 def switched_model(client, binary):
     with with_faces(client, binary) as run:
         run.open()

@@ -50,6 +50,8 @@ class Client:
     compact = "/compact"
     # The command that begins a new session in the same terminal.
     clear = "/clear"
+    # The command that goes on in a fork of the session.
+    branch = "/branch"
     # The keys that interrupt a turn.
     interrupt = ("Escape",)
     # Whether it can run a status line and hooks of ours.

@@ -7,17 +7,18 @@ request left and the next prompt, by the provider's count.
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from shutil import copyfile
 
 from proof.cut import cut_at
-from proof.score import compactions
+from proof.score import compactions, kept
 from proof.shown import sessions_of
 from rig.play import parts_of
 
-# The phases: before the first answer; between answers; between a compaction and the next answer; before the first answer
-# of another model; and what was foretold of each prompt.
-PHASES = ("first", "then", "after", "switch", "foretold")
+# The phases: before the first answer; between answers; between a compaction and the next answer; after the user went back;
+# before the first answer of another model; and what was foretold of each prompt.
+PHASES = ("first", "then", "after", "rewound", "switch", "foretold")
 # An error within this much is not counted: a share, and the framing of a message.
 SLACK, FRAMING = 0.001, 20
 # The moments of a session that are looked at, of a long log.
@@ -107,11 +108,12 @@ def _foretold(report):
 def _seen(record, gauge, session):
     requests = session.requests
     compacted = [requests.index(then) for then in compactions(record.requests, requests)]
+    went_back = rewinds(record, requests, compacted)
     followed = list(enumerate(record.followed(session.listed["id"]), 1))
     for place, report in followed or _reports(record, gauge, session):
         if answered(report, requests) == len(requests):
             return
-        if moment := moment_of(place, report, requests, compacted):
+        if moment := moment_of(place, report, requests, compacted, went_back):
             yield moment
 
 
@@ -161,14 +163,33 @@ def answered(report, requests):
     return count
 
 
-def moment_of(place, report, requests, compacted=()):
-    """Returns the moment that a report is of; None between a request for a summary and the compaction that it makes.
+def rewinds(record, requests, compacted):
+    """Returns the positions of the first requests after the user went back by keys, each with the time of its turn."""
+    turns, found = record.meta["turns"], {}
+    for at, (before, then) in enumerate(zip(requests, requests[1:]), 1):
+        pressed = any(turn.get("keys") for turn in turns[before.turn : then.turn])
+        if pressed and at not in compacted and kept(before) - kept(then):
+            found[at] = turns[then.turn]["at"]
+    return found
+
+
+def _shared(requests, then):
+    """Returns the largest of earlier prompts that a prompt begins with."""
+    texts = [[part.text for part in one.parts if part.role not in ("system", "schema")] for one in (*requests, then)]
+    own = texts.pop()
+    return max((one.prompt for one, theirs in zip(requests, texts) if own[: len(theirs)] == theirs), default=0)
+
+
+def moment_of(place, report, requests, compacted=(), went_back={}):
+    """Returns the moment that a report is of; None between a request for a summary and the compaction that it makes, and
+    after the user went back, as long as no record shows it.
 
     `compacted` are the positions of the first requests after compactions: such a prompt may be no smaller than the one before.
     """
     context, count = report["context"], answered(report, requests)
     next_one, last = requests[count], requests[count - 1] if count else None
     falls = {at for at in range(1, len(requests)) if requests[at].prompt < requests[at - 1].prompt} | set(compacted)
+    falls -= set(went_back)
     if count in falls and len(report["compaction"]["past"]) < sum(at <= count for at in falls):
         return None
     phase = "then"
@@ -176,12 +197,17 @@ def moment_of(place, report, requests, compacted=()):
         phase = "first"
     elif count in falls:
         phase = "after"
+    elif count in went_back:
+        if datetime.fromisoformat(report["session"]["updated_at"]).timestamp() < went_back[count]:
+            return None
+        phase = "rewound"
     elif next_one.model != last.model:
         phase = "switch"
-    goes_on = last and count not in falls
+    goes_on = last and count not in falls and phase != "rewound"
     least = min(last.prompt, next_one.prompt) if goes_on else 0
     # Reasoning may leave the context before the next prompt.
     most = max(last.after, next_one.prompt) if goes_on else next_one.prompt
+    least = _shared(requests[:count], next_one) if phase == "rewound" else least
     sizes = (context[key] for key in ("used", "known", "low", "high"))
     return Moment(place, phase, *sizes, least, most)
 

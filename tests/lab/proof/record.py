@@ -30,7 +30,7 @@ class Record:
     @property
     def typed(self):
         """Returns the prompts that the user typed."""
-        return [turn["prompt"] for turn in self.meta["turns"]]
+        return [turn["prompt"] for turn in self.meta["turns"] if turn["prompt"]]
 
     @property
     def logged(self):

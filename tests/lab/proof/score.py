@@ -50,13 +50,15 @@ def score(record, shown, gauge):
     ours = {role: report["roles"].get(role, {}).get("tokens", 0) for role in (*ROLES, "system")}
     ours["container"] += ours.pop("system")
     log = Path(shown.listed["path"])
-    past = report["compaction"]["past"]
+    past, count = report["compaction"]["past"], len(compactions(record.requests, shown.requests))
+    # Nobody has counted what is left then.
+    is_over = is_compacted_since(record.requests, last)
     return Score(
         shown,
-        (report["context"]["known"], last.after),
-        {role: (ours[role], truth[role]) for role in ROLES},
-        results_of(report, last, log),
-        (len(past), len(compactions(record.requests, shown.requests))),
+        (report["context"]["known"], 0 if is_over else last.after),
+        {} if is_over else {role: (ours[role], truth[role]) for role in ROLES},
+        [] if is_over else results_of(report, last, log),
+        (len(past), count + is_over + begins_compacted(record.requests, shown.requests[0])),
         [trigger for one in past if one["cause"] == "auto" and (trigger := _trigger(one, log, gauge))],
     )
 
@@ -83,14 +85,26 @@ def compactions(requests, shown):
     for before, then in zip(main, main[1:]):
         now = any(before.number < one < then.number for one in asked)
         # A summary may be made long before it is used. The prompt of another model may be larger after a compaction.
-        lost = any(since < one < then.number for one in asked) and _kept(before) - _kept(then)
+        lost = any(since < one < then.number for one in asked) and kept(before) - kept(then)
         if lost or now and then.prompt < before.after:
             found.append(then)
             since = then.number
     return found
 
 
-def _kept(request):
+def begins_compacted(requests, first):
+    """Returns whether a session begins with answers, but without what an earlier request for a summary had: it is a fork."""
+    asked = [one for one in requests if one.kind == "compact" and one.number < first.number]
+    return bool(kept(first)) and any(kept(one) - kept(first) for one in asked)
+
+
+def is_compacted_since(requests, last):
+    """Returns whether a session was compacted after its last answer: a request for a summary has all of it, and no more."""
+    asked = [one for one in requests if one.kind == "compact" and one.number > last.number]
+    return any(kept(last) <= kept(one) and len(kept(one) - kept(last)) <= 1 for one in asked)
+
+
+def kept(request):
     """Returns what only a compaction takes away: calls, and texts of the model, an earlier summary among them."""
     texts = {part.text for part in request.parts if part.role == "assistant" and not part.call}
     return {part.call for part in request.parts if part.call} | {text for text in texts if not is_reasoning(text)}

@@ -13,7 +13,9 @@ A plan is a file of `plans/`; `{WORK}` in a step stands for the project's folder
 and a turn may have
 
     subs        the steps of sub-agents, by the tag in their prompts
-    command     `compact` or `clear`: the client's own command for it is typed instead of a prompt
+    command     `compact`, `clear` or `branch`: the client's own command for it is typed instead of a prompt
+    keys        in a terminal, instead of a prompt: keys by the names of tmux, one after another; `{"see": TEXT}` waits until
+                a text is on the screen, `{"gone": TEXT}` until it is not
     from        `new`: it begins a session; `fork`: it goes on in a fork of the session
     session     the number of the session that it goes on with, from 0; otherwise it is the last
     options     by client: what differs from the plan's options in this turn
@@ -29,6 +31,7 @@ declare them, or `{"served": TOOL, "args": {…}}`, a call of one.
 
 import json
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from clients.client import Options
 from rig import server
@@ -47,6 +50,7 @@ class Turn:
     options: Options
     subs: dict = field(default_factory=dict)
     command: str | None = None
+    keys: list = field(default_factory=list)
     begins: str | None = None
     session: int | None = None
     interrupted: bool = False
@@ -72,27 +76,27 @@ def names():
 
 
 def load(name, client):
-    """Loads a plan of `plans/` for a client. Returns None where the plan is not for it."""
-    plan = _data(name)
+    """Loads a plan for a client: a file, or one of `plans/` by its name. Returns None where the plan is not for it."""
+    plan = json.loads(_file(name).read_text())
     if client.name not in plan.get("only", [client.name]) or name not in (client.plans or [name]):
         return None
     options = Options(**plan.get("clients", {}).get(client.name, {}))
     turns = [_turn(turn, client, options) for turn in plan["turns"] if client.name in turn.get("only", [client.name])]
-    return Plan(name, turns, options, plan.get("provider", {}).get(client.name, {}), plan.get("terminal", False))
+    return Plan(_file(name).stem, turns, options, plan.get("provider", {}).get(client.name, {}), plan.get("terminal", False))
 
 
 def has_only_sizes(name):
     """Returns whether only requests and sizes can be right in a plan."""
-    return _data(name).get("only_sizes", False)
+    return name in names() and json.loads(_file(name).read_text()).get("only_sizes", False)
 
 
-def _data(name):
-    return json.loads((PLANS / f"{name}.json").read_text())
+def _file(name):
+    return Path(name) if name.endswith(".json") else PLANS / f"{name}.json"
 
 
 def _turn(turn, client, options):
     options = replace(options, **turn.get("options", {}).get(client.name, {}))
-    same = ("subs", "command", "session", "interrupted", "may_fail", "project", "server")
+    same = ("subs", "command", "keys", "session", "interrupted", "may_fail", "project", "server")
     rest = {key: turn[key] for key in same if key in turn}
     steps = [own for step in turn.get("steps", []) for own in _steps(step, client)]
     return Turn(turn.get("prompt", ""), steps, options, begins=turn.get("from"), **rest)

@@ -51,14 +51,17 @@ def _turn(run, player, number, turn):
     run.provider.expect(steps)
     for tag, steps in subs.items():
         run.provider.expect(steps, tag)
-    began = time.monotonic()
+    began, at = time.monotonic(), time.time()
     # A command of the client has the name that `clients/client.py` gives it.
     typed = getattr(run.client, turn.command) if turn.command else f"{TAG_OF_ONE} {turn.prompt}"
+    if turn.keys:
+        typed = ""
     gave_up = player.play(typed, turn)
     if gave_up:
         print(f"{run.at.name}: {gave_up}", flush=True)
     seconds = round(time.monotonic() - began, 1)
-    return {"prompt": typed, "seconds": seconds, "gave_up": gave_up, "failed": None if turn.may_fail else gave_up}
+    failed = None if turn.may_fail else gave_up
+    return {"prompt": typed, "keys": bool(turn.keys), "at": at, "seconds": seconds, "gave_up": gave_up, "failed": failed}
 
 
 def _write(run, plan, turns):
@@ -132,12 +135,15 @@ class _Terminal:
             if keys := run.client.questions(run.screen()):
                 run.terminal.keys("one", *keys)
                 run.ready()
-            run.enter(typed)
+            if turn.keys:
+                run.press(turn.keys)
+            else:
+                run.enter(typed)
             if turn.interrupted:
                 wait(lambda: _hangs(run, before), TURN_SECONDS, "a request that hangs")
                 time.sleep(1)
                 run.terminal.keys("one", *run.client.interrupt)
-            elif not turn.command:
+            elif not turn.command and not turn.keys:
                 wait(lambda: run.ended(TAG_OF_ONE, own), TURN_SECONDS, f"the end of the turn: {typed}")
             elif turn.command == "compact":
                 wait(lambda: _compacts(run, before), TURN_SECONDS, "a request for a summary")

@@ -18,6 +18,7 @@ from rig.terminal import Terminal, wait
 
 TURN_SECONDS = 300
 START_SECONDS = 60
+KEY_SECONDS = 20
 STEADY_LOOKS = 5
 # The size of the picture that the lab's own server has.
 STORE_PICTURE = (800, 600)
@@ -106,6 +107,16 @@ class Run:
         wait(lambda: text[-20:] in self.terminal.screen(name), 20, f"the text on the screen: {text}")
         time.sleep(self.client.typing_pause)
         self.terminal.keys(name, self.client.submit)
+
+    def press(self, keys, name="one"):
+        """Presses keys one after another. `{"see": TEXT}` among them waits for a text on the screen, `gone` for its end."""
+        for key in keys:
+            if isinstance(key, dict):
+                (what, text), = key.items()
+                wait(lambda: (text in self.screen(name)) == (what == "see"), KEY_SECONDS, f"{what} on the screen: {text}")
+            else:
+                self.terminal.keys(name, key)
+                time.sleep(self.client.typing_pause)
 
     def ask(self, prompt, steps=(), name="one", tag=TAG_OF_ONE):
         """Types a prompt and waits for the end of the turn. Returns the last request of the session."""

@@ -1,5 +1,6 @@
 """Clients from PyPI: each has a virtual environment of its own, below the lab's folder."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -19,8 +20,16 @@ def install(folder, packages, python):
     at = LAB / "venv" / folder
     if not program(folder, "python").exists():
         run([interpreter(python), "-m", "venv", at])
-    run([program(folder, "python"), "-m", "pip", "install", "--quiet", "--upgrade", *packages])
-    return f"{packages[0]}=={version(folder, packages[0], python)}"
+    pip = [program(folder, "python"), "-m", "pip", "install", "--quiet"]
+    run([*pip, "--upgrade", *packages])
+    name, older = packages[0], version(folder, packages[0], python)
+    found = json.loads(run([*pip, "--dry-run", "--ignore-installed", "--no-deps", "--report", "-", name]))
+    newest = found["install"][0]["metadata"]["version"]
+    if newest == older:
+        return f"{name}=={newest}"
+    # pip takes an older one without a word where the newest asks for what the registry no longer has.
+    run([*pip, "--no-deps", f"{name}=={newest}"])
+    return f"{name}=={newest}, with the packages of {older}"
 
 
 def modules(folder, python):

@@ -1,4 +1,6 @@
+import tempfile
 import unittest
+from pathlib import Path
 from types import SimpleNamespace
 
 from clients import CLIENTS
@@ -11,7 +13,7 @@ class Plans(unittest.TestCase):
             for client in CLIENTS.values():
                 loaded = plan.load(name, client)
                 for turn in loaded.turns if loaded else []:
-                    self.assertTrue(turn.command or "say" in turn.steps[-1], f"{name}: {turn.prompt}")
+                    self.assertTrue(turn.command or turn.keys or "say" in turn.steps[-1], f"{name}: {turn.prompt}")
 
     def test_a_client_has_its_own_options(self):
         self.assertEqual(plan.load("compact", CLIENTS["claude"]).options.limit, 100000)
@@ -41,3 +43,11 @@ class Plans(unittest.TestCase):
         self.assertEqual(models, [None, "lab-small", None, None])
         windows = [turn.options.models for turn in plan.load("models", CLIENTS["opencode"]).turns]
         self.assertEqual(windows, [{"lab-small": 64000}] * 4)
+
+    def test_a_plan_may_be_a_file_anywhere(self):
+        with tempfile.TemporaryDirectory() as folder:
+            at = Path(folder) / "own.json"
+            at.write_text('{"turns": [{"keys": ["Escape"]}], "terminal": true, "only_sizes": true}')
+            loaded = plan.load(str(at), CLIENTS["claude"])
+        self.assertEqual((loaded.name, loaded.turns[0].keys), ("own", ["Escape"]))
+        self.assertFalse(plan.has_only_sizes("own"))

@@ -109,6 +109,20 @@ class Scores(unittest.TestCase):
         before, then = request(1, 50, parts=[part("tool", 9, "a")]), request(3, 70)
         self.assertEqual(score.compactions([before, request(2, 60, kind="compact"), then], [before, then]), [then])
 
+    def test_a_session_may_end_with_a_compaction(self):
+        last = request(1, 50, parts=[part("tool", 9, "a")])
+        asked = request(2, 60, kind="compact", parts=[*last.parts, part("assistant", 9, text="Seen.")])
+        longer = request(2, 60, kind="compact", parts=[*asked.parts, part("tool", 9, "b")])
+        of = lambda one: score.is_compacted_since([last, one], last)
+        self.assertEqual((of(asked), of(longer), of(request(2, 60, kind="compact"))), (True, False, False))
+
+    def test_a_fork_may_begin_with_a_compaction(self):
+        answer = part("assistant", 9, text="Seen.")
+        asked = request(2, 60, kind="compact", parts=[part("tool", 9, "a"), answer])
+        fork, new = request(3, 20, parts=[answer]), request(3, 20)
+        of = lambda first: score.begins_compacted([asked, first], first)
+        self.assertEqual((of(fork), of(new)), (True, False))
+
 
 class Followed(Folder):
     def test_a_call_that_the_log_has_lost_was_shown_before(self):
@@ -149,6 +163,21 @@ class Moments(unittest.TestCase):
     def test_the_first_answer_of_another_model_is_a_phase_of_its_own(self):
         requests = [request(1, 1000), request(2, 1200, model="n")]
         self.assertEqual(moments.moment_of(2, report([call(1000)], used=1010), requests).phase, "switch")
+
+    def test_what_is_shown_after_the_user_went_back_counts_once_a_record_shows_it(self):
+        ask = part("user", 9, text="LAB-MAIN Go.")
+        first = request(1, 1000, output=100, parts=[ask], turn=0)
+        second = request(2, 2000, parts=[ask, part("tool", 9, "a")], turn=1)
+        then = request(3, 1100, parts=[ask, part("user", 9, text="LAB-MAIN On.")], turn=3)
+        requests = [first, second, then]
+        turns = [{}, {}, {"keys": True}, {"keys": False, "at": 1000.0}]
+        back = moments.rewinds(SimpleNamespace(meta={"turns": turns}), requests, [])
+        self.assertEqual(back, {2: 1000.0})
+        calls = [call(1000), call(2000)]
+        at = lambda second: report(calls, used=1050) | {"session": {"updated_at": f"1970-01-01T00:16:{second}Z"}}
+        self.assertIsNone(moments.moment_of(4, at(39), requests, (), back))
+        moment = moments.moment_of(5, at(41), requests, (), back)
+        self.assertEqual((moment.phase, moment.least, moment.most), ("rewound", 1000, 1100))
 
 
 class Rebuilding(Folder):

@@ -35,3 +35,17 @@ class Venv(unittest.TestCase):
             about.write_text("Metadata-Version: 2.1\nName: some-agent\nVersion: 1.2.3\n")
             self.assertEqual(venv.version("one", "some-agent[openai]", "python3.12"), "1.2.3")
             self.assertIsNone(venv.version("one", "other", "python3.12"))
+
+    def test_the_newest_version_is_installed_where_pip_takes_an_older_one(self):
+        ran = []
+
+        def run(argv, at=None):
+            ran.append([str(one) for one in argv])
+            return '{"install": [{"metadata": {"version": "3.0.3"}}]}' if "--dry-run" in argv else ""
+
+        with patch.object(venv, "LAB", self.at), patch.object(venv, "run", run), patch.object(venv, "interpreter"):
+            about = venv.modules("one", "python3.12") / "agent-3.0.2.dist-info/METADATA"
+            about.parent.mkdir(parents=True)
+            about.write_text("Metadata-Version: 2.1\nName: agent\nVersion: 3.0.2\n")
+            self.assertEqual(venv.install("one", ["agent"], "python3.12"), "agent==3.0.3, with the packages of 3.0.2")
+        self.assertEqual(ran[-1][-2:], ["--no-deps", "agent==3.0.3"])

@@ -15,6 +15,8 @@ pub(super) static CHAIN: ChainSpec = ChainSpec {
     base,
     is_base: |file, id| file.strip_suffix(".jsonl") == Some(id),
     folders: |log| session_folder(log).into_iter().collect(),
+    is_same: |_, _| false,
+    reset_mark: "",
 };
 
 /// Returns the kind of store of a log, by its first bytes.

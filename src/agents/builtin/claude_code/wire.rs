@@ -222,8 +222,17 @@ impl Repair for ResponseUsage<'_> {
 }
 
 impl ResponseUsage<'_> {
-    /// Returns the tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
+    /// Returns the tokens written to a cache. Some builds left the flat number 0 and filled only the parts. A fork sets
+    /// the flat numbers of what it copies to 0, and leaves the parts as they were.
     fn cache_creation(&self) -> u64 {
+        let flat = [
+            &self.input_tokens,
+            &self.cache_read_input_tokens,
+            &self.output_tokens,
+        ];
+        if flat.iter().all(|count| count.or_zero() == 0) {
+            return self.cache_creation_input_tokens.or_zero();
+        }
         let parts = self.cache_creation.ephemeral_5m_input_tokens.or_zero()
             + self.cache_creation.ephemeral_1h_input_tokens.or_zero();
         self.cache_creation_input_tokens.or_zero().max(parts)

@@ -14,6 +14,8 @@ pub(super) static CHAIN: ChainSpec = ChainSpec {
     base,
     is_base,
     folders,
+    is_same,
+    reset_mark: "\"compacted\"",
 };
 
 /// The folders of rollouts in Codex's own.
@@ -22,18 +24,27 @@ const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 fn base(line: &[u8]) -> Option<(String, End)> {
     // Most have none, and a first line is long.
     memchr::memmem::find(line, b"\"history_base\"")?;
-    let lost = LostFields::default();
-    let line: Line<'_> = lenient::parse(std::str::from_utf8(line).ok()?, &lost).ok()?;
-    let payload = line
-        .payload
-        .filter(|_| line.kind.get() == Some("session_meta"))?;
-    let meta: SessionMeta<'_> = lenient::parse(payload.0.get(), &lost).ok()?;
-    let base = meta.history_base?;
+    let base = session_meta(line)?.history_base?;
     let id = base
         .thread_id
         .boxed()
         .filter(|id| id.len() >= SHORTEST_NAME)?;
     Some((id.into(), End::At(base.end_byte_offset.0?)))
+}
+
+fn session_meta(line: &[u8]) -> Option<SessionMeta<'_>> {
+    let lost = LostFields::default();
+    let line: Line<'_> = lenient::parse(std::str::from_utf8(line).ok()?, &lost).ok()?;
+    let payload = line
+        .payload
+        .filter(|_| line.kind.get() == Some("session_meta"))?;
+    lenient::parse(payload.0.get(), &lost).ok()
+}
+
+/// Returns true if these first lines are of one thread, of which turns were reverted or which was resumed.
+fn is_same(own: &[u8], base: &[u8]) -> bool {
+    let id = |line| session_meta(line).and_then(|meta| meta.id.boxed());
+    id(own).is_some_and(|own| id(base) == Some(own))
 }
 
 /// Shorter names could be the end of another one.

@@ -77,6 +77,7 @@ impl CodexDecoder {
                     node.turn = self.turns.user_message();
                     if node.turn {
                         self.open.end();
+                        self.begun.extend(self.ordinal);
                     }
                     self.user_messages.push((key, bytes(&node.items)));
                 } else if !self.has_output {

@@ -44,6 +44,8 @@ pub(super) struct CodexDecoder {
     pub(super) is_compacting: bool,
     /// The number of the line that is being read, where lines are numbered.
     pub(super) ordinal: Option<u64>,
+    /// The numbers of the lines with which user turns began.
+    pub(super) begun: Vec<u64>,
     /// The id of the running turn.
     pub(super) turn: Option<Box<str>>,
     /// The response that is being written.
@@ -133,11 +135,37 @@ impl CodexDecoder {
 
     fn begin(&mut self, time: &Text<'_>, ordinal: Ordinal, out: &mut EventSink<'_>) {
         out.set_time(time.time());
+        self.take_back_reverted(ordinal.0, out);
         self.ordinal = ordinal.0;
         self.thread.reads(self.ordinal, out.time());
         if self.thread.lacks_base(self.ordinal) {
             out.emit(Event::BeginningMissing);
         }
+    }
+
+    /// Takes back the turns that were reverted, where numbers begin again: an earlier rollout of the thread has them beyond
+    /// the line at which this one goes on.
+    fn take_back_reverted(&mut self, ordinal: Option<u64>, out: &mut EventSink<'_>) {
+        let Some((now, before)) = ordinal.zip(self.ordinal).filter(|(now, _)| *now > 0) else {
+            return;
+        };
+        // The line before this one, which has the number at which the history ends, is the rollout's first.
+        let kept = self.begun.partition_point(|begun| *begun < now - 1);
+        let turns = self.begun.len() - kept;
+        // Without the first line, nothing is known of the thread.
+        let has_base = self.thread.has_base || self.thread.id.is_none();
+        if has_base && !self.thread.is_sub_agent && now <= before && turns > 0 {
+            self.begun.truncate(kept);
+            self.roll_back(turns as u64, out);
+        }
+    }
+
+    fn roll_back(&mut self, turns: u64, out: &mut EventSink<'_>) {
+        let left = (self.user_messages.len() as u64).saturating_sub(turns);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        self.user_messages.truncate(left);
+        self.open.end();
+        out.emit(Event::Rollback { turns });
     }
 
     fn line(&mut self, line: &Line<'_>, payload: Raw<'_>, out: &mut EventSink<'_>) {
@@ -266,12 +294,7 @@ impl CodexDecoder {
                 None
             }
             "thread_rolled_back" => {
-                let turns = event.num_turns.0?;
-                let left = (self.user_messages.len() as u64).saturating_sub(turns);
-                let left = usize::try_from(left).unwrap_or(usize::MAX);
-                self.user_messages.truncate(left);
-                self.open.end();
-                out.emit(Event::Rollback { turns });
+                self.roll_back(event.num_turns.0?, out);
                 Some(())
             }
             "thread_settings_applied" => {

@@ -65,6 +65,7 @@ impl CodexDecoder {
         let base = meta.history_base.as_ref();
         let inherited = base.and_then(|base| base.end_ordinal_exclusive.0);
         self.thread.expects_base = inherited.is_some();
+        self.thread.has_base |= inherited.is_some();
         self.thread.own_from = meta.subagent_history_start_ordinal.0.or(inherited);
     }
 }

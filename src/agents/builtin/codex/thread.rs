@@ -20,6 +20,8 @@ pub(super) struct Thread {
     pub(super) own_from: Option<u64>,
     /// True if the lines of the rollout that this one continues should follow.
     pub(super) expects_base: bool,
+    /// True if the rollout continues another one.
+    pub(super) has_base: bool,
     /// The time at which the file's first line was written.
     pub(super) began: Option<Timestamp>,
     /// The thread whose history the lines repeat; `None`: they are the thread's own.

@@ -13,7 +13,7 @@
 //! The sizes are of the prompt now, and Cursor's own: nothing says how they were counted. They are taken only
 //! if the parts add up to the whole. No usage of a request is stored, and no time.
 
-use super::query;
+use super::{query, take_time};
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Pieces, Raw, Text, record};
 use decode::protobuf::{Message as Fields, Value, from_hex};
@@ -185,6 +185,7 @@ fn texts(message: &Message<'_>, role: Role, out: &mut EventSink<'_>) -> Vec<NewI
                     (text, "", "") if !has_query => ("", text, ""),
                     parts => parts,
                 };
+                let before = take_time(before, out);
                 [
                     (Role::Container, Kind::Reminder, before),
                     (Role::User, Kind::Text, query),

@@ -47,9 +47,31 @@ pub(super) struct Call {
     /// The part of the beginning of `input` that is missing because the span had too many attributes.
     pub(super) cut: MissingPart,
     pub(super) numbers: Numbers,
+    /// The name of its instrumentation.
+    pub(super) instrumentation: Option<String>,
+    /// True if the input of its instrumentation lacks what was cached.
+    pub(super) is_cached_beside: bool,
 }
 
 impl Call {
+    /// Returns true if more was cached than the input, which lacks it then.
+    pub(super) fn shows_cached_beside(&self) -> bool {
+        self.numbers
+            .whole
+            .is_some_and(|whole| whole < self.cached())
+    }
+
+    /// Adds what was cached to the input.
+    pub(super) fn add_cached(&mut self) {
+        let cached = self.cached();
+        self.numbers.whole = self.numbers.whole.map(|whole| whole.saturating_add(cached));
+    }
+
+    fn cached(&self) -> u64 {
+        let [read, written] = [self.numbers.cache_read, self.numbers.cache_write];
+        read.unwrap_or(0).saturating_add(written.unwrap_or(0))
+    }
+
     /// Returns the conversation's id, or else the trace's.
     pub(super) fn id(&self) -> Option<&str> {
         self.conversation.as_deref().or(self.trace.as_deref())

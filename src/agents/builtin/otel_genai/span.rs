@@ -11,6 +11,7 @@ use decode::prompts::Block;
 use jiff::Timestamp;
 use model::Kind;
 use model::event::Key;
+use model::values::version;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -41,8 +42,14 @@ record! {
     }
 
     struct Scope<'a> {
+        about: Instrumentation<'a> = "scope" | "instrumentationLibrary",
         spans: Option<Raw<'a>>,
         records: Option<Raw<'a>> = "logRecords",
+    }
+
+    struct Instrumentation<'a> {
+        name: Text<'a>,
+        version: Text<'a>,
     }
 
     /// A span or a log record as any exporter writes it.
@@ -100,12 +107,31 @@ pub(super) fn records(line: Raw<'_>, lost: &LostFields) -> Result<Vec<Record>, B
         let service = service(resource.attributes, lost);
         let scopes = resource.scopes.into_iter().chain(resource.old_scopes);
         let records = scopes.flat_map(|scope| {
+            let is_beside = scope.about.is_cached_beside();
+            let name = scope.about.name.boxed().map(String::from);
             let records = objects(scope.records, "logRecords", lost);
-            objects(scope.spans, "spans", lost).chain(records)
+            let records = objects(scope.spans, "spans", lost).chain(records);
+            records.map(move |record| (record, name.clone(), is_beside))
         });
-        records.map(move |record| read(record, service.as_deref(), lost))
+        records.map(move |(record, name, is_beside)| {
+            let mut record = read(record, service.as_deref(), lost);
+            if let Record::Call(call) = &mut record {
+                call.is_cached_beside = is_beside;
+                call.instrumentation = name;
+            }
+            record
+        })
     });
     Ok(records.collect())
+}
+
+impl Instrumentation<'_> {
+    /// Returns true if its input lacks what was cached, as OpenLLMetry's for Bedrock up to 0.62.3 (traceloop/openllmetry
+    /// issue 4449); its others include it.
+    fn is_cached_beside(&self) -> bool {
+        self.name.get() == Some("opentelemetry.instrumentation.bedrock")
+            && version::is_up_to(self.version.get(), Some("0.62.3"))
+    }
 }
 
 /// Returns the objects of a list. Anything else is noted as lost, null in a list too.

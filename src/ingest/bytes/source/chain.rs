@@ -20,6 +20,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const LONGEST_FIRST_LINE: u64 = 1 << 20;
 /// The most logs in a chain; a longer one is cut at its beginning.
 const LONGEST_CHAIN: usize = 32;
+/// The most of reverted turns that are read, in bytes.
+const MOST_REVERTED: u64 = 16 << 20;
 /// The most folders that are searched for one file.
 const MOST_FOLDERS: usize = 20_000;
 
@@ -114,6 +116,9 @@ impl Chain {
                 from: 0,
                 to: middle,
             }];
+            let is_same = (self.spec.is_same)(line, &first);
+            let reverted = is_same.then(|| self.reverted(&mut bytes, end, stamp.len));
+            let end = end + reverted.unwrap_or(Ok(0)).ok()?;
             parts.extend(self.before(&base, &first, seen));
             parts.push(Part {
                 source,
@@ -123,6 +128,20 @@ impl Chain {
             Some(parts)
         };
         part().unwrap_or_default()
+    }
+
+    /// Returns the length of what was reverted between these places, or 0 where it cannot be taken back, is too much or is
+    /// not complete.
+    fn reverted(&self, bytes: &mut Bytes, from: u64, to: u64) -> io::Result<u64> {
+        let len = to.saturating_sub(from);
+        let mut rest = Vec::new();
+        if (1..=MOST_REVERTED).contains(&len) {
+            bytes.seek(SeekFrom::Start(from))?;
+            bytes.take(len).read_to_end(&mut rest)?;
+        }
+        let has_reset = || memmem::find(&rest, self.spec.reset_mark.as_bytes()).is_some();
+        let is_read = rest.ends_with(b"\n") && !has_reset();
+        Ok(if is_read { rest.len() as u64 } else { 0 })
     }
 
     /// Returns the file of this name in the folders of the log at `log`. Links are not followed.

@@ -131,7 +131,10 @@ impl RecordTree {
     pub(super) fn walk(&mut self, leaf: NodeIx) -> BranchChange {
         let walked = self.walked.take().filter(|_| !self.has_later_parents);
         let change = walked.and_then(|walked| self.walk_over(walked, leaf));
-        change.unwrap_or_else(|| self.walk_all(leaf))
+        let change = change.unwrap_or_else(|| self.walk_all(leaf));
+        let newest_first = self.resets.keys().rev();
+        let undone = newest_first.take_while(|ix| !self.is_live(**ix)).count();
+        BranchChange { undone, ..change }
     }
 
     /// Goes from the branch that was walked last to another one; `None`: they have nothing in common.

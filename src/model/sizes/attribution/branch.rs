@@ -39,7 +39,8 @@ impl Attribution {
                 self.anchors.insert(ix);
             }
         }
-        let after = self.resets.last().map_or(0, |reset| reset.request);
+        let newest = self.resets.iter().rev().nth(change.undone);
+        let after = newest.map_or(0, |reset| reset.request);
         self.anchor = self.anchors.range(after..).next_back().copied();
         if let Some(ix) = self.anchor {
             self.attribute_output(ix, tree);

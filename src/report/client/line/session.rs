@@ -78,6 +78,20 @@ impl LineSession {
         })
     }
 
+    /// Adds the prompt of the newest request, as the client says it, where that is newer than the log's.
+    pub(crate) fn add_reported(&mut self, prompt: u64) {
+        let size = Size::Reported {
+            prompt,
+            cached: 0,
+            output: None,
+        };
+        let input = Input {
+            size: Some(size),
+            ..Input::default()
+        };
+        add_said(&mut self.session, &input, self.clock.now);
+    }
+
     /// Returns the session of a log that was looked for, and notes the path of the log. `None`: there is no log, or it is
     /// among the troubles why there is no session.
     pub(crate) fn of_found(
@@ -213,6 +227,12 @@ fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
     let request = Key::of_parts(&["client", "status line"]);
     let usage = match size {
         Size::Estimated(tokens) => Usage::estimated(request, tokens),
+        // The user went back, and no record shows it before the next prompt.
+        Size::Reported { prompt, output, .. }
+            if let Some(turns) = session.turns_since(prompt, output) =>
+        {
+            return session.apply(entry(Event::Rollback { turns }));
+        }
         Size::Reported { prompt, .. } if !is_newer(session, prompt) => return,
         Size::Reported {
             prompt,

@@ -260,3 +260,12 @@ fn definitions_that_a_search_found_are_their_servers() {
         ]
     );
 }
+
+#[test]
+fn two_rollouts_may_be_of_one_thread() {
+    let meta = |id: &str| format!(r#"{{"type":"session_meta","payload":{{"id":"{id}"}}}}"#);
+    let is_same = |base: &str| (base::CHAIN.is_same)(meta("a").as_bytes(), meta(base).as_bytes());
+    assert!(is_same("a"));
+    assert!(!is_same("b"), "a fork");
+    assert!(!(base::CHAIN.is_same)(b"{}", b"{}"));
+}
