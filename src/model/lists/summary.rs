@@ -1,6 +1,7 @@
 //! Summarizes a session for lists: a small value without its items, its requests, and the settings of its agent. A
 //! [`Gauge`](crate::lists::gauge::SessionGauge) adds the settings.
 
+use crate::cost::cache_history::CacheHistory;
 use crate::cost::calls::Calls;
 use crate::cost::counts::SessionCounts;
 use crate::cost::spending::SessionSpending;
@@ -177,6 +178,7 @@ pub(crate) struct CacheFacts {
     pub(crate) minutes: Option<u8>,
     /// True if the provider has kept prompts for as long as it promises.
     pub(crate) is_steady: bool,
+    pub(crate) seen: CacheHistory,
 }
 
 impl Session {
@@ -235,6 +237,7 @@ impl Session {
                 sent,
                 minutes,
                 is_steady: clock.is_steady(),
+                seen: CacheHistory::of(self, requests.len()),
             }),
             turn_end: self
                 .resets()
