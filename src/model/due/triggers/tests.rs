@@ -66,7 +66,7 @@ fn session(prompt: u64, meta: Meta, items: Vec<crate::event::NewItem>) -> Sessio
     session_by(rules, prompt, meta, items)
 }
 
-/// The same by other rules.
+/// A session like that by other rules.
 fn session_by(rules: Rules, prompt: u64, meta: Meta, items: Vec<crate::event::NewItem>) -> Session {
     let mut session = Session::new("tested", Arc::new(rules));
     session.coverage = Coverage::Whole;
