@@ -1,5 +1,5 @@
-//! What the requests of a session have shown of its provider's prompt cache: when a prompt was lost, how often the state was
-//! predicted wrongly, and which part of a prompt is read after a compaction.
+//! Computes from the requests of a session what its provider's prompt cache did: when a prompt was lost, how often the
+//! state was predicted wrongly, and which part of a prompt is read after a compaction.
 
 use crate::history::{Request, RequestIx};
 use crate::session::{Coverage, Session};
