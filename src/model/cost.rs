@@ -1,5 +1,6 @@
 //! The cost of a session: its calls and tools, the tokens that were sent again, and the money.
 
+pub mod cache_history;
 pub mod calls;
 pub mod carried;
 pub mod clearing;

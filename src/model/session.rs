@@ -3,6 +3,7 @@
 //! before it folds them.
 
 mod answers;
+mod cleared;
 pub mod context;
 mod forgotten;
 pub(crate) mod growth;
@@ -165,6 +166,7 @@ impl Session {
         if let Some(model) = usage.model.take() {
             self.use_model(&model);
         }
+        self.leave_cleared(&usage, at);
         if self.state.report(usage, place, at) == ReportOrder::First {
             self.note_beginning();
             self.note_price();

@@ -23,7 +23,7 @@ mod unread;
 
 use crate::sizes::pictures::Pictures;
 pub use crate::sizes::thinking::Thinking;
-pub use cache::CacheRow;
+pub use cache::{CacheMisses, CacheRow};
 pub use catalogue::{Catalogue, ModelAt};
 pub use client_status::{Breakdown, ClientCompaction, ClientStatus, without_window};
 pub use count_rule::{Base, CountRule};
@@ -70,6 +70,9 @@ pub struct Rules {
     /// The times for which prompts are kept in caches; the first row that matches holds.
     #[serde(default)]
     pub cache: Vec<CacheRow>,
+    /// How often the cache of an agent's prompts was predicted wrongly, by the agent's id.
+    #[serde(default)]
+    pub misses: BTreeMap<String, CacheMisses>,
     /// The usual size of a compaction's summary, in tokens; 0: not known.
     #[serde(default)]
     pub summary: u64,
@@ -209,6 +212,7 @@ impl Rules {
         }
         self.tokenizer.extend(own.tokenizer);
         self.replace_pictures.extend(own.replace_pictures);
+        self.misses.extend(own.misses);
         self.proven.extend(own.proven);
         self.refused.extend(own.refused);
         let named = self

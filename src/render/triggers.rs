@@ -2,10 +2,10 @@
 
 use super::clock::Clock;
 use super::number::{short, tokens, usd};
-use model::due::prompt_cache::{CacheState, MissReason, NextPrompt};
+use model::due::prompt_cache::{CacheState, MissReason, NextPrompt, PromptCache};
 use model::due::triggers::{ChangedRule, NextTrigger, changed_rule};
 use model::session::Session;
-use model::window::TriggerKind;
+use model::window::{CacheMisses, TriggerKind};
 
 /// Returns the words after `compacts` for a trigger: `at 14:52 if nobody types`. `None`: it does not compact by itself.
 pub fn when(next: &NextTrigger, clock: &Clock) -> Option<String> {
@@ -106,10 +106,30 @@ pub fn cache(state: CacheState, clock: &Clock) -> String {
     }
 }
 
+/// Returns how often a prompt was predicted to be in the cache and was not: `failed 1 of 38 here, 0.6 % with this agent`.
+/// `None`: it is not predicted to be there, or nothing is known of it.
+pub fn cache_failures(cache: &PromptCache, state: CacheState) -> Option<String> {
+    let (here, elsewhere) = (cache.here, cache.elsewhere);
+    let here = (here.predicted > 0).then(|| format!("{} of {} here", here.lost, here.predicted));
+    let elsewhere = elsewhere.filter(|elsewhere| elsewhere.predicted > 0);
+    let elsewhere = elsewhere.map(|CacheMisses { predicted, lost }| {
+        let share = f64::from(lost) / f64::from(predicted);
+        format!("{:.1} % with this agent", share * 100.0)
+    });
+    let known: Vec<String> = here.into_iter().chain(elsewhere).collect();
+    let is_predicted = !matches!(state, CacheState::Cold(..)) && !known.is_empty();
+    is_predicted.then(|| format!("failed {}", known.join(", ")))
+}
+
 /// Describes the state of the prompt in the cache for a line that may be shown for long before it is written again:
-/// `cache until 14:58`, `cache cold`.
-pub fn cache_in_short(state: CacheState, clock: &Clock) -> String {
+/// `cache until 14:58`, `cache cold`. Failures are part of it only where there were some in this session.
+pub fn cache_in_short(cache: &PromptCache, state: CacheState, clock: &Clock) -> String {
+    let CacheMisses { predicted, lost } = cache.here;
     match state {
+        CacheState::Warm(until) if lost > 0 => {
+            let until = clock.time(until);
+            format!("cache until {until}, failed {lost} of {predicted}")
+        }
         CacheState::Warm(until) => format!("cache until {}", clock.time(until)),
         CacheState::Open(_) => "cache ?".to_owned(),
         CacheState::Cold(..) => "cache cold".to_owned(),

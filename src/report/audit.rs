@@ -20,7 +20,7 @@ use anyhow::{Result, bail};
 use first::{FirstPredictions, Firsts};
 use ingest::log::LogFile;
 use ingest::log::reader::read_whole;
-use model::due::prompt_cache::{self, CachePoint};
+use model::cost::cache_history::{self, CachePoint};
 use model::event::{Conversation, Key};
 use model::outlook::estimators::{self, Decision, Estimator, Prediction};
 use model::outlook::forecast::{BacktestSummary, Point, backtest};
@@ -231,7 +231,7 @@ fn replay_one(
             let (key, model) = name(decision.request);
             (key, model, decision)
         });
-        let caches = prompt_cache::backtest(session).into_iter();
+        let caches = cache_history::backtest(session).into_iter();
         let caches = caches.map(|point| (session.requests()[point.request].key(), point));
         ReplayResult {
             caches: caches.collect(),

@@ -303,8 +303,8 @@ fn the_forecast_is_held_against_compactions_that_took_place() {
     });
     write(folder.path(), "a.jsonl", &format!("{log}{boundary}\n"));
     let forecast = audit(&[], folder.path())["forecast"].clone();
-    assert_eq!(forecast["points"], 4);
-    for before in ["5", "10", "20", "40"] {
+    assert_eq!(forecast["points"], 5);
+    for before in ["3", "5", "10", "20", "40"] {
         assert_eq!(forecast["at"][before]["points"], 1, "{before}");
     }
     // A fork that repeats the compaction adds nothing.

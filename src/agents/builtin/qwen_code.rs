@@ -7,7 +7,7 @@
 //! records of 0.21:
 //!
 //! * Several lines may contain one record, in parts: the same uuid adds to what is there.
-//! * Old results leave a prompt without a record; see `cleared`.
+//! * Old results leave a prompt without a record, by a rule of `models.toml`.
 //! * A rewind is a record whose parent lies further back; all since is left. Titles and the like are
 //!   written again every 32 KiB, with new ids: links, nothing more.
 //! * `chat_compression` holds the whole new history: a summary, the model's answer to it, which the
@@ -52,13 +52,11 @@ use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-mod cleared;
 mod items;
 mod record;
 mod settings;
 #[cfg(test)]
 mod tests;
-use cleared::SentResults;
 use items::{Author, items};
 use record::{AboutAgent, Content, Payload, Record, Sizes};
 
@@ -155,7 +153,6 @@ struct Branch {
     to_send: Vec<(Vec<Key>, Key)>,
     /// Results that a compression left to be sent, though its history does not hold them.
     left_to_send: Vec<Key>,
-    results: SentResults,
 }
 
 impl Decoder for QwenCodeDecoder {
@@ -275,7 +272,6 @@ impl Branch {
         } else if let (Some(last), Parent::Key(key)) = (self.last, parent)
             && key != last
         {
-            self.results = SentResults::default();
             let rewound = true;
             out.emit(Event::Leaf { key, rewound });
         }
@@ -348,9 +344,6 @@ impl Branch {
         }
         let model = self.meta.model.clone();
         let usage = report.and_then(|numbers| numbers.usage(request, model));
-        if let Some(usage) = &usage {
-            self.results.reported(usage, out);
-        }
         out.node(node);
         if let Some(usage) = usage {
             out.usage(usage);
@@ -365,7 +358,6 @@ impl Branch {
         };
         node.part = Part::Result;
         node.items = items(message, Author::Tool, out);
-        self.results.add(&node.items);
         let calls = node.items.iter().filter_map(|item| item.call);
         self.to_send
             .extend(node.key.map(|key| (calls.collect(), key)));
@@ -446,7 +438,6 @@ impl Branch {
         };
         self.request = None;
         self.unanswered = None;
-        self.results = SentResults::default();
         // Where the history ends with a call, its result is sent next.
         let last = payload.compressed_history.last();
         let last = last.filter(|content| content.role.get() == Some("model"));

@@ -1,6 +1,7 @@
 //! Summarizes a session for lists: a small value without its items, its requests, and the settings of its agent. A
 //! [`Gauge`](crate::lists::gauge::SessionGauge) adds the settings.
 
+use crate::cost::cache_history::CacheHistory;
 use crate::cost::calls::Calls;
 use crate::cost::counts::SessionCounts;
 use crate::cost::spending::SessionSpending;
@@ -177,6 +178,7 @@ pub(crate) struct CacheFacts {
     pub(crate) minutes: Option<u8>,
     /// True if the provider has kept prompts for as long as it promises.
     pub(crate) is_steady: bool,
+    pub(crate) seen: CacheHistory,
 }
 
 impl Session {
@@ -235,6 +237,7 @@ impl Session {
                 sent,
                 minutes,
                 is_steady: clock.is_steady(),
+                seen: CacheHistory::of(self, requests.len()),
             }),
             turn_end: self
                 .resets()
@@ -266,7 +269,9 @@ impl Session {
             }
             let of = &self.items()[item.0];
             if row.is_some_and(|row| is_clearable(of, row)) {
-                results.push((item.1, u64::from(of.size.chars)));
+                let characters = u64::from(of.size.chars);
+                let stays = row.map_or(0, |row| row.stays);
+                results.push((leaving(item.1, characters, stays), characters));
             }
         }
         let old = row.and_then(|row| {
@@ -334,11 +339,19 @@ fn excess(old: &[(u64, u64)], all: u64, most: u64) -> Option<u64> {
     (all > most && tokens > 0).then_some(tokens)
 }
 
+/// Returns the tokens of a result that leave where so many of its characters stay.
+fn leaving(tokens: u64, characters: u64, stays: u64) -> u64 {
+    match characters.checked_sub(stays) {
+        Some(gone) if stays > 0 => (tokens as f64 * gone as f64 / characters as f64) as u64,
+        Some(_) => tokens,
+        None => 0,
+    }
+}
+
 fn is_clearable(item: &Item, row: &OtherTrigger) -> bool {
-    let is_named = |tool: &str| row.tools.iter().any(|named| named == tool);
     item.role == Role::Tool
         && item.kind == Kind::ToolResult
-        && item.tool.as_deref().is_some_and(is_named)
+        && item.tool.as_deref().is_some_and(|tool| row.clears(tool))
 }
 
 /// Returns the facts that a log names of its session, with names as long as they are kept.

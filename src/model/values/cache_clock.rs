@@ -60,6 +60,8 @@ pub(crate) struct CacheClock {
     minutes: Option<u8>,
     /// Its prompt, in tokens; `None`: the next one does not go on with it.
     prompt: Option<u64>,
+    /// The times from which on the provider kept a prompt anew, without a request of the conversation.
+    renewals: Vec<Timestamp>,
     /// True if anything was ever read from the cache.
     has_cache: bool,
     steadiness: CacheReliability,
@@ -108,9 +110,16 @@ impl CacheClock {
 
     /// Notes that the provider keeps the newest prompt from this time on.
     pub(crate) fn renew(&mut self, at: Option<Timestamp>) {
-        if self.newest.is_some() {
-            self.newest = self.newest.max(at);
+        if self.newest.is_some() && self.newest < at {
+            self.newest = at;
+            self.renewals.extend(at);
         }
+    }
+
+    /// Returns the last time until then from which on the provider kept a prompt anew.
+    pub(crate) fn renewed(&self, until: Timestamp) -> Option<Timestamp> {
+        let before = self.renewals.partition_point(|at| *at <= until);
+        self.renewals[..before].last().copied()
     }
 
     /// Takes in that a request was answered, and returns how it was sent. A clock that goes backwards shows nothing:

@@ -21,6 +21,16 @@ pub struct CacheRow {
     pub source: String,
 }
 
+/// How often prompts that were predicted to be in a cache were not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheMisses {
+    /// The number of prompts that were predicted to be in the cache.
+    pub predicted: u32,
+    /// The number of those that were not.
+    pub lost: u32,
+}
+
 impl CacheRow {
     /// Returns the longest time for which prompts are kept, in seconds.
     pub fn most(&self) -> u32 {

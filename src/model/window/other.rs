@@ -53,7 +53,7 @@ pub struct OtherTrigger {
     #[serde(default)]
     pub least: u64,
     /// Of `idle`: the share of the cache's life after which it comes. Of `background`: the share of the window, without
-    /// `reserve`, from which on the summary is made.
+    /// `reserve`, from which on the summary is made. Of `clearing`: the share of the window that is in use at least.
     #[serde(default)]
     pub share: f64,
     /// Tokens of the window that do not count, for `background`.
@@ -64,9 +64,15 @@ pub struct OtherTrigger {
     /// The pause after which results are left out, in seconds.
     #[serde(default)]
     pub pause: u32,
-    /// Tools whose results are left out.
+    /// Tools whose results are left out; `*` means all.
     #[serde(default)]
     pub tools: Vec<String>,
+    /// Patterns of the models with which they are left out; empty: all.
+    #[serde(default)]
+    pub ids: Vec<String>,
+    /// The characters that stay of each of them.
+    #[serde(default)]
+    pub stays: u64,
     /// The least number of their results.
     #[serde(default)]
     pub results: usize,
@@ -76,12 +82,22 @@ pub struct OtherTrigger {
     /// The characters of all their results above which the oldest are left out, until half of that is left; 0: any.
     #[serde(default)]
     pub characters: u64,
+    /// True if no record says that results were left out.
+    #[serde(default)]
+    pub unlogged: bool,
     /// The hashes that the agent compares, by model, of which the first that matches holds: for `model-change`.
     #[serde(default)]
     pub hashes: Vec<(String, String)>,
     /// The source of these numbers; optional in the user's own table.
     #[serde(default)]
     pub source: String,
+}
+
+impl OtherTrigger {
+    /// Returns true if results of a tool are left out.
+    pub(crate) fn clears(&self, tool: &str) -> bool {
+        self.tools.iter().any(|named| named == tool || named == "*")
+    }
 }
 
 /// The settings of an agent about compactions for other reasons than the size. `None`: as usual.

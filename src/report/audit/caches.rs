@@ -1,7 +1,7 @@
 //! Counts how often the next request confirmed the predicted state of the prompt cache.
 
 use crate::output::document::{Row, Section, Table};
-use model::due::prompt_cache::CachePoint;
+use model::cost::cache_history::CachePoint;
 use render::or_none;
 use serde::Serialize;
 use std::collections::BTreeMap;

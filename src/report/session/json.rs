@@ -5,14 +5,13 @@ use crate::output::json::part::part;
 use crate::output::redact::OmittedCounts;
 use crate::percent;
 use jiff::Timestamp;
+use model::cost::cache_history::{ColdReturn, cold_returns};
 use model::cost::calls::Calls as CallNames;
 use model::cost::carried::CarriedCost;
 use model::cost::clearing::{Clearing, clearings};
 use model::cost::repeats::{Repeats, repeats};
 use model::cost::tools::{Server, Tool, servers, tools};
-use model::due::prompt_cache::{
-    ColdReturn, MissReason, NextPrompt, Prompt, PromptCache, cold_returns,
-};
+use model::due::prompt_cache::{MissReason, NextPrompt, Prompt, PromptCache};
 use model::due::triggers::NextTrigger;
 use model::event::CauseSource;
 use model::lists::gauge::SessionGauge;
@@ -197,9 +196,18 @@ part! { CachePart(cache: &PromptCache, next: &NextPrompt, now: Timestamp) {
     sent_at: Timestamp = cache.sent,
     seconds: u32 = cache.life.seconds,
     source: &'static str = cache.life.source.name(),
+    failed: FailedPart = FailedPart::new(cache),
     // The next request's prompt as it is now, without its answer.
     warm: PromptPart = PromptPart::new(&next.warm),
     cold: PromptPart = PromptPart::new(&next.cold),
+}}
+
+// How often a prompt was predicted to be in the cache and was not, in this session and with this agent.
+part! { FailedPart(cache: &PromptCache) {
+    predicted: u32 = cache.here.predicted,
+    lost: u32 = cache.here.lost,
+    agent_predicted?: u32 = cache.elsewhere.map(|elsewhere| elsewhere.predicted),
+    agent_lost?: u32 = cache.elsewhere.map(|elsewhere| elsewhere.lost),
 }}
 
 // `written`: tokens that are read anew.

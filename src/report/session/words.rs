@@ -3,8 +3,8 @@
 use super::Report;
 use crate::output::document::Line;
 use model::Source;
+use model::cost::cache_history::cold_returns;
 use model::cost::tools::Server;
-use model::due::prompt_cache::cold_returns;
 use model::outlook::forecast::NoForecast;
 use model::outlook::whatif::{RuleOwner, WhatIf, what_if};
 use model::session::context::Context;
@@ -79,8 +79,10 @@ pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
         let state = cache.state(clock.now);
         let next = triggers::next_prompt(&report.gauge.next_prompt(clock.now), state);
         let source = cache.life.source.name();
+        let failed = triggers::cache_failures(&cache, state);
+        let failed = failed.map_or_else(String::new, |failed| format!("; {failed}"));
         lines.push(format!(
-            "{} ({source}): {next}",
+            "{} ({source}{failed}): {next}",
             triggers::cache(state, clock)
         ));
     }

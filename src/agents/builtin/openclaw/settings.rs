@@ -4,7 +4,7 @@
 
 use super::super::pi::of_providers;
 use formats::settings::{Layers, Settings, SettingsFile, reserved_tokens};
-use model::window::Overrides;
+use model::window::{OtherSettings, Overrides};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -59,8 +59,61 @@ fn read(files: &[&[u8]]) -> Overrides {
         models,
         window_at_most: layers.tokens("/agents/defaults/contextTokens"),
         compaction: layers.compaction("/agents/defaults/compaction/enabled"),
+        others: pruning(&layers),
         ..Overrides::default()
     }
+}
+
+/// Returns the settings about old results that are cut after a pause. Without a setting they are cut after an hour where the
+/// user signs in at Anthropic, by a profile without an API key.
+fn pruning(layers: &Layers) -> OtherSettings {
+    let text = |name: &str| {
+        let path = format!("/agents/defaults/contextPruning/{name}");
+        layers.find(&path, |value: &Value| value.as_str().map(str::to_owned))
+    };
+    let of_mode = text("mode").map(|mode| mode == "cache-ttl");
+    let mut signs_in = false;
+    layers.each("/auth/profiles", |all| {
+        let profiles = all.as_object().into_iter().flatten();
+        signs_in |= profiles.into_iter().any(|(_, profile)| {
+            let is = |key: &str, values: &[&str]| {
+                let value = profile.get(key).and_then(Value::as_str);
+                value.is_some_and(|value| values.contains(&value))
+            };
+            is("provider", &["claude-cli"])
+                || is("provider", &["anthropic"]) && is("mode", &["oauth", "token"])
+        });
+    });
+    let pause = match (text("ttl"), of_mode) {
+        (Some(ttl), _) => seconds(&ttl),
+        (None, Some(true)) => Some(UNSET_PAUSE),
+        (None, _) => None,
+    };
+    let clearing = of_mode.or(signs_in.then_some(true));
+    OtherSettings {
+        clearing,
+        clearing_pause: pause.filter(|_| clearing == Some(true)),
+        from: clearing.map_or("", |_| CONFIG),
+        ..OtherSettings::default()
+    }
+}
+
+/// The pause where the mode is set, and no time, in seconds.
+const UNSET_PAUSE: u32 = 300;
+
+/// Returns the seconds of a time such as `1h`; without a unit it is in minutes.
+fn seconds(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..)? {
+        "s" => 1.0,
+        "" | "m" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
+        _ => return None,
+    };
+    let number: f64 = digits.trim().parse().ok()?;
+    (number > 0.0).then_some((number * unit) as u32)
 }
 
 #[cfg(test)]
@@ -120,5 +173,38 @@ mod tests {
         let capped = read(&[b"{\"agents\":{\"defaults\":{\"contextTokens\":100000}}}"]);
         assert_eq!(capped.window_at_most, Some(100_000));
         assert!(read(&[b"{agents:{}}"]).is_empty());
+    }
+
+    #[test]
+    fn old_results_are_cut_after_a_pause_with_a_sign_in_at_anthropic() {
+        let of = |text: &str| {
+            let set = read(&[text.as_bytes()]).others;
+            (set.clearing, set.clearing_pause)
+        };
+        let profile = |provider: &str, mode: &str| {
+            format!(
+                r#"{{"auth":{{"profiles":{{"a":{{"provider":"{provider}","mode":"{mode}"}}}}}}}}"#
+            )
+        };
+        assert_eq!(of(&profile("anthropic", "oauth")), (Some(true), None));
+        assert_eq!(of(&profile("claude-cli", "oauth")), (Some(true), None));
+        // The server does it with an API key, by a rule of its own.
+        assert_eq!(of(&profile("anthropic", "api_key")), (None, None));
+        assert_eq!(of(&profile("openai", "oauth")), (None, None));
+        let set = |text: &str| {
+            of(&format!(
+                r#"{{"agents":{{"defaults":{{"contextPruning":{{{text}}}}}}}}}"#
+            ))
+        };
+        assert_eq!(set(r#""mode":"off","ttl":"1h""#), (Some(false), None));
+        assert_eq!(set(r#""mode":"cache-ttl""#), (Some(true), Some(300)));
+        for (ttl, seconds) in [("90s", 90), ("30", 1_800), ("1.5h", 5_400)] {
+            let text = format!(r#""mode":"cache-ttl","ttl":"{ttl}""#);
+            assert_eq!(set(&text), (Some(true), Some(seconds)), "{ttl}");
+        }
+        assert_eq!(
+            set(r#""mode":"cache-ttl","ttl":"soon""#),
+            (Some(true), None)
+        );
     }
 }

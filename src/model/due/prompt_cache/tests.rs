@@ -1,9 +1,10 @@
 use super::*;
+use crate::cost::cache_history::{backtest, cold_returns};
 use crate::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Reset,
     RetainedItems, Usage,
 };
-use crate::session::Coverage;
+use crate::session::{Coverage, Session};
 use crate::testing::new_item;
 use crate::window::{ClientStatus, Overrides, Rules};
 use crate::{Kind, LeaveReason, Role};
@@ -19,6 +20,9 @@ seconds = 300
 ids = ["loose"]
 seconds = 300
 most = 3_600
+
+[misses]
+tested = { predicted = 200, lost = 3 }
 
 [[price]]
 ids = ["five*"]
@@ -240,20 +244,13 @@ fn returns_to_a_cold_cache_are_counted() {
 
 #[test]
 fn the_first_requests_after_compactions_and_switches_are_predicted() {
-    let compact = || {
-        Event::Reset(Box::new(Reset::new(
-            LeaveReason::Compaction,
-            Cause::Manual,
-            RetainedItems::Nothing,
-        )))
-    };
     let model = |name: &str| Event::Meta(Box::new(Meta::of_model(Some(name.into()))));
     let log = Log::of("five")
         .asks(0, 5, 20_000, five(0, 20_000))
         .asks(10, 5, 50_000, five(20_000, 30_000))
-        .event(60, compact())
+        .event(60, compacts())
         .asks(70, 5, 24_000, five(12_000, 12_000))
-        .event(80, compact())
+        .event(80, compacts())
         // Nothing but what sessions share.
         .asks(900, 5, 24_000, five(3_000, 21_000))
         .event(910, model("other"))
@@ -270,6 +267,70 @@ fn the_first_requests_after_compactions_and_switches_are_predicted() {
         ]
     );
     assert_eq!(cold_returns(&log.0), []);
+}
+
+fn compacts() -> Event {
+    Event::Reset(Box::new(Reset::new(
+        LeaveReason::Compaction,
+        Cause::Manual,
+        RetainedItems::Nothing,
+    )))
+}
+
+#[test]
+fn wrong_predictions_of_warm_are_counted() {
+    let log = Log::of("five")
+        .asks(0, 5, 50_000, five(0, 50_000))
+        .asks(60, 5, 50_100, five(50_000, 100))
+        .asks(120, 5, 50_200, five(0, 50_200))
+        // This one was to be cold.
+        .asks(900, 5, 50_300, five(0, 50_300));
+    let cache = log.0.gauge().prompt_cache().expect("a cache");
+    let counts = |it: CacheMisses| (it.predicted, it.lost);
+    assert_eq!(counts(cache.here), (2, 1));
+    assert_eq!(cache.elsewhere.map(counts), Some((200, 3)));
+}
+
+#[test]
+fn what_is_read_after_a_compaction_is_measured() {
+    let read = |log: &Log, seconds| {
+        let used = log.0.context().used;
+        used.saturating_sub(log.0.gauge().next_prompt(at(seconds)).cold.written)
+    };
+    // Between what the first request read and its whole prompt.
+    let log = Log::of("five")
+        .asks(0, 5, 20_000, five(8_000, 12_000))
+        .asks(10, 5, 50_000, five(20_000, 30_000))
+        .event(60, compacts());
+    assert_eq!(read(&log, 70), 14_000.min(log.0.context().used));
+    // As much as after the compaction before.
+    let log = log
+        .asks(70, 5, 24_000, five(11_000, 13_000))
+        .asks(80, 5, 60_000, five(24_000, 36_000))
+        .event(90, compacts());
+    assert_eq!(read(&log, 100), 11_000);
+    assert_eq!(read(&log, 400), 0);
+}
+
+#[test]
+fn a_renewal_shortens_the_pause() {
+    let log = |renewed: bool| {
+        let log = Log::of("five").asks(0, 5, 50_000, five(0, 50_000));
+        let log = if renewed {
+            log.event(250, Event::CacheRenewed)
+        } else {
+            log
+        };
+        log.asks(500, 5, 50_100, five(0, 50_100))
+    };
+    let predicted = |log: &Log| backtest(&log.0).first().and_then(|it| it.predicted);
+    // Nothing was ever read: the log shows no cache.
+    assert_eq!(predicted(&log(true)), None);
+    let read = |renewed| log(renewed).asks(510, 5, 50_200, five(50_100, 100));
+    assert_eq!(predicted(&read(true)), Some(true));
+    assert_eq!(predicted(&read(false)), Some(false));
+    assert_eq!(cold_returns(&read(true).0), []);
+    assert_eq!(cold_returns(&read(false).0).len(), 1);
 }
 
 #[test]

@@ -63,6 +63,11 @@ fn at(seconds: i64) -> Timestamp {
 /// A session with a prompt of this size that is kept for an hour.
 fn session(prompt: u64, meta: Meta, items: Vec<crate::event::NewItem>) -> Session {
     let rules: Rules = toml::from_str(RULES).expect("rules");
+    session_by(rules, prompt, meta, items)
+}
+
+/// A session like that by other rules.
+fn session_by(rules: Rules, prompt: u64, meta: Meta, items: Vec<crate::event::NewItem>) -> Session {
     let mut session = Session::new("tested", Arc::new(rules));
     session.coverage = Coverage::Whole;
     let node = Node::new(Some(Key::of("said")), Part::Input, items);
@@ -262,6 +267,38 @@ fn old_results_are_left_out_after_a_pause() {
     assert_eq!(all[0].at, Some(at(3_900)));
     let size = all[0].size.expect("a size");
     assert!((20_000..23_000).contains(&size), "{size}");
+}
+
+#[test]
+fn old_results_are_cut_above_a_share_of_the_window() {
+    let of = |change: fn(&mut OtherTrigger)| {
+        let result = |tokens| crate::event::NewItem {
+            tool: Some("Any".into()),
+            ..new_item(Role::Tool, Kind::ToolResult, tokens)
+        };
+        let items = [10_000, 500, 12_000].map(result).to_vec();
+        let mut rules: Rules = toml::from_str(RULES).expect("rules");
+        for row in &mut rules.trigger {
+            row.usual |= row.kind == TriggerKind::Clearing;
+            (row.results, row.least, row.tools) = (0, 0, vec!["*".to_owned()]);
+            row.stays = 4_000;
+            if row.kind == TriggerKind::Clearing {
+                change(row);
+            }
+        }
+        let session = session_by(rules, 23_000, Meta::default(), items);
+        let all = other(&session.gauge(), at(60));
+        let mut all = all.into_iter();
+        let clearing = all.find(|next| next.kind == TriggerKind::Clearing);
+        clearing.and_then(|next| next.size)
+    };
+    // Of 40,000 characters 4,000 stay, and of 2,000 all.
+    let size = of(|_| ()).expect("a size");
+    assert!((9_000..9_700).contains(&size), "{size}");
+    assert!(of(|row| row.share = 0.02).is_some());
+    assert_eq!(of(|row| row.share = 0.03), None);
+    assert!(of(|row| row.ids = vec!["ol*".to_owned()]).is_some());
+    assert_eq!(of(|row| row.ids = vec!["new*".to_owned()]), None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The numbers of requests before a compaction at which the backtest forecasts it.
-pub const BEFORE: [usize; 4] = [5, 10, 20, 40];
+pub const BEFORE: [usize; 5] = [3, 5, 10, 20, 40];
 
 /// A forecast from before a compaction, and what happened.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Point {
     pub turns: Band,
 }
 
-/// Forecasts every past automatic compaction of a session from 5, 10, 20 and 40 requests before it,
+/// Forecasts every past automatic compaction of a session from 3, 5, 10, 20 and 40 requests before it,
 /// with what was known then: the reports so far, the earlier epochs, the trigger without this and later
 /// compactions. Points for which there was no forecast, or less than one step had been seen, are left
 /// out.

@@ -6,6 +6,7 @@
 
 use super::course::GrowthHistory;
 use super::{RetentionRule, kept_by_own_rule, limits, seen};
+use crate::cost::cache_history::CacheHistory;
 use crate::cost::tools::server_of;
 use crate::event::Surcharges;
 use crate::history::ItemIx;
@@ -84,6 +85,8 @@ struct Inputs<'a> {
     kept_seconds: u32,
     /// The newest prompt, which a cache may have.
     cached: u64,
+    /// The tokens that the cache has of a prompt after a compaction; 0 where nothing was ever cached.
+    prefix: u64,
 }
 
 /// Returns what the user can do in this state, nothing first, and what would follow. `marked` are the marked items in
@@ -109,6 +112,13 @@ pub fn outlooks(
         price: model.and_then(|id| session.rules().price_of(session.model_at(id))),
         kept_seconds: u32::from(minutes) * 60,
         cached: newest.map_or(0, |request| request.prompt),
+        prefix: if session.cache_clock().has_cache() {
+            let seen = CacheHistory::of(session, snapshot.requests);
+            let system = snapshot.context.role(Role::System).tokens;
+            seen.prefix.unwrap_or(system)
+        } else {
+            0
+        },
     };
     let mut all = vec![of.nothing()];
     all.extend(of.resets());
@@ -168,10 +178,13 @@ impl Inputs<'_> {
         let mut all = Vec::new();
         if after < self.used() {
             let usd = self.compaction_usd(summary);
-            all.push(self.reset(UserAction::Compact, after, usd));
+            // The request that makes the summary renews the prefix.
+            let next_usd = self.prompt_usd(after, self.prefix.min(after));
+            all.push(self.reset(UserAction::Compact, after, usd, next_usd));
         }
         let prefix = course.prefix.min(self.used());
-        all.push(self.reset(UserAction::Clear, prefix, Some(0.0)));
+        let next_usd = self.next_usd(prefix, self.prefix);
+        all.push(self.reset(UserAction::Clear, prefix, Some(0.0), next_usd));
         all
     }
 
@@ -186,7 +199,13 @@ impl Inputs<'_> {
         left.get(left.len() / 2).copied()
     }
 
-    fn reset(&self, action: UserAction, size: u64, usd: Option<f64>) -> Outlook {
+    fn reset(
+        &self,
+        action: UserAction,
+        size: u64,
+        usd: Option<f64>,
+        next_usd: Option<f64>,
+    ) -> Outlook {
         let context = Context {
             used: size,
             own: None,
@@ -198,8 +217,7 @@ impl Inputs<'_> {
             trigger: self.trigger(),
             forecast: self.forecast(context, self.trigger()),
             usd,
-            // The prompt after it is another one.
-            next_usd: self.prompt_usd(size, 0),
+            next_usd,
         }
     }
 

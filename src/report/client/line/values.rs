@@ -137,7 +137,6 @@ impl Values {
 
     /// Returns the values of a session of a list, of which no items are known.
     pub fn of_gauge(gauge: &SessionGauge, agent: &'static str, clock: &Clock) -> Values {
-        let cache = gauge.prompt_cache().map(|cache| cache.state(clock.now));
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Values {
             signs: Signs::of(gauge),
@@ -154,9 +153,13 @@ impl Values {
                 &model::due::triggers::other(gauge, clock.now),
                 clock,
             ),
-            cache: cache.map(|state| {
-                let [long, short] = [triggers::cache, triggers::cache_in_short];
-                [long(state, clock), short(state, clock)]
+            cache: gauge.prompt_cache().map(|cache| {
+                let state = cache.state(clock.now);
+                let long = triggers::cache(state, clock);
+                let failed = triggers::cache_failures(&cache, state);
+                let failed = failed.map_or_else(String::new, |failed| format!(" ({failed})"));
+                let short = triggers::cache_in_short(&cache, state, clock);
+                [long + &failed, short]
             }),
             version: owned(gauge.meta.version.as_deref()),
             project: gauge.project().to_owned(),

@@ -84,17 +84,20 @@ impl<'a> OtherCauses<'a> {
         Some(vec![strong(format!("{or} {when}"))])
     }
 
-    /// Returns `cache warm until 14:58, next request $0.24, cold $2.31`.
+    /// Returns `cache warm until 14:58, next request $0.24, cold $2.31, failed 1 of 38 here`.
     fn cache(&self) -> Option<Pieces> {
-        let state = self.gauge.prompt_cache()?.state(self.clock.now);
+        let cache = self.gauge.prompt_cache()?;
+        let state = cache.state(self.clock.now);
         let cost = words::next_prompt(&self.gauge.next_prompt(self.clock.now), state);
         let tone = match state {
             CacheState::Cold(..) => Tone::Warn,
             CacheState::Warm(_) | CacheState::Open(_) => Tone::Text,
         };
+        let failed = words::cache_failures(&cache, state);
+        let failed = failed.map_or_else(String::new, |failed| format!(", {failed}"));
         Some(vec![
             piece(words::cache(state, &self.clock), tone),
-            quiet(format!(", {cost}")),
+            quiet(format!(", {cost}{failed}")),
         ])
     }
 

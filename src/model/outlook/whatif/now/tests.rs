@@ -84,3 +84,38 @@ fn an_earlier_trigger_leaves_fewer_requests() {
     assert!(requests(&earlier) < requests(&all[0]));
     assert!(earlier.trigger < all[0].trigger && earlier.size == all[0].size);
 }
+
+/// The request that makes a summary keeps the prefix in the cache; a new start finds it where it was warm.
+#[test]
+fn the_prefix_is_read_after_a_compaction() {
+    let log = |cached| {
+        let usage = |n, prompt, cached| {
+            let usage = crate::event::Usage {
+                cached,
+                ..crate::event::Usage::reported(crate::event::Key::of_number("r", n), prompt)
+            };
+            crate::event::Event::Usage(Box::new(usage))
+        };
+        Log::new()
+            .model("dear")
+            .event(usage(0, 20_000, cached))
+            .result("a", "Read", 60_000)
+            .event(usage(1, 80_000, 0))
+            .session
+    };
+    let next = |session: &Session, action, cache| {
+        let all = of(session, &[], cache);
+        let outlook = found(&all, |it| *it == action);
+        outlook.next_usd.expect("a price")
+    };
+    let (none, some) = (log(0), log(10_000));
+    for (action, cache) in [
+        (UserAction::Compact, Cache::Cold),
+        (UserAction::Clear, Cache::Warm),
+    ] {
+        let [without, with] = [&none, &some].map(|it| next(it, action.clone(), cache));
+        assert!(with < without, "{action:?}: {with} of {without}");
+    }
+    let [without, with] = [&none, &some].map(|it| next(it, UserAction::Clear, Cache::Cold));
+    assert_eq!(with, without);
+}

@@ -1,0 +1,170 @@
+//! Tool results that an agent leaves out of a prompt by its rule, without a record of it. It is seen when a prompt is smaller
+//! than the one before.
+
+use super::Session;
+use crate::event::{Key, Usage};
+use crate::window::{OtherTrigger, TriggerKind};
+use crate::{Kind, LeaveReason};
+use jiff::Timestamp;
+
+/// The most characters that a token of results has.
+const PER_TOKEN: u64 = 12;
+
+impl Session {
+    /// Takes out of the context what a reported prompt does not hold any more.
+    pub(super) fn leave_cleared(&mut self, usage: &Usage, at: Option<Timestamp>) {
+        if let Some(calls) = self.cleared(usage, at) {
+            self.state.clear_items(&[], &calls, LeaveReason::Cleared);
+        }
+    }
+
+    /// Returns the calls whose results a prompt does not hold any more; `None`: it holds all.
+    fn cleared(&self, usage: &Usage, at: Option<Timestamp>) -> Option<Vec<Key>> {
+        let newest = self.requests().len().checked_sub(1)?;
+        let before = &self.requests()[newest];
+        let fell = before.prompt.saturating_sub(usage.prompt);
+        let is_other_model = before.model.as_deref() != self.model();
+        if fell == 0 || before.key() == usage.request || is_other_model {
+            return None;
+        }
+        let version = self.meta.version.as_deref();
+        let mut rows = self.rules().others(self.agent, version).into_iter();
+        let row = rows.find(|row| row.kind == TriggerKind::Clearing && row.unlogged)?;
+        let pause = at.zip(before.at);
+        let pause = pause.map_or(0, |(now, then)| now.duration_since(then).as_secs());
+        let (sent, all) = self.clearable(row, newest);
+        let sent = leaving(row, &sent, all, pause);
+        let characters: u64 = sent.iter().map(|(_, length)| length).sum();
+        let is_seen = !sent.is_empty() && fell.saturating_mul(PER_TOKEN) >= characters;
+        is_seen.then(|| sent.iter().map(|(call, _)| *call).collect())
+    }
+
+    /// Returns the calls of the results that may leave and that a request held, with their characters; and the characters of
+    /// all that may leave.
+    fn clearable(&self, row: &OtherTrigger, request: usize) -> (Vec<(Key, u64)>, u64) {
+        let (mut sent, mut all) = (Vec::new(), 0);
+        let items = self.alive_items().map(|ix| &self.items()[ix]);
+        for item in items {
+            let is_named = item.tool.as_deref().is_some_and(|tool| row.clears(tool));
+            if let (Kind::ToolResult, true, Some(call)) = (item.kind, is_named, item.call) {
+                let characters = u64::from(item.size.chars);
+                all += characters;
+                if self.attribution().in_prompt(item, request) {
+                    sent.push((call, characters));
+                }
+            }
+        }
+        (sent, all)
+    }
+}
+
+/// Returns the results that leave if any do, after a pause of so many seconds: all but the newest, or else the oldest until
+/// half of the characters is left.
+fn leaving<'r>(
+    row: &OtherTrigger,
+    sent: &'r [(Key, u64)],
+    all: u64,
+    pause: i64,
+) -> &'r [(Key, u64)] {
+    let old = &sent[..sent.len().saturating_sub(row.kept)];
+    if pause >= row.pause.into() || all <= row.characters {
+        return old;
+    }
+    let mut left = all;
+    let stays = |(_, length): &(Key, u64)| {
+        let stays = left <= row.characters / 2;
+        left = left.saturating_sub(*length);
+        stays
+    };
+    &old[..old.iter().position(stays).unwrap_or(old.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::event::{Conversation, Entry, Event, Key, NewItem, Node, Part, Place, Usage};
+    use crate::session::{Coverage, Session};
+    use crate::testing::new_item;
+    use crate::{Kind, LeaveReason, Role};
+    use jiff::Timestamp;
+    use std::sync::Arc;
+
+    const RULES: &str = r#"
+[[trigger]]
+agent = "tested"
+kind = "clearing"
+pause = 3_600
+kept = 5
+characters = 500_000
+tools = ["read"]
+unlogged = true
+"#;
+
+    /// Takes in prompts with the results before each, as their characters, at these minutes. Returns the number of results
+    /// that each prompt is seen to leave out.
+    fn seen(prompts: &[(i64, u64, &[u64])]) -> Vec<usize> {
+        let rules = toml::from_str(RULES).expect("rules");
+        let mut session = Session::new("tested", Arc::new(rules));
+        session.coverage = Coverage::Whole;
+        let mut line = 0;
+        let mut apply = |session: &mut Session, minute: i64, event: Event| {
+            line += 1;
+            session.apply(Entry {
+                conversation: Conversation::Main,
+                place: Place::new(line, line * 100, 99),
+                at: Timestamp::from_second(minute * 60).ok(),
+                event,
+            });
+        };
+        let (mut calls, mut gone) = (0, 0);
+        let mut left = Vec::new();
+        for (minute, prompt, new) in prompts {
+            for length in *new {
+                calls += 1;
+                let item = NewItem {
+                    tool: Some("read".into()),
+                    call: Some(Key::of_number("call", calls)),
+                    ..new_item(Role::Tool, Kind::ToolResult, length / 4)
+                };
+                let key = Some(Key::of_number("node", calls));
+                let node = Node::new(key, Part::Result, vec![item]);
+                apply(&mut session, *minute, Event::Node(Box::new(node)));
+            }
+            let key = Key::of_number("request", left.len() as u64);
+            let usage = Usage::reported(key, *prompt);
+            apply(&mut session, *minute, Event::Usage(Box::new(usage)));
+            let items = session.items().iter();
+            let cleared = items.filter(|item| {
+                let left = item.left;
+                left.is_some_and(|left| left.why == LeaveReason::Cleared)
+            });
+            let all = cleared.count();
+            left.push(all - gone);
+            gone = all;
+        }
+        left
+    }
+
+    #[test]
+    fn all_but_the_newest_leave_after_a_pause() {
+        let seven: &[u64] = &[4_000; 7];
+        assert_eq!(seen(&[(0, 20_000, seven), (61, 18_200, &[])]), [0, 2]);
+        // It grew: nothing left.
+        assert_eq!(seen(&[(0, 20_000, seven), (61, 20_200, &[])]), [0, 0]);
+        // A little less is another reminder.
+        assert_eq!(seen(&[(0, 20_000, seven), (61, 19_990, &[])]), [0, 0]);
+        // Those that are sent first with this prompt stay, and are none of the five.
+        let more = [(0, 20_000, seven), (61, 19_300, &[4_000; 2][..])];
+        assert_eq!(seen(&more), [0, 2]);
+        // With five there is nothing to leave.
+        assert_eq!(seen(&[(0, 20_000, &[4_000; 5]), (61, 5_000, &[])]), [0, 0]);
+    }
+
+    #[test]
+    fn the_oldest_leave_where_all_are_too_long() {
+        let eleven: &[u64] = &[50_000; 11];
+        assert_eq!(seen(&[(0, 150_000, eleven), (1, 80_000, &[])]), [0, 6]);
+        // After a pause the newest five stay, whatever is left.
+        let longer: &[u64] = &[50_000; 12];
+        assert_eq!(seen(&[(0, 150_000, longer), (61, 80_000, &[])]), [0, 7]);
+    }
+}
