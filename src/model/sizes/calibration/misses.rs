@@ -1,7 +1,7 @@
 //! Learns by how much reports were outside of the intervals that were expected of them.
 //!
 //! The width of an interval comes from the items that are not reported yet. What else changes a prompt has no item: a server
-//! leaves out thinking, or a client adds text that no log shows. So intervals are widened until they hold nine of ten reports.
+//! leaves out thinking, or a client adds text that no log shows. So intervals grow until they hold nine of ten reports.
 
 use crate::event::Key;
 use crate::history::expectation::Expectation;
