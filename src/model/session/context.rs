@@ -262,16 +262,16 @@ impl State {
         let above = (above.round() as u64).min(most);
         // As much as another share of what has left is still here, or has left as well.
         let shared = (inputs.guessed_of_left as f64 * BY_LENGTH_SPREAD).round() as u64;
-        let above = match estimated {
-            0 => 0,
-            _ => above.max(1),
+        let ([slack_below, slack_above], above) = match estimated {
+            0 => ([0, 0], 0),
+            _ => (inputs.spread.slack(), above.max(1)),
         };
         Context {
             used,
             known,
             estimated,
-            low: (used - below).saturating_sub(shared),
-            high: used.saturating_add(above).saturating_add(shared),
+            low: (used - below).saturating_sub(shared.saturating_add(slack_below)),
+            high: (used.saturating_add(above)).saturating_add(shared.saturating_add(slack_above)),
             basis: Basis::of(inputs.anchor(), estimated),
             roles,
             own: None,

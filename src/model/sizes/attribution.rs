@@ -309,7 +309,7 @@ impl Attribution {
         // 1. Predict the prompt from what was known before its report.
         let expected = self.items.expected(unlogged + held, fresh);
         let expected = self.recurring.adjust(self.with_returning(expected));
-        self.requests[ix].predicted = Some(expected);
+        self.requests[ix].predicted = Some(self.items.note_report(key, expected, prompt));
 
         // 2. Compare the growth with the estimates of its items. Note unlogged text that comes again and again.
         let lost = self.lost_with_reset(anchor);

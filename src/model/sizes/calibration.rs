@@ -11,14 +11,16 @@
 mod classes;
 mod fit;
 mod judge;
+mod misses;
 mod pictures;
 mod tokenizer;
 mod verdict;
 
 use self::classes::{Class, ClassIx, Classes};
 use self::judge::DECISIVE_MARGIN;
+use self::misses::Misses;
 pub use self::tokenizer::Tokenizer;
-use crate::event::Size;
+use crate::event::{Key, Size};
 use crate::history::Item;
 pub use crate::history::expectation::Expectation;
 use crate::sizes::pictures::{Media, Pictures};
@@ -134,6 +136,7 @@ pub struct Calibration {
     /// The 90th and 50th percentile of residuals, in yards.
     p90: f64,
     median: f64,
+    misses: Misses,
 }
 
 /// Settled deltas that are kept: older ones belong to another phase of the work.
@@ -174,6 +177,7 @@ impl Calibration {
             seen: VecDeque::new(),
             p90: 1.0,
             median: 1.0 / OUTLIER_RESIDUALS,
+            misses: Misses::default(),
             prior,
         }
     }
@@ -214,6 +218,25 @@ impl Calibration {
             share: self.p90 * self.prior.spread + self.doubt,
             floor: self.p90 * self.prior.spread_floor,
             pictures: self.pictures,
+            slack: self.misses.slack(),
+        }
+    }
+
+    /// Returns the prompt to expect of a request, with the slack that earlier reports have shown to be needed. Notes its
+    /// report.
+    pub(crate) fn note_report(
+        &mut self,
+        request: Key,
+        expected: Expectation,
+        prompt: u64,
+    ) -> Expectation {
+        self.misses.take_back(request);
+        let [below, above] = self.misses.slack();
+        self.misses.note(request, expected, prompt);
+        Expectation {
+            low: expected.low.saturating_sub(below.into()),
+            high: expected.high.saturating_add(above.into()),
+            ..expected
         }
     }
 
@@ -296,9 +319,16 @@ pub(crate) struct Spread {
     floor: f64,
     /// The treatment of pictures.
     pictures: Media<Pictures>,
+    /// The tokens by which reports were outside of this width, below and above.
+    slack: [u32; 2],
 }
 
 impl Spread {
+    /// Returns the tokens by which the interval of a context is wider than that of its items, below and above.
+    pub(crate) fn slack(self) -> [u64; 2] {
+        self.slack.map(u64::from)
+    }
+
     /// Returns half the width around a sum of estimates, in tokens.
     pub(crate) fn around(self, estimate: f64, items: usize) -> f64 {
         self.share * estimate + self.floor * (items as f64).sqrt()

@@ -7,7 +7,7 @@ use crate::event::{Key, NewItem, Place};
 use crate::history::NodeIx;
 use crate::history::record_tree::RecordTree;
 use crate::history::{Absence, Absences, Departure, Item, ItemIx, PreviousSize, RequestIx, narrow};
-use crate::sizes::calibration::Sample;
+use crate::sizes::calibration::{Expectation, Sample};
 use crate::sizes::calibrations::Calibrations;
 use crate::values::names::Names;
 use crate::{Kind, LeaveReason, Source};
@@ -461,6 +461,17 @@ impl Items {
         let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
         self.forget_estimates();
         self.calibrations.current_mut().learn(&samples, reported)
+    }
+
+    /// Returns the prompt to expect of a request with what earlier reports have shown, and notes its report.
+    pub(crate) fn note_report(
+        &mut self,
+        request: Key,
+        expected: Expectation,
+        prompt: u64,
+    ) -> Expectation {
+        let calibration = self.calibrations.current_mut();
+        calibration.note_report(request, expected, prompt)
     }
 
     /// Notes that the log shows no thinking where some was reported. Returns as [`Items::learn`].

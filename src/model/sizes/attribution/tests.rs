@@ -14,17 +14,25 @@ const RESULTS: [u64; 5] = [3_000, 90, 8_000, 400, 2_000];
 const THINKING: u64 = 600;
 const CALL: u64 = 20;
 
-/// A response with thinking that the log shows, or hides, and the result after it.
-fn step(log: Log, n: usize, prompt: u64, is_logged: bool) -> Log {
+/// The way in which a log shows thinking: its text, its number, or both.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Shown {
+    Text,
+    Number,
+    Both,
+}
+
+/// A response with thinking.
+fn step(log: Log, n: usize, prompt: u64, shown: Shown) -> Log {
     let request = Key::of_number("step", n as u64);
     let mut output = vec![new_item(Role::Assistant, Kind::ToolCall, CALL)];
-    if is_logged {
+    if shown != Shown::Number {
         output.push(new_item(Role::Assistant, Kind::Thinking, THINKING));
     }
     let node = Node::output(None, Some(request), output);
     let usage = Usage {
         output: Some(CALL + THINKING),
-        reasoning: Some(THINKING),
+        reasoning: (shown != Shown::Text).then_some(THINKING),
         ..Usage::reported(request, prompt)
     };
     log.event(Event::Node(Box::new(node)))
@@ -42,7 +50,7 @@ fn result(log: Log, n: usize, part: Part) -> Log {
 
 /// A session in which this becomes of thinking and a token costs `scale` tokens; the user has the word
 /// every second time.
-fn session(thinking: Thinking, scale: f64, is_logged: bool) -> Log {
+fn session(thinking: Thinking, scale: f64, shown: Shown) -> Log {
     let (mut log, mut sent, mut thoughts) = (Log::new().model("m"), 9_000, 0);
     for (n, tokens) in RESULTS.into_iter().enumerate() {
         let part = if n % 2 == 1 {
@@ -50,14 +58,14 @@ fn session(thinking: Thinking, scale: f64, is_logged: bool) -> Log {
         } else {
             Part::Result
         };
-        log = result(step(log, n, sent + thoughts, is_logged), n, part);
+        log = result(step(log, n, sent + thoughts, shown), n, part);
         sent += CALL + (tokens as f64 * scale).round() as u64;
         thoughts = match (thinking, part) {
             (Thinking::Never, _) | (Thinking::Leaves, Part::Input) => 0,
             _ => thoughts + THINKING,
         };
     }
-    step(log, RESULTS.len(), sent + thoughts, is_logged)
+    step(log, RESULTS.len(), sent + thoughts, shown)
 }
 
 /// The sizes of the results in the context, and how they are known.
@@ -72,10 +80,10 @@ fn results(log: &Log) -> Vec<(u64, Source)> {
 #[test]
 fn whatever_becomes_of_thinking_results_have_their_sizes() {
     for thinking in Thinking::ALL {
-        for is_logged in [true, false] {
-            let log = session(thinking, 1.0, is_logged);
+        for shown in [Shown::Text, Shown::Number, Shown::Both] {
+            let log = session(thinking, 1.0, shown);
             let sizes = RESULTS.map(|tokens| (tokens, Source::Derived));
-            assert_eq!(results(&log), sizes, "{thinking:?}, logged: {is_logged}");
+            assert_eq!(results(&log), sizes, "{thinking:?}, {shown:?}");
             let context = log.session.context();
             let system = context.role(Role::System);
             assert_eq!(
@@ -90,7 +98,7 @@ fn whatever_becomes_of_thinking_results_have_their_sizes() {
 
 #[test]
 fn thinking_that_is_not_sent_back_was_in_no_prompt() {
-    let log = session(Thinking::Never, 1.0, true);
+    let log = session(Thinking::Never, 1.0, Shown::Both);
     let items = log.session.items().iter();
     let mut thinking = items.filter(|item| item.kind == Kind::Thinking).rev();
     assert!(thinking.next().is_some_and(|newest| newest.in_context()));
@@ -134,7 +142,11 @@ fn a_model_that_is_chosen_again_knows_its_last_prompt() {
         let rules: Rules = toml::from_str(TWO_MODELS).unwrap();
         let mut log = Log::new();
         log.session = Session::new("tested", Arc::new(rules));
-        result(step(log.model("leaving"), 0, 9_000, true), 0, Part::Input)
+        result(
+            step(log.model("leaving"), 0, 9_000, Shown::Both),
+            0,
+            Part::Input,
+        )
     };
     let before = answered().session.context();
     assert!(before.known >= 9_000);
@@ -143,7 +155,7 @@ fn a_model_that_is_chosen_again_knows_its_last_prompt() {
     let back = answered().model("other").model("leaving");
     assert_eq!(back.session.context(), before);
     // The report of another one counts.
-    let asked = step(answered().model("other"), 1, 7_000, true).model("leaving");
+    let asked = step(answered().model("other"), 1, 7_000, Shown::Both).model("leaving");
     assert_eq!(asked.session.context().known, 0);
 }
 
@@ -155,7 +167,7 @@ fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it()
     log = log.model("leaving");
     let mut prompt = 9_000;
     for (n, tokens) in RESULTS.into_iter().enumerate() {
-        log = step(log, n, prompt, true);
+        log = step(log, n, prompt, Shown::Both);
         assert_eq!(log.session.context().estimated, 0, "report {n}");
         // After the second report, which held the thinking before it, no size holds any more. That thinking is
         // believed to leave with the turn, so the next report does not attribute it.
@@ -178,7 +190,7 @@ fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it()
 
 #[test]
 fn what_was_shown_then_was_shown_so() {
-    let whole = session(Thinking::Never, 1.31, true);
+    let whole = session(Thinking::Never, 1.31, Shown::Both);
     let timeline = Timeline::of(&whole.session);
     let report = timeline.of_request(1).and_then(|at| timeline.moment(at));
     let then = whole.session.snapshot_at(report.unwrap());
@@ -191,7 +203,7 @@ fn what_was_shown_then_was_shown_so() {
 #[test]
 fn a_tokenizer_far_from_its_prior_is_learned() {
     for scale in [0.8, 1.31, 1.5] {
-        let log = session(Thinking::Stays, scale, true);
+        let log = session(Thinking::Stays, scale, Shown::Both);
         for ((tokens, source), local) in results(&log).into_iter().zip(RESULTS) {
             let real = (local as f64 * scale).round() as u64;
             assert_eq!((tokens, source), (real, Source::Derived), "{scale}");
@@ -210,11 +222,11 @@ fn an_excess_over_a_prior_that_fits_is_unlogged() {
     let mut log = Log::new().model("m");
     let mut sent = 9_000;
     for (n, tokens) in RESULTS.into_iter().enumerate() {
-        log = result(step(log, n, sent, true), n, Part::Result);
+        log = result(step(log, n, sent, Shown::Both), n, Part::Result);
         // The third time something else comes with the result.
         sent += CALL + THINKING + tokens + if n == 2 { 5_000 } else { 0 };
     }
-    let log = step(log, RESULTS.len(), sent, true);
+    let log = step(log, RESULTS.len(), sent, Shown::Both);
     let of_result = results(&log)[2].0;
     assert!(of_result.abs_diff(RESULTS[2]) < 100, "{of_result}");
     let system = log.session.context().role(Role::System).tokens;
@@ -320,11 +332,11 @@ fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
     let switched = |sent: u64| {
         let (mut log, mut prompt) = (Log::new().model("cheap"), 9_000);
         for (n, tokens) in RESULTS.into_iter().take(4).enumerate() {
-            log = result(step(log, n, prompt, true), n, Part::Result);
+            log = result(step(log, n, prompt, Shown::Both), n, Part::Result);
             prompt += CALL + THINKING + tokens;
         }
         let log = log.model("dear");
-        step(log, 4, prompt - 4 * THINKING + sent, true).session
+        step(log, 4, prompt - 4 * THINKING + sent, Shown::Both).session
     };
     let left = |session: &Session| {
         let items = session.items().iter();

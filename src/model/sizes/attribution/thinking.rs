@@ -7,6 +7,8 @@ use crate::history::{ItemIx, RequestIx};
 use crate::sizes::thinking::Thinking;
 use crate::{Kind, Source};
 
+/// The largest signature, in bytes, that only names thinking whose text the log has. Longer ones hold it.
+const LONGEST_ID: u32 = 100;
 /// The least thinking that an output shows by being larger than its text.
 const LEAST_UNREPORTED: u64 = 64;
 
@@ -172,7 +174,7 @@ impl Attribution {
     }
 
     /// Returns the tokens of thinking between two nodes, in the context or stripped; `None`: not all of it was
-    /// reported.
+    /// reported or can be counted.
     fn thinking_between(&self, from: NodeIx, to: NodeIx, tree: &RecordTree) -> Option<f64> {
         let mut sum = 0.0;
         for ix in self.items.thoughts_between(from, to) {
@@ -182,7 +184,10 @@ impl Attribution {
                 continue;
             }
             let request = item.output_of.and_then(|key| self.request_of(key))?;
-            self.requests[request].reasoning?;
+            let is_reported = self.requests[request].reasoning.is_some();
+            if !is_reported && item.size.opaque > LONGEST_ID {
+                return None;
+            }
             sum += self.items.attributed_now(*ix)?;
         }
         Some(sum)
