@@ -4,6 +4,7 @@
 //! [`Usage`] report came, that there was an [`Event::Reset`]; [`crate::session`] draws the conclusions.
 
 mod billed;
+mod cache_miss;
 mod call;
 mod capture;
 mod name;
@@ -16,6 +17,7 @@ mod surcharge;
 
 use crate::{Kind, LeaveReason, Role, Source};
 pub use billed::BilledUsage;
+pub use cache_miss::{CacheMiss, MissCause};
 use jiff::Timestamp;
 pub use place::Place;
 pub use preview::{ELIDED, PREVIEW_BYTES, is_unsafe_to_show, split_elided};
@@ -485,6 +487,8 @@ pub struct Usage {
     pub prompt: u64,
     /// The part of `prompt` that was read from a cache.
     pub cached: u64,
+    /// The provider's own reason for which `cached` is not more.
+    pub miss: Option<Box<CacheMiss>>,
     /// The output, thinking included; `None` where the log's number is a placeholder.
     pub output: Option<u64>,
     /// The part of `output` that was thinking, where the provider reports it.
@@ -507,6 +511,7 @@ impl Usage {
             model: None,
             prompt,
             cached: 0,
+            miss: None,
             output: None,
             reasoning: None,
             source: Source::Reported,

@@ -11,6 +11,7 @@ pub mod item;
 pub mod jump;
 pub mod number;
 pub mod own_count;
+pub mod rebuild;
 pub mod recurring;
 pub mod shell;
 pub mod sparkline;

@@ -14,9 +14,6 @@ use crate::window::{ModelAt, Rules};
 use jiff::{SignedDuration, Timestamp};
 use strum::IntoStaticStr;
 
-/// The seconds for which writing to a cache has a price of its own.
-const HOUR: u32 = 3_600;
-
 /// The time for which a prompt is kept, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Life {
@@ -155,7 +152,7 @@ fn after(at: Timestamp, seconds: u32) -> Timestamp {
 }
 
 /// Returns the time for which the prompts of a model are kept. `logged` is the time in the log, in minutes.
-fn cache_life(rules: &Rules, model: Option<&str>, logged: Option<u8>) -> Option<Life> {
+pub(super) fn cache_life(rules: &Rules, model: Option<&str>, logged: Option<u8>) -> Option<Life> {
     if let Some(minutes) = logged.filter(|minutes| *minutes > 0) {
         let seconds = u32::from(minutes) * 60;
         return Some(Life {
@@ -258,19 +255,6 @@ pub struct Prompt {
     pub usd: Option<f64>,
 }
 
-/// A request after a pause in which its prompt was lost from the cache.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ColdReturn {
-    /// The request.
-    pub request: RequestIx,
-    /// The seconds before it in which nothing was sent.
-    pub pause: u64,
-    /// Tokens of the prompt before it that were read anew.
-    pub tokens: u64,
-    /// The extra cost over reading from the cache, in US dollars by list price; `None`: not known.
-    pub usd: Option<f64>,
-}
-
 /// The state of the cache before a request, predicted from the requests before that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CachePoint {
@@ -368,36 +352,6 @@ fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
     })
 }
 
-/// Returns the requests of a session that came after its prompt was lost from the cache.
-pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
-    let same = continued(session).filter(|it| it.relation == Relation::Same);
-    let cold = same.filter(|it| it.pause >= it.life.seconds.into() && !it.was_warm());
-    cold.map(|it| {
-        let same = it.before.prompt.min(it.request.prompt);
-        let tokens = same.saturating_sub(it.request.cached);
-        ColdReturn {
-            request: it.ix,
-            pause: it.pause,
-            tokens,
-            usd: more(session, &it, tokens),
-        }
-    })
-    .collect()
-}
-
-/// Returns the extra cost of tokens of a prompt over reading them from the cache.
-fn more(session: &Session, of: &ContinuedPrompt<'_>, tokens: u64) -> Option<f64> {
-    let model = session.model_at(of.request.model.as_ref()?);
-    let row = session.rules().price_of(model)?;
-    let prices = row.prices(of.request.prompt);
-    let write = match (of.life.seconds, prices.cache_write_hour, prices.cache_write) {
-        (HOUR, Some(hour), _) => hour,
-        (_, _, Some(write)) => write,
-        _ => prices.input?,
-    };
-    Some(tokens as f64 * (write - prices.cached_read).max(0.0) / 1e6)
-}
-
 /// Predicts the state of the cache for each request from those before it, where the log shows what it was: a session of which
 /// nothing was ever cached shows nothing.
 pub fn backtest(session: &Session) -> Vec<CachePoint> {
@@ -420,4 +374,4 @@ pub fn backtest(session: &Session) -> Vec<CachePoint> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -10,9 +10,8 @@ use model::cost::carried::CarriedCost;
 use model::cost::clearing::{Clearing, clearings};
 use model::cost::repeats::{Repeats, repeats};
 use model::cost::tools::{Server, Tool, servers, tools};
-use model::due::prompt_cache::{
-    ColdReturn, MissReason, NextPrompt, Prompt, PromptCache, cold_returns,
-};
+use model::due::prompt_cache::{MissReason, NextPrompt, Prompt, PromptCache};
+use model::due::rebuilds::{Rebuild, rebuilds};
 use model::due::triggers::NextTrigger;
 use model::event::CauseSource;
 use model::lists::gauge::SessionGauge;
@@ -54,7 +53,7 @@ part! { Report<'a>(
         .prompt_cache()
         .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(report.clock.now), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
+    rebuilds: Vec<RebuildPart> = rebuilds(session).iter().map(RebuildPart::new).collect(),
     client?: ClientPart<'a> = session
         .said()
         .and_then(|said| said.breakdown.as_ref())
@@ -208,12 +207,15 @@ part! { PromptPart(prompt: &Prompt) {
     cost_usd: Option<f64> = prompt.usd.map(dollars),
 }}
 
-// A request after a pause in which its prompt was lost from the cache.
-part! { ColdPart(cold: &ColdReturn) {
-    request: usize = cold.request,
-    pause_seconds: u64 = cold.pause,
-    tokens: u64 = cold.tokens,
-    cost_usd: Option<f64> = cold.usd.map(dollars),
+// A request for which tokens were read anew that had been in the cache; `cost_usd`: more than from the cache.
+part! { RebuildPart(rebuild: &Rebuild) {
+    request: usize = rebuild.request,
+    pause_seconds: Option<u64> = rebuild.pause,
+    expired: bool = rebuild.is_expired,
+    tokens: u64 = rebuild.tokens,
+    cause: String = rebuild.cause.name().to_owned(),
+    cause_source: &'static str = if rebuild.cause.is_logged() { "log" } else { "inferred" },
+    cost_usd: Option<f64> = rebuild.usd.map(dollars),
 }}
 
 part! { CompactionPart<'a>(
