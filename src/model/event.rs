@@ -15,6 +15,7 @@ mod sink;
 mod size;
 mod surcharge;
 
+use crate::values::plan::PlanLimit;
 use crate::{Kind, LeaveReason, Role, Source};
 pub use billed::BilledUsage;
 pub use cache_miss::{CacheMiss, MissCause};
@@ -157,6 +158,8 @@ pub enum Event {
         /// In billionths of a US dollar.
         nanodollars: u64,
     },
+    /// The limits of the user's plan, as the provider reports them.
+    PlanLimits(Box<[PlanLimit]>),
     /// Items leave the context, all of them but what is kept.
     Reset(Box<Reset>),
     /// The context now holds these nodes and no others, in this order (checkpoints, whole requests).

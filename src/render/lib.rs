@@ -12,6 +12,7 @@ pub mod jump;
 pub mod number;
 pub mod own_count;
 pub mod rebuild;
+pub mod plan;
 pub mod recurring;
 pub mod shell;
 pub mod sparkline;

@@ -26,9 +26,21 @@ pub fn cause(rebuild: &Rebuild) -> Cow<'_, str> {
 
 /// Describes one: `cache rebuilt: tools changed, 211k, $4.02`.
 pub fn one(rebuild: &Rebuild) -> String {
+    one_of(rebuild, &cause(rebuild))
+}
+
+/// Describes one whose cause has these words.
+pub fn one_of(rebuild: &Rebuild, cause: &str) -> String {
     let cost = rebuild.usd.map(|cost| format!(", {}", usd(cost)));
-    let (cause, size) = (cause(rebuild), short(rebuild.tokens));
-    format!("cache rebuilt: {cause}, {size}{}", cost.unwrap_or_default())
+    let size = short(rebuild.tokens);
+    let changed = match rebuild.tools {
+        [0, 0] => String::new(),
+        [added, removed] => format!(" (+{added} -{removed})"),
+    };
+    format!(
+        "cache rebuilt: {cause}{changed}, {size}{}",
+        cost.unwrap_or_default()
+    )
 }
 
 /// Describes those of a session, with how often each cause was; `None`: there are none.

@@ -5,6 +5,7 @@ use crate::event::{CacheMiss, MissCause};
 use crate::history::{Request, RequestIx};
 use crate::session::Session;
 use crate::values::token_usage::TokenUsage;
+use jiff::Timestamp;
 
 /// Without a logged cause, a rebuild read at most this share of the prompt before from the cache.
 const KEPT_SHARE: f64 = 0.6;
@@ -28,6 +29,8 @@ pub struct Rebuild {
     pub cause: RebuildCause,
     /// The extra cost over reading them from the cache, in US dollars by list price; `None`: not known.
     pub usd: Option<f64>,
+    /// The tools that were added and removed before it, by the agent's client; 0: not known.
+    pub tools: [u64; 2],
 }
 
 /// The cause of a rebuild.
@@ -83,6 +86,39 @@ pub fn rebuilds(session: &Session) -> Vec<Rebuild> {
         }
     };
     requests.iter().enumerate().filter_map(rebuild).collect()
+}
+
+/// Returns the rebuild that the newest request was; `None`: it was none. Where the log does not have the cause, the agent's
+/// client may.
+pub fn newest(session: &Session) -> Option<Rebuild> {
+    let last = session.requests().len().checked_sub(1)?;
+    let request = &session.requests()[last];
+    let found = rebuilds(session).pop().filter(|it| it.request == last);
+    let is_of_it = |at: Timestamp| request.sent().0.is_some_and(|sent| at >= sent);
+    let miss = session.said().and_then(|said| said.miss.as_ref());
+    let Some(miss) = miss.filter(|miss| miss.at.is_some_and(is_of_it)) else {
+        return found;
+    };
+    let tools = [miss.tools_added, miss.tools_removed];
+    let said = miss.causes.first();
+    let said = said.map(|word| RebuildCause::Logged(MissCause::named(word)));
+    match (found, said) {
+        (Some(found), Some(cause)) if !found.cause.is_logged() => {
+            let found = Rebuild { cause, ..found };
+            Some(Rebuild { tools, ..found })
+        }
+        (Some(found), _) => Some(Rebuild { tools, ..found }),
+        (None, Some(cause)) => {
+            let before = last
+                .checked_sub(1)
+                .map(|before| &session.requests()[before]);
+            let tokens = request.prompt.saturating_sub(request.cached);
+            let rebuild = || Rebuild::new(session, last, before, tokens, cause);
+            let rebuild = (tokens >= LEAST).then(rebuild)?;
+            Some(Rebuild { tools, ..rebuild })
+        }
+        (None, None) => None,
+    }
 }
 
 /// Returns the rebuild of which the provider logged the cause.
@@ -148,6 +184,7 @@ impl Rebuild {
             tokens,
             cause,
             usd: premium(session, request, tokens),
+            tools: [0; 2],
         }
     }
 }

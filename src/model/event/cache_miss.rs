@@ -29,15 +29,17 @@ pub enum MissCause {
 }
 
 impl MissCause {
-    /// Returns the cause of this name.
+    /// Returns the cause of this name, by the provider or by Claude Code's client.
     pub fn named(name: &str) -> MissCause {
         match name {
             "tools_changed" => MissCause::Tools,
-            "system_changed" => MissCause::System,
-            "messages_changed" => MissCause::Messages,
+            "system_changed" | "system_prompt_changed" => MissCause::System,
+            "messages_changed" | "messages_rewritten" => MissCause::Messages,
             "model_changed" => MissCause::Model,
-            "previous_message_not_found" => MissCause::NotFound,
-            "unavailable" => MissCause::Unavailable,
+            "previous_message_not_found" | "ttl_expired_5m" | "ttl_expired_1h" => {
+                MissCause::NotFound
+            }
+            "unavailable" | "unknown" => MissCause::Unavailable,
             other => MissCause::Other(super::name::cut(other).into()),
         }
     }

@@ -23,6 +23,7 @@ use model::session::context::{Context, Share};
 use model::session::{Item, PastReset, Request, Session, SizedItem};
 use model::sizes::recurring::RecurringPart;
 use model::values::hooked::HookedCompaction;
+use model::values::plan::{PlanLimit, PlanLimits};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
 use render::jump::part_name;
@@ -54,6 +55,8 @@ part! { Report<'a>(
         .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(report.clock.now), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rebuilds: Vec<RebuildPart> = rebuilds(session).iter().map(RebuildPart::new).collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<LimitPart> = limit_parts(&report.gauge),
     client?: ClientPart<'a> = session
         .said()
         .and_then(|said| said.breakdown.as_ref())
@@ -206,6 +209,24 @@ part! { PromptPart(prompt: &Prompt) {
     written: u64 = prompt.written,
     cost_usd: Option<f64> = prompt.usd.map(dollars),
 }}
+
+// A limit of the user's plan; `session_percent` is null if not all of the log was read.
+part! { LimitPart(limit: &PlanLimit, by_session: Option<f64>) {
+    minutes: u32 = limit.minutes,
+    used_percent: f64 = limit.percent(),
+    resets_at: Option<Timestamp> = limit.resets_at,
+    session_percent: Option<f64> = by_session,
+}}
+
+/// Returns the limits of the plan.
+pub(crate) fn limit_parts(gauge: &SessionGauge) -> Vec<LimitPart> {
+    let limits = gauge.plan_limits().into_iter().flat_map(PlanLimits::all);
+    let part = |limit: &PlanLimit| {
+        let is_known = gauge.is_plan_use_known();
+        LimitPart::new(limit, is_known.then(|| limit.percent_by_session()))
+    };
+    limits.map(part).collect()
+}
 
 // A request for which tokens were read anew that had been in the cache; `cost_usd`: more than from the cache.
 part! { RebuildPart(rebuild: &Rebuild) {

@@ -12,7 +12,7 @@ use model::session::{Coverage, Session};
 use model::window::Limits;
 use render::clock::Clock;
 use render::number::{counted, error, percent, tokens};
-use render::{NONE, or_none, rebuild, triggers, unknown};
+use render::{NONE, or_none, plan, rebuild, triggers, unknown};
 
 /// Returns the line on the size of the context, in percent of the trigger as on the screens. It has the same shape for
 /// all sessions.
@@ -85,6 +85,8 @@ pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
         ));
     }
     lines.extend(rebuild::all(&rebuilds(session)));
+    let limits = plan::limits(&report.gauge, clock.now);
+    lines.extend(limits.map(|limits| format!("limits of the plan: {limits}")));
     lines
 }
 

@@ -33,7 +33,7 @@ source = "test"
 /// A session whose records have times, in seconds from its beginning.
 pub(in crate::due) struct Log(pub(in crate::due) Session, u64);
 
-fn at(seconds: i64) -> Timestamp {
+pub(in crate::due) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_795_000_000 + seconds).expect("a time")
 }
 

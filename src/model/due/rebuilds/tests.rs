@@ -1,9 +1,10 @@
 use super::*;
 use crate::LeaveReason;
-use crate::due::prompt_cache::tests::{Log, five};
+use crate::due::prompt_cache::tests::{Log, at, five};
 use crate::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Place, Reset, RetainedItems, Usage,
 };
+use crate::window::{ClientMiss, ClientStatus};
 
 /// A log whose newest request wrote 100,000 tokens for five minutes.
 fn warm() -> Log {
@@ -183,4 +184,38 @@ fn responses_of_another_session_are_counted_there() {
     };
     let log = warm().event(20, Event::Usage(Box::new(inherited)));
     assert_eq!(found(&log), []);
+}
+
+#[test]
+fn the_client_names_the_cause_of_the_newest_rebuild() {
+    let said = |at_seconds: i64, log: Log| {
+        let mut log = log;
+        let miss = ClientMiss {
+            misses: 1,
+            at: Some(at(at_seconds)),
+            causes: vec!["tools_changed".to_owned()],
+            tools_added: 3,
+            ..ClientMiss::default()
+        };
+        log.0.set_said(ClientStatus {
+            miss: Some(miss),
+            ..ClientStatus::window(200_000, None)
+        });
+        newest(&log.0).map(|it| (it.cause, it.tokens, it.tools))
+    };
+    let tools = RebuildCause::Logged(MissCause::Tools);
+    let rebuilt = || warm().asks(20, 5, 100_100, five(0, 100_100));
+    assert_eq!(said(21, rebuilt()), Some((tools.clone(), 100_000, [3, 0])));
+    // It is about an earlier request.
+    let not_stated = Some((RebuildCause::NotStated, 100_000, [0; 2]));
+    assert_eq!(said(19, rebuilt()), not_stated);
+    // The request before it was not read.
+    let alone = || Log::of("five").asks(20, 5, 100_100, five(0, 100_100));
+    assert_eq!(said(21, alone()), Some((tools, 100_100, [3, 0])));
+    assert_eq!(said(19, alone()), None);
+    // The newest request found its cache.
+    assert_eq!(
+        newest(&rebuilt().asks(30, 5, 100_200, five(100_100, 100)).0),
+        None
+    );
 }
