@@ -477,6 +477,8 @@ pub struct NewItem {
     pub hash: u64,
     /// Its index among the items of its record, to find its text again.
     pub nth: u32,
+    /// True for the result of a call that failed, as far as the log shows that.
+    pub is_failed: bool,
 }
 
 /// A provider's numbers for one request, or an agent's own estimate of them.

@@ -385,6 +385,8 @@ part! { CallPart<'a>(request: &'a Request) {
 part! { ToolPart(tool: Tool) {
     name: Box<str> = tool.name,
     results: usize = tool.results,
+    failed?: usize = Some(tool.failed).filter(|failed| *failed > 0),
+    median_seconds?: f64 = tool.median_seconds.map(|seconds| (seconds * 1e3).round() / 1e3),
     tokens: u64 = tool.tokens,
     in_context: u64 = tool.in_context,
     schema?: u64 = Some(tool.schema).filter(|tokens| *tokens > 0),
