@@ -349,6 +349,11 @@ impl Reader {
             redactor: context.redaction.redactor().cloned(),
         }
     }
+
+    /// Returns true if it leaves texts out.
+    pub(crate) fn is_redacting(&self) -> bool {
+        self.redactor.is_some()
+    }
 }
 
 impl Measure for Reader {
