@@ -245,7 +245,7 @@ impl Log {
                 request,
                 model: None,
                 prompt,
-                cached: prompt / 2,
+                cached: prompt - prompt / 10,
                 miss: None,
                 output: Some(output),
                 reasoning: None,
