@@ -282,6 +282,7 @@ impl Log {
                 preview: format!("line {} of something that was read", self.line).into(),
                 hash: self.seed,
                 nth: 0,
+                is_failed: false,
             }],
             ..Node::default()
         }));
@@ -291,6 +292,7 @@ impl Log {
             model: None,
             prompt: self.prompt,
             cached: self.prompt - tokens,
+            miss: None,
             output: Some(tokens),
             reasoning: None,
             source: Source::Reported,

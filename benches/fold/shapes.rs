@@ -159,6 +159,7 @@ impl Log {
             preview: Box::default(),
             hash: self.entries.len() as u64,
             nth: 0,
+            is_failed: false,
         }
     }
 }

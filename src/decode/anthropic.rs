@@ -22,6 +22,7 @@ record! {
         pub name: Text<'a>,
         pub input: Option<Raw<'a>>,
         pub tool_use_id: Text<'a>,
+        pub is_error: Option<bool>,
         pub tool_name: Text<'a>,
         pub content: Option<TentativeValue<'a, Content<'a>>>,
         pub source: Option<MediaSource<'a>>,
@@ -244,6 +245,9 @@ fn tool_result(
                 result = result.text(part)
             }
         }
+    }
+    if block.is_error == Some(true) {
+        result = result.failed();
     }
     items.push(result.done());
     for text in reminders {

@@ -15,12 +15,12 @@ use formats::{
     RegistryEntry, Root, Settings, StoreKind, Totals, decoder,
 };
 use model::event::{
-    BilledUsage, Cause, Conversation, Event, EventSink, Key, Meta, Node, Part, Place, Reset,
-    RetainedItems, Usage,
+    Cause, Conversation, Event, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems,
+    Usage,
 };
 use model::values::process_activity::ProcessActivity;
 use model::window::Overrides;
-use model::{Kind, LeaveReason, Role, Source};
+use model::{Kind, LeaveReason, Role};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -191,16 +191,8 @@ impl ToyDecoder {
                 node(vec![item], Part::Output, Some(request)),
             );
             let usage = Usage {
-                request,
-                model: None,
-                prompt: tokens,
-                cached: 0,
                 output: Some(1),
-                reasoning: None,
-                source: Source::Reported,
-                billed: BilledUsage::default(),
-                is_whole: false,
-                is_inherited: false,
+                ..Usage::reported(request, tokens)
             };
             out.push(
                 Conversation::Main,

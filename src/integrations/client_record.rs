@@ -3,6 +3,8 @@
 
 use super::store::Entry;
 use jiff::Timestamp;
+use model::values::plan::PlanLimits;
+use model::window::ClientMiss;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -37,6 +39,12 @@ pub struct ClientRecord {
     /// The time until which the provider keeps the newest prompt in its cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_until: Option<Timestamp>,
+    /// The newest prompt that was not in the cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub miss: Option<ClientMiss>,
+    /// The limits of the user's plan.
+    #[serde(default, skip_serializing_if = "PlanLimits::is_empty")]
+    pub plan: PlanLimits,
     /// The path at which the log of the session was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,

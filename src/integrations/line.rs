@@ -8,6 +8,8 @@ use super::agent::Agent;
 use super::client_record::ClientRecord;
 use super::fields::{NoInput, id, object, path, read_fields, tokens, window, word};
 use jiff::Timestamp;
+use model::values::plan::PlanLimit;
+use model::window::ClientMiss;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -19,6 +21,10 @@ pub fn margin(agent: Agent) -> usize {
         _ => 0,
     }
 }
+
+/// The most causes of a miss that are taken, and the longest, in bytes.
+const MOST_CAUSES: usize = 4;
+const LONGEST_CAUSE: usize = 64;
 
 /// The size of the context according to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +65,10 @@ pub struct Input {
     pub size: Option<Size>,
     /// The time until which the provider keeps the newest prompt in its cache, as the client counts it.
     pub cache_until: Option<Timestamp>,
+    /// The newest prompt that was not in the cache.
+    pub miss: Option<ClientMiss>,
+    /// The limits of the user's plan.
+    pub limits: Vec<PlanLimit>,
     /// The columns that the line may take, where the client passes them.
     pub columns: Option<usize>,
 }
@@ -92,12 +102,47 @@ fn of(fields: &Map<String, Value>) -> Input {
         effort: object(fields, "effort").and_then(|effort| word(effort, "level")),
         window: context.and_then(|context| window_of(context, agent)),
         size: agent.and_then(|agent| size(context?, agent)),
-        cache_until: object(fields, "prompt_cache")
-            .and_then(|cache| Timestamp::from_second(cache.get("expires_at")?.as_i64()?).ok()),
+        cache_until: object(fields, "prompt_cache").and_then(|cache| time(cache, "expires_at")),
+        miss: object(fields, "prompt_cache").and_then(miss),
+        limits: object(fields, "rate_limits").map_or_else(Vec::new, limits),
         columns: fields
             .get("render_width_chars")
             .and_then(|columns| usize::try_from(columns.as_u64()?).ok()),
     }
+}
+
+/// Returns what the client says of prompts that were not in the cache; `None`: all were.
+fn miss(cache: &Map<String, Value>) -> Option<ClientMiss> {
+    let misses = tokens(cache, "misses").filter(|misses| *misses > 0)?;
+    let cause = object(cache, "last_miss_cause");
+    let causes = cause.and_then(|cause| cause.get("causes")?.as_array());
+    let causes = causes.into_iter().flatten().filter_map(Value::as_str);
+    let causes = causes.filter(|cause| cause.len() <= LONGEST_CAUSE);
+    let changed = |name| cause.and_then(|cause| tokens(cause, name)).unwrap_or(0);
+    Some(ClientMiss {
+        misses,
+        at: time(cache, "last_miss_at"),
+        causes: causes.take(MOST_CAUSES).map(str::to_owned).collect(),
+        tools_added: changed("tools_added"),
+        tools_removed: changed("tools_removed"),
+        tokens_if_cold: tokens(cache, "recache_tokens_if_cold"),
+    })
+}
+
+/// Returns the limits of the plan.
+fn limits(all: &Map<String, Value>) -> Vec<PlanLimit> {
+    let limit = |(name, minutes)| {
+        let limit = object(all, name)?;
+        let percent = limit.get("used_percentage")?.as_f64()?;
+        PlanLimit::new(minutes, percent, time(limit, "resets_at"))
+    };
+    let all = [("five_hour", 300), ("seven_day", 10_080)].into_iter();
+    all.filter_map(limit).collect()
+}
+
+/// Returns a time in seconds since 1970.
+fn time(of: &Map<String, Value>, name: &str) -> Option<Timestamp> {
+    Timestamp::from_second(of.get(name)?.as_i64()?).ok()
 }
 
 /// Returns the agent that these fields are from.
@@ -187,6 +232,7 @@ impl Input {
             version: self.version.clone(),
             effort: self.effort.clone(),
             cache_until: self.cache_until,
+            miss: self.miss.clone(),
             ..ClientRecord::default()
         };
         is_some.then_some(kept)
@@ -270,6 +316,45 @@ mod tests {
         );
         let input = read(before.as_bytes()).expect("an input");
         assert_eq!((input.agent, input.size), (Some(Agent::ClaudeCode), None));
+    }
+
+    #[test]
+    fn misses_and_limits_are_read_or_left_out() {
+        let of = |fields: &str| {
+            let text = CLAUDE.replacen('{', &format!("{{{fields},"), 1);
+            let Input { miss, limits, .. } = read(text.as_bytes()).expect("an input");
+            (miss, limits)
+        };
+        let (miss, limits) = of(
+            r#""prompt_cache":{"misses":2,"last_miss_at":1795000000,"recache_tokens_if_cold":133590,
+            "last_miss_cause":{"causes":["tools_changed"],"tools_added":3,"tools_removed":1}},
+            "rate_limits":{"five_hour":{"used_percentage":42.5,"resets_at":1795000000},"seven_day":{"used_percentage":12}}"#,
+        );
+        let at = Timestamp::from_second(1_795_000_000).ok();
+        let expected = ClientMiss {
+            misses: 2,
+            at,
+            causes: vec!["tools_changed".to_owned()],
+            tools_added: 3,
+            tools_removed: 1,
+            tokens_if_cold: Some(133_590),
+        };
+        assert_eq!(miss, Some(expected));
+        let limit = |minutes, percent, at| PlanLimit::new(minutes, percent, at).expect("a limit");
+        assert_eq!(limits, [limit(300, 42.5, at), limit(10_080, 12.0, None)]);
+        let hostile = of(
+            r#""prompt_cache":{"misses":-1},"rate_limits":{"five_hour":{"used_percentage":1e300},"seven_day":7}"#,
+        );
+        assert_eq!(hostile, (None, vec![]));
+        let causes = vec![format!("\"{}\"", "x".repeat(9_000)); 9].join(",");
+        let fields = format!(
+            r#""prompt_cache":{{"misses":1,"last_miss_at":"soon","last_miss_cause":{{"causes":[7,{causes}],"tools_added":[]}}}}"#
+        );
+        let empty = ClientMiss {
+            misses: 1,
+            ..ClientMiss::default()
+        };
+        assert_eq!(of(&fields).0, Some(empty));
     }
 
     #[test]

@@ -7,4 +7,5 @@ pub mod clearing;
 pub mod counts;
 pub mod repeats;
 pub mod spending;
+pub mod texts;
 pub mod tools;

@@ -3,4 +3,5 @@
 pub mod alerts;
 pub mod bounds;
 pub mod prompt_cache;
+pub mod rebuilds;
 pub mod triggers;

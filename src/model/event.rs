@@ -4,6 +4,7 @@
 //! [`Usage`] report came, that there was an [`Event::Reset`]; [`crate::session`] draws the conclusions.
 
 mod billed;
+mod cache_miss;
 mod call;
 mod capture;
 mod name;
@@ -14,8 +15,10 @@ mod sink;
 mod size;
 mod surcharge;
 
+use crate::values::plan::PlanLimit;
 use crate::{Kind, LeaveReason, Role, Source};
 pub use billed::BilledUsage;
+pub use cache_miss::{CacheMiss, MissCause};
 use jiff::Timestamp;
 pub use place::Place;
 pub use preview::{ELIDED, PREVIEW_BYTES, is_unsafe_to_show, split_elided};
@@ -155,6 +158,8 @@ pub enum Event {
         /// In billionths of a US dollar.
         nanodollars: u64,
     },
+    /// The limits of the user's plan, as the provider reports them.
+    PlanLimits(Box<[PlanLimit]>),
     /// Items leave the context, all of them but what is kept.
     Reset(Box<Reset>),
     /// The context now holds these nodes and no others, in this order (checkpoints, whole requests).
@@ -472,6 +477,8 @@ pub struct NewItem {
     pub hash: u64,
     /// Its index among the items of its record, to find its text again.
     pub nth: u32,
+    /// True for the result of a call that failed, as far as the log shows that.
+    pub is_failed: bool,
 }
 
 /// A provider's numbers for one request, or an agent's own estimate of them.
@@ -485,6 +492,8 @@ pub struct Usage {
     pub prompt: u64,
     /// The part of `prompt` that was read from a cache.
     pub cached: u64,
+    /// The provider's own reason for which `cached` is not more.
+    pub miss: Option<Box<CacheMiss>>,
     /// The output, thinking included; `None` where the log's number is a placeholder.
     pub output: Option<u64>,
     /// The part of `output` that was thinking, where the provider reports it.
@@ -507,6 +516,7 @@ impl Usage {
             model: None,
             prompt,
             cached: 0,
+            miss: None,
             output: None,
             reasoning: None,
             source: Source::Reported,

@@ -102,6 +102,7 @@ impl Session {
                 model,
             } => state.note_cost((request, of), billed, model.as_deref(), at),
             Event::OwnCost { .. } => {}
+            Event::PlanLimits(limits) => state.plan.report(&limits),
             Event::Reset(reset) => self.reset(&reset, place, at),
             Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
             Event::Leaf { key, rewound } => state.set_leaf(key, rewound),

@@ -27,6 +27,7 @@ use crate::sizes::recurring::RecurringPart;
 use crate::state::agent_estimate::{AgentEstimate, LoggedEstimate};
 use crate::state::past::{Inputs, Past};
 use crate::values::cache_clock::CacheClock;
+use crate::values::plan::PlanLimits;
 use crate::values::project::last_part;
 use crate::window::{Overrides, Rules};
 use facts::NamedFacts;
@@ -70,6 +71,8 @@ pub struct State {
     pub updated_at: Option<Timestamp>,
     /// User turns so far.
     pub turns: u32,
+    /// The limits of the user's plan, as the log has them.
+    pub plan: PlanLimits,
     rules: Arc<Rules>,
     overrides: Arc<Overrides>,
     set_window: Option<u64>,

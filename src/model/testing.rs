@@ -230,5 +230,6 @@ pub fn new_item(role: Role, kind: Kind, tokens: u64) -> NewItem {
         preview: Box::default(),
         hash: tokens,
         nth: 0,
+        is_failed: false,
     }
 }

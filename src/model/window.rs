@@ -25,7 +25,7 @@ use crate::sizes::pictures::Pictures;
 pub use crate::sizes::thinking::Thinking;
 pub use cache::{CacheMisses, CacheRow};
 pub use catalogue::{Catalogue, ModelAt};
-pub use client_status::{Breakdown, ClientCompaction, ClientStatus, without_window};
+pub use client_status::{Breakdown, ClientCompaction, ClientMiss, ClientStatus, without_window};
 pub use count_rule::{Base, CountRule};
 pub use limits::{Limits, TriggerSource, WindowSource};
 pub use models::ModelRow;

@@ -4,6 +4,7 @@
 //! may reach a terminal or a report without it.
 
 pub mod ascii;
+pub mod calls;
 pub mod clock;
 pub mod excerpt;
 pub mod inert;
@@ -11,6 +12,8 @@ pub mod item;
 pub mod jump;
 pub mod number;
 pub mod own_count;
+pub mod plan;
+pub mod rebuild;
 pub mod recurring;
 pub mod shell;
 pub mod sparkline;

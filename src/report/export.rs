@@ -22,12 +22,14 @@ use crate::ls::{PriceList, Responses, projects};
 use crate::output::redact::{OmittedCounts, Reader};
 use crate::reading::in_order::in_order;
 use crate::reading::sessions_builder::SessionsBuilder;
+use crate::reading::texts::TextReader;
 use crate::{NO_SESSIONS, ReportContext, print_problems};
 use anyhow::{Result, bail};
 use ingest::log::LogFile;
 use ingest::log::conversations::LogSessions;
 use ingest::log::reader::read_once;
 use jiff::Timestamp;
+use model::cost::texts::Texts;
 use model::values::project::Projects;
 use once::Once;
 use place::Sheets;
@@ -124,6 +126,8 @@ pub struct ExportResult {
 struct LogContent {
     sessions: LogSessions,
     responses: Responses,
+    /// `None`: no table needs them.
+    texts: Option<Texts>,
 }
 
 /// Exports tables. Prints on `err` the logs that could not be read and, at the end, the numbers of rows and logs.
@@ -190,10 +194,17 @@ fn write(
             } else {
                 Responses::default()
             };
-            let sessions = read_once(log, &reader, &context.rules)?;
+            let (sessions, texts) = if export.tables.contains(&Table::Items) {
+                let reader = TextReader::new(&reader);
+                let sessions = read_once(log, &reader, &context.rules)?;
+                (sessions, Some(reader.into_texts()))
+            } else {
+                (read_once(log, &reader, &context.rules)?, None)
+            };
             Ok(LogContent {
                 sessions,
                 responses,
+                texts,
             })
         };
         reading.log(log, || context.patience.read(log, read))
@@ -207,6 +218,7 @@ fn write(
         let LogContent {
             sessions,
             responses,
+            texts,
         } = match read {
             Ok(read) => read,
             Err(error) => {
@@ -218,6 +230,7 @@ fn write(
         done.logs += 1;
         let all = whole.sessions(log, sessions);
         let of_log = LogRows::new((log, ix), (&all, &projects), &responses, &once, &mut prices);
+        let of_log = of_log.with_texts(texts.as_ref());
         ix += 1;
         let keys = all.of_file(log.facts.file);
         for (key, session) in keys.filter_map(|key| Some((key, all.get(key)?))) {

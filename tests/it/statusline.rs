@@ -51,6 +51,32 @@ fn the_line_has_the_numbers_of_the_report() {
 }
 
 #[test]
+fn limits_of_the_plan_are_kept_with_what_the_session_used() {
+    let home = Home::with_log(90_000);
+    let mut input = home.input(json!(90_000));
+    let end = 4_102_444_800_u64;
+    for percent in [43, 46] {
+        input["rate_limits"] = json!({
+            "five_hour": {"used_percentage": percent, "resets_at": end},
+            "seven_day": {"used_percentage": 12.5, "resets_at": end},
+        });
+        home.line(input.to_string().as_bytes());
+    }
+    let input = input.to_string();
+    let line = |format: &str| {
+        let mut program = home.program(&["statusline", "--format", format]);
+        shown(program.input(input.as_bytes()).output()).0
+    };
+    assert_eq!(line("{limits}"), "5h 46% (this session 3%), week 12% (0%)");
+    assert_eq!(line("{limits:short}"), "5h 46%, week 12%");
+    let listed = home.program(&["ls", "--json"]).output();
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let limit = &listed["sessions"][0]["limits"][0];
+    let [used, by_session] = ["used_percent", "session_percent"].map(|key| limit[key].as_f64());
+    assert_eq!((used, by_session), (Some(46.0), Some(3.0)), "{limit}");
+}
+
+#[test]
 fn what_the_client_says_is_kept_and_used_by_the_others() {
     let home = Home::with_log(90_000);
     let mut input = home.input(json!(90_000));

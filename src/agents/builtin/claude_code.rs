@@ -504,6 +504,7 @@ impl ClaudeCodeDecoder {
         Some(Usage {
             model,
             cached: context.cache_read,
+            miss: message.miss.reported(),
             output: output.filter(|_| is_final),
             reasoning: usage.thinking().filter(|_| is_final),
             // Inherited responses are billed in the session that they are from.

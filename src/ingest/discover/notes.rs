@@ -104,6 +104,8 @@ impl Notes {
             breakdown,
             since: kept.since,
             cache_until: kept.cache_until,
+            miss: kept.miss.clone(),
+            plan: kept.plan.clone(),
             ..ClientStatus::window(kept.window?, kept.model.clone())
         })
     }

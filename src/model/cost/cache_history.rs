@@ -1,5 +1,5 @@
-//! Computes from the requests of a session what its provider's prompt cache did: when a prompt was lost, how often the
-//! state was predicted wrongly, and which part of a prompt is read after a compaction.
+//! Computes from the requests of a session what its provider's prompt cache did: how often its state was predicted
+//! wrongly, and which part of a prompt is read after a compaction.
 
 use crate::history::{Request, RequestIx};
 use crate::session::{Coverage, Session};
@@ -7,9 +7,6 @@ use crate::values::cache_clock::{CacheReliability, was_warm};
 use crate::window::{CacheMisses, Rules};
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
-
-/// The seconds for which writing to a cache has a price of its own.
-const HOUR: u32 = 3_600;
 
 /// The time for which a prompt is kept, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,19 +54,6 @@ pub(crate) fn cache_life(rules: &Rules, model: Option<&str>, logged: Option<u8>)
         most: row.most(),
         source: LifeSource::ModelTable,
     })
-}
-
-/// A request after a pause in which its prompt was lost from the cache.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ColdReturn {
-    /// The request.
-    pub request: RequestIx,
-    /// The seconds before it in which nothing was sent.
-    pub pause: u64,
-    /// Tokens of the prompt before it that were read anew.
-    pub tokens: u64,
-    /// The extra cost over reading from the cache, in US dollars by list price; `None`: not known.
-    pub usd: Option<f64>,
 }
 
 /// The state of the cache before a request, predicted from the requests before that.
@@ -131,6 +115,14 @@ impl ContinuedPrompt<'_> {
 /// there: 0.4 to 0.8 in 17 real compactions. Less is what sessions share.
 const PREFIX_SHARE: f64 = 0.3;
 
+/// Returns the seconds between two requests in which nothing was sent and nothing renewed the cache; `None`: the log does
+/// not show them.
+pub(crate) fn pause(session: &Session, before: &Request, request: &Request) -> Option<u64> {
+    let (since, sent) = (before.sent().0?, request.sent().0?);
+    let since = since.max(session.cache_clock().renewed(sent).unwrap_or(since));
+    u64::try_from(sent.duration_since(since).as_secs()).ok()
+}
+
 /// Returns the requests whose cache can be predicted from those before them.
 fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
     let requests = session.requests();
@@ -148,10 +140,8 @@ fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
             true => Relation::Compacted(smallest.min(request.prompt)),
             false => Relation::Same,
         };
-        let (since, minutes) = before.sent();
-        let sent = request.sent().0?;
-        let since = since?.max(session.cache_clock().renewed(sent).unwrap_or(since?));
-        let pause = sent.duration_since(since).as_secs();
+        let minutes = before.sent().1;
+        let pause = pause(session, before, request)?;
         let life = match &known {
             Some((of, logged, life)) if (*of, *logged) == (model, minutes) => *life,
             _ => {
@@ -162,43 +152,13 @@ fn continued(session: &Session) -> impl Iterator<Item = ContinuedPrompt<'_>> {
         }?;
         Some(ContinuedPrompt {
             relation,
-            pause: u64::try_from(pause).ok()?,
+            pause,
             request,
             ix,
             before,
             life,
         })
     })
-}
-
-/// Returns the requests of a session that came after its prompt was lost from the cache.
-pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
-    let same = continued(session).filter(|it| it.relation == Relation::Same);
-    let cold = same.filter(|it| it.pause >= it.life.seconds.into() && !it.was_warm());
-    cold.map(|it| {
-        let same = it.before.prompt.min(it.request.prompt);
-        let tokens = same.saturating_sub(it.request.cached);
-        ColdReturn {
-            request: it.ix,
-            pause: it.pause,
-            tokens,
-            usd: more(session, &it, tokens),
-        }
-    })
-    .collect()
-}
-
-/// Returns the extra cost of tokens of a prompt over reading them from the cache.
-fn more(session: &Session, of: &ContinuedPrompt<'_>, tokens: u64) -> Option<f64> {
-    let model = session.model_at(of.request.model.as_ref()?);
-    let row = session.rules().price_of(model)?;
-    let prices = row.prices(of.request.prompt);
-    let write = match (of.life.seconds, prices.cache_write_hour, prices.cache_write) {
-        (HOUR, Some(hour), _) => hour,
-        (_, _, Some(write)) => write,
-        _ => prices.input?,
-    };
-    Some(tokens as f64 * (write - prices.cached_read).max(0.0) / 1e6)
 }
 
 /// Predicts the state of the cache for each request from those before it, where the log shows what it was: a session of which

@@ -1,10 +1,12 @@
 //! Computes the cost of each tool at any moment of a session: its results, and its definition where the log has it.
 
 use crate::cost::carried::CarriedCost;
+use crate::event::Key;
 use crate::history::{RequestIx, SizedItem};
 use crate::session::Session;
 use crate::{Kind, Role, Source};
-use std::collections::BTreeMap;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, HashMap};
 
 /// One tool's results so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +15,10 @@ pub struct Tool {
     pub name: Box<str>,
     /// The number of its results.
     pub results: usize,
+    /// The number of its calls that failed, as far as the log shows that.
+    pub failed: usize,
+    /// The seconds from a call to its result, the median; `None`: the log shows no times.
+    pub median_seconds: Option<f64>,
     /// Their tokens.
     pub tokens: u64,
     /// The part of `tokens` that is in the context.
@@ -109,6 +115,8 @@ pub fn tools(
     });
     let here = context.map(|item| (item, item.1));
 
+    let called = call_times(session);
+    let mut seconds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
         let item = &session.items()[ix];
@@ -120,6 +128,8 @@ pub fn tools(
         let tool = by_name.entry(name).or_insert(Tool {
             name: name.into(),
             results: 0,
+            failed: 0,
+            median_seconds: None,
             tokens: 0,
             in_context: 0,
             schema: 0,
@@ -133,6 +143,11 @@ pub fn tools(
             continue;
         }
         tool.results += 1;
+        tool.failed += usize::from(item.is_failed);
+        let begun = item.call.and_then(|call| called.get(&call));
+        if let Some(took) = begun.and_then(|begun| seconds_between(*begun, item.at?)) {
+            seconds.entry(name).or_default().push(took);
+        }
         tool.tokens = tool.tokens.saturating_add(tokens);
         tool.in_context = tool.in_context.saturating_add(in_context);
         if tool.results == 1 || (tokens, ix) > (tool.largest.1, tool.largest.0) {
@@ -141,6 +156,9 @@ pub fn tools(
         tool.carried = tool.carried.saturating_add(carried.tokens(ix, tokens));
         let usd = carried.usd(ix, tokens);
         tool.carried_usd = tool.carried_usd.zip(usd).map(|(sum, usd)| sum + usd);
+    }
+    for (name, tool) in &mut by_name {
+        tool.median_seconds = seconds.remove(name).and_then(median);
     }
     let mut tools: Vec<Tool> = by_name.into_values().collect();
     let all: f64 = tools.iter().map(|tool| tool.tokens as f64).sum();
@@ -156,6 +174,27 @@ pub fn tools(
         sizes.then_with(|| a.name.cmp(&b.name))
     });
     tools
+}
+
+/// Returns the times of the calls of a session.
+fn call_times(session: &Session) -> HashMap<Key, Timestamp> {
+    let items = session.items().iter();
+    let calls = items.filter(|item| item.kind == Kind::ToolCall);
+    calls
+        .filter_map(|item| Some((item.call?, item.at?)))
+        .collect()
+}
+
+/// Returns the seconds between two times; `None`: the clock was set back.
+fn seconds_between(from: Timestamp, to: Timestamp) -> Option<f64> {
+    let seconds = to.duration_since(from).as_secs_f64();
+    (seconds >= 0.0).then_some(seconds)
+}
+
+/// Returns the median of some numbers, the larger one of the middle two.
+fn median(mut of: Vec<f64>) -> Option<f64> {
+    of.sort_by(f64::total_cmp);
+    of.get(of.len() / 2).copied()
 }
 
 #[cfg(test)]
@@ -184,6 +223,40 @@ mod tests {
         assert_eq!(now[0].carried, 2 * now[0].tokens);
         assert_eq!(now[1].in_context, now[1].tokens);
         assert!((now.iter().map(|t| t.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn failed_calls_and_their_times_count_by_tool() {
+        let piece = |kind, is_failed, id: &str| NewItem {
+            tool: Some("Bash".into()),
+            call: Some(Key::of(id)),
+            is_failed,
+            ..new_item(
+                if kind == Kind::ToolCall {
+                    Role::Assistant
+                } else {
+                    Role::Tool
+                },
+                kind,
+                10,
+            )
+        };
+        let mut log = Log::new().timed();
+        for (id, is_failed) in [("a", false), ("b", true), ("c", false)] {
+            log = log.node(
+                &format!("{id}-call"),
+                vec![piece(Kind::ToolCall, false, id)],
+            );
+            log = log.node(id, vec![piece(Kind::ToolResult, is_failed, id)]);
+        }
+        let now = tools(&log.session, log.session.in_context(), 0);
+        assert_eq!((now[0].results, now[0].failed), (3, 1));
+        assert!(
+            now[0].median_seconds.is_some_and(|seconds| seconds > 0.0),
+            "{now:?}"
+        );
+        assert_eq!(median(vec![9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(Vec::new()), None);
     }
 
     #[test]

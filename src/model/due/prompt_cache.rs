@@ -220,4 +220,4 @@ pub struct Prompt {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

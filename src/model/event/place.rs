@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// The line and the length have 32 bits each, since a log may have a million items. Larger numbers are taken for the
 /// largest: such lines keep their order and identity by the offset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct Place {
     offset: u64,
     line: u32,

@@ -309,6 +309,7 @@ impl<'m> EventSink<'m> {
                 preview: Box::default(),
                 hash: 0,
                 nth: 0,
+                is_failed: false,
             },
             sink: self,
         }
@@ -456,6 +457,21 @@ impl ItemBuilder<'_, '_> {
     pub fn call(mut self, id: Option<&str>) -> Self {
         self.item.call = id.map(Key::of);
         self.item.size.call_id = id.map_or(0, |id| self.sink.measure.call_id(id));
+        self
+    }
+
+    /// Notes that the call failed whose result it is.
+    #[must_use]
+    pub fn failed(mut self) -> Self {
+        self.item.is_failed = true;
+        self
+    }
+
+    /// Notes that the agent cuts so many bytes out of the text before it sends it. They are of no other concern: the text
+    /// says so.
+    #[must_use]
+    pub fn cut(mut self, bytes: u64) -> Self {
+        self.keep(&format!("…{bytes} characters truncated…"));
         self
     }
 

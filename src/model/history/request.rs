@@ -85,6 +85,9 @@ impl Request {
         if changes {
             (known.prompt, known.cached) = (new.prompt, new.cached);
         }
+        if new.miss.is_some() {
+            known.miss.clone_from(&new.miss);
+        }
         let grows = new.output > known.output || new.reasoning > known.reasoning;
         known.output = known.output.max(new.output);
         known.reasoning = known.reasoning.max(new.reasoning);

@@ -6,10 +6,11 @@ use crate::event::Meta;
 use crate::lists::other_host::OtherHost;
 use crate::lists::summary::Summary;
 use crate::outlook::forecast::{Forecast, NoForecast, is_idle};
-use crate::session::Session;
 use crate::session::limits::{LimitTerms, Sizes, facts_after_switch};
+use crate::session::{Coverage, Session};
 use crate::state::past::ModelFacts;
 use crate::values::names::contains;
+use crate::values::plan::PlanLimits;
 use crate::values::project::{is_named, last_part};
 use crate::values::version;
 use crate::window::{ClientStatus, Limits, Overrides, Rules};
@@ -115,6 +116,20 @@ impl SessionGauge {
     /// Returns what the agent's client said of the session.
     pub fn said(&self) -> Option<&ClientStatus> {
         self.overrides.said.as_ref()
+    }
+
+    /// Returns the limits of the user's plan: by its log, or else by the agent's client.
+    pub fn plan_limits(&self) -> Option<&PlanLimits> {
+        let said = || self.said().map(|said| &said.plan);
+        let limits = Some(&self.plan)
+            .filter(|plan| !plan.is_empty())
+            .or_else(said);
+        limits.filter(|limits| !limits.is_empty())
+    }
+
+    /// Returns true if it is known which part of the limits the session used.
+    pub fn is_plan_use_known(&self) -> bool {
+        self.plan.is_empty() || self.coverage == Coverage::Whole
     }
 
     /// Returns the folder of its project: the working directory, or the one that this [belongs to](Overrides::project).

@@ -14,6 +14,7 @@ use crate::session::limits::Sizes;
 use crate::session::{Coverage, Session, SizedItem};
 use crate::state::past::ModelFacts;
 use crate::values::names::is_chosen_id;
+use crate::values::plan::PlanLimits;
 use crate::values::project::{last_part, trimmed};
 use crate::values::prompt::shows;
 use crate::window::OtherTrigger;
@@ -95,6 +96,8 @@ pub struct Summary {
     pub spending: Option<SessionSpending>,
     /// The counts of what it has done; `None`: not all of its log was read.
     pub counts: Option<SessionCounts>,
+    /// The limits of the user's plan, as its log has them.
+    pub plan: PlanLimits,
     /// The last text of the model.
     pub answer: Option<Answer>,
     /// [The part](crate::window::Overrides::summary_hash) of the settings that it depends on.
@@ -225,6 +228,7 @@ impl Session {
             output,
             spending: self.spending(),
             counts: self.counts(),
+            plan: self.plan.clone(),
             answer: self.last_answer(),
             settings: self.overrides().summary_hash(),
             model: self.model_shared().cloned(),

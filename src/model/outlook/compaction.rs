@@ -312,6 +312,7 @@ mod tests {
                 preview: key.into(),
                 hash: *tokens,
                 nth: 0,
+                is_failed: false,
             };
             self.event(Event::Node(Box::new(Node {
                 key: Some(Key::of(key)),

@@ -81,6 +81,7 @@ fn item() -> impl Strategy<Value = NewItem> {
             preview: "".into(),
             hash: local.into(),
             nth: 0,
+            is_failed: false,
         }
     })
 }

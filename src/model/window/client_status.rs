@@ -1,5 +1,6 @@
 //! Holds the statements of an agent's client about a session, which no log of that agent has.
 
+use crate::values::plan::PlanLimits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,27 @@ pub struct ClientStatus {
     pub breakdown: Option<Breakdown>,
     /// The time until which the provider keeps the newest prompt.
     pub cache_until: Option<Timestamp>,
+    /// The newest prompt that was not in the cache.
+    pub miss: Option<ClientMiss>,
+    /// The limits of the user's plan.
+    pub plan: PlanLimits,
+}
+
+/// The client's word on prompts that were not in the provider's cache. Its causes are not safe to print.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ClientMiss {
+    /// The number of them in the session so far.
+    pub misses: u64,
+    /// The time of the newest.
+    pub at: Option<Timestamp>,
+    /// The likely causes of the newest.
+    pub causes: Vec<String>,
+    /// The tools that were added before it.
+    pub tools_added: u64,
+    /// The tools that were removed before it.
+    pub tools_removed: u64,
+    /// The tokens that the next request reads anew if the cache is cold by then.
+    pub tokens_if_cold: Option<u64>,
 }
 
 /// The size at which a client compacts by itself, in its own word.
@@ -65,6 +87,8 @@ impl ClientStatus {
             compaction: ClientCompaction::Unsaid,
             breakdown: None,
             cache_until: None,
+            miss: None,
+            plan: PlanLimits::default(),
         }
     }
 

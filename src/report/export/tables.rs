@@ -12,6 +12,7 @@ use crate::output::names::joined_by;
 use anyhow::Result;
 use ingest::log::LogFile;
 use jiff::Timestamp;
+use model::cost::texts::Texts;
 use model::event::{Conversation, Key};
 use model::lists::sessions::{FileFacts, SessionKey, Sessions};
 use model::session::Session;
@@ -112,6 +113,7 @@ pub(super) struct LogRows<'a> {
     responses: HashMap<Conversation, Vec<Response<'a>>>,
     /// The agent's own count of the cost of each session, in billionths of a US dollar.
     own_costs: HashMap<Conversation, u64>,
+    texts: Option<&'a Texts>,
 }
 
 /// A response of a session.
@@ -162,7 +164,13 @@ impl<'a> LogRows<'a> {
             projects,
             responses: by_conversation,
             own_costs: responses.own_costs().collect(),
+            texts: None,
         }
+    }
+
+    /// Returns these with what the texts of items show.
+    pub(super) fn with_texts(self, texts: Option<&'a Texts>) -> LogRows<'a> {
+        LogRows { texts, ..self }
     }
 }
 

@@ -10,7 +10,7 @@ use render::text::{inert, one_line};
 use std::fmt::Write;
 
 /// The values that only a status line has: a list reads no items and asks no client.
-const NOT_IN_LISTS: [Key; 3] = [Key::Big, Key::Largest, Key::Effort];
+const NOT_IN_LISTS: [Key; 4] = [Key::Big, Key::Largest, Key::Rebuild, Key::Effort];
 
 /// A format that was read: its parts, between which there are tabs.
 #[derive(Debug, Clone, PartialEq, Eq)]

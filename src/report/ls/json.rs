@@ -5,7 +5,7 @@ use super::{Division, Group, SessionList, Spending, Totals};
 use crate::output::json::part::part;
 use crate::output::names::Names;
 use crate::percent;
-use crate::session::json::{CachePart, ContextPart, NextPart, dollars};
+use crate::session::json::{CachePart, ContextPart, LimitPart, NextPart, dollars, limit_parts};
 use jiff::Timestamp;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;
@@ -174,6 +174,8 @@ part! { SessionPart<'a>(
     cache?: CachePart = gauge
         .prompt_cache()
         .map(|cache| CachePart::new(&cache, &gauge.next_prompt(now), now)),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<LimitPart> = limit_parts(gauge),
     // With totals: of all responses in its log, those that a fork repeats too.
     usage?: SessionUsagePart = used.map(SessionUsagePart::new),
 }}

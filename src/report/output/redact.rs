@@ -11,7 +11,7 @@ use crate::ReportContext;
 use formats::Format;
 use ingest::bytes::sync::lock;
 use model::cost::tools::server_of;
-use model::event::{ByLength, Cause, Event, Key, Measure, Meta, Node, Size};
+use model::event::{ByLength, Cause, Event, Key, Measure, Meta, MissCause, Node, Size};
 use model::lists::sessions::FileFacts;
 use model::values::project::Project;
 use model::window::{Overrides, Rules};
@@ -159,7 +159,12 @@ impl Redactor {
                 meta.provider
                     .take_if(|name| !self.models.has_provider(name));
             }
-            Event::Usage(usage) => self.rename_model(&mut usage.model),
+            Event::Usage(usage) => {
+                self.rename_model(&mut usage.model);
+                if let Some(MissCause::Other(name)) = usage.miss.as_mut().map(|it| &mut it.cause) {
+                    *name = self.name("cause", name).into();
+                }
+            }
             Event::Billed { model, .. } => self.rename_model(model),
             Event::Reset(reset) => {
                 self.cause(&mut reset.cause);
@@ -343,6 +348,11 @@ impl Reader {
             sizes,
             redactor: context.redaction.redactor().cloned(),
         }
+    }
+
+    /// Returns true if it leaves texts out.
+    pub(crate) fn is_redacting(&self) -> bool {
+        self.redactor.is_some()
     }
 }
 

@@ -5,13 +5,13 @@ use crate::output::json::part::part;
 use crate::output::redact::OmittedCounts;
 use crate::percent;
 use jiff::Timestamp;
-use model::cost::cache_history::{ColdReturn, cold_returns};
 use model::cost::calls::Calls as CallNames;
 use model::cost::carried::CarriedCost;
 use model::cost::clearing::{Clearing, clearings};
 use model::cost::repeats::{Repeats, repeats};
 use model::cost::tools::{Server, Tool, servers, tools};
 use model::due::prompt_cache::{MissReason, NextPrompt, Prompt, PromptCache};
+use model::due::rebuilds::{Rebuild, rebuilds};
 use model::due::triggers::NextTrigger;
 use model::event::CauseSource;
 use model::lists::gauge::SessionGauge;
@@ -23,6 +23,7 @@ use model::session::context::{Context, Share};
 use model::session::{Item, PastReset, Request, Session, SizedItem};
 use model::sizes::recurring::RecurringPart;
 use model::values::hooked::HookedCompaction;
+use model::values::plan::{PlanLimit, PlanLimits};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
 use render::jump::part_name;
@@ -53,7 +54,9 @@ part! { Report<'a>(
         .prompt_cache()
         .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(report.clock.now), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
+    rebuilds: Vec<RebuildPart> = rebuilds(session).iter().map(RebuildPart::new).collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<LimitPart> = limit_parts(&report.gauge),
     client?: ClientPart<'a> = session
         .said()
         .and_then(|said| said.breakdown.as_ref())
@@ -216,12 +219,33 @@ part! { PromptPart(prompt: &Prompt) {
     cost_usd: Option<f64> = prompt.usd.map(dollars),
 }}
 
-// A request after a pause in which its prompt was lost from the cache.
-part! { ColdPart(cold: &ColdReturn) {
-    request: usize = cold.request,
-    pause_seconds: u64 = cold.pause,
-    tokens: u64 = cold.tokens,
-    cost_usd: Option<f64> = cold.usd.map(dollars),
+// A limit of the user's plan; `session_percent` is null if not all of the log was read.
+part! { LimitPart(limit: &PlanLimit, by_session: Option<f64>) {
+    minutes: u32 = limit.minutes,
+    used_percent: f64 = limit.percent(),
+    resets_at: Option<Timestamp> = limit.resets_at,
+    session_percent: Option<f64> = by_session,
+}}
+
+/// Returns the limits of the plan.
+pub(crate) fn limit_parts(gauge: &SessionGauge) -> Vec<LimitPart> {
+    let limits = gauge.plan_limits().into_iter().flat_map(PlanLimits::all);
+    let part = |limit: &PlanLimit| {
+        let is_known = gauge.is_plan_use_known();
+        LimitPart::new(limit, is_known.then(|| limit.percent_by_session()))
+    };
+    limits.map(part).collect()
+}
+
+// A request for which tokens were read anew that had been in the cache; `cost_usd`: more than from the cache.
+part! { RebuildPart(rebuild: &Rebuild) {
+    request: usize = rebuild.request,
+    pause_seconds: Option<u64> = rebuild.pause,
+    expired: bool = rebuild.is_expired,
+    tokens: u64 = rebuild.tokens,
+    cause: String = rebuild.cause.name().to_owned(),
+    cause_source: &'static str = if rebuild.cause.is_logged() { "log" } else { "inferred" },
+    cost_usd: Option<f64> = rebuild.usd.map(dollars),
 }}
 
 part! { CompactionPart<'a>(
@@ -370,6 +394,8 @@ part! { CallPart<'a>(request: &'a Request) {
 part! { ToolPart(tool: Tool) {
     name: Box<str> = tool.name,
     results: usize = tool.results,
+    failed?: usize = Some(tool.failed).filter(|failed| *failed > 0),
+    median_seconds?: f64 = tool.median_seconds.map(|seconds| (seconds * 1e3).round() / 1e3),
     tokens: u64 = tool.tokens,
     in_context: u64 = tool.in_context,
     schema?: u64 = Some(tool.schema).filter(|tokens| *tokens > 0),

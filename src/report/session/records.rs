@@ -10,6 +10,7 @@ use ingest::log::reader::first_records;
 use model::Role;
 use model::event::{Conversation, Entry, Event, Meta, NewItem, Usage};
 use render::number::{tokens, usd};
+use render::plan;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -152,6 +153,10 @@ impl Records {
             Event::Billed { .. } => ("cost", "of a response outside the conversation".to_owned()),
             Event::OwnCost { nanodollars, .. } => {
                 ("the agent's own cost", usd(*nanodollars as f64 / 1e9))
+            }
+            Event::PlanLimits(limits) => {
+                let limits: Vec<String> = limits.iter().map(plan::one).collect();
+                ("limits of the plan", limits.join(", "))
             }
             Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
             Event::ResetPostponed => (

@@ -3,16 +3,16 @@
 use super::Report;
 use crate::output::document::Line;
 use model::Source;
-use model::cost::cache_history::cold_returns;
 use model::cost::tools::Server;
+use model::due::rebuilds::rebuilds;
 use model::outlook::forecast::NoForecast;
 use model::outlook::whatif::{RuleOwner, WhatIf, what_if};
 use model::session::context::Context;
 use model::session::{Coverage, Session};
 use model::window::Limits;
 use render::clock::Clock;
-use render::number::{counted, error, percent, tokens, usd};
-use render::{NONE, or_none, triggers, unknown};
+use render::number::{counted, error, percent, tokens};
+use render::{NONE, or_none, plan, rebuild, triggers, unknown};
 
 /// Returns the line on the size of the context, in percent of the trigger as on the screens. It has the same shape for
 /// all sessions.
@@ -86,21 +86,9 @@ pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
             triggers::cache(state, clock)
         ));
     }
-    let cold = cold_returns(session);
-    if !cold.is_empty() {
-        let all = cold
-            .iter()
-            .fold(0, |sum: u64, one| sum.saturating_add(one.tokens));
-        let cost: Option<f64> = cold.iter().map(|one| one.usd).sum();
-        let cost = cost.map_or_else(String::new, |cost| {
-            format!(", {} more than warm", usd(cost))
-        });
-        lines.push(format!(
-            "came back to a cold cache {}: {} tokens read anew{cost}",
-            counted(cold.len() as u64, "time"),
-            tokens(all)
-        ));
-    }
+    lines.extend(rebuild::all(&rebuilds(session)));
+    let limits = plan::limits(&report.gauge, clock.now);
+    lines.extend(limits.map(|limits| format!("limits of the plan: {limits}")));
     lines
 }
 

@@ -5,10 +5,10 @@ use super::items::item_id;
 use super::tabs::{ITEMS, ListSource, TabList, View};
 use super::timeline::{JumpMark, ResetMark};
 use jiff::Timestamp;
-use model::cost::cache_history::cold_returns;
 use model::cost::calls::Calls;
 use model::cost::repeats::{Repeats, repeats};
 use model::due::prompt_cache::CacheState;
+use model::due::rebuilds::rebuilds;
 use model::lists::children::{Child, children};
 use model::lists::sessions::{SessionKey, Sessions};
 use model::outlook::forecast::{Forecast, NoForecast, forecast_at, forecast_without};
@@ -46,8 +46,8 @@ pub struct Page {
     pub resets: Vec<ResetMark>,
     /// The largest growths that the timeline marks.
     pub jump_marks: Vec<JumpMark>,
-    /// The steps that came back to a cold prompt cache.
-    pub cold: Vec<usize>,
+    /// The steps that found a prompt cache that had to be rebuilt.
+    pub rebuilt: Vec<usize>,
     /// Its state at the moment on screen.
     pub state: Snapshot,
     /// The forecast at that moment.
@@ -157,8 +157,8 @@ impl Page {
             times,
             resets,
             jump_marks,
-            cold: match pace {
-                Pace::Requests => cold_returns(session).iter().map(|it| it.request).collect(),
+            rebuilt: match pace {
+                Pace::Requests => rebuilds(session).iter().map(|it| it.request).collect(),
                 Pace::Records => Vec::new(),
             },
             state: session.snapshot(),

@@ -29,8 +29,8 @@ pub struct History<'a> {
     pub resets: &'a [ResetMark],
     /// The largest growths.
     pub jumps: &'a [JumpMark],
-    /// The requests that came back to a cold prompt cache.
-    pub cold: &'a [usize],
+    /// The requests that rebuilt the prompt cache.
+    pub rebuilt: &'a [usize],
     /// The window, in tokens.
     pub window: u64,
     /// The size of the context at which the agent compacts.
@@ -178,7 +178,7 @@ impl App {
             now_by_role: state.context.roles,
             resets: &page.resets,
             jumps: &page.jump_marks,
-            cold: &page.cold,
+            rebuilt: &page.rebuilt,
             window: state.limits.window,
             trigger: state
                 .limits
@@ -227,7 +227,7 @@ mod tests {
             now_by_role: [Share::default(); 5],
             resets: &[],
             jumps: &[],
-            cold: &[],
+            rebuilt: &[],
             window: 200_000,
             trigger: None,
             trigger_name: None,

@@ -245,7 +245,8 @@ impl Log {
                 request,
                 model: None,
                 prompt,
-                cached: prompt / 2,
+                cached: prompt - prompt / 10,
+                miss: None,
                 output: Some(output),
                 reasoning: None,
                 source: Source::Reported,
@@ -308,6 +309,7 @@ pub(crate) fn item(role: Role, kind: Kind, tool: Option<&str>, tokens: u64, text
         preview: text.into(),
         hash: tokens,
         nth: 0,
+        is_failed: false,
     }
 }
 

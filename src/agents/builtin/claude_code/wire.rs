@@ -3,7 +3,7 @@
 use super::attachment::{Attachment, RenderedMessage, Strings};
 use decode::anthropic::Content;
 use decode::lenient::{Count, Dollars, Raw, Repair, Text, UsageParts, WithRaw, record};
-use model::event::{BilledUsage, Key, RetainedItems, Surcharge, Surcharges};
+use model::event::{BilledUsage, CacheMiss, Key, MissCause, RetainedItems, Surcharge, Surcharges};
 
 record! {
     /// A line. Fields that are not named here, such as the long `toolUseResult`, are skipped unread.
@@ -99,6 +99,13 @@ record! {
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
         pub(super) context_management: ContextManagement<'a>,
+        pub(super) miss: MissReport<'a> = "diagnostics" / "cache_miss_reason",
+    }
+
+    /// The provider's reason for which it had less of a prompt in its cache.
+    pub(super) struct MissReport<'a> {
+        kind: Text<'a> = "type",
+        tokens: Count = "cache_missed_input_tokens",
     }
 
     /// The content that was left out of the prompt of a response.
@@ -218,6 +225,14 @@ impl Repair for ResponseUsage<'_> {
         UsageParts::new(prompt, ("output_tokens", &mut self.output_tokens))
             .needs(needs)
             .counts_without_prompt()
+    }
+}
+
+impl MissReport<'_> {
+    pub(super) fn reported(&self) -> Option<Box<CacheMiss>> {
+        let cause = MissCause::named(self.kind.get()?);
+        let tokens = self.tokens.0;
+        Some(Box::new(CacheMiss { cause, tokens }))
     }
 }
 

@@ -336,6 +336,11 @@ fn output<'s, 'm>(
     context: ItemContext<'_>,
 ) -> Builder<'s, 'm> {
     let parts = &item.output.0;
+    let first = parts.first().and_then(|part| part.text.get());
+    let result = match first.and_then(exit_code) {
+        None | Some(0) => result,
+        Some(_) => result.failed(),
+    };
     let mut left = usize::try_from(context.budget).unwrap_or(usize::MAX);
     parts.iter().fold(result, |result, part| {
         match part.text.get().or(part.content.get()) {
@@ -344,6 +349,24 @@ fn output<'s, 'm>(
         }
     })
 }
+
+/// Returns the exit code that the output of a command begins with, or that a log of before 2026 has in its JSON.
+fn exit_code(output: &str) -> Option<i64> {
+    const SIGNS: [&str; 3] = ["Exit code: ", "Process exited with code ", "\"exit_code\":"];
+    let head = &output[..boundary_before(output, output.len().min(LONGEST_HEAD))];
+    let tail = &output[boundary_after(output, output.len().saturating_sub(LONGEST_HEAD))..];
+    let [exit, process, json] = SIGNS;
+    let found = [(head, exit), (head, process), (tail, json)].into_iter();
+    let code = found.filter_map(|(text, sign)| text.split_once(sign));
+    let digits = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '-');
+        text[..end.unwrap_or(text.len())].parse().ok()
+    };
+    code.map(|(_, rest)| rest.trim_start()).find_map(digits)
+}
+
+/// The exit code is in the first lines of an output, or at the end of its JSON: within so many bytes.
+const LONGEST_HEAD: usize = 300;
 
 /// Adds a text with its middle cut out where it is longer than what is left of the budget.
 fn add_clamped<'s, 'm>(item: Builder<'s, 'm>, text: &str, left: &mut usize) -> Builder<'s, 'm> {
@@ -354,6 +377,7 @@ fn add_clamped<'s, 'm>(item: Builder<'s, 'm>, text: &str, left: &mut usize) -> B
     if bytes <= budget as u64 {
         return item.text(text);
     }
+    let item = item.cut(bytes - budget as u64);
     let head = &shown[..boundary_before(shown, budget / 2)];
     if cut > 0 {
         // The end is not there to be read, but its length is known.

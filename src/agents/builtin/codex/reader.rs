@@ -14,6 +14,7 @@ use decode::lenient::{self, LostFields, Raw, Text, Window, WithRaw};
 use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{Cause, Event, EventSink, Key, Meta, Place, Usage};
+use model::values::plan::PlanLimit;
 use std::collections::HashMap;
 
 /// The model of a turn, and its `comp_hash`.
@@ -63,6 +64,8 @@ pub(super) struct CodexDecoder {
     pub(super) has_output: bool,
     /// The newest facts.
     pub(super) meta: Meta,
+    /// The newest limits of the plan.
+    limits: Vec<PlanLimit>,
 }
 
 impl Decoder for CodexDecoder {
@@ -271,6 +274,7 @@ impl CodexDecoder {
     pub(super) fn event(&mut self, event: &EventMsg<'_>, out: &mut EventSink<'_>) -> Option<()> {
         match event.kind.or_empty() {
             "token_count" => {
+                self.limits(event, out);
                 let info = event.info.as_ref()?;
                 self.window(info.model_context_window, out);
                 let total = info.total_token_usage;
@@ -307,6 +311,15 @@ impl CodexDecoder {
                 Some(())
             }
             _ => None,
+        }
+    }
+
+    /// Emits the limits of the plan where they have changed. Those of a parent's history are counted there.
+    fn limits(&mut self, event: &EventMsg<'_>, out: &mut EventSink<'_>) {
+        let limits = event.rate_limits.of_plan();
+        if !self.is_copied() && !limits.is_empty() && limits != self.limits {
+            out.emit(Event::PlanLimits(limits.clone().into()));
+            self.limits = limits;
         }
     }
 

@@ -3,6 +3,7 @@
 use decode::lenient::{Count, Field, FieldPlace, Pieces, Raw, Text, Window, WithRaw, record};
 use jiff::Timestamp;
 use model::event::split_elided;
+use model::values::plan::PlanLimit;
 use std::borrow::Cow;
 
 record! {
@@ -105,6 +106,21 @@ record! {
         pub service_tier: Text<'a>,
         pub thread_name: Text<'a>,
         pub thread_settings: TurnContext<'a>,
+        pub rate_limits: RateLimits<'a>,
+    }
+
+    /// The limits of the user's plan.
+    pub(super) struct RateLimits<'a> {
+        /// Other ids are of limits beside the plan.
+        limit_id: Text<'a>,
+        primary: RateLimit,
+        secondary: RateLimit,
+    }
+
+    struct RateLimit {
+        used_percent: Percent,
+        window_minutes: Count,
+        resets_at: TurnStart,
     }
 
     pub(super) struct TokenInfo {
@@ -315,6 +331,31 @@ impl Field<'_> for TurnStart {
         let seconds: Option<i64> = value.get().parse().ok().filter(|seconds| *seconds > 0);
         let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
         Some(TurnStart(at))
+    }
+}
+
+/// A percentage. Any value that is no number is ignored.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Percent(Option<f64>);
+
+impl Field<'_> for Percent {
+    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Percent> {
+        Some(Percent(value.get().parse().ok()))
+    }
+}
+
+impl RateLimits<'_> {
+    /// Returns the limits of the plan.
+    pub(super) fn of_plan(&self) -> Vec<PlanLimit> {
+        if self.limit_id.get().is_some_and(|id| id != "codex") {
+            return Vec::new();
+        }
+        let limits = [&self.primary, &self.secondary].into_iter();
+        let limit = |limit: &RateLimit| {
+            let minutes = limit.window_minutes.0?;
+            PlanLimit::new(minutes, limit.used_percent.0?, limit.resets_at.0)
+        };
+        limits.filter_map(limit).collect()
     }
 }
 

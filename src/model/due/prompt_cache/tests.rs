@@ -1,5 +1,6 @@
 use super::*;
-use crate::cost::cache_history::{backtest, cold_returns};
+use crate::cost::cache_history::backtest;
+use crate::due::rebuilds::rebuilds;
 use crate::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Node, Part, Place, Reset,
     RetainedItems, Usage,
@@ -35,21 +36,21 @@ source = "test"
 "#;
 
 /// A session whose records have times, in seconds from its beginning.
-struct Log(Session, u64);
+pub(in crate::due) struct Log(pub(in crate::due) Session, u64);
 
-fn at(seconds: i64) -> Timestamp {
+pub(in crate::due) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_795_000_000 + seconds).expect("a time")
 }
 
 impl Log {
-    fn of(model: &str) -> Log {
+    pub(in crate::due) fn of(model: &str) -> Log {
         let rules: Rules = toml::from_str(RULES).expect("rules");
         let mut session = Session::new("tested", Arc::new(rules));
         session.coverage = Coverage::Whole;
         Log(session, 0).event(0, Event::Meta(Box::new(Meta::of_model(Some(model.into())))))
     }
 
-    fn event(mut self, seconds: i64, event: Event) -> Log {
+    pub(in crate::due) fn event(mut self, seconds: i64, event: Event) -> Log {
         self.1 += 1;
         self.0.apply(Entry {
             conversation: Conversation::Main,
@@ -61,7 +62,13 @@ impl Log {
     }
 
     /// Somebody types; the answer to that comes `lasts` seconds later.
-    fn asks(self, seconds: i64, lasts: i64, prompt: u64, billed: BilledUsage) -> Log {
+    pub(in crate::due) fn asks(
+        self,
+        seconds: i64,
+        lasts: i64,
+        prompt: u64,
+        billed: BilledUsage,
+    ) -> Log {
         let line = self.1;
         let text = vec![new_item(Role::User, Kind::Text, 100)];
         let said = Node::new(Some(Key::of_number("said", line)), Part::Input, text);
@@ -69,7 +76,7 @@ impl Log {
         log.answers(seconds + lasts, prompt, billed)
     }
 
-    fn answers(self, seconds: i64, prompt: u64, billed: BilledUsage) -> Log {
+    pub(in crate::due) fn answers(self, seconds: i64, prompt: u64, billed: BilledUsage) -> Log {
         let usage = Usage {
             cached: billed.cache_read,
             billed,
@@ -84,7 +91,7 @@ impl Log {
 }
 
 /// Read from the cache, and written to it for five minutes.
-fn five(read: u64, written: u64) -> BilledUsage {
+pub(in crate::due) fn five(read: u64, written: u64) -> BilledUsage {
     BilledUsage::new(3, 100).with_cache(read, written)
 }
 
@@ -217,19 +224,13 @@ fn the_next_prompt_has_two_prices() {
 }
 
 #[test]
-fn returns_to_a_cold_cache_are_counted() {
+fn returns_after_a_pause_are_predicted() {
     let log = Log::of("five")
         .asks(0, 5, 50_000, five(0, 50_000))
         .asks(100, 5, 50_200, five(50_000, 200))
         .asks(900, 5, 50_400, five(10_000, 40_400))
         // It was there all the same.
         .asks(1_900, 5, 50_600, five(50_400, 200));
-    let [cold] = cold_returns(&log.0)[..] else {
-        panic!("one return");
-    };
-    assert_eq!((cold.request, cold.pause, cold.tokens), (2, 800, 40_200));
-    let more = 40_200.0 * (6.25 - 0.5) / 1e6;
-    assert!(cold.usd.is_some_and(|usd| (usd - more).abs() < 1e-9));
     let points = backtest(&log.0);
     let right = points.iter().map(|it| (it.predicted, it.was_warm));
     assert_eq!(
@@ -266,7 +267,6 @@ fn the_first_requests_after_compactions_and_switches_are_predicted() {
             (Some(false), false)
         ]
     );
-    assert_eq!(cold_returns(&log.0), []);
 }
 
 fn compacts() -> Event {
@@ -329,8 +329,9 @@ fn a_renewal_shortens_the_pause() {
     let read = |renewed| log(renewed).asks(510, 5, 50_200, five(50_100, 100));
     assert_eq!(predicted(&read(true)), Some(true));
     assert_eq!(predicted(&read(false)), Some(false));
-    assert_eq!(cold_returns(&read(true).0), []);
-    assert_eq!(cold_returns(&read(false).0).len(), 1);
+    let is_expired = |log: &Log| rebuilds(&log.0).first().map(|it| it.is_expired);
+    assert_eq!(is_expired(&read(true)), Some(false));
+    assert_eq!(is_expired(&read(false)), Some(true));
 }
 
 #[test]
@@ -361,7 +362,6 @@ fn times_that_are_all_the_same_are_one_moment() {
             .asks(0, 0, 50_000, five(0, 50_000))
             .asks(0, 0, 50_100, five(50_000, 100));
     assert_eq!(log.state(0), Some(CacheState::Warm(at(300))));
-    assert_eq!(cold_returns(&log.0), []);
 }
 
 proptest! {
@@ -382,7 +382,8 @@ proptest! {
         let next = log.0.gauge().next_prompt(now);
         prop_assert!(next.warm.written <= next.cold.written);
         prop_assert_eq!(backtest(&log.0).len() < 12, true);
-        cold_returns(&log.0);
+        let rebuilds = crate::due::rebuilds::rebuilds(&log.0);
+        prop_assert!(rebuilds.iter().all(|it| it.usd.is_none_or(|usd| usd >= 0.0)));
         crate::due::triggers::next(&log.0.gauge(), &Err(crate::outlook::forecast::NoForecast::NoGrowth), now);
     }
 }

@@ -70,6 +70,7 @@ impl Talk {
             preview: "".into(),
             hash: tokens,
             nth: 0,
+            is_failed: false,
         };
         self.tell(Event::Node(Box::new(Node {
             key: Some(Key::new(self.0.items().len() as u64 + 1_000)),

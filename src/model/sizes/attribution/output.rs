@@ -76,6 +76,7 @@ impl Attribution {
             preview: NOT_LOGGED.into(),
             hash: 0,
             nth: UNLOGGED,
+            is_failed: false,
         };
         let live = tree.outputs_of(key).find(|node| tree.is_live(*node));
         let node = live.unwrap_or_else(|| tree.last());

@@ -219,6 +219,8 @@ mod tests {
             p90: 14.1,
         };
         Values {
+            rebuild: None,
+            plan: [None, None],
             context: Context {
                 used,
                 known,

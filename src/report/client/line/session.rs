@@ -12,6 +12,7 @@ use integrations::store;
 use jiff::Timestamp;
 use model::event::{ByLength, Conversation, Entry, Event, Key, Measure, Meta, Place, Usage};
 use model::session::{Coverage, Session};
+use model::values::plan::PlanLimits;
 use model::window::{ClientStatus, without_window};
 use model::{LeaveReason, Role, Source};
 use render::clock::Clock;
@@ -48,7 +49,9 @@ impl LineSession {
     /// Returns the session that a client passes, without its log. No file is read.
     pub fn of_client(context: &ReportContext, input: &Input) -> LineSession {
         let mut shown = without_log(context, input);
-        add_said(&mut shown.session, input, shown.clock.now);
+        let mut plan = PlanLimits::default();
+        plan.report(&input.limits);
+        add_said(&mut shown.session, input, (shown.clock.now, &plan));
         shown
     }
 
@@ -89,7 +92,7 @@ impl LineSession {
             size: Some(size),
             ..Input::default()
         };
-        add_said(&mut self.session, &input, self.clock.now);
+        add_size(&mut self.session, &input);
     }
 
     /// Returns the session of a log that was looked for, and notes the path of the log. `None`: there is no log, or it is
@@ -162,9 +165,14 @@ pub fn passed(context: &ReportContext, input: &Input) -> (LineSession, Vec<LineP
     let now = (context.now)();
     let keep = input.to_keep().map(|keep| keep.said(now, known.as_ref()));
     let since = keep.as_ref().map_or(now, |keep| keep.since.unwrap_or(now));
-    add_said(&mut shown.session, input, since);
+    let mut plan = known
+        .as_ref()
+        .map(|known| known.plan.clone())
+        .unwrap_or_default();
+    plan.report(&input.limits);
+    add_said(&mut shown.session, input, (since, &plan));
     if let (Some(folder), Some(mut keep)) = (folder, keep) {
-        keep.log = log_path;
+        (keep.log, keep.plan) = (log_path, plan);
         // A status line is not passed these.
         if let Some(known) =
             known.filter(|known| (known.window, &known.model) == (keep.window, &keep.model))
@@ -211,8 +219,9 @@ fn without_log(context: &ReportContext, input: &Input) -> LineSession {
     }
 }
 
-/// Adds what the client says: the window, which it first said at `since`, and the size where that is newer than the log's.
-fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
+/// Adds what the client says: the window, which it first said at `since`, the limits of the plan, and the size where that
+/// is newer than the log's.
+fn add_said(session: &mut Session, input: &Input, (since, plan): (Timestamp, &PlanLimits)) {
     if let Some(window) = input.window {
         let known = session.said().filter(|said| said.window == window);
         let known = known.filter(|said| said.model == input.model).cloned();
@@ -220,9 +229,16 @@ fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
         session.set_said(ClientStatus {
             since: Some(since),
             cache_until: input.cache_until,
+            miss: input.miss.clone(),
+            plan: plan.clone(),
             ..said
         });
     }
+    add_size(session, input);
+}
+
+/// Adds the size that the client says, where that is newer than the log's.
+fn add_size(session: &mut Session, input: &Input) {
     let Some(size) = input.size else { return };
     let request = Key::of_parts(&["client", "status line"]);
     let usage = match size {

@@ -3,6 +3,7 @@
 use super::session::LineSession;
 use super::template::{Field, Key, Length};
 use model::cost::calls::Calls;
+use model::due::rebuilds::{self, Rebuild};
 use model::lists::gauge::SessionGauge;
 use model::outlook::forecast::{Forecast, NoForecast};
 use model::session::context::Context;
@@ -15,7 +16,7 @@ use render::item::{label, letter};
 use render::number::{band, error, percent, short, tokens};
 use render::sure::{ABOUT, Signs, of_item};
 use render::text::{cut, short_model};
-use render::triggers;
+use render::{plan, rebuild, triggers};
 
 /// The most columns of a text from a log.
 const LONGEST_TEXT: usize = 24;
@@ -59,6 +60,10 @@ pub struct Values {
     pub beside_size: Option<String>,
     /// The state of the prompt cache: in words, and in short.
     pub cache: Option<[String; 2]>,
+    /// The rebuild of the cache that the newest request was. Its cause is log text.
+    pub rebuild: Option<Rebuild>,
+    /// The limits of the plan: with the part that the session used, and in short.
+    pub plan: [Option<String>; 2],
 }
 
 /// The largest item in a context. Its texts are log text.
@@ -131,6 +136,7 @@ impl Values {
                 _ => Signs::of_epoch(&gauge),
             },
             project: session.project().to_owned(),
+            rebuild: rebuilds::newest(session),
             ..Values::of_gauge(&gauge, agent, clock)
         }
     }
@@ -161,6 +167,8 @@ impl Values {
                 let short = triggers::cache_in_short(&cache, state, clock);
                 [long + &failed, short]
             }),
+            rebuild: None,
+            plan: [plan::limits, plan::in_short].map(|words| words(gauge, clock.now)),
             version: owned(gauge.meta.version.as_deref()),
             project: gauge.project().to_owned(),
             // The forecast is as of the newest record. An idle session makes no difference to the number of requests.
@@ -203,6 +211,11 @@ impl Values {
                 let [long, short] = self.cache.as_ref()?;
                 Some(if is_short { short } else { long }.clone())
             }
+            Key::Rebuild => self
+                .rebuild
+                .as_ref()
+                .map(|it| rebuild::one_of(it, &plain(&rebuild::cause(it)))),
+            Key::Limits => self.plan[usize::from(is_short)].clone(),
             Key::Known if context.known == 0 => None,
             Key::Known => Some(format!("{} known", tokens(context.known))),
             Key::Est => self.estimated(),

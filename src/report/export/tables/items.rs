@@ -3,12 +3,15 @@
 use super::{SessionRows, Take, table};
 use crate::session::json::dollars;
 use anyhow::Result;
-use model::Source;
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;
 use model::cost::repeats::{Repeats, repeats};
+use model::cost::texts::{CutText, TextFacts};
 use model::cost::tools::server_of;
+use model::event::Key;
 use model::session::{Item, ItemIx};
+use model::{Kind, Source};
+use std::borrow::Cow;
 
 /// The facts that all rows of a session use.
 struct Common<'a> {
@@ -16,6 +19,8 @@ struct Common<'a> {
     repeats: Repeats,
     calls: Calls,
     requests: usize,
+    /// By item.
+    overlaps: Vec<Option<f64>>,
 }
 
 /// A row.
@@ -24,6 +29,7 @@ struct Row<'a> {
     item: &'a Item,
     tokens: u64,
     source: Source,
+    text: Option<&'a TextFacts>,
 }
 
 pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
@@ -34,6 +40,11 @@ pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
         repeats: repeats(session, session.in_context()),
         calls: Calls::of(session),
         requests,
+        overlaps: of
+            .log
+            .texts
+            .map(|texts| texts.overlaps(session))
+            .unwrap_or_default(),
     };
     for (ix, item) in session.items().iter().enumerate() {
         let (tokens, source) = session.tokens(ix);
@@ -42,10 +53,40 @@ pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
             item,
             tokens,
             source,
+            text: of.log.texts.and_then(|texts| texts.of(item)),
         };
         take(row.item.at, &cells(of, &common, &row))?;
     }
     Ok(())
+}
+
+impl Row<'_> {
+    fn stated(&self) -> Option<(u64, &'static str)> {
+        let CutText { stated } = self.text?.cut?;
+        stated
+    }
+
+    fn names(&self) -> Option<String> {
+        let names = &self.text?.names;
+        (!names.is_empty()).then(|| names.join(" "))
+    }
+}
+
+impl Common<'_> {
+    fn subject<'a>(&self, of: &SessionRows<'a>, row: &Row<'a>) -> Option<Cow<'a, str>> {
+        let item = row.item;
+        let is_of_call = matches!(item.kind, Kind::ToolCall | Kind::ToolResult);
+        is_of_call.then(|| self.calls.arguments_at(of.session, row.ix))?
+    }
+}
+
+fn id(key: Key) -> String {
+    format!("{:016x}", key.get())
+}
+
+/// Rounds a share to a thousandth.
+fn rounded(share: f64) -> f64 {
+    (share * 1e3).round() / 1e3
 }
 
 table! { (of: &'a SessionRows<'_>, common: &Common<'_>, row: &Row<'a>) {
@@ -58,7 +99,7 @@ table! { (of: &'a SessionRows<'_>, common: &Common<'_>, row: &Row<'a>) {
     kind: Text = row.item.kind.name(), "What it is, such as `text`, `thinking`, `tool_call` or `tool_result`.";
     tool: Text = row.item.tool.as_deref(), "The tool that was called.";
     server: Text = row.item.tool.as_deref().and_then(server_of), "The MCP server of that tool.";
-    subject: Text = common.calls.subject(of.session, row.item), "What the tool was called with: the file, the command. At most 120 bytes.";
+    subject: Text = common.subject(of, row), "What the tool was called with: the file, the command. At most 120 bytes. A call and its result have the same.";
     preview: Text = Some(&*row.item.preview).filter(|text| !text.is_empty()), "Its beginning, at most 120 bytes.";
     tokens: Int = row.tokens, "Its size.";
     source: Text = row.source.name(), "How its size is known.";
@@ -70,4 +111,12 @@ table! { (of: &'a SessionRows<'_>, common: &Common<'_>, row: &Row<'a>) {
     carried: Int = common.carried.tokens(row.ix, row.tokens), "Its tokens times those prompts.";
     carried_usd: Float = common.carried.usd(row.ix, row.tokens).map(dollars), "The same at the list price of cached input; empty: not known.";
     repeats: Int = common.repeats.of.get(&row.ix).copied(), "The earlier item in the context that has the same content.";
+    call: Text = row.item.call.map(id), "The call that it is, or is the result of: a hash of its id.";
+    cut: Bool = row.text.map(|text| text.cut.is_some()), "Whether the agent says in the result that it cut it.";
+    cut_stated: Int = row.stated().map(|(number, _)| number), "The size of the whole result, or of what is missing, where the agent states it.";
+    cut_unit: Text = row.stated().map(|(_, unit)| unit), "`tokens`, `characters` or `lines` of that.";
+    longest_line: Int = row.text.map(|text| u64::from(text.longest_line)), "The characters of its longest line.";
+    names: Text = row.names(), "The names in a list of tools, skills or agents, with a space between them.";
+    overlap: Float = common.overlaps.get(row.ix).copied().flatten().map(rounded), "The share of its lines of more than 15 characters that the context held already when it came.";
+    pictures: Int = Some(u64::from(row.item.size.fixed)).filter(|tokens| *tokens > 0), "The tokens of images and documents in it, by formula.";
 }}

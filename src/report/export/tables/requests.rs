@@ -1,8 +1,10 @@
 //! The table of requests: all responses with usage, those beside the conversation too.
 
 use super::{Response, SessionRows, Take, table};
+use crate::session::json::dollars;
 use anyhow::Result;
 use jiff::Timestamp;
+use model::due::rebuilds::{Rebuild, rebuilds};
 use model::event::Key;
 use model::session::{Request, RequestIx};
 use std::collections::HashMap;
@@ -14,6 +16,7 @@ struct Row<'a> {
     request: Option<(RequestIx, &'a Request)>,
     /// Its usage; `None`: the report has none that is billed.
     usage: Option<&'a Response<'a>>,
+    rebuild: Option<&'a Rebuild>,
 }
 
 pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
@@ -24,11 +27,14 @@ pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
             .iter()
             .map(|response| (response.request, response)),
     );
+    let rebuilds = rebuilds(of.session);
+    let mut rebuilt = rebuilds.iter().peekable();
     for (ix, request) in of.session.requests().iter().enumerate() {
         let row = Row {
             response: request.key(),
             usage: by_key.remove(&request.key()),
             request: Some((ix, request)),
+            rebuild: rebuilt.next_if(|rebuild| rebuild.request == ix),
         };
         take(row.at(), &cells(of, &row))?;
     }
@@ -38,6 +44,7 @@ pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
                 response: response.request,
                 request: None,
                 usage: Some(response),
+                rebuild: None,
             };
             take(row.at(), &cells(of, &row))?;
         }
@@ -107,4 +114,10 @@ table! { (of: &'a SessionRows<'_>, row: &Row<'a>) {
     cost_usd: Float = row.cost(), "Its list price; empty: not known.";
     cost_lacks: Text = row.usage.and_then(|usage| super::lacking(&usage.spending)), "The surcharges that the price does not contain.";
     repeated: Bool = row.usage.is_some_and(|usage| usage.is_repeated), "Whether an earlier row has the same response, as a fork repeats it. The other rows add up to the totals.";
+    miss_cause: Text = row.request().and_then(|request| Some(request.miss.as_ref()?.cause.name())), "The provider's own cause for which its cache had less of the prompt, such as `tools_changed`.";
+    miss_tokens: Int = row.request().and_then(|request| request.miss.as_ref()?.tokens), "About as many tokens would have been read from the cache without that.";
+    cache_minutes: Int = row.request().map(|request| u64::from(request.cache_minutes)).filter(|minutes| *minutes > 0), "The minutes for which the provider keeps the prompt in its cache, where the log shows that.";
+    rebuilt: Int = row.rebuild.map(|rebuild| rebuild.tokens), "The tokens that were read anew though the cache had had them.";
+    rebuild_cause: Text = row.rebuild.map(|rebuild| rebuild.cause.name()), "The cause of that: the provider's, or `expired`, `model_switched`, `not_stated`.";
+    rebuild_usd: Float = row.rebuild.and_then(|rebuild| rebuild.usd).map(dollars), "What they cost more than from the cache, by list price.";
 }}

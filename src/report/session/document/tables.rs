@@ -16,6 +16,7 @@ use model::session::context::Context;
 use model::session::{ItemIx, Session};
 use model::window::Limits;
 use model::{Role, Source};
+use render::calls::{failed, took};
 use render::item::{label, sign};
 use render::jump;
 use render::number::{counted, tokens, tokens_or_none, usd};
@@ -152,6 +153,8 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
         cells: vec![
             Line::log(&tool.name),
             tool.results.to_string().into(),
+            failed(tool).into(),
+            took(tool).into(),
             tokens(tool.tokens).into(),
             format!("{:.0}%", tool.share * 100.0).into(),
             tokens_or_none(tool.in_context).into(),
@@ -161,7 +164,7 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
             or_none(tool.carried_usd.map(usd)).into(),
         ],
     });
-    let headings = "tool | #results:1 | #tokens | #share:4 | #now:3 | #schema:5 | #largest:2 | #carried | #re-read";
+    let headings = "tool | #results:1 | #failed:6 | #took:7 | #tokens | #share:4 | #now:3 | #schema:5 | #largest:2 | #carried | #re-read";
     let servers = servers.iter().map(|server| {
         let sizes = words::server(server) + ".";
         Line::own("MCP server ").and_log(&server.name).and(sizes)
@@ -170,7 +173,8 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
         let more = counted((all - LISTED_ROWS) as u64, "smaller tool");
         format!("{more} not listed.")
     });
-    let note = "now: its results in the context. schema: its definition in it. carried: tokens times the requests that had \
+    let note = "failed: the share of its calls that failed. took: from a call to its result, the median. now: its results in \
+                the context. schema: its definition in it. carried: tokens times the requests that had \
                 them; re-read: what that costs at least, by the list price of cache reads.";
     let section = Section::new("Tools")
         .with(Table::new(headings, rows))

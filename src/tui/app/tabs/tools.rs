@@ -12,6 +12,7 @@ use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, ta
 use crate::app::layout::WidthClass;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::cost::tools::{Tool, server_of, servers, short_name, tools};
+use render::calls::{failed, took};
 use render::{self, number};
 use std::cmp::Reverse;
 
@@ -82,6 +83,9 @@ fn add(a: Tool, b: Tool) -> Tool {
     Tool {
         name: a.name,
         results: a.results + b.results,
+        failed: a.failed + b.failed,
+        // That of tools together is not known.
+        median_seconds: None,
         tokens: a.tokens.saturating_add(b.tokens),
         in_context: a.in_context.saturating_add(b.in_context),
         schema: a.schema.saturating_add(b.schema),
@@ -104,6 +108,9 @@ impl Row for Line {
         right "SCHEMA" [8; 3] |view, line| view.number(number::tokens_or_none(line.tool.schema), Tone::Plain),
             means "its definition in the context";
         right "RESULTS" [8; 3] |_, line| plain(line.tool.results.to_string()), means "how many";
+        right "FAILED" [0, 0, 8] |_, line| plain(failed(&line.tool)), means "the share of its calls that failed";
+        right "TOOK" [0, 0, 8] |view, line| view.number(took(&line.tool), Tone::Quiet),
+            means "from a call to its result, the median";
         right "IN CONTEXT" [0, 12, 12] |view, line| view.number(number::tokens_or_none(line.tool.in_context), Tone::Plain),
             means "the part of TOKENS that is in the context";
         right "LARGEST" [0, 0, 9] |view, line| view.number(number::tokens_or_none(line.tool.largest.1), Tone::Plain),

@@ -222,7 +222,7 @@ mod tests {
                 pace: Pace::Requests,
                 now: 150_000,
                 resets: RESETS,
-                cold: &[3],
+                rebuilt: &[3],
                 window: 200_000,
                 trigger: Some(167_000),
                 trigger_name: Some(167_000),
@@ -312,7 +312,7 @@ mod tests {
             resets in prop::collection::vec((0usize..400, any::<u64>(), any::<Option<u64>>()), 0..5),
             jumps in prop::collection::vec((0usize..400, any::<u64>()), 0..5),
             roles in prop::collection::vec(any::<[u32; 5]>(), 0..300),
-            cold in prop::collection::vec(0usize..400, 0..5),
+            rebuilt in prop::collection::vec(0usize..400, 0..5),
             window: u64,
             trigger: Option<u64>,
             ahead: Option<[f64; 3]>,
@@ -326,7 +326,7 @@ mod tests {
             let resets: Vec<ResetMark> = marks.collect();
             let jumps: Vec<JumpMark> = jumps.into_iter().map(|(step, tokens)| JumpMark { step, tokens }).collect();
             let now_by_role = known.map(|known| Share { tokens: known, known, ..Share::default() });
-            let history = History { sizes: &sizes, roles: &roles, times: &times(), pace, now, now_by_role, resets: &resets, jumps: &jumps, cold: &cold, window, trigger, trigger_name: trigger, ahead, at, is_replayed };
+            let history = History { sizes: &sizes, roles: &roles, times: &times(), pace, now, now_by_role, resets: &resets, jumps: &jumps, rebuilt: &rebuilt, window, trigger, trigger_name: trigger, ahead, at, is_replayed };
             drawn(&Chart { history, clock: clock() }, size);
             history.scale(field(Area::new(0, 0, size.0, size.1))).request_at(size.0);
         }

@@ -7,6 +7,7 @@ use crate::paint::{Piece, Pieces, Tone, joined, joined_width, piece, quiet, stro
 use crate::views::groups;
 use model::Role;
 use model::due::prompt_cache::CacheState;
+use model::due::rebuilds::newest;
 use model::due::triggers::{self, NextTrigger};
 use model::lists::gauge::SessionGauge;
 use model::outlook::forecast::{NoForecast, is_idle};
@@ -14,7 +15,7 @@ use model::session::Session;
 use model::session::context::Context;
 use model::window::{Limits, TriggerKind, TriggerSource};
 use render::clock::Clock;
-use render::{number, text, triggers as words};
+use render::{number, plan, rebuild, text, triggers as words};
 
 pub(super) fn forecast(
     app: &App,
@@ -44,7 +45,9 @@ pub(super) fn forecast(
     parts.extend(without);
     if let Some(beside) = &beside {
         parts.extend(beside.when().filter(|_| !beside.is_first));
+        parts.extend(rebuilt(session));
         parts.extend(beside.cache());
+        parts.extend(beside.limits());
         parts.extend(beside.others(session));
     }
     joined(parts, columns)
@@ -101,6 +104,11 @@ impl<'a> OtherCauses<'a> {
         ])
     }
 
+    /// Returns the limits of the user's plan, with what this session used of them.
+    fn limits(&self) -> Option<Pieces> {
+        plan::limits(self.gauge, self.clock.now).map(|words| vec![quiet(words)])
+    }
+
     /// Returns a sentence on each of the others.
     fn others(&self, session: &Session) -> Vec<Pieces> {
         let others = self
@@ -114,6 +122,12 @@ impl<'a> OtherCauses<'a> {
             .map(|sentence| vec![quiet(text::inert(&sentence))])
             .collect()
     }
+}
+
+/// Returns `cache rebuilt: tools changed, 211k, $4.02` if the newest request did that.
+fn rebuilt(session: &Session) -> Option<Pieces> {
+    let words = rebuild::one(&newest(session)?);
+    Some(vec![piece(words, Tone::Warn)])
 }
 
 /// Returns as many of a sentence's clauses as fit; `None`: the first does not.

@@ -1,4 +1,4 @@
-//! The marks of a timeline and their labels: compactions, jumps, cold caches, and the scale of requests and times.
+//! The marks of a timeline and their labels: compactions, jumps, rebuilt caches, and the scale of requests and times.
 
 use super::Chart;
 use crate::app::Pace;
@@ -17,8 +17,8 @@ impl Chart<'_> {
     pub(super) fn marks(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
         let history = &self.history;
         let column = |step: usize| field.x + scale.column_of(step) as u16;
-        let cold = history.cold.iter().copied();
-        for step in cold.filter(|step| *step < scale.requests) {
+        let rebuilt = history.rebuilt.iter().copied();
+        for step in rebuilt.filter(|step| *step < scale.requests) {
             canvas.put((column(step), field.y), '∘', Tone::Warn);
         }
         let mut jumps: Vec<_> = history.jumps.iter().collect();

@@ -1,0 +1,215 @@
+//! Rebuilt caches: requests for which the provider read tokens anew that it had kept in its cache.
+
+use crate::cost::cache_history::{Life, cache_life, pause};
+use crate::event::{CacheMiss, MissCause};
+use crate::history::{Request, RequestIx};
+use crate::session::Session;
+use crate::values::token_usage::TokenUsage;
+use jiff::Timestamp;
+
+/// Without a logged cause, a rebuild read at most this share of the prompt before from the cache.
+const KEPT_SHARE: f64 = 0.6;
+/// Without a logged cause, a rebuild read at least so many tokens anew.
+const LEAST: u64 = 30_000;
+/// A logged cause of fewer tokens concerns the end of the prompt only, which each request writes anew.
+const LEAST_LOGGED: u64 = 4_000;
+
+/// A request for which tokens were read anew that had been in the cache.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rebuild {
+    /// The request.
+    pub request: RequestIx,
+    /// The seconds before it in which nothing was sent; `None`: the log does not show them.
+    pub pause: Option<u64>,
+    /// True if the pause was at least as long as the provider keeps a prompt.
+    pub is_expired: bool,
+    /// The tokens that were read anew: the provider's own number where the log has one.
+    pub tokens: u64,
+    /// The cause.
+    pub cause: RebuildCause,
+    /// The extra cost over reading them from the cache, in US dollars by list price; `None`: not known.
+    pub usd: Option<f64>,
+    /// The tools that were added and removed before it, by the agent's client; 0: not known.
+    pub tools: [u64; 2],
+}
+
+/// The cause of a rebuild.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RebuildCause {
+    /// The provider logged it.
+    Logged(MissCause),
+    /// The time for which the provider keeps a prompt was over.
+    Expired,
+    /// Another model answered than before.
+    ModelSwitched,
+    /// Nothing shows it.
+    NotStated,
+}
+
+impl RebuildCause {
+    /// Returns its name, as reports write it.
+    pub fn name(&self) -> &str {
+        match self {
+            RebuildCause::Logged(cause) => cause.name(),
+            RebuildCause::Expired => "expired",
+            RebuildCause::ModelSwitched => "model_switched",
+            RebuildCause::NotStated => "not_stated",
+        }
+    }
+
+    /// Returns true if the log has it.
+    pub fn is_logged(&self) -> bool {
+        matches!(self, RebuildCause::Logged(_))
+    }
+}
+
+/// Returns the rebuilds of a session, in order.
+pub fn rebuilds(session: &Session) -> Vec<Rebuild> {
+    let requests = session.requests();
+    let mut resets = session.resets().iter().peekable();
+    let mut has_cache = false;
+    let rebuild = |(ix, request): (RequestIx, &Request)| {
+        let before = ix.checked_sub(1).map(|before| &requests[before]);
+        let mut is_reset = false;
+        while let Some(reset) = resets.next_if(|reset| reset.request <= ix) {
+            is_reset |= reset.request == ix;
+        }
+        let is_caching = has_cache;
+        has_cache |= request.cached > 0 || request.billed.cache_creation > 0;
+        if request.is_inherited || !request.source.is_known() {
+            return None;
+        }
+        match (&request.miss, before) {
+            (Some(miss), _) => logged(session, ix, before, miss),
+            (None, Some(before)) if is_caching && !is_reset => unlogged(session, ix, before),
+            _ => None,
+        }
+    };
+    requests.iter().enumerate().filter_map(rebuild).collect()
+}
+
+/// Returns the rebuild that the newest request was; `None`: it was none. Where the log does not have the cause, the agent's
+/// client may.
+pub fn newest(session: &Session) -> Option<Rebuild> {
+    let last = session.requests().len().checked_sub(1)?;
+    let request = &session.requests()[last];
+    let found = rebuilds(session).pop().filter(|it| it.request == last);
+    let is_of_it = |at: Timestamp| request.sent().0.is_some_and(|sent| at >= sent);
+    let miss = session.said().and_then(|said| said.miss.as_ref());
+    let Some(miss) = miss.filter(|miss| miss.at.is_some_and(is_of_it)) else {
+        return found;
+    };
+    let tools = [miss.tools_added, miss.tools_removed];
+    let said = miss.causes.first();
+    let said = said.map(|word| RebuildCause::Logged(MissCause::named(word)));
+    match (found, said) {
+        (Some(found), Some(cause)) if !found.cause.is_logged() => {
+            let found = Rebuild { cause, ..found };
+            Some(Rebuild { tools, ..found })
+        }
+        (Some(found), _) => Some(Rebuild { tools, ..found }),
+        (None, Some(cause)) => {
+            let before = last
+                .checked_sub(1)
+                .map(|before| &session.requests()[before]);
+            let tokens = request.prompt.saturating_sub(request.cached);
+            let rebuild = || Rebuild::new(session, last, before, tokens, cause);
+            let rebuild = (tokens >= LEAST).then(rebuild)?;
+            Some(Rebuild { tools, ..rebuild })
+        }
+        (None, None) => None,
+    }
+}
+
+/// Returns the rebuild of which the provider logged the cause.
+fn logged(
+    session: &Session,
+    ix: RequestIx,
+    before: Option<&Request>,
+    miss: &CacheMiss,
+) -> Option<Rebuild> {
+    let request = &session.requests()[ix];
+    let tokens = miss.tokens.or(before.map(|before| lost(before, request)))?;
+    let tokens = tokens.min(request.prompt.saturating_sub(request.cached));
+    let cause = RebuildCause::Logged(miss.cause.clone());
+    (tokens >= LEAST_LOGGED).then(|| Rebuild::new(session, ix, before, tokens, cause))
+}
+
+/// Returns the rebuild that the numbers of the provider show.
+fn unlogged(session: &Session, ix: RequestIx, before: &Request) -> Option<Rebuild> {
+    let request = &session.requests()[ix];
+    let (same, tokens) = (before.prompt.min(request.prompt), lost(before, request));
+    let is_kept = request.cached as f64 >= same as f64 * KEPT_SHARE;
+    if is_kept || tokens < LEAST || !before.source.is_known() {
+        return None;
+    }
+    let cause = RebuildCause::NotStated;
+    let mut rebuild = Rebuild::new(session, ix, Some(before), tokens, cause);
+    if before.model != request.model {
+        rebuild.cause = RebuildCause::ModelSwitched;
+    } else if rebuild.is_expired {
+        rebuild.cause = RebuildCause::Expired;
+    }
+    Some(rebuild)
+}
+
+/// Returns the tokens of the prompt before that were not read from the cache.
+fn lost(before: &Request, request: &Request) -> u64 {
+    let same = before.prompt.min(request.prompt);
+    same.saturating_sub(request.cached)
+}
+
+impl Rebuild {
+    fn new(
+        session: &Session,
+        ix: RequestIx,
+        before: Option<&Request>,
+        tokens: u64,
+        cause: RebuildCause,
+    ) -> Rebuild {
+        let request = &session.requests()[ix];
+        let pause = before.and_then(|before| pause(session, before, request));
+        let life = before.and_then(|before| {
+            let minutes = before.sent().1;
+            cache_life(session.rules(), before.model.as_deref(), Some(minutes))
+        });
+        let is_over = |(pause, life): (u64, Life)| pause >= life.seconds.into();
+        Rebuild {
+            request: ix,
+            pause,
+            is_expired: pause.zip(life).is_some_and(is_over),
+            tokens,
+            cause,
+            usd: premium(session, request, tokens),
+            tools: [0; 2],
+        }
+    }
+}
+
+/// Returns the extra cost of tokens of a prompt over reading them from the cache.
+fn premium(session: &Session, request: &Request, tokens: u64) -> Option<f64> {
+    let model = session.model_at(request.model.as_ref()?);
+    let row = session.rules().price_of(model)?;
+    let anew = request.prompt.saturating_sub(request.cached);
+    let cache_write = request.billed.cache_creation.min(anew);
+    let paid = TokenUsage {
+        input: anew - cache_write,
+        cache_read: request.prompt - anew,
+        cache_write,
+        cache_write_hour: request.billed.cache_creation_hour.min(cache_write),
+        output: 0,
+    };
+    let written = tokens.min(cache_write);
+    let hit = TokenUsage {
+        input: paid.input - (tokens - written).min(paid.input),
+        cache_read: paid.cache_read + tokens.min(anew),
+        cache_write: cache_write - written,
+        cache_write_hour: paid.cache_write_hour.saturating_sub(written),
+        output: 0,
+    };
+    let usd = |spent| row.usd(spent, request.billed.surcharges);
+    Some((usd(&paid)? - usd(&hit)?).max(0.0))
+}
+
+#[cfg(test)]
+mod tests;
