@@ -299,11 +299,14 @@ pub(super) fn what_if(session: &Session) -> Option<Section> {
             tokens_or_none(row.dropped()).into(),
             tokens(row.largest).into(),
             tokens(row.prompts).into(),
+            or_none(row.usd.map(usd)).into(),
         ])
     });
-    let headings = "policy | #compacts at | #times | #dropped | #largest | #all prompts";
+    let headings =
+        "policy | #compacts at | #times | #dropped | #largest | #all prompts | #list price";
     let note = "The growth of this session under the rules of other agents. It leaves out what cannot be known: an \
-                agent that has forgotten more may read things again.";
+                agent that has forgotten more may read things again. The list price is that of the prompts and \
+                compactions, as if each prompt found the one before it in the cache.";
     (!policies.is_empty()).then(|| {
         Section::new("What other policies would have done")
             .with(Table::new(headings, rows))
