@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::cost::calls::Calls;
 use model::cost::clearing::clearings;
-use model::cost::repeats::repeats;
 use model::cost::tools;
 use model::event::Cause;
 use model::outlook::compaction::{Compaction, unlogged};
@@ -94,17 +93,10 @@ pub(super) fn largest(
     });
     let headings = "item | #tokens | #share:1 | role | #line | call, or its beginning";
     let table = named(Table::new(headings, rows), calls);
-    let repeats = repeats(session, session.in_context());
-    let repeated = (repeats.items() > 0).then(|| {
-        let items = counted(repeats.items() as u64, "item");
-        let wasted = tokens(repeats.wasted);
-        format!("Items with the content of an earlier one in the context: {items}, {wasted} tokens wasted.")
-    });
     let recurring = session.recurring().map(recurring);
     let recurring = recurring.map(|part| format!("Unlogged text that comes and goes: {part}."));
     let section = Section::new("Largest items in the context")
         .with_all((!items.is_empty()).then_some(table))
-        .with_all(repeated)
         .with_all(recurring);
     (!section.blocks.is_empty()).then_some(section)
 }
