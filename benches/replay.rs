@@ -178,6 +178,7 @@ fn made_up(epoch: u64) -> Session {
             model: Some("claude-sonnet-4-5-20250929".into()),
             prompt: used,
             cached: used / 2,
+            miss: None,
             output: Some(200),
             reasoning: None,
             source: Source::Reported,

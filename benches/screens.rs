@@ -291,6 +291,7 @@ impl Log {
             model: None,
             prompt: self.prompt,
             cached: self.prompt - tokens,
+            miss: None,
             output: Some(tokens),
             reasoning: None,
             source: Source::Reported,

@@ -24,6 +24,7 @@ fn usage(request: Key, prompt: u64) -> Usage {
         model: None,
         prompt,
         cached: 0,
+        miss: None,
         output: Some(5),
         reasoning: None,
         source: Source::Reported,

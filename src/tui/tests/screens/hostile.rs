@@ -47,6 +47,7 @@ fn event() -> impl Strategy<Value = Event> {
             model: None,
             prompt,
             cached: 0,
+            miss: None,
             output: Some(prompt / 7),
             reasoning: None,
             source: Source::Reported,

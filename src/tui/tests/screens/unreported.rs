@@ -21,6 +21,7 @@ impl Log {
             model: None,
             prompt: tokens,
             cached: 0,
+            miss: None,
             output: None,
             reasoning: None,
             source: Source::Agent,
