@@ -150,7 +150,8 @@ fn listed(text: &str) -> Vec<(Box<str>, usize)> {
         let name = begun.map(|rest| rest.split_once(": ").map_or(rest, |(name, _)| name).trim());
         let name = name.filter(|name| is_name(name) && all.len() < MOST_NAMES);
         if let Some(name) = name {
-            with_files.extend(line.contains(FILE).then_some(all.len()));
+            let has_file = line.contains(FILE) && line.trim_end().ends_with(')');
+            with_files.extend(has_file.then_some(all.len()));
             all.push((name.into(), line.len() + 1));
             is_within = true;
             continue;

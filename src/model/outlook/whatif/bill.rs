@@ -9,6 +9,7 @@ use crate::window::PriceRow;
 use std::collections::HashMap;
 
 /// The prices of the requests of a session.
+#[derive(Default)]
 pub(super) struct CoursePrices<'s> {
     /// Of each request: its price, and the seconds for which its prompt is kept.
     requests: Vec<(Option<&'s PriceRow>, u32)>,
