@@ -90,7 +90,7 @@ pub struct Page {
 }
 
 /// All pages of the documentation, in the order in which they are listed.
-pub const PAGES: [Page; 20] = [
+pub const PAGES: [Page; 21] = [
     Page {
         name: "screens",
         about: "what the screens show, with pictures in the README",
@@ -155,6 +155,11 @@ pub const PAGES: [Page; 20] = [
         name: "export",
         about: "tables for DuckDB, Polars or a spreadsheet; redaction",
         text: include_str!("docs/export.md"),
+    },
+    Page {
+        name: "why",
+        about: "what took the tokens and the money, and what to change",
+        text: include_str!("docs/why.md"),
     },
     Page {
         name: "metrics",

@@ -38,6 +38,7 @@ mod so_far;
 mod status;
 mod statusline;
 pub mod streams;
+mod why;
 mod wrapped;
 mod wrapped_status_line;
 
@@ -86,6 +87,9 @@ enum Command {
     /// List all sessions and how full they are.
     #[command(after_help = examples::of("ls"))]
     Ls(ls::Ls),
+    /// Find out where the tokens and the money went, and what to change.
+    #[command(after_help = examples::of("why"))]
+    Why(why::Why),
     /// Search the texts of all sessions, also where they are escaped, compressed or in databases.
     #[command(after_help = examples::of("search"))]
     Search(search::Search),
@@ -149,6 +153,7 @@ impl Command {
         match self {
             Command::Report(command) => command,
             Command::Ls(command) => command,
+            Command::Why(command) => command,
             Command::Search(command) => command,
             Command::Check(command) => command,
             Command::Diff(command) => command,

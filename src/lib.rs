@@ -99,6 +99,7 @@
 //! | the session as of any record | [`model::session::replay`] |
 //! | tokens that are sent again with each request, by item, tool and sub-agent | [`model::cost::carried`], [`model::cost::tools`], [`model::cost::repeats`], [`model::lists::children`] |
 //! | other policies, windows and triggers | [`model::outlook::whatif`] |
+//! | what took the tokens and the money, and what to change | [`model::why`], [`report::why`]; in words [`render::finding`] |
 //! | all sessions, as lists show them | [`model::lists::sessions`] |
 //! | facts about models and agents | `assets/models.toml`, `assets/agents.toml` |
 //! | an agent's rule that needs its settings or its own token count | beside its decoder in [`agents`] |

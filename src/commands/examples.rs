@@ -48,6 +48,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "why",
+        &[
+            ("ctxgauge why --since 7d", "what took most in a week"),
+            ("ctxgauge why --project shop", "in one project"),
+        ],
+    ),
+    (
         "search",
         &[
             (

@@ -12,7 +12,7 @@
 //!
 //! Any fault of the file costs only time: a damaged file is removed, and one that another program holds is not used
 //! this time. The content that a program with other rules has written is replaced: checksums begin with the version.
-//! The only texts in it are the names of sessions.
+//! The only texts in it are the names of sessions, and those of tools, skills, agents and servers in findings.
 
 pub mod earlier;
 mod file;
@@ -50,6 +50,8 @@ pub enum Part {
     Ends,
     /// The cost of each response.
     Responses,
+    /// The findings of each session.
+    Findings,
 }
 
 /// The most pages of the file that are in use, of 4,096 bytes each: 128 MB. Beyond, the logs that were written longest ago

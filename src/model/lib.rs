@@ -16,6 +16,7 @@
 //! | [`outlook`] | forecasts, compactions, other policies, other estimators |
 //! | [`lists`] | all sessions together: summaries, gauges, children |
 //! | [`due`] | what is due next: triggers, the prompt cache, alerts, bounds |
+//! | [`why`] | findings: where tokens and money went, and what to change |
 //! | `testing` | sessions for tests, and the properties |
 //!
 //! One word per idea: an *item* is one piece of context, a *request* one call to the model, a *usage
@@ -34,6 +35,7 @@ pub mod state;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod values;
+pub mod why;
 pub mod window;
 
 use serde::{Deserialize, Serialize};

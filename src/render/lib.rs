@@ -7,6 +7,7 @@ pub mod ascii;
 pub mod calls;
 pub mod clock;
 pub mod excerpt;
+pub mod finding;
 pub mod inert;
 pub mod item;
 pub mod jump;

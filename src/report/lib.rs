@@ -15,6 +15,7 @@ pub mod output;
 pub mod reading;
 pub mod search;
 pub mod session;
+pub mod why;
 
 pub use output::document::{Document, HTML, MARKDOWN};
 pub use output::text::page::Page;

@@ -36,6 +36,7 @@ pub use model::cost::spending::Spending;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, Row, SessionKey, Sessions, Update};
 use model::values::project::Projects;
+use model::why::SessionFindings;
 use model::window::Overrides;
 use render::clock::Clock;
 use std::collections::HashMap;
@@ -51,6 +52,8 @@ pub enum Sums {
     None,
     /// Reads all logs from beginning to end.
     Totals,
+    /// Reads all logs with their texts, for what can be changed.
+    Findings,
 }
 
 /// The sessions that were found.
@@ -80,9 +83,11 @@ pub(crate) struct ReadResult {
     /// The totals, if they were asked for.
     totals: Option<Totals>,
     /// The usage of each session; empty: no totals were asked for.
-    spending: HashMap<SessionKey, Spending>,
+    pub(crate) spending: HashMap<SessionKey, Spending>,
+    /// The findings of each session; empty: they were not asked for.
+    pub(crate) findings: HashMap<SessionKey, SessionFindings>,
     /// The paths that could not be read, each with the reason.
-    problems: Vec<(PathBuf, String)>,
+    pub(crate) problems: Vec<(PathBuf, String)>,
     /// The cache that could not be written, and why.
     unwritten: Option<(PathBuf, io::Error)>,
 }
@@ -100,6 +105,7 @@ pub(crate) fn read_found(
 ) -> ReadResult {
     let mut totals = (wanted.sums == Sums::Totals).then(totals::CollectedResponses::default);
     let mut spending = HashMap::new();
+    let mut all_findings = HashMap::new();
     let mut prices = PriceList::new(&context.rules);
     let mut problems = found.problems;
     let mut sessions = Sessions::new(Arc::clone(&context.rules));
@@ -113,6 +119,7 @@ pub(crate) fn read_found(
             mut summaries,
             overrides,
             responses,
+            findings,
         } = match gathered {
             Ok(gathered) => gathered,
             Err(error) => return unread.push((ix, error)),
@@ -125,18 +132,21 @@ pub(crate) fn read_found(
         let is_wanted = |conversation| {
             context.only.is_none() || summaries.iter().any(|(of, _)| *of == conversation)
         };
-        match (totals.as_mut(), responses) {
-            (Some(totals), Ok(responses)) => {
+        let key = |conversation| SessionKey { file, conversation };
+        let found = findings.into_iter();
+        all_findings.extend(found.map(|(conversation, found)| (key(conversation), found)));
+        match responses {
+            Ok(responses) => {
                 let of_log = responses.spending(&mut prices, log.format).into_iter();
-                spending.extend(
-                    of_log.map(|(conversation, of)| (SessionKey { file, conversation }, of)),
-                );
-                totals.add(log.format, &responses, wanted, |conversation| {
-                    is_wanted(conversation).then(|| folder(&summaries, &overrides, conversation))
-                });
+                spending.extend(of_log.map(|(conversation, of)| (key(conversation), of)));
+                if let Some(totals) = &mut totals {
+                    totals.add(log.format, &responses, wanted, |conversation| {
+                        is_wanted(conversation)
+                            .then(|| folder(&summaries, &overrides, conversation))
+                    });
+                }
             }
-            (_, Ok(_)) => {}
-            (_, Err(error)) => unread.push((ix, error)),
+            Err(error) => unread.push((ix, error)),
         }
         let running = registries.of(log);
         sessions.apply(Update::Found(Box::new(log.facts.clone())));
@@ -168,6 +178,7 @@ pub(crate) fn read_found(
         logs: logs.collect(),
         totals: totals.map(totals::CollectedResponses::merged),
         spending,
+        findings: all_findings,
         problems,
         unwritten,
     }

@@ -143,6 +143,16 @@ fn other_reports_have_the_documented_keys() {
     let result = output(&["search", "GET", "--tool", "Read", "--limit", "1", claude]);
     schema::check("search-1.json", &result);
     check("ctxgauge.search/1", &[found, result], &[".more"]);
+    let rare = [
+        "findings[].cost_high_usd",
+        "findings[].cost_low_usd",
+        "findings[].folder",
+        "findings[].listed",
+        "findings[].places[].item",
+        "findings[].places[].request",
+        "findings[].window",
+    ];
+    check("ctxgauge.why/1", &[output(&["why", claude])], &rare);
     let audit = output(&["audit", "--worst", "3", claude]);
     let rare = ["worst[].went[]"];
     check("ctxgauge.audit/1", &[audit], &rare);

@@ -63,3 +63,4 @@ mod support;
 mod tasks;
 mod totals;
 mod triggers;
+mod why;

@@ -10,10 +10,14 @@
 //!
 //! It leaves out effects that cannot be known: an agent that had forgotten more would have read things again.
 
+mod bill;
 mod course;
 pub mod now;
+mod smaller;
 #[cfg(test)]
 mod tests;
+
+pub use smaller::{SmallerRun, SmallerWindows, TRIED, smaller_windows};
 
 use crate::history::{ItemIx, RequestIx, SizedItem};
 use crate::outlook::compaction::sizes;
@@ -21,6 +25,7 @@ use crate::session::Session;
 use crate::window::custom::Rule;
 use crate::window::{LimitInputs, Limits, Overrides, Policy, Rules, TriggerSource};
 use crate::{LeaveReason, Source};
+use bill::Bill;
 use course::{Change, GrowthHistory};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -41,6 +46,9 @@ pub struct WhatIf {
     pub largest: u64,
     /// All prompts together, in tokens: what the requests carried.
     pub prompts: u64,
+    /// Their cost and that of its compactions in US dollars by list price, as if each prompt found the one before it in the
+    /// cache; `None`: a model has no price.
+    pub usd: Option<f64>,
     /// The first request that would not have fitted the window.
     pub over: Option<RequestIx>,
 }
@@ -52,6 +60,8 @@ pub enum RuleOwner {
     Real,
     /// The session's own.
     Own,
+    /// The session's own, in a smaller window.
+    Smaller,
     /// This agent's, as it is today.
     Agent(String),
     /// Any framework's.
@@ -64,6 +74,7 @@ impl RuleOwner {
         match self {
             RuleOwner::Real => "real",
             RuleOwner::Own => "own",
+            RuleOwner::Smaller => "smaller window",
             RuleOwner::Agent(id) => id,
             RuleOwner::Generic => "generic",
         }
@@ -104,6 +115,7 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
         real(session, &course, window),
         own(session, &course, &limits, &seen),
     ];
+    rows.extend(smaller::rows(session, course.requests, &course));
     rows.extend(rules.policies_today(&seen, window).filter_map(|policy| {
         let trigger = policy.trigger(window, &usual)?;
         if policy.agent == session.agent && limits.trigger == Some(trigger) {
@@ -184,7 +196,7 @@ enum RetentionRule<'p> {
     AtMost(u64),
 }
 
-impl GrowthHistory {
+impl GrowthHistory<'_> {
     /// Returns the course under a rule.
     fn run(&self, window: u64, whose: RuleOwner, policy: String, rule: ReplayedRule<'_>) -> WhatIf {
         let (mut size, mut user, mut counted) = (0_u64, 0_u64, 0_u64);
@@ -200,14 +212,17 @@ impl GrowthHistory {
             compactions: Vec::new(),
             largest: 0,
             prompts: 0,
+            usd: None,
             over: None,
         };
+        let mut bill = Bill::new(&self.prices);
         for (ix, step) in self.steps.iter().enumerate() {
             match step.change {
                 Change::By(grown) => size = size.saturating_add_signed(grown),
                 Change::To(left) => {
                     (size, user, counted) = (left, 0, 0);
                     messages.start = messages.end;
+                    bill.forget(self.prefix);
                 }
             }
             user = user.saturating_add(step.user);
@@ -224,6 +239,7 @@ impl GrowthHistory {
             if fires {
                 let after = self.after(&rule.keeps, size, user, &mut messages);
                 if after < size {
+                    bill.compaction(ix, size, self.prefix);
                     row.compactions.push(RuleCompaction {
                         request: ix,
                         before: size,
@@ -234,11 +250,13 @@ impl GrowthHistory {
             }
             if ix < self.requests {
                 row.prompts = row.prompts.saturating_add(size);
+                bill.prompt(ix, size);
                 if size > window {
                     row.over.get_or_insert(ix);
                 }
             }
         }
+        row.usd = bill.usd;
         row
     }
 
@@ -290,7 +308,7 @@ fn seen<'s>(
 }
 
 /// Returns the real course of the session.
-fn real(session: &Session, course: &GrowthHistory, window: u64) -> WhatIf {
+fn real(session: &Session, course: &GrowthHistory<'_>, window: u64) -> WhatIf {
     let reported = session.requests().iter().take(course.requests);
     let is_live = course.requests == session.requests().len();
     let within = 1..course.requests + usize::from(is_live);
@@ -315,15 +333,34 @@ fn real(session: &Session, course: &GrowthHistory, window: u64) -> WhatIf {
         trigger: None,
         largest: prompts.clone().chain(before).max().unwrap_or(0),
         prompts: prompts.fold(0, u64::saturating_add),
+        usd: real_usd(session, course),
         over: reported.clone().position(|request| request.prompt > window),
         compactions,
     }
 }
 
+/// Returns the cost of the real course, as the cost of the others is computed.
+fn real_usd(session: &Session, course: &GrowthHistory<'_>) -> Option<f64> {
+    let mut bill = Bill::new(&course.prices);
+    let mut resets = session.resets().iter().peekable();
+    for (ix, request) in session.requests().iter().take(course.requests).enumerate() {
+        while let Some(reset) = resets.next_if(|reset| reset.request <= ix) {
+            match reset.gone {
+                LeaveReason::Compaction if ix > 0 => {
+                    bill.compaction(ix, reset.before, course.prefix)
+                }
+                _ => bill.forget(course.prefix),
+            }
+        }
+        bill.prompt(ix, request.prompt);
+    }
+    bill.usd
+}
+
 /// Returns what a compaction of the session's own rule leaves.
 fn kept_by_own_rule<'s>(
     session: &'s Session,
-    course: &GrowthHistory,
+    course: &GrowthHistory<'_>,
     limits: &Limits,
     seen: &LimitInputs<'_>,
 ) -> RetentionRule<'s> {
@@ -353,7 +390,7 @@ fn kept_by_own_rule<'s>(
 /// Returns the session's own rule; its own past compactions show what stays better than the table does.
 fn own(
     session: &Session,
-    course: &GrowthHistory,
+    course: &GrowthHistory<'_>,
     limits: &Limits,
     seen: &LimitInputs<'_>,
 ) -> WhatIf {

@@ -11,8 +11,10 @@ use ingest::index::{Index, IndexEntries, LogKey, Part, restore, value};
 use ingest::log::LogFile;
 use ingest::log::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
 use ingest::log::reader::{read_once, tail_only};
-use model::event::{Conversation, Meta};
+use model::event::{ByLength, Conversation, Meta};
 use model::session::Session;
+use model::why::SessionFindings;
+use model::why::texts::Texts;
 use model::window::{Overrides, Rules};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +30,15 @@ pub(super) struct LogContent {
     pub(super) overrides: Arc<Overrides>,
     /// The usage of every response, if totals were asked for.
     pub(super) responses: io::Result<Responses>,
+    /// The findings of each session, if they were asked for.
+    pub(super) findings: LogFindings,
 }
+
+/// The findings of the sessions of a log.
+pub(super) type LogFindings = Vec<(Conversation, SessionFindings)>;
+
+/// Findings as the index keeps them, with a hash of the settings that they depend on.
+type KeptFindings = (u64, LogFindings);
 
 /// The results that earlier runs have kept.
 #[derive(Default)]
@@ -39,6 +49,7 @@ struct EarlierResults {
     whole: IndexEntries,
     ends: IndexEntries,
     responses: IndexEntries,
+    findings: IndexEntries,
 }
 
 /// The results of a log that are to be kept.
@@ -47,6 +58,7 @@ struct NewResults {
     key: Option<LogKey>,
     ends: Option<Vec<u8>>,
     responses: Option<Vec<u8>>,
+    findings: Option<Vec<u8>>,
 }
 
 /// Reads all logs, and passes on what was read of each with its index, in any order. Returns the cache that could not
@@ -132,7 +144,11 @@ impl EarlierResults {
             ends: index.all(Part::Ends),
             responses: match sums {
                 Sums::None => IndexEntries::default(),
-                Sums::Totals => index.all(Part::Responses),
+                Sums::Totals | Sums::Findings => index.all(Part::Responses),
+            },
+            findings: match sums {
+                Sums::Findings => index.all(Part::Findings),
+                Sums::None | Sums::Totals => IndexEntries::default(),
             },
             index: Some(index),
         }
@@ -174,8 +190,8 @@ impl EarlierResults {
         let kept = || Responses::restore(&self.responses.take(key?)?);
         let responses = match (sums, kept()) {
             (Sums::None, _) => Ok(Responses::default()),
-            (Sums::Totals, Some(responses)) => Ok(responses),
-            (Sums::Totals, None) => {
+            (_, Some(responses)) => Ok(responses),
+            (_, None) => {
                 let read = Responses::read(log);
                 // This is known only after the log was read.
                 let is_kept = key.is_some() && log.store.is_stamped_whole();
@@ -184,28 +200,66 @@ impl EarlierResults {
                 read
             }
         };
+        let findings = match sums {
+            Sums::Findings => self.findings(log, &overrides, how, fresh)?,
+            Sums::None | Sums::Totals => LogFindings::new(),
+        };
         Ok(LogContent {
             summaries,
             overrides,
             responses,
+            findings,
         })
+    }
+
+    /// Returns the findings of a log: those that were kept, or those of its sessions, read whole.
+    fn findings(
+        &self,
+        log: &LogFile,
+        overrides: &Arc<Overrides>,
+        how: &ReadContext<'_>,
+        fresh: &mut NewResults,
+    ) -> io::Result<LogFindings> {
+        let settings = overrides.summary_hash();
+        let kept = fresh.key.as_ref().and_then(|key| {
+            let kept: KeptFindings = postcard::from_bytes(&self.findings.take(key)?).ok()?;
+            (kept.0 == settings).then_some(kept.1)
+        });
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let texts = Texts::new(&ByLength);
+        let mut sessions = read_once(log, &texts, how.rules)?;
+        for (_, session) in &mut sessions {
+            session.set_overrides(Arc::clone(overrides));
+        }
+        let findings = sessions
+            .iter()
+            .map(|(conversation, session)| (*conversation, SessionFindings::of(session, &texts)));
+        let kept: KeptFindings = (settings, findings.collect());
+        if fresh.key.is_some() && log.store.is_stamped_whole() {
+            // No type in it can fail to be written.
+            fresh.findings = postcard::to_stdvec(&kept).ok();
+        }
+        Ok(kept.1)
     }
 
     /// Keeps what is new. Returns the file that could not be written, and why.
     fn keep(&self, all: Vec<NewResults>) -> Option<(PathBuf, io::Error)> {
         let index = self.index.as_ref()?;
-        let (mut ends, mut responses) = (Vec::new(), Vec::new());
-        for NewResults {
-            key,
-            ends: end,
-            responses: of_log,
-        } in all
-        {
-            let Some(key) = key else { continue };
-            ends.extend(end.map(|end| (key.clone(), end)));
-            responses.extend(of_log.map(|of_log| (key, of_log)));
+        let mut parts = [
+            (Part::Ends, Vec::new()),
+            (Part::Responses, Vec::new()),
+            (Part::Findings, Vec::new()),
+        ];
+        for new in all {
+            let Some(key) = new.key else { continue };
+            let values = [new.ends, new.responses, new.findings];
+            for ((_, kept), value) in parts.iter_mut().zip(values) {
+                kept.extend(value.map(|value| (key.clone(), value)));
+            }
         }
-        let parts = [(Part::Ends, ends), (Part::Responses, responses)].into_iter();
+        let parts = parts.into_iter();
         let mut failed = parts.filter_map(|(part, entries)| index.put(part, &entries).err());
         Some((index.path().to_path_buf(), failed.next()?))
     }

@@ -125,7 +125,7 @@ impl ListOptions {
     }
 
     /// Returns the sessions in order.
-    pub(super) fn rows(
+    pub(crate) fn rows(
         &self,
         sessions: &Sessions,
         spending: &HashMap<SessionKey, Spending>,

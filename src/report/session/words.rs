@@ -118,25 +118,32 @@ pub(super) fn policies(session: &Session) -> Vec<(String, WhatIf)> {
     let is_shared = |row: &WhatIf| matches!(row.whose, RuleOwner::Agent(_) | RuleOwner::Generic);
     let mut merged: Vec<(String, WhatIf)> = Vec::new();
     for row in rows {
-        let name = policy_name(&row);
+        let row_name = policy_name(&row);
         let same = merged.iter_mut().find(|(_, other)| {
             is_shared(&row)
                 && is_shared(other)
                 && (other.trigger, &other.compactions) == (row.trigger, &row.compactions)
         });
         match same {
-            Some((names, _)) => *names = format!("{names}, {name}"),
-            None => merged.push((name, row)),
+            Some((names, _)) => {
+                let name = row_name.strip_prefix(AS).filter(|_| names.starts_with(AS));
+                *names = format!("{names}, {}", name.unwrap_or(&row_name));
+            }
+            None => merged.push((row_name, row)),
         }
     }
     merged
 }
 
+/// The word before the name of an agent whose rule is tried.
+const AS: &str = "as ";
+
 fn policy_name(row: &WhatIf) -> String {
     match &row.whose {
         RuleOwner::Real => "actual".to_owned(),
         RuleOwner::Own => format!("its own: {}", row.policy),
-        RuleOwner::Agent(id) => id.clone(),
+        RuleOwner::Smaller => format!("its own, {}", row.policy),
+        RuleOwner::Agent(id) => format!("{AS}{id}"),
         RuleOwner::Generic => row.policy.clone(),
     }
 }

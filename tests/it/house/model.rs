@@ -4,9 +4,9 @@ use super::imports::imports;
 use super::source::Source;
 
 /// The folders, each after those that it may import. `testing` makes sessions for unit tests.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "event", "values", "history", "sizes", "window", "state", "session", "cost", "outlook",
-    "lists", "due", "testing",
+    "lists", "due", "why", "testing",
 ];
 
 #[test]

@@ -1,5 +1,6 @@
 //! Computes the growth of a session: the tokens that were added between its requests, whatever was dropped meanwhile.
 
+use super::bill::CoursePrices;
 use crate::event::Key;
 use crate::history::{Coverage, Departure, ItemIx, PastReset, RequestIx};
 use crate::session::Session;
@@ -8,7 +9,9 @@ use crate::{Kind, LeaveReason, Role};
 use std::collections::{BTreeSet, HashMap};
 
 /// The growth of a session.
-pub(super) struct GrowthHistory {
+pub(super) struct GrowthHistory<'s> {
+    /// The prices of its requests.
+    pub(super) prices: CoursePrices<'s>,
     /// One for each request, and one more where a compaction came after the last.
     pub(super) steps: Vec<CourseStep>,
     /// Tokens of the messages that were added, by step, the oldest of each first.
@@ -44,13 +47,13 @@ impl Default for Change {
     }
 }
 
-impl GrowthHistory {
+impl<'s> GrowthHistory<'s> {
     /// Returns the course of the first `requests` requests, as if `without` had not come.
     pub(super) fn of(
-        session: &Session,
+        session: &'s Session,
         requests: RequestIx,
         without: &BTreeSet<ItemIx>,
-    ) -> GrowthHistory {
+    ) -> GrowthHistory<'s> {
         let requests = requests.min(session.requests().len());
         let reported = session.requests().iter().take(requests);
         let mut steps: Vec<CourseStep> = Vec::with_capacity(requests + 1);
@@ -83,6 +86,7 @@ impl GrowthHistory {
             take_out(session, *ix, &mut steps[..requests]);
         }
         GrowthHistory {
+            prices: CoursePrices::of(session, requests),
             steps,
             messages,
             requests,

@@ -1,3 +1,4 @@
+use super::bill::CoursePrices;
 use super::course::CourseStep;
 use super::*;
 use crate::testing::Log;
@@ -230,12 +231,13 @@ fn items_that_are_marked_are_left_out() {
 }
 
 /// A course of which the context only grows.
-fn course(grown: &[u32]) -> GrowthHistory {
+fn course(grown: &[u32]) -> GrowthHistory<'static> {
     let step = |grown: &u32| CourseStep {
         change: Change::By(i64::from(*grown)),
         ..CourseStep::default()
     };
     GrowthHistory {
+        prices: CoursePrices::default(),
         steps: grown.iter().map(step).collect(),
         messages: Vec::new(),
         requests: grown.len(),
@@ -243,7 +245,7 @@ fn course(grown: &[u32]) -> GrowthHistory {
     }
 }
 
-fn run(course: &GrowthHistory, fires: FiringRule, keeps: RetentionRule<'_>) -> WhatIf {
+fn run(course: &GrowthHistory<'_>, fires: FiringRule, keeps: RetentionRule<'_>) -> WhatIf {
     course.run(
         u64::MAX,
         RuleOwner::Generic,

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::cost::calls::Calls;
 use model::cost::clearing::clearings;
-use model::cost::repeats::repeats;
 use model::cost::tools;
 use model::event::Cause;
 use model::outlook::compaction::{Compaction, unlogged};
@@ -95,17 +94,10 @@ pub(super) fn largest(
     });
     let headings = "item | #tokens | #share:1 | role | #line | call, or its beginning";
     let table = named(Table::new(headings, rows), calls);
-    let repeats = repeats(session, session.in_context());
-    let repeated = (repeats.items() > 0).then(|| {
-        let items = counted(repeats.items() as u64, "item");
-        let wasted = tokens(repeats.wasted);
-        format!("Items with the content of an earlier one in the context: {items}, {wasted} tokens wasted.")
-    });
     let recurring = session.recurring().map(recurring);
     let recurring = recurring.map(|part| format!("Unlogged text that comes and goes: {part}."));
     let section = Section::new("Largest items in the context")
         .with_all((!items.is_empty()).then_some(table))
-        .with_all(repeated)
         .with_all(recurring);
     (!section.blocks.is_empty()).then_some(section)
 }
@@ -303,11 +295,14 @@ pub(super) fn what_if(session: &Session) -> Option<Section> {
             tokens_or_none(row.dropped()).into(),
             tokens(row.largest).into(),
             tokens(row.prompts).into(),
+            or_none(row.usd.map(usd)).into(),
         ])
     });
-    let headings = "policy | #compacts at | #times | #dropped | #largest | #all prompts";
+    let headings =
+        "policy | #compacts at | #times | #dropped | #largest | #all prompts | #list price";
     let note = "The growth of this session under the rules of other agents. It leaves out what cannot be known: an \
-                agent that has forgotten more may read things again.";
+                agent that has forgotten more may read things again. The list price is that of the prompts and \
+                compactions, as if each prompt found the one before it in the cache.";
     (!policies.is_empty()).then(|| {
         Section::new("What other policies would have done")
             .with(Table::new(headings, rows))

@@ -53,6 +53,10 @@ impl Row for WhatIf {
             means "what the compactions freed";
         right "INPUT" [0, 8, 8] |view, policy| view.number(number::tokens(policy.prompts), Tone::Plain),
             means "all prompts together";
+        right "PRICE" [0, 7, 7] |view, policy| {
+            let usd = render::or_none(policy.usd.map(number::usd));
+            view.number(usd, Tone::Plain)
+        }, means "list price of the prompts and compactions, each prompt read from the cache";
         left "" [2; 3] |_, policy| quiet(match policy.whose {
             RuleOwner::Real => String::new(),
             _ => format!(" {}", sign(Source::Estimated)),
@@ -104,7 +108,8 @@ fn name(policy: &WhatIf) -> String {
     match &policy.whose {
         RuleOwner::Real => "actual".to_owned(),
         RuleOwner::Own => format!("this session: {}", policy.policy),
-        RuleOwner::Agent(agent) => format!("{agent}: {}", policy.policy),
+        RuleOwner::Smaller => format!("this session, {}", policy.policy),
+        RuleOwner::Agent(agent) => format!("as {agent}: {}", policy.policy),
         RuleOwner::Generic => policy.policy.clone(),
     }
 }

@@ -1,0 +1,230 @@
+//! Findings: where the tokens and the money of a session went, and what to change.
+//!
+//! There are few kinds, and each was read by hand on real logs before it was added. Findings overlap, so they are never
+//! added up: an item that was carried too long is also a part of a window that was too large. The prices are those of
+//! the providers' lists.
+
+mod listings;
+mod oversized;
+mod polling;
+mod rebuild;
+mod repeated;
+#[cfg(test)]
+mod tests;
+pub mod texts;
+mod window;
+
+pub use listings::{Listings, SessionListings};
+pub use oversized::ToolClass;
+pub use window::SmallerWindow;
+
+use crate::cost::carried::CarriedCost;
+use crate::history::{ItemIx, RequestIx};
+use crate::session::Session;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use strum::{IntoStaticStr, VariantArray};
+use texts::Texts;
+
+/// The most places that a finding lists, the largest first.
+const MOST_PLACES: usize = 20;
+
+/// The kind of a finding.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum FindingKind {
+    /// The provider's cache was rebuilt.
+    Rebuild,
+    /// The window was larger than what the work needed.
+    Window,
+    /// Results were too large, and were sent again with each request.
+    Oversized,
+    /// Results had lines that the context had already.
+    Repeated,
+    /// Skills, agents and servers were listed and hardly used.
+    Listings,
+    /// One job was polled again and again.
+    Polling,
+}
+
+impl FindingKind {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// One thing that took tokens and can be changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Its kind.
+    pub kind: FindingKind,
+    /// What it is about within its kind: the cause of a rebuild, the size of a window, a tool, what is listed. It may be
+    /// text of a log: not safe to print.
+    pub about: Box<str>,
+    /// How often it was.
+    pub count: u64,
+    /// The tokens that were carried by requests or, of a rebuild, read anew.
+    pub tokens: u64,
+    /// Their cost in US dollars by list price; `None`: not known.
+    pub usd: Option<f64>,
+    /// The least and the most that `usd` can be, where it is a difference of two runs of the what-if.
+    pub range: Option<(f64, f64)>,
+    /// More of it, by kind.
+    pub detail: FindingDetail,
+    /// Where it is in the session, the largest first.
+    pub places: Vec<FindingPlace>,
+}
+
+/// What is known of a finding besides its tokens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum FindingDetail {
+    /// Nothing.
+    None,
+    /// The outcome of a smaller window.
+    Window(SmallerWindow),
+    /// What is listed and was not used.
+    Listed {
+        /// The number of names that are listed.
+        listed: u64,
+        /// The number of those that were used.
+        used: u64,
+        /// The largest that were not used. Text of a log: not safe to print.
+        unused: Vec<Box<str>>,
+    },
+}
+
+/// A place of a finding in its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FindingPlace {
+    /// A request.
+    Request(RequestIx),
+    /// An item.
+    Item(ItemIx),
+}
+
+/// The findings of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionFindings {
+    /// The findings that the session alone shows, the dearest first.
+    pub findings: Vec<Finding>,
+    /// What is listed in it. The sessions of a project show together what is unused.
+    pub listings: SessionListings,
+    /// The tokens of all its prompts.
+    pub prompts: u64,
+}
+
+impl SessionFindings {
+    /// Returns the findings of a session whose texts were looked at while it was read.
+    pub fn of(session: &Session, texts: &Texts<'_>) -> SessionFindings {
+        let of = Inputs::new(session, texts);
+        let mut findings = rebuild::find(&of);
+        findings.extend(window::find(&of));
+        findings.extend(oversized::find(&of));
+        findings.extend(repeated::find(&of));
+        findings.extend(polling::find(&of));
+        sort(&mut findings);
+        SessionFindings {
+            findings,
+            listings: SessionListings::of(&of),
+            prompts: of.prompts,
+        }
+    }
+}
+
+/// Puts the dearest first; those without a price come by their tokens after those with one.
+pub fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        let usd = |of: &Finding| of.usd.unwrap_or(-1.0);
+        let dearer = usd(b).total_cmp(&usd(a));
+        dearer.then_with(|| b.tokens.cmp(&a.tokens))
+    });
+}
+
+/// The session that is looked at.
+struct Inputs<'a> {
+    session: &'a Session,
+    texts: &'a Texts<'a>,
+    carried: CarriedCost<'a>,
+    /// The tokens of all prompts.
+    prompts: u64,
+}
+
+impl<'a> Inputs<'a> {
+    fn new(session: &'a Session, texts: &'a Texts<'a>) -> Inputs<'a> {
+        let requests = session.requests();
+        let prompts = requests.iter().map(|request| request.prompt);
+        Inputs {
+            session,
+            texts,
+            carried: CarriedCost::by(session, requests.len()),
+            prompts: prompts.fold(0, u64::saturating_add),
+        }
+    }
+
+    /// Returns true if so many tokens are at least this share of all prompts.
+    fn is_share(&self, tokens: u64, least: f64) -> bool {
+        tokens > 0 && tokens as f64 >= self.prompts as f64 * least
+    }
+}
+
+/// Items of one kind and tool.
+struct Group {
+    kind: FindingKind,
+    about: Box<str>,
+    tokens: u64,
+    usd: Option<f64>,
+    /// The items, each with what it carried.
+    items: Vec<(u64, ItemIx)>,
+}
+
+impl Group {
+    fn new(kind: FindingKind, about: &str) -> Group {
+        Group {
+            kind,
+            about: about.into(),
+            tokens: 0,
+            usd: Some(0.0),
+            items: Vec::new(),
+        }
+    }
+
+    /// Adds so many tokens of an item.
+    fn add(&mut self, of: &Inputs<'_>, ix: ItemIx, tokens: u64) {
+        let carried = of.carried.tokens(ix, tokens);
+        self.tokens = self.tokens.saturating_add(carried);
+        let usd = of.carried.usd(ix, tokens);
+        self.usd = self.usd.zip(usd).map(|(sum, usd)| sum + usd);
+        self.items.push((carried, ix));
+    }
+
+    fn finding(mut self, count: usize) -> Finding {
+        self.items
+            .sort_by_key(|(carried, ix)| (Reverse(*carried), *ix));
+        self.items.truncate(MOST_PLACES);
+        let places = self.items.into_iter();
+        Finding {
+            kind: self.kind,
+            about: self.about,
+            count: count as u64,
+            tokens: self.tokens,
+            usd: self.usd,
+            range: None,
+            detail: FindingDetail::None,
+            places: places.map(|(_, ix)| FindingPlace::Item(ix)).collect(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The findings for people.
+
+use super::lines::Line as Found;
+use super::{MOST_LINES, Why};
+use crate::output::document::{Block, Document, Line, Section, facts};
+use crate::output::names::Names;
+use render::finding::{about_cost, act, cost, size, what};
+use render::number::{counted, tokens};
+use render::spending;
+
+pub(super) fn document(why: &Why) -> Document {
+    let lines = why.lines.iter().take(MOST_LINES).enumerate();
+    let mut sections = vec![spent(why)];
+    sections.extend(lines.map(|(ix, line)| section(why, ix + 1, line)));
+    Document {
+        title: "What took the tokens and the money".into(),
+        sections,
+    }
+}
+
+/// Returns the section on what was spent in all.
+fn spent(why: &Why) -> Section {
+    let of = &why.spent;
+    let sessions = counted(why.looked_at, "session");
+    let prompts = tokens(of.spent.prompt());
+    let output = tokens(of.spent.output);
+    let cost = spending::cost(of);
+    let spent = format!(
+        "{cost} by list price in {sessions}: {prompts} tokens of prompts, {output} of output"
+    );
+    let section = Section::default().with(Block::Headline(spent.into()));
+    let section = section.with_all(spending::left_out(of));
+    let found = why.lines.len();
+    if found == 0 {
+        return section.with("nothing was found that would be worth a change");
+    }
+    let all = counted(found as u64, "finding");
+    let listed = (found > MOST_LINES)
+        .then(|| format!("the dearest {MOST_LINES} of {all}; `--json` has all"));
+    section.with_all(listed).with(
+        "they overlap, so they are never added up; prices are those of lists, without discounts and plans",
+    )
+}
+
+fn section(why: &Why, nth: usize, found: &Found) -> Section {
+    let finding = &found.finding;
+    let names = Names::with_texts(&why.sessions, found.open);
+    let cost = cost(finding).map(|cost| format!("{cost} {}", about_cost(finding.kind)));
+    let open = names.map(|names| {
+        let id = names.id.unwrap_or_default();
+        let open = match &*id {
+            "" => Line::own("ctxgauge report ").and_log(&names.path),
+            id => Line::own("ctxgauge report --session ").and_log(id),
+        };
+        open.and("  ").and_log(&names.name)
+    });
+    let heading = Line::own(format!("{nth}. ")).and_log(&what(finding));
+    let heading = heading.and(format!(" ({})", found.agent));
+    let folder = found.folder.as_deref().filter(|folder| !folder.is_empty());
+    Section::new(heading).with(facts([
+        (
+            "Cost",
+            Some(
+                cost.unwrap_or_else(|| "no price is known".to_owned())
+                    .into(),
+            ),
+        ),
+        ("Size", Some(size(finding, found.sessions).into())),
+        ("Project", folder.map(Line::log)),
+        (
+            "Change",
+            act(finding, found.agent).map(|act| Line::log(&act)),
+        ),
+        ("Largest", open),
+    ]))
+}

@@ -1,0 +1,110 @@
+//! Findings of the same kind about the same thing, in all sessions of an agent.
+
+use model::lists::sessions::{SessionKey, Sessions};
+use model::why::{Finding, FindingDetail, FindingKind, Listings, SessionFindings};
+use std::collections::{BTreeMap, HashMap};
+
+/// A finding over several sessions.
+pub(super) struct Line {
+    /// The agent's id.
+    pub(super) agent: &'static str,
+    /// The folder of the project that it is about; `None`: it is about all.
+    pub(super) folder: Option<String>,
+    /// What was found in all of the sessions. Its places are those in the session to open.
+    pub(super) finding: Finding,
+    /// The number of sessions.
+    pub(super) sessions: u64,
+    /// The session that it took most of.
+    pub(super) open: SessionKey,
+    /// What it took of that session: dollars, tokens.
+    most: (f64, u64),
+}
+
+/// What is one line: the kind, the agent, what it is about.
+type Group = (FindingKind, &'static str, Box<str>);
+
+/// Returns the findings of these sessions, the dearest first.
+pub(super) fn lines(
+    sessions: &Sessions,
+    keys: &[SessionKey],
+    findings: &HashMap<SessionKey, SessionFindings>,
+) -> Vec<Line> {
+    let mut groups: BTreeMap<Group, Line> = BTreeMap::new();
+    let mut projects: BTreeMap<(&'static str, String), (Listings, u64, SessionKey)> =
+        BTreeMap::new();
+    for key in keys {
+        let (Some(found), Some(gauge)) = (findings.get(key), sessions.gauge(*key)) else {
+            continue;
+        };
+        for finding in &found.findings {
+            let group = (finding.kind, gauge.agent, finding.about.clone());
+            match groups.get_mut(&group) {
+                Some(line) => line.add(*key, finding),
+                None => {
+                    groups.insert(group, Line::new(gauge.agent, *key, finding.clone()));
+                }
+            }
+        }
+        let project = (gauge.agent, gauge.folder().to_owned());
+        let of = projects.entry(project);
+        // They are in order, so the first is the dearest.
+        let (listings, count, _) = of.or_insert_with(|| (Listings::default(), 0, *key));
+        listings.add(&found.listings, found.prompts);
+        *count += 1;
+    }
+    let mut lines: Vec<Line> = groups.into_values().collect();
+    for ((agent, folder), (listings, _, key)) in projects {
+        lines.extend(listings.findings().into_iter().map(|finding| Line {
+            folder: Some(folder.clone()),
+            sessions: finding.count,
+            ..Line::new(agent, key, finding)
+        }));
+    }
+    lines.sort_by(|a, b| {
+        let rank = |line: &Line| rank(&line.finding);
+        let ((usd, tokens), (other_usd, other)) = (rank(b), rank(a));
+        usd.total_cmp(&other_usd).then(tokens.cmp(&other))
+    });
+    lines
+}
+
+/// Returns the dollars and the tokens by which findings are ordered. Those without a price come last.
+fn rank(finding: &Finding) -> (f64, u64) {
+    (finding.usd.unwrap_or(-1.0), finding.tokens)
+}
+
+impl Line {
+    fn new(agent: &'static str, key: SessionKey, finding: Finding) -> Line {
+        Line {
+            agent,
+            folder: None,
+            sessions: 1,
+            open: key,
+            most: rank(&finding),
+            finding,
+        }
+    }
+
+    /// Adds what another session has of the same.
+    fn add(&mut self, key: SessionKey, of: &Finding) {
+        let sum = &mut self.finding;
+        self.sessions += 1;
+        sum.count = sum.count.saturating_add(of.count);
+        sum.tokens = sum.tokens.saturating_add(of.tokens);
+        sum.usd = sum.usd.zip(of.usd).map(|(sum, of)| sum + of);
+        let ranges = sum.range.zip(of.range);
+        sum.range = ranges.map(|((low, high), of)| (low + of.0, high + of.1));
+        if let (FindingDetail::Window(sum), FindingDetail::Window(of)) =
+            (&mut sum.detail, &of.detail)
+        {
+            sum.was = sum.was.saturating_add(of.was);
+            sum.prompts = sum.prompts.saturating_add(of.prompts);
+            sum.compactions_were = sum.compactions_were.saturating_add(of.compactions_were);
+            sum.compactions = sum.compactions.saturating_add(of.compactions);
+        }
+        if rank(of) > self.most {
+            (self.open, self.most) = (key, rank(of));
+            sum.places.clone_from(&of.places);
+        }
+    }
+}
