@@ -2,6 +2,7 @@
 
 use crate::bytes::patience::WaitTime;
 use crate::bytes::source::SETTLED;
+use crate::bytes::text;
 use crate::log::{BATCH_BYTES, Cursor, LogEnd, LogFile, NewEntries, Reading};
 use model::event::Measure;
 use model::lists::sessions::{FileId, SessionKey, Sessions, Update};
@@ -136,8 +137,8 @@ impl Follower {
     ///
     /// [`ErrorKind::InvalidData`] if the item is no longer at its place.
     pub fn text(&self, wanted: TextRequest) -> io::Result<Text> {
-        let mut pieces = self.log.store.text(&self.log, wanted)?;
-        pieces.page(wanted.page)
+        let whole = self.log.store.text(&self.log, wanted)?;
+        Ok(text::page(&whole, wanted.page))
     }
 }
 

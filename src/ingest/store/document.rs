@@ -11,7 +11,7 @@
 mod list;
 
 use crate::bytes::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
-use crate::bytes::text::{self, Pieces};
+use crate::bytes::text;
 use crate::log::conversations::Conversations;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, OnEntry, Reading, Store};
 use crate::sidecar::States;
@@ -70,7 +70,7 @@ impl Store for Document {
         Box::new(DocumentCursor::new(&self.source, log, rules))
     }
 
-    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<String> {
         text::captured(wanted, |out| self.decode(log, out))
     }
 
