@@ -17,6 +17,7 @@ mod jump_text;
 pub mod layout;
 mod legend;
 pub mod listed;
+mod menu;
 mod mouse;
 mod needs;
 mod notices;
