@@ -16,7 +16,7 @@ use formats::database::MAGIC;
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -83,11 +83,6 @@ impl Files {
     pub fn modified(&self) -> Option<Timestamp> {
         let wal = self.wal.and_then(|wal| wal.modified());
         self.main.modified().max(wal)
-    }
-
-    /// Returns the size of all in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.main.bytes() + self.log_bytes()
     }
 
     fn log_bytes(&self) -> u64 {
@@ -283,4 +278,19 @@ fn has_journal(path: &Path) -> io::Result<bool> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         read => read.map(|()| magic == JOURNAL_MAGIC),
     }
+}
+
+/// Returns true if a journal ends with the path of another one, of a transaction in several databases. SQLite would
+/// open that path, and delete the file there when it has rolled the journal back
+/// (<https://www.sqlite.org/tempfiles.html>, 2.5). The path is followed by its length, its checksum and the magic
+/// number of a journal (<https://www.sqlite.org/fileformat2.html>, 3).
+pub fn names_another(journal: &Path) -> io::Result<bool> {
+    let mut file = files::open(journal)?;
+    if file.metadata()?.len() < JOURNAL_MAGIC.len() as u64 {
+        return Ok(false);
+    }
+    let mut end = [0; JOURNAL_MAGIC.len()];
+    file.seek(SeekFrom::End(-(end.len() as i64)))?;
+    file.read_exact(&mut end)?;
+    Ok(end == JOURNAL_MAGIC)
 }
