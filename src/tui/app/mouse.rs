@@ -1,6 +1,6 @@
 //! Handles the mouse.
 
-use super::{App, Column, Effect, Overlay, Screen, Tab};
+use super::{App, Column, Effect, Screen, Tab};
 use crate::keymap::KeyPress;
 use crate::paint::{Area, Hit};
 
