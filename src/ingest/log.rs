@@ -380,7 +380,7 @@ impl Reading {
 
     /// Returns the part of the log that this reading covers.
     pub fn coverage(&self) -> Coverage {
-        self.conversations.coverage()
+        self.conversations.coverage
     }
 
     /// Reads on until `pause`, asked after each record, returns true.

@@ -76,7 +76,7 @@ impl Files {
 
     /// Returns true if the database has no bytes yet.
     pub fn is_empty(&self) -> bool {
-        self.main.bytes() == 0
+        self.main.len == 0
     }
 
     /// Returns the time at which one of them was last written to.
@@ -86,7 +86,7 @@ impl Files {
     }
 
     fn log_bytes(&self) -> u64 {
-        self.wal.map_or(0, |wal| wal.bytes())
+        self.wal.map_or(0, |wal| wal.len)
     }
 
     /// Returns true if these are the same files, whatever was written to them.
@@ -258,7 +258,7 @@ fn head(path: &Path, mut bytes: &mut [u8]) -> io::Result<()> {
 fn counter(path: &Path) -> io::Result<[u8; 4]> {
     let mut header = [0; HEADER_BYTES];
     head(path, &mut header)?;
-    let is_whole = Stamp::of(path)?.bytes() >= HEADER_BYTES as u64;
+    let is_whole = Stamp::of(path)?.len >= HEADER_BYTES as u64;
     let counter = header[COUNTER_OFFSET..].first_chunk().copied();
     counter
         .filter(|_| is_whole && header.starts_with(MAGIC))

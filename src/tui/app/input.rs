@@ -96,7 +96,9 @@ impl App {
             }
             Action::Window => self.ask_window(),
             Action::HandOn => self.open_menu(Overlay::HandOn),
-            Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => self.open_menu(Overlay::Copy),
+            Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => {
+                self.open_menu(Overlay::Copy)
+            }
             Action::Editor if !matches!(self.ui.screen, Screen::Text(_)) => return self.edit_log(),
             Action::Folder => return self.edit_folder(),
             Action::Theme => return Effect::Theme,

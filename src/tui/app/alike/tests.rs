@@ -37,11 +37,7 @@ fn texts_that_differ_late_are_cut_late() {
     ];
     assert_eq!(
         cut_apart(&texts, 20),
-        [
-            "…parser, part one",
-            "…parser, part two",
-            "…lexer"
-        ]
+        ["…parser, part one", "…parser, part two", "…lexer"]
     );
 }
 
