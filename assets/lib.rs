@@ -15,6 +15,9 @@ pub fn tools() -> impl Iterator<Item = &'static str> {
     lines.filter(|line| !line.starts_with('#'))
 }
 
+/// The examples of commands: each has a heading, then command lines with what they do below.
+pub const EXAMPLES: &str = include_str!("examples.txt");
+
 /// The built-in themes by name, in the order of the theme key.
 pub const THEMES: [(&str, &str); 5] = [
     ("terminal", include_str!("themes/terminal.toml")),

@@ -2,7 +2,6 @@
 
 mod markdown;
 mod pager;
-mod table;
 mod topics;
 
 use super::exit::Exit;
@@ -12,7 +11,7 @@ use anyhow::{Result, bail};
 use assets::PAGES;
 use clap::builder::Styles;
 use clap::{Args, CommandFactory};
-use markdown::{Emphasis, rendered};
+use markdown::wrapped;
 use render::ascii;
 use std::fmt::Write as _;
 
@@ -39,12 +38,7 @@ impl Run for Help {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let env = &call.user.env;
         let columns = call.columns().unwrap_or(PIPE_COLUMNS).min(MOST_COLUMNS);
-        let emphasis = if locale::has_styles(env, call.terminals) {
-            Emphasis::Styled
-        } else {
-            Emphasis::Plain
-        };
-        let mut text = self.text(columns, emphasis)?;
+        let mut text = self.text(columns, locale::has_styles(env, call.terminals))?;
         if self.ascii || locale::is_ascii(env) {
             text = ascii::in_ascii(&text, |c, out| ascii::push(c, 1, out));
         }
@@ -58,18 +52,18 @@ impl Run for Help {
 impl Help {
     /// Returns the help on the topic: the command's options and the page of its name, or else the sections that have it
     /// in their heading.
-    fn text(&self, columns: usize, emphasis: Emphasis) -> Result<String> {
+    fn text(&self, columns: usize, has_styles: bool) -> Result<String> {
         let Some(topic) = self.topic.first() else {
-            return Ok(overview(emphasis));
+            return Ok(overview(has_styles));
         };
-        let mut parts: Vec<String> = command_help(&self.topic, emphasis).into_iter().collect();
+        let mut parts: Vec<String> = command_help(&self.topic, has_styles).into_iter().collect();
         let page = topics::page(topic).filter(|_| self.topic.len() == 1);
-        parts.extend(page.map(|page| rendered(page.text, columns, emphasis)));
+        parts.extend(page.map(|page| wrapped(page.text, columns, has_styles)));
         if parts.is_empty() {
             let sections = topics::sections(&self.topic.join(" ")).into_iter();
             parts.extend(sections.map(|(page, section)| {
                 let from = format!("From `ctxgauge help {}`:\n\n", page.name);
-                rendered(&(from + section), columns, emphasis)
+                wrapped(&(from + section), columns, has_styles)
             }));
         }
         if parts.is_empty() {
@@ -80,8 +74,8 @@ impl Help {
 }
 
 /// Returns the help on the program, its commands and the topics.
-fn overview(emphasis: Emphasis) -> String {
-    let mut text = command_help(&[], emphasis).unwrap_or_default();
+fn overview(has_styles: bool) -> String {
+    let mut text = command_help(&[], has_styles).unwrap_or_default();
     text.push_str("\nTopics of `ctxgauge help TOPIC`:\n");
     for page in &PAGES {
         let _ = writeln!(text, "  {:<15} {}", page.name, page.about);
@@ -90,9 +84,9 @@ fn overview(emphasis: Emphasis) -> String {
 }
 
 /// Returns the help of a command, which is named by its own name and those of its subcommands.
-fn command_help(names: &[String], emphasis: Emphasis) -> Option<String> {
+fn command_help(names: &[String], has_styles: bool) -> Option<String> {
     let mut program = Cli::command();
-    if emphasis == Emphasis::Plain {
+    if !has_styles {
         program = program.styles(Styles::plain());
     }
     program.build();
@@ -101,9 +95,10 @@ fn command_help(names: &[String], emphasis: Emphasis) -> Option<String> {
         command = command.find_subcommand_mut(name)?;
     }
     let help = command.render_long_help();
-    Some(match emphasis {
-        Emphasis::Styled => help.ansi().to_string(),
-        Emphasis::Plain => help.to_string(),
+    Some(if has_styles {
+        help.ansi().to_string()
+    } else {
+        help.to_string()
     })
 }
 
@@ -129,7 +124,7 @@ mod tests {
             topic: topic.split_whitespace().map(str::to_owned).collect(),
             ascii: false,
         };
-        help.text(80, Emphasis::Plain)
+        help.text(80, false)
     }
 
     #[test]
@@ -147,7 +142,7 @@ mod tests {
         // A command that is a page, too.
         let agents = help("agents").unwrap();
         assert!(
-            agents.contains("Usage: ctxgauge agents") && agents.contains("\nSupported agents\n")
+            agents.contains("Usage: ctxgauge agents") && agents.contains("# Supported agents\n")
         );
     }
 

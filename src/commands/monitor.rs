@@ -131,9 +131,7 @@ impl Plan<'_> {
             .filter(|_| !options.shared.fresh && !options.demo)
             .map(StateFile::open)
             .unzip();
-        let chosen = state_file
-            .as_ref()
-            .and_then(|f| f.loaded().theme.as_deref());
+        let chosen = state_file.as_ref().and_then(|f| f.loaded.theme.as_deref());
         let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
         let mut context = setup.context_of(&paths, &options.shared.logs, Redact::OFF)?;
         context.rules.earlier.count_at_once();
@@ -149,7 +147,7 @@ impl Plan<'_> {
         };
         let mut problems = Vec::new();
         if let (Some(file), Some(what)) = (&state_file, broken.flatten()) {
-            problems.push((file.path().to_owned(), what));
+            problems.push((file.path.clone(), what));
         }
         let left_out = left_out.iter().map(|(path, error)| (path, error));
         for (path, error) in setup

@@ -24,7 +24,7 @@ pub use platform::{
 pub use within::{Root, within};
 
 use std::fs::{self, File, FileType, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Opens the file at a path, to be read. Links are followed.
@@ -135,24 +135,6 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
         return read_text(path, limit);
     }
     text(read_at_most(open_pipe(path)?, 0, limit)?)
-}
-
-/// Copies the file at a path, at most `limit` bytes, into a new file that only the user may read. Returns the number
-/// of bytes.
-///
-/// # Errors
-///
-/// As [`read`]; and if the copy exists already or cannot be written.
-pub fn copy(from: &Path, to: &Path, limit: u64) -> io::Result<u64> {
-    let file = open(from)?;
-    let mut copy = platform::private_file().open(to)?;
-    let copied = io::copy(&mut file.take(limit.saturating_add(1)), &mut copy)?;
-    copy.flush()?;
-    if copied > limit {
-        Err(too_large(limit))
-    } else {
-        Ok(copied)
-    }
 }
 
 /// Returns the real path of a file that a format keeps beside a log. Links may not lead out of the last folder that

@@ -56,7 +56,8 @@ pub struct Incoming {
     places: HashMap<Box<str>, Place>,
     /// The number of this connection.
     connection: u64,
-    has_started: bool,
+    /// True once the first line of the connection was one of ctxgauge.
+    pub has_started: bool,
     /// True if this connection has sent all sessions.
     is_scanned: bool,
     foreign: (usize, usize, String),
@@ -115,11 +116,6 @@ impl Incoming {
         self.is_scanned = false;
         self.foreign = Default::default();
         self.left_out = Default::default();
-    }
-
-    /// Returns true once this connection has sent the first line of ours.
-    pub fn has_started(&self) -> bool {
-        self.has_started
     }
 
     /// Returns the number of sessions.

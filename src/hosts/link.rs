@@ -380,7 +380,7 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
         let code = status.and_then(|status| status.code());
         let host = &self.host;
         match code {
-            Some(NOT_FOUND) if !self.incoming.has_started() => End::Refused(format!(
+            Some(NOT_FOUND) if !self.incoming.has_started => End::Refused(format!(
                 "ctxgauge is not installed there; to copy this one: {}",
                 copy_command(host)
             )),

@@ -6,7 +6,6 @@
 //! connection is closed after a second without use.
 
 mod connection;
-mod copy;
 #[cfg(test)]
 mod fixtures;
 mod state;
@@ -15,10 +14,9 @@ pub(crate) mod tables;
 mod tests;
 mod version;
 
-pub(crate) use copy::names_another;
 #[cfg(test)]
 pub(crate) use version::JOURNAL_MAGIC;
-pub(crate) use version::{JOURNAL_SUFFIX, are_files, beside};
+pub(crate) use version::{JOURNAL_SUFFIX, are_files, beside, names_another};
 pub use version::{log_bytes, owner};
 
 use crate::bytes::clock::Clock;

@@ -55,7 +55,8 @@ pub struct ScanResult {
 
 /// Looks for logs, again and again; remembers what it has looked into.
 pub struct Scanner {
-    roots: Vec<SearchRoot>,
+    /// The places that are searched.
+    pub roots: Vec<SearchRoot>,
     formats: Vec<&'static Format>,
     env: Env,
     clock: Clock,
@@ -148,11 +149,6 @@ impl Scanner {
             ))
         };
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
-    }
-
-    /// Returns the roots.
-    pub fn roots(&self) -> &[SearchRoot] {
-        &self.roots
     }
 
     /// Returns everything that is there now.
@@ -292,10 +288,7 @@ impl<'s> Walk<'s> {
             // It is part of a log that is a folder: that log is meant.
         } else if let Some(format) = root.agent().filter(|_| root.path() == path) {
             // A variable names it, whatever it is called.
-            match self
-                .scanner
-                .forced(format, &self.at(path), stat.stamp.bytes())
-            {
+            match self.scanner.forced(format, &self.at(path), stat.stamp.len) {
                 Ok((_, store)) => {
                     let claim = claim_of(format, path, store);
                     self.linked.extend(LinkedFile::of(path, &stat, true));
@@ -305,7 +298,7 @@ impl<'s> Walk<'s> {
                 Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
             }
         } else if named {
-            match self.named_file(root, path, stat.stamp.bytes()) {
+            match self.named_file(root, path, stat.stamp.len) {
                 Ok(Ok((format, claim))) => {
                     self.linked.extend(LinkedFile::of(path, &stat, true));
                     let file = id_in(&*self.system, path);
@@ -462,7 +455,7 @@ impl<'s> Walk<'s> {
                     return;
                 }
                 let Ok(stat) = stat() else { return };
-                let len = stat.stamp.bytes();
+                let len = stat.stamp.len;
                 match self.scanner.recognise(&self.at(path), len) {
                     Ok(Some((format, store))) => {
                         let claim = claim_of(format, path, store);
@@ -523,7 +516,7 @@ impl<'s> Walk<'s> {
                 path: at.path,
                 id: claim.id,
                 parent: claim.parent,
-                len: stamp.bytes(),
+                len: stamp.len,
                 modified: stamp.modified(),
                 host: None,
             },

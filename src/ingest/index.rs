@@ -65,7 +65,8 @@ const COLUMNS: &str = "id INTEGER PRIMARY KEY, written INTEGER, checksum INTEGER
 
 /// The index. Several threads may use it at once.
 pub struct Index {
-    path: PathBuf,
+    /// The path of the file.
+    pub path: PathBuf,
     file: Mutex<File>,
     /// The version of all that the contents depend on besides the logs.
     version: u64,
@@ -105,7 +106,7 @@ struct RowKey {
 impl RowKey {
     fn of(key: &LogKey) -> RowKey {
         RowKey {
-            id: xxh3_64(key.path().as_bytes()).cast_signed(),
+            id: xxh3_64(key.path.as_bytes()).cast_signed(),
             // No type in it can fail to be written.
             key: postcard::to_stdvec(key).unwrap_or_default(),
         }
@@ -117,17 +118,12 @@ impl Index {
     pub fn new(folder: &Path, rules: &Rules) -> Index {
         let file = File::new(folder);
         Index {
-            path: file.path().to_owned(),
+            path: file.path.clone(),
             file: Mutex::new(file),
             version: version(rules),
             most_pages: MOST_PAGES,
             has_failed: AtomicBool::new(false),
         }
-    }
-
-    /// Returns the file.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Returns the values that were kept of all logs, in one pass.
@@ -183,7 +179,7 @@ impl Index {
             let mut statement =
                 connection.prepare(&format!("REPLACE INTO {table} VALUES (?1, ?2, ?3, ?4, ?5)"))?;
             for (row, key, value) in &rows {
-                let written = key.stamp().written();
+                let written = key.stamp.modified;
                 let written = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
                 let written = written.and_then(|at| i64::try_from(at.as_nanos()).ok());
                 let checksum = self.checksum(&row.key, value);

@@ -4,7 +4,6 @@ use crate::bytes::lines::Progress;
 use crate::bytes::patience::WaitTime;
 use crate::bytes::source::file_system::{FileSystem, Local, Location};
 use crate::bytes::source::{SETTLED, Stamp};
-use crate::bytes::text::Pieces;
 use crate::log::conversations::{Conversations, LogSessions, SearchLimits};
 use crate::sidecar::{DecoderWithSidecar, SidecarStore, States};
 use formats::Format;
@@ -126,7 +125,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
-    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<String>;
 
     /// Returns true if its stamp shows every change of it. The result holds only after the log has been read: its
     /// content may refer to other files.
@@ -381,7 +380,7 @@ impl Reading {
 
     /// Returns the part of the log that this reading covers.
     pub fn coverage(&self) -> Coverage {
-        self.conversations.coverage()
+        self.conversations.coverage
     }
 
     /// Reads on until `pause`, asked after each record, returns true.

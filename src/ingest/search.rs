@@ -6,7 +6,6 @@
 //! strings, and as they are. Bytes are never searched before they are decoded: a text may be escaped,
 //! compressed, in a database, or in several records.
 
-mod long;
 mod matcher;
 mod meant;
 
@@ -79,7 +78,7 @@ impl Lines {
     }
 }
 
-/// Returns true if any text of a log may match. A text that is not held whole may always. The search goes on as long as
+/// Returns true if any text of a log may match. A text of which a part was cut may always. The search goes on as long as
 /// `is_wanted` returns true.
 ///
 /// # Errors
@@ -142,7 +141,7 @@ pub fn each_match<'s>(
             }
             let lines = match hit.lines {
                 Some(lines) => Ok(lines),
-                None => long_text(log, &hit, matcher),
+                None => whole_text(log, &hit, matcher),
             };
             match lines {
                 Ok(lines) if lines.is_empty() => {}
@@ -206,7 +205,7 @@ struct Hit {
     place: Place,
     hash: u64,
     kind: Kind,
-    /// `None`: its text is not held whole.
+    /// `None`: a part of its text was cut.
     lines: Option<Lines>,
 }
 
@@ -223,10 +222,7 @@ impl Measure for AllMatches<'_> {
         let lines = if is_cut(text) {
             None
         } else {
-            let mut lines = self.matcher.lines(&meant::meant(item.kind, text));
-            if lines.is_empty() && meant::has_escapes(item.kind) {
-                lines = self.matcher.lines(text);
-            }
+            let lines = lines(self.matcher, item.kind, text);
             if lines.is_empty() {
                 return;
             }
@@ -247,31 +243,25 @@ fn is_cut(text: &str) -> bool {
     text.matches(ELIDED).nth(1).is_some()
 }
 
-/// Returns the lines that match in a text that is not held whole.
-fn long_text(log: &LogFile, hit: &Hit, matcher: &Matcher) -> io::Result<Lines> {
+/// Returns the lines of an item's text that match.
+fn lines(matcher: &Matcher, kind: Kind, text: &str) -> Lines {
+    let lines = matcher.lines(&meant::meant(kind, text));
+    if lines.is_empty() && meant::has_escapes(kind) {
+        return matcher.lines(text);
+    }
+    lines
+}
+
+/// Returns the lines that match in a text of which a reader has cut a part.
+fn whole_text(log: &LogFile, hit: &Hit, matcher: &Matcher) -> io::Result<Lines> {
     let request = TextRequest {
         file: log.facts.file,
         place: hit.place,
         hash: hit.hash,
         page: 0,
     };
-    let mut text = log.store.text(log, request)?;
-    let mut as_it_is = long::Search::new(matcher);
-    let has_escapes = meant::has_escapes(hit.kind);
-    let (mut meant, mut parts) = (long::Search::new(matcher), meant::Parts::default());
-    text.each_part(&mut |part| {
-        as_it_is.feed(part);
-        if has_escapes {
-            parts.feed(part, &mut |part| meant.feed(part));
-        }
-        Ok(())
-    })?;
-    let meant = meant.end();
-    Ok(if meant.is_empty() {
-        as_it_is.end()
-    } else {
-        meant
-    })
+    let text = log.store.text(log, request)?;
+    Ok(lines(matcher, hit.kind, &text))
 }
 
 /// The places of the items of sessions. An item may be in several sessions of a log, and come to some of them later.

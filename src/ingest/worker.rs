@@ -176,7 +176,7 @@ impl Worker {
                 "none of {} files is a log that can be read here",
                 found.unrecognised
             );
-            let root = self.scanner.roots().first();
+            let root = self.scanner.roots.first();
             let path = root.map(|root| root.path().to_path_buf());
             self.report(path.unwrap_or_default(), what)?;
         }
@@ -211,14 +211,14 @@ impl Worker {
             }
             if self.next_walk <= now {
                 let failed = watch.as_mut().map(|watch| {
-                    watch.cover(now, self.scanner.roots(), &|root| self.reporter.enter(root))
+                    watch.cover(now, &self.scanner.roots, &|root| self.reporter.enter(root))
                 });
                 for (path, e) in failed.into_iter().flatten() {
                     self.no_hints(&path, &e)?;
                 }
                 self.scanner.polled =
                     self.poller
-                        .cover(self.scanner.roots(), watch.as_ref(), &|root| {
+                        .cover(&self.scanner.roots, watch.as_ref(), &|root| {
                             self.reporter.enter(root)
                         });
                 self.walk()?;
@@ -481,7 +481,7 @@ impl Worker {
             known.state = State::Found;
         }
         let failed = known.not_before.is_some_and(|at| now < at);
-        let settled = stamp.age() >= settles_after(stamp.bytes());
+        let settled = stamp.age() >= settles_after(stamp.len);
         let incomplete = known.state.is_incomplete();
         let has_news =
             changed || !known.is_stamp_sure || (incomplete && settled) || known.state.has_news();
@@ -502,7 +502,7 @@ impl Worker {
         }
         if changed && !first {
             let facts = &mut known.log.facts;
-            facts.len = stamp.bytes();
+            facts.len = stamp.len;
             facts.modified = stamp.modified();
             let facts = facts.clone();
             self.reporter.send(Update::Found(Box::new(facts)))?;

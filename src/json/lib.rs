@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-pub use strings::{string, unescaped};
+pub use strings::{string, without_escapes};
 
 /// A JSON value as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -179,7 +179,12 @@ fn is_escape(bytes: &[u8], at: usize) -> Option<bool> {
 /// Returns the text of a JSON string, borrowed where it contains no escapes; `None` for any other value. A lone
 /// surrogate, which agents write where they cut an emoji in two, becomes U+FFFD.
 pub fn string(json: &str) -> Option<Cow<'_, str>> {
-    let body = json.strip_prefix('"')?.strip_suffix('"')?;
+    without_escapes(json.strip_prefix('"')?.strip_suffix('"')?)
+}
+
+/// Returns the text of what is written in a JSON string, or in several, borrowed where it contains no escapes; `None`: it
+/// ends inside an escape.
+pub fn without_escapes(body: &str) -> Option<Cow<'_, str>> {
     match memchr::memchr(b'\\', body.as_bytes()) {
         None => Some(Cow::Borrowed(body)),
         Some(first) => unescape(body, first).map(Cow::Owned),
@@ -269,7 +274,7 @@ fn backslashes(bytes: &[u8; FEW]) -> u64 {
 }
 
 /// Returns the byte that a backslash and this byte stand for; not for `u`, after which four digits follow.
-pub fn unescaped(byte: u8) -> u8 {
+fn unescaped(byte: u8) -> u8 {
     match byte {
         b'n' => b'\n',
         b't' => b'\t',

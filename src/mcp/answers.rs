@@ -49,7 +49,7 @@ pub(crate) fn answer(of: &SessionMatch<'_>, asked: Question) -> Result<Value, St
 /// Returns the facts that identify the session, and the way in which it was found.
 fn session(of: &SessionMatch<'_>) -> Value {
     let mut part = json!({
-        "id": of.session.meta.id.as_deref().or(of.follower.log().facts.id.as_deref()),
+        "id": of.session.meta.id.as_deref().or(of.follower.log.facts.id.as_deref()),
         "agent": of.session.agent,
         "model": of.session.model(),
         "updated_at": of.session.updated_at,
@@ -206,7 +206,7 @@ fn coming(of: &SessionMatch<'_>) -> Value {
 fn text(of: &SessionMatch<'_>, part: &Part) -> Result<Value, String> {
     let items = of.session.items();
     check_ids(&BTreeSet::from([part.id]), items.len())?;
-    let request = TextRequest::of(of.follower.file(), &items[part.id]);
+    let request = TextRequest::of(of.follower.log.facts.file, &items[part.id]);
     let mut request = request.ok_or("the log has no text of this item")?;
     request.page = u32::try_from(part.from / PAGE_BYTES).unwrap_or(u32::MAX);
     let page = of

@@ -225,7 +225,10 @@ impl Logs {
     /// Reads what is new in a log. It becomes the newest of those that are followed.
     fn follow(&mut self, log: &LogFile) -> Result<(), String> {
         let file = log.facts.file;
-        let known = self.followed.iter().position(|known| known.file() == file);
+        let known = self
+            .followed
+            .iter()
+            .position(|known| known.log.facts.file == file);
         let mut follower = match known {
             Some(at) => self.followed.remove(at),
             None => {
@@ -303,13 +306,13 @@ impl Logs {
     fn found(&mut self, choice: Choice) -> Result<SessionMatch<'_>, String> {
         let now = (self.setup.context.now)();
         let follower = self.followed.last_mut().ok_or("no log was read")?;
-        let (file, conversation) = (follower.file(), choice.conversation);
+        let (file, conversation) = (follower.log.facts.file, choice.conversation);
         let key = SessionKey { file, conversation };
-        let whose = SettingsOwner::of(follower.sessions().get(key).map(|session| &session.meta));
+        let whose = SettingsOwner::of(follower.sessions.get(key).map(|session| &session.meta));
         self.settings.look_again();
         let overrides = self.settings.of(&choice.log, &whose);
         follower
-            .sessions()
+            .sessions
             .apply(Update::Settings { file, overrides });
         let follower = &*follower;
         let session = follower.session(key).ok_or("the log has no session")?;

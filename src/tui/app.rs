@@ -17,6 +17,7 @@ mod jump_text;
 pub mod layout;
 mod legend;
 pub mod listed;
+mod menu;
 mod mouse;
 mod needs;
 mod notices;
@@ -190,7 +191,7 @@ pub struct App {
     sought: Option<tabs::RowId>,
     watch: alerts::AlertMonitor,
     rest: resting_log::RestingLog,
-    shown: ScreenData,
+    pub(crate) shown: ScreenData,
     stale: StaleData,
     /// True until the list of a session that was just opened has been made.
     is_opening: bool,
@@ -198,22 +199,25 @@ pub struct App {
 
 /// The data that was computed for the screen.
 #[derive(Debug, Default)]
-struct ScreenData {
+pub(crate) struct ScreenData {
     lines: Vec<ListLine>,
     line_ids: Vec<LineId>,
-    matching: usize,
+    /// The number of sessions that match the filter.
+    pub(crate) matching: usize,
     /// The sessions that match the filter.
     matching_keys: Arc<HashSet<SessionKey>>,
     /// The number of sessions when the list was made.
-    listed_of: usize,
+    pub(crate) listed_of: usize,
     /// The time at which it was made.
     listed_at: Option<Timestamp>,
     /// The time at which the sums below the list were made.
     summed_at: Option<Timestamp>,
-    totals: Totals,
+    /// The sums of the listed sessions.
+    pub(crate) totals: Totals,
     /// A group, and its sums.
     group_totals: Option<(u64, Totals)>,
-    live: usize,
+    /// The number of live sessions among those that match the filter.
+    pub(crate) live: usize,
     /// The sessions that may be live, with their last activity.
     active: Vec<(SessionKey, Option<Timestamp>)>,
     /// The newest activity.
@@ -433,11 +437,6 @@ impl App {
     /// Returns the line that is selected in the list of sessions.
     pub(crate) fn selected_line(&self) -> Option<&ListLine> {
         self.shown.lines.get(self.ui.sessions.index())
-    }
-
-    /// Returns the number of live sessions among those that match the filter.
-    pub fn live(&self) -> usize {
-        self.shown.live
     }
 
     /// Returns the data of the session on screen.

@@ -91,7 +91,7 @@ impl Show {
     fn on_screen(&self, call: &Call<'_>) -> Option<OnScreen> {
         let path = call.user.folders.state_file()?;
         let (file, _) = StateFile::open(path.clone());
-        let state = file.loaded();
+        let state = &file.loaded;
         let theme = state.theme.as_ref().map(|theme| format!("theme {theme}"));
         let size = state.screens.items.oversized;
         let size = size.map(|size| format!("oversized {size}"));

@@ -68,7 +68,8 @@ pub struct PromptHistory {
     emptied: HashSet<Key>,
     /// The names of tools, by the call.
     tools: HashMap<Key, Arc<str>>,
-    loss_count: u64,
+    /// The number of losses so far: lengths that were noted before the last one are wrong.
+    pub loss_count: u64,
 }
 
 impl PromptHistory {
@@ -100,11 +101,6 @@ impl PromptHistory {
         let places = (0..self.live.len()).filter(is_block);
         let best = places.max_by_key(|at| in_a_row(*at));
         best.filter(|at| in_a_row(*at) > 0).unwrap_or(self.held())
-    }
-
-    /// Returns the number of losses so far: lengths that were noted before the last one are wrong.
-    pub fn loss_count(&self) -> u64 {
-        self.loss_count
     }
 
     /// Returns the marks that identify the history so far, in its order.

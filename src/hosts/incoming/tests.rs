@@ -82,7 +82,7 @@ fn a_greeting_is_passed_over_and_said_and_one_without_end_is_refused() {
     let said = take(&mut greeted, &mut here, &[greeting, prompt]);
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].starts_with("1 line before those of ctxgauge passed over: Welcome"));
-    assert!(!said[0].contains('\u{1b}') && greeted.has_started());
+    assert!(!said[0].contains('\u{1b}') && greeted.has_started);
     let mut endless = incoming();
     let refused = (0..1_000).find_map(|_| endless.line(b"$ ", now()).err());
     assert!(

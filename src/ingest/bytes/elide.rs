@@ -2,7 +2,6 @@
 //! end, and the number of bytes that are missing is written in its place.
 
 use model::event::ELIDED;
-use std::ops::Range;
 
 /// Strings up to this many bytes stay whole.
 pub const LONG_STRING: usize = 64 << 10;
@@ -36,22 +35,6 @@ pub struct Elider {
     long: usize,
     keep: usize,
     too_large: bool,
-    /// Bytes of the line that have been taken.
-    taken: u64,
-    /// The offset in the line at which the present string's text begins.
-    begun: u64,
-    cuts: Vec<CutText>,
-}
-
-/// The part that was cut from a string's end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CutText {
-    /// The bytes that are missing, with escapes counted as their characters: the number in the mark.
-    pub missing: u64,
-    /// Their range in the line, as written.
-    pub at: Range<u64>,
-    /// The range in [`Elider::line`] of what was kept of the string.
-    pub kept: Range<usize>,
 }
 
 impl Default for Elider {
@@ -73,9 +56,6 @@ impl Elider {
             // A cut is decided on when the longest escape, a surrogate pair, is there as a whole.
             keep: keep.min(long.saturating_sub(12)),
             too_large: false,
-            taken: 0,
-            begun: 0,
-            cuts: Vec::new(),
         }
     }
 
@@ -89,7 +69,6 @@ impl Elider {
                 ScanState::Hex(left, value) => self.hex(bytes[0], left, value),
             };
             bytes = &bytes[used..];
-            self.taken += used as u64;
             if self.out.len() > LARGEST_LINE {
                 self.too_large = true;
                 self.out = Vec::new();
@@ -100,11 +79,6 @@ impl Elider {
     /// Returns the elided line; `None`: it is too large even so.
     pub fn line(&self) -> Option<&[u8]> {
         (!self.too_large).then_some(&self.out)
-    }
-
-    /// Returns the parts that were cut out of it, in order.
-    pub fn cuts(&self) -> &[CutText] {
-        &self.cuts
     }
 
     /// Returns the bytes held now.
@@ -119,7 +93,6 @@ impl Elider {
                 self.out.extend_from_slice(&bytes[..=quote]);
                 self.at = ScanState::Inside;
                 self.start = self.out.len();
-                self.begun = self.taken + quote as u64 + 1;
                 self.decoded = 0;
                 self.kept = None;
                 quote + 1
@@ -140,12 +113,6 @@ impl Elider {
             Some(b'"') => {
                 if let Some(kept) = self.kept {
                     let missing = self.decoded.saturating_sub(kept);
-                    let kept = self.start..self.out.len();
-                    self.cuts.push(CutText {
-                        missing,
-                        at: self.begun + kept.len() as u64..self.taken + end as u64,
-                        kept,
-                    });
                     let mark = format!("{ELIDED}{missing}{ELIDED}");
                     self.out.extend_from_slice(mark.as_bytes());
                 }
@@ -315,23 +282,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_was_cut_is_found_again(value in json(), long in 8_usize..120, keep in 1_usize..60, chunk in 1_usize..50) {
-            let line = escaped(&value).into_bytes();
-            let mut elider = Elider::new(long, keep);
-            line.chunks(chunk).for_each(|part| elider.feed(part));
-            let short = elider.line().expect("small");
-            let (mut whole, mut from) = (Vec::new(), 0);
-            for cut in elider.cuts() {
-                let at = usize::try_from(cut.at.start).unwrap()..usize::try_from(cut.at.end).unwrap();
-                whole.extend_from_slice(&short[from..cut.kept.end]);
-                whole.extend_from_slice(&line[at]);
-                from = cut.kept.end + format!("{ELIDED}{}{ELIDED}", cut.missing).len();
-            }
-            whole.extend_from_slice(&short[from..]);
-            prop_assert_eq!(whole, line);
-        }
-
         #[test]
         fn elided_json_is_the_same_json(value in json(), long in 8_usize..120, keep in 1_usize..60, chunk in 1_usize..50) {
             for line in [value.to_string(), escaped(&value)] {

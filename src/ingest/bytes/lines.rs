@@ -56,11 +56,11 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Lines {
     /// The first byte of the line that is being read.
-    offset: u64,
+    pub offset: u64,
     /// Its number, counted from 1; 0: not known.
-    number: u64,
+    pub(super) number: u64,
     /// Its bytes so far.
-    length: u64,
+    pub(super) length: u64,
     held: LineBytes,
     /// The number of bytes that are read at once.
     at_once: usize,
@@ -87,21 +87,6 @@ impl Lines {
             at_once: chunk,
             chunk: None,
         }
-    }
-
-    /// Returns the first byte of the first line that was not delivered.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// Returns that line's number, 0 where it is not known.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Returns the bytes of that line that have been read.
-    pub fn partial(&self) -> u64 {
-        self.length
     }
 
     /// Reads once and delivers the lines that are complete now.

@@ -10,11 +10,10 @@
 //! | no write-ahead log, or an empty one | as a file that nobody changes |
 //! | a write-ahead log | with an index of the log that is made in memory |
 //! | a journal that is being written | not now |
-//! | a journal of a writer that is gone | from a private copy: only a writer can roll it back |
+//! | a journal of a writer that is gone | not before the agent has rolled it back: only a writer can |
 //!
 //! A write-ahead log that is removed in the microseconds in which it is opened is made again, without content.
 
-use super::copy::copy;
 use super::version::{DatabaseVersion, Files, WAL_SUFFIX, beside};
 use crate::bytes::patience::busy;
 use rusqlite::config::DbConfig;
@@ -29,7 +28,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// SQLite's access to files without locks.
 const UNLOCKED_VFS: &str = files::of_system("unix-none", "unix-none", "win32-none");
@@ -45,22 +43,10 @@ pub struct OpenDatabase {
     connection: Connection,
     /// The state of its files when it was opened.
     moment: DatabaseVersion,
-    how: OpenMode,
     longest_query: Duration,
     /// The time at which the present query is given up, in milliseconds after `epoch`.
     until: Arc<AtomicU64>,
     epoch: Instant,
-    /// Deleted with the connection.
-    #[expect(dead_code, reason = "held for as long as the connection")]
-    copy: Option<TempDir>,
-}
-
-/// See the table above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OpenMode {
-    Alone,
-    WithLog,
-    Copied,
 }
 
 impl OpenDatabase {
@@ -71,24 +57,24 @@ impl OpenDatabase {
     /// [`io::ErrorKind::ResourceBusy`] if it is being written to; [`io::ErrorKind::InvalidData`] if it is no database.
     pub fn new(path: &Path, longest_query: Duration) -> io::Result<OpenDatabase> {
         let moment = DatabaseVersion::of(path)?;
-        let at = |how, uri: &str| OpenDatabase::at(uri, how, moment, longest_query).map_err(error);
-        let opened = match (moment.has_journal, moment.has_log()) {
-            (true, _) if moment.is_left(path) => {
-                let (folder, copy) = copy(path, moment.files)?;
-                OpenDatabase {
-                    copy: Some(folder),
-                    ..at(OpenMode::Copied, &uri(&copy, "mode=rw"))?
-                }
-            }
-            (true, _) => return Err(busy()),
-            (false, true) => at(
-                OpenMode::WithLog,
-                &uri(path, &format!("mode=ro&vfs={UNLOCKED_VFS}")),
-            )?,
-            (false, false) => at(OpenMode::Alone, &uri(path, "mode=ro&immutable=1"))?,
+        if moment.has_journal {
+            return Err(if moment.is_left(path) {
+                io::Error::other(
+                    "it has the journal of a writer that is gone: start the agent once, it takes the journal in",
+                )
+            } else {
+                busy()
+            });
+        }
+        let parameters = if moment.has_log() {
+            format!("mode=ro&vfs={UNLOCKED_VFS}")
+        } else {
+            "mode=ro&immutable=1".to_owned()
         };
+        let uri = uri(path, &parameters);
+        let opened = OpenDatabase::at(&uri, moment, longest_query).map_err(error)?;
         // SQLite would make the log again.
-        if opened.how == OpenMode::WithLog && !beside(path, WAL_SUFFIX).exists() {
+        if moment.has_log() && !beside(path, WAL_SUFFIX).exists() {
             return Err(busy());
         }
         // The first look at the tables shows whether it can be read at all.
@@ -100,17 +86,14 @@ impl OpenDatabase {
 
     fn at(
         uri: &str,
-        how: OpenMode,
         moment: DatabaseVersion,
         longest_query: Duration,
     ) -> rusqlite::Result<OpenDatabase> {
-        let access = match how {
-            OpenMode::Copied => OpenFlags::SQLITE_OPEN_READ_WRITE,
-            OpenMode::Alone | OpenMode::WithLog => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        };
-        let flags = access | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(uri, flags)?;
-        if how == OpenMode::WithLog {
+        if moment.has_log() {
             // The index of the log is made in memory, and the log stays as it is.
             connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -120,11 +103,9 @@ impl OpenDatabase {
         Ok(OpenDatabase {
             connection,
             moment,
-            how,
             longest_query,
             until,
             epoch,
-            copy: None,
         })
     }
 
@@ -149,7 +130,7 @@ impl OpenDatabase {
         let transaction = self.connection.unchecked_transaction().map_err(error)?;
         let result = read(&self.connection);
         drop(transaction);
-        if self.how == OpenMode::Copied || self.moment.holds(path) {
+        if self.moment.holds(path) {
             result.map_err(error)
         } else {
             Err(busy())

@@ -75,7 +75,7 @@ impl State {
         if let Some(error) = self.refusal(files) {
             return Err(error);
         }
-        self.tables = self.tables.filter(|tables| tables.is_final());
+        self.tables = self.tables.filter(|tables| tables.is_final);
         let listed = self.read(database, |connection, tables| tables.sessions(connection));
         let took = database.clock.now().duration_since(now);
         self.note_refusal(files, listed.as_ref().err());

@@ -25,7 +25,7 @@ pub struct Tables {
     /// Of each of its optional columns, by its place among them, a bit that is set if the database does not have it.
     missing: u64,
     /// True if it is the first, and has sessions.
-    is_final: bool,
+    pub is_final: bool,
 }
 
 /// A session of a database.
@@ -117,11 +117,6 @@ impl Tables {
             }
         }
         empty.ok_or_else(|| error.unwrap_or(rusqlite::Error::InvalidQuery))
-    }
-
-    /// Returns true if no other schema can become the one to use.
-    pub fn is_final(self) -> bool {
-        self.is_final
     }
 
     fn has_sessions(self, connection: &Connection) -> rusqlite::Result<bool> {

@@ -16,7 +16,7 @@ use formats::database::MAGIC;
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl Files {
 
     /// Returns true if the database has no bytes yet.
     pub fn is_empty(&self) -> bool {
-        self.main.bytes() == 0
+        self.main.len == 0
     }
 
     /// Returns the time at which one of them was last written to.
@@ -85,13 +85,8 @@ impl Files {
         self.main.modified().max(wal)
     }
 
-    /// Returns the size of all in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.main.bytes() + self.log_bytes()
-    }
-
     fn log_bytes(&self) -> u64 {
-        self.wal.map_or(0, |wal| wal.bytes())
+        self.wal.map_or(0, |wal| wal.len)
     }
 
     /// Returns true if these are the same files, whatever was written to them.
@@ -263,7 +258,7 @@ fn head(path: &Path, mut bytes: &mut [u8]) -> io::Result<()> {
 fn counter(path: &Path) -> io::Result<[u8; 4]> {
     let mut header = [0; HEADER_BYTES];
     head(path, &mut header)?;
-    let is_whole = Stamp::of(path)?.bytes() >= HEADER_BYTES as u64;
+    let is_whole = Stamp::of(path)?.len >= HEADER_BYTES as u64;
     let counter = header[COUNTER_OFFSET..].first_chunk().copied();
     counter
         .filter(|_| is_whole && header.starts_with(MAGIC))
@@ -283,4 +278,19 @@ fn has_journal(path: &Path) -> io::Result<bool> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         read => read.map(|()| magic == JOURNAL_MAGIC),
     }
+}
+
+/// Returns true if a journal ends with the path of another one, of a transaction in several databases. SQLite would
+/// open that path, and delete the file there when it has rolled the journal back
+/// (<https://www.sqlite.org/tempfiles.html>, 2.5). The path is followed by its length, its checksum and the magic
+/// number of a journal (<https://www.sqlite.org/fileformat2.html>, 3).
+pub fn names_another(journal: &Path) -> io::Result<bool> {
+    let mut file = files::open(journal)?;
+    if file.metadata()?.len() < JOURNAL_MAGIC.len() as u64 {
+        return Ok(false);
+    }
+    let mut end = [0; JOURNAL_MAGIC.len()];
+    file.seek(SeekFrom::End(-(end.len() as i64)))?;
+    file.read_exact(&mut end)?;
+    Ok(end == JOURNAL_MAGIC)
 }

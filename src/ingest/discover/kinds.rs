@@ -93,7 +93,7 @@ impl Walk<'_> {
     ) -> Option<Claim> {
         let recognised = self
             .scanner
-            .recognise_as(format, &self.at(path), stat.stamp.bytes());
+            .recognise_as(format, &self.at(path), stat.stamp.len);
         match recognised {
             Ok(is_log) => is_log.then(|| claim.standing(Standing::Log)),
             // Gone since: the next walk will not see it.

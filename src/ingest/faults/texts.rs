@@ -50,22 +50,22 @@ fn a_search_in_a_large_text_reads_it_a_few_times_and_not_once_for_each_page() {
         made.append("{\"toy\":3}\n");
     }
     assert_eq!(text, "größer 漢 \n\\ words ".repeat(500_000));
-    // To find the item, to count its lines, and page after page, each with a little of the pages before and after it.
     let (read, len) = (made.read() - before, made.log().facts.len);
-    assert!(read < len * 4, "{read} of {len}");
-    // And backwards.
-    let before = made.read();
-    let last = page(&mut opened, &made, wanted, first.pages - 1).unwrap();
-    assert!(text.ends_with(&last.text));
-    assert!(made.read() - before < 4 << 20);
+    assert!(read < len * 2, "{read} of {len}");
 }
 
 #[test]
 fn a_text_that_is_rewritten_while_it_is_read_is_not_mixed_with_another() {
     let made = log();
     let (wanted, mut opened) = (wanted(&made), OpenedText::default());
-    page(&mut opened, &made, wanted, 0).unwrap();
+    let first = page(&mut opened, &made, wanted, 0).unwrap();
     made.rewrite("größer", "größte");
-    let said = page(&mut opened, &made, wanted, 3).unwrap_err();
+    let mut text = first.text;
+    for n in 1..first.pages {
+        text += &page(&mut opened, &made, wanted, n).unwrap().text;
+    }
+    assert_eq!(text, "größer 漢 \n\\ words ".repeat(500_000));
+    // Opened again, it is read again.
+    let said = page(&mut opened, &made, wanted, 0).unwrap_err();
     assert!(said.contains("rewritten"), "{said}");
 }

@@ -24,7 +24,7 @@ const SETTINGS: &str =
 
 /// The file, which is opened when it is first used.
 pub(super) struct File {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     connection: Option<Connection>,
     /// Another program held it the last time.
     is_held: bool,
@@ -50,11 +50,6 @@ impl File {
             connection: None,
             is_held: false,
         }
-    }
-
-    /// Returns its path.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Reads the file. `None`: there is none, or it cannot be read now. A damaged one is removed.

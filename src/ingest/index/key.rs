@@ -11,11 +11,11 @@ use std::path::Path;
 /// A log, its stamp, and the stamps of the sidecars that its decoder reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogKey {
-    path: Box<str>,
+    pub(super) path: Box<str>,
     /// True if the path is on this machine.
     is_here: bool,
     agent: Box<str>,
-    stamp: Stamp,
+    pub(crate) stamp: Stamp,
     beside: Vec<Option<Stamp>>,
 }
 
@@ -51,19 +51,9 @@ impl LogKey {
         (is_sure && stamp.is_sure()).then_some(key)
     }
 
-    /// Returns the path of the log.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
     /// Returns true if the log is known to be gone. Other file systems are not asked.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_here && !Path::new(&*self.path).exists()
-    }
-
-    /// Returns the stamp of the log itself.
-    pub(crate) fn stamp(&self) -> Stamp {
-        self.stamp
     }
 }
 

@@ -117,7 +117,7 @@ fn a_log_that_was_written_to_is_not_found() {
     let file = fs::File::options().write(true).open(path).unwrap();
     file.set_modified(modified).unwrap();
     let stamp = home.log.store.stamp().unwrap();
-    assert_eq!((stamp.bytes(), stamp.written()), (12, Some(modified)));
+    assert_eq!((stamp.len, stamp.modified), (12, Some(modified)));
     #[cfg(unix)]
     assert_eq!(home.found(), None);
 
@@ -492,7 +492,7 @@ fn the_oldest_logs_leave_when_it_is_full() {
     let kept = homes.iter().filter(is_kept).count();
     assert!((2..=4).contains(&kept), "{kept}");
     let mut by_age: Vec<&Home> = homes.iter().collect();
-    by_age.sort_by_key(|home| home.key().stamp().written());
+    by_age.sort_by_key(|home| home.key().stamp.modified);
     let newest = &by_age[homes.len() - kept..];
     assert!(newest.iter().all(is_kept), "the newest stay");
     let bytes = fs::metadata(homes[0].file()).unwrap().len();

@@ -40,9 +40,9 @@ pub fn main_of<T>(all: &[(Conversation, T)]) -> Option<&T> {
 pub struct Conversations {
     agent: &'static str,
     rules: Arc<Rules>,
-    coverage: Coverage,
+    pub(crate) coverage: Coverage,
     /// True if nothing is read after this: neither earlier states are kept nor the place to continue at.
-    is_final: bool,
+    pub(crate) is_final: bool,
     /// The records that were taken in, and the most that are.
     records: u64,
     most_records: u64,
@@ -81,15 +81,6 @@ impl Conversations {
     /// Returns the sessions so far.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.conversations.values()
-    }
-
-    /// Returns the part of the log that they cover.
-    pub(crate) fn coverage(&self) -> Coverage {
-        self.coverage
-    }
-
-    pub(crate) fn is_final(&self) -> bool {
-        self.is_final
     }
 
     pub(crate) fn conversation(&mut self, conversation: Conversation) -> &mut Session {

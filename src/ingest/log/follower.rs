@@ -2,9 +2,10 @@
 
 use crate::bytes::patience::WaitTime;
 use crate::bytes::source::SETTLED;
+use crate::bytes::text;
 use crate::log::{BATCH_BYTES, Cursor, LogEnd, LogFile, NewEntries, Reading};
 use model::event::Measure;
-use model::lists::sessions::{FileId, SessionKey, Sessions, Update};
+use model::lists::sessions::{SessionKey, Sessions, Update};
 use model::lists::text::{Text, TextRequest};
 use model::session::Session;
 use model::window::Rules;
@@ -14,10 +15,12 @@ use tokens::Counter;
 
 /// A log, what was read of it, and where reading continues.
 pub struct Follower {
-    log: LogFile,
+    /// The log.
+    pub log: LogFile,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    sessions: Sessions,
+    /// The sessions of the log, as of the last [`Follower::read`].
+    pub sessions: Sessions,
     /// `None`: the log must be read from its beginning.
     cursor: Option<Box<dyn Cursor>>,
 }
@@ -33,21 +36,6 @@ impl Follower {
             sessions,
             cursor: None,
         }
-    }
-
-    /// Returns the log.
-    pub fn log(&self) -> &LogFile {
-        &self.log
-    }
-
-    /// Returns the log's file.
-    pub fn file(&self) -> FileId {
-        self.log.facts.file
-    }
-
-    /// Returns the sessions of the log, as of the last [`Follower::read`].
-    pub fn sessions(&mut self) -> &mut Sessions {
-        &mut self.sessions
     }
 
     /// Returns one of them.
@@ -121,7 +109,7 @@ impl Follower {
         let mut reading = reading.to_end(measure)?;
         reading.settle(&self.log, measure)?;
         let (sessions, cursor) = reading.finish();
-        let file = self.file();
+        let file = self.log.facts.file;
         self.sessions = Sessions::new(Arc::clone(&self.rules));
         let facts = Box::new(self.log.facts.clone());
         self.sessions.apply(Update::Found(facts));
@@ -136,8 +124,8 @@ impl Follower {
     ///
     /// [`ErrorKind::InvalidData`] if the item is no longer at its place.
     pub fn text(&self, wanted: TextRequest) -> io::Result<Text> {
-        let mut pieces = self.log.store.text(&self.log, wanted)?;
-        pieces.page(wanted.page)
+        let whole = self.log.store.text(&self.log, wanted)?;
+        Ok(text::page(&whole, wanted.page))
     }
 }
 
@@ -161,7 +149,7 @@ mod tests {
 
     /// The prompt of the newest request.
     fn prompt(follower: &Follower) -> u64 {
-        let (file, conversation) = (follower.file(), Conversation::Main);
+        let (file, conversation) = (follower.log.facts.file, Conversation::Main);
         let session = follower.session(SessionKey { file, conversation }).unwrap();
         session
             .requests()
@@ -233,7 +221,7 @@ mod tests {
             }
             follower.read().unwrap();
             let whole = read_whole(&made.log(), &*follower.counter, &Arc::default()).unwrap();
-            let (file, conversation) = (follower.file(), Conversation::Main);
+            let (file, conversation) = (follower.log.facts.file, Conversation::Main);
             let followed = follower.session(SessionKey { file, conversation }).unwrap();
             prop_assert_eq!(followed.context(), whole[0].1.context());
             prop_assert_eq!(followed.items().len(), whole[0].1.items().len());

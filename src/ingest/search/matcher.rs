@@ -66,35 +66,14 @@ impl Matcher {
 
     /// Returns the matches in a text: ranges of bytes, in order and apart.
     pub fn ranges<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-        self.ranges_from(text, 0)
-    }
-
-    /// Returns the matches that begin here or later.
-    pub(super) fn ranges_from<'t>(
-        &'t self,
-        text: &'t str,
-        from: usize,
-    ) -> impl Iterator<Item = Range<usize>> + 't {
-        let mut at = from;
-        let next = move || {
-            while at <= text.len() {
-                let found = self.0.find_at(text, at)?.range();
-                at = found.end;
-                if !found.is_empty() {
-                    return Some(found);
-                }
-                // On to the next character.
-                at += text[at..].chars().next().map_or(1, char::len_utf8);
-            }
-            None
-        };
-        std::iter::from_fn(next)
+        let found = self.0.find_iter(text).map(|found| found.range());
+        found.filter(|range| !range.is_empty())
     }
 
     /// Returns the lines of a text that match.
     pub fn lines(&self, text: &str) -> Lines {
         let mut lines = Lines::default();
-        let mut counted = LineCounter::new(1);
+        let (mut counted, mut number) = (0, 1);
         let mut ranges = self.ranges(text).peekable();
         while let Some(first) = ranges.next() {
             let start = text[..first.start].rfind('\n').map_or(0, |at| at + 1);
@@ -108,59 +87,26 @@ impl Matcher {
                 if next.end > end {
                     end = line_end(text, &next);
                 }
-                mark(&mut matches, next);
+                if matches.len() < MOST_MATCHES {
+                    matches.push(next);
+                }
             }
-            let number = counted.at(text, start);
+            number += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..start]).count() as u64;
+            counted = start;
             lines.push(Line::of(text, start..end, number, matches));
         }
         lines
     }
 }
 
-/// Adds a match to those of a line, if there is room.
-pub(super) fn mark(matches: &mut Vec<Range<usize>>, next: Range<usize>) {
-    if matches.len() < MOST_MATCHES {
-        matches.push(next);
-    }
-}
-
 /// Returns the end of the last line that a match is in. A match that ends with the end of a line does not go on in the
 /// next one.
-pub(super) fn line_end(text: &str, found: &Range<usize>) -> usize {
+fn line_end(text: &str, found: &Range<usize>) -> usize {
     if text[..found.end].ends_with('\n') {
         return found.end;
     }
     let rest = &text[found.end..];
     rest.find('\n').map_or(text.len(), |at| found.end + at)
-}
-
-/// Counts lines of a text in its order.
-pub(super) struct LineCounter {
-    at: usize,
-    line: u64,
-}
-
-impl LineCounter {
-    pub(super) fn new(line: u64) -> LineCounter {
-        LineCounter { at: 0, line }
-    }
-
-    /// Returns the number of the line at `to`, which may be before that.
-    pub(super) fn at_or_after(&mut self, text: &str, to: usize) -> u64 {
-        if to < self.at {
-            let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[to..self.at]).count();
-            return self.line - newlines as u64;
-        }
-        self.at(text, to)
-    }
-
-    /// Returns the number of the line at `to`, which is not before the last one that was asked for.
-    pub(super) fn at(&mut self, text: &str, to: usize) -> u64 {
-        let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[self.at..to]).count();
-        self.at = to;
-        self.line += newlines as u64;
-        self.line
-    }
 }
 
 /// Returns true if a pattern has capitals, other than those of classes such as `\\S`.

@@ -88,8 +88,8 @@ pub fn tail(
 ) -> io::Result<Reading> {
     let (file, stamp) = source.open()?;
     let mut searched = reach.searched;
-    if stamp.bytes() <= reach.small {
-        searched.before = stamp.bytes();
+    if stamp.len <= reach.small {
+        searched.before = stamp.len;
     }
     let mut size = if log.format.recognition.holds_several {
         SEVERAL_SESSIONS_PIECE
@@ -144,7 +144,7 @@ impl TailReader<'_> {
     /// Returns the size of the next piece that is worth decoding. One without a usage report is of no use for a gauge.
     fn with_usage(&mut self, mut size: u64) -> io::Result<u64> {
         let marks = Marks::new(self.log.format.usage_marks);
-        let len = self.stamp.bytes();
+        let len = self.stamp.len;
         while size <= HELD_BYTES {
             let start = len.saturating_sub(size);
             prepend(&mut self.file, start, len, &mut self.held)?;
@@ -164,7 +164,7 @@ impl TailReader<'_> {
     }
 
     fn decode(&mut self, size: u64) -> io::Result<Piece> {
-        let len = self.stamp.bytes();
+        let len = self.stamp.len;
         let start = len.saturating_sub(size);
         let mut conversations = Conversations::new(&self.log.facts, self.rules, Coverage::Tail);
         if self.reach.is_final {
@@ -201,7 +201,7 @@ impl TailReader<'_> {
             self.file.seek(SeekFrom::Start(start))?;
             lines.read_all(&mut (&mut self.file).take(len - start), deliver)?;
         }
-        if lines.offset() == len {
+        if lines.offset == len {
             decoder.decoder.read_end(&mut out);
             conversations.apply(out.entries.drain(..));
         }
@@ -232,12 +232,12 @@ impl TailReader<'_> {
             mut conversations,
         } = piece;
         let mut position = Position::start();
-        if start > 0 && lines.offset() == start {
+        if start > 0 && lines.offset == start {
             // The end is one unfinished line whose beginning is not known: the cursor will
             // read the file from its beginning. So far, nothing of it was read.
             conversations = Conversations::new(&self.log.facts, self.rules, Coverage::Tail);
             decoder = self.log.decoder();
-        } else if !self.reach.is_final || lines.offset() < self.stamp.bytes() {
+        } else if !self.reach.is_final || lines.offset < self.stamp.len {
             position.read_up_to(&mut self.file, self.stamp, start, &lines)?;
         }
         if start > 0 && !self.log.format.recognition.holds_several {
@@ -281,7 +281,7 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
         (LONG_HEAD_BYTES, true),
     ] {
         // Beyond its usual size only what is missing is looked for: a prompt, and at last a first line.
-        if prompt.is_some() || (is_last && lines.offset() > 0) {
+        if prompt.is_some() || (is_last && lines.offset > 0) {
             break;
         }
         source.set_limit(limit - read);
@@ -346,7 +346,7 @@ pub fn epochs_within(
         return Ok(None);
     }
     let (mut file, stamp) = source.open()?;
-    let len = stamp.bytes();
+    let len = stamp.len;
     let near = recent.records.saturating_mul(record_bytes(&mut file, len)?);
     let before = |most: u64| len.saturating_sub(most.min(recent.bytes));
     let mut start = None;

@@ -11,7 +11,7 @@
 mod list;
 
 use crate::bytes::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
-use crate::bytes::text::{self, Pieces};
+use crate::bytes::text;
 use crate::log::conversations::Conversations;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, OnEntry, Reading, Store};
 use crate::sidecar::States;
@@ -45,7 +45,7 @@ impl Document {
 
     fn decode(&self, log: &LogFile, out: &mut EventSink<'_>) -> io::Result<()> {
         let (mut file, stamp) = self.source.open()?;
-        let document = bytes(&mut file, stamp.bytes())?;
+        let document = bytes(&mut file, stamp.len)?;
         let mut decoder = log.format.decoder();
         log.states().give(decoder.as_mut(), out);
         decode_with(decoder, log.format, &document, out);
@@ -70,7 +70,7 @@ impl Store for Document {
         Box::new(DocumentCursor::new(&self.source, log, rules))
     }
 
-    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<String> {
         text::captured(wanted, |out| self.decode(log, out))
     }
 
@@ -170,18 +170,18 @@ impl DocumentCursor {
         } else if self.seen == Some(stamp) {
             return Ok(None);
         }
-        admit(stamp.bytes())?;
+        admit(stamp.len)?;
         let is_young = stamp.modified().is_some() && stamp.age() < TORN;
         let contents = match self.read_on(&mut file, measure)? {
             Continuation::Read(contents) => *contents,
             Continuation::Incomplete if is_young => return Err(io::ErrorKind::WouldBlock.into()),
-            _ => self.read_whole(&mut file, stamp.bytes(), measure)?,
+            _ => self.read_whole(&mut file, stamp.len, measure)?,
         };
         self.checkpoint = contents.checkpoint;
         contents.conversations.check_records()?;
         // Whoever rewrites a file empties it first.
         let is_torn = contents.len == 0
-            || contents.len as u64 != stamp.bytes()
+            || contents.len as u64 != stamp.len
             || contents.conversations.has_unreadable();
         // A reader that had to wait since it opened the file may find the middle of a later write.
         let is_rewritten = || {
@@ -371,7 +371,7 @@ impl Checkpoint {
 
     /// Returns a copy; `None`: nothing is read after this, or the decoder cannot be copied.
     fn copy(&self) -> Option<Checkpoint> {
-        if self.conversations.is_final() {
+        if self.conversations.is_final {
             return None;
         }
         Some(Checkpoint {

@@ -5,7 +5,7 @@ use super::line_cursor::LineCursor;
 use super::usage;
 use crate::bytes::lines::position::Position;
 use crate::bytes::source::{Open, Stamp, head};
-use crate::bytes::text::{self, Pieces};
+use crate::bytes::text;
 use crate::log::{Cursor, LogFile, OnEntry, Reading, Recent, Store};
 use model::event::{EventSink, Measure, Unmeasured};
 use model::lists::text::TextRequest;
@@ -46,11 +46,14 @@ impl Store for LineLog {
         ))
     }
 
-    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<String> {
         let (bytes, _) = self.source.open()?;
-        let mut decoder = log.format.decoder();
-        log.states()
-            .give(decoder.as_mut(), &mut EventSink::new(&Unmeasured));
+        let decoder = || {
+            let mut decoder = log.format.decoder();
+            log.states()
+                .give(decoder.as_mut(), &mut EventSink::new(&Unmeasured));
+            decoder
+        };
         text::in_line(bytes, decoder, wanted, wanted.place.offset())
     }
 

@@ -5,7 +5,6 @@ use crate::bytes::lines::{Lines, OnLine, Step};
 use crate::bytes::source::file_system::Local;
 use crate::bytes::source::{BOM, CHUNK, HEAD, Stamp, read_some};
 use crate::bytes::sync::lock;
-use crate::bytes::text::Pieces;
 use crate::log::conversations::{Conversations, decode};
 use crate::log::event::IngestEvent;
 use crate::log::problem;
@@ -143,7 +142,7 @@ impl Store for Pipe {
         }
     }
 
-    fn text(&self, _: &LogFile, _: TextRequest) -> io::Result<Pieces> {
+    fn text(&self, _: &LogFile, _: TextRequest) -> io::Result<String> {
         Err(io::Error::other(NO_TEXT))
     }
 }

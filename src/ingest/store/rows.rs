@@ -3,7 +3,7 @@
 use crate::bytes::lines;
 use crate::bytes::patience::retry_while_busy;
 use crate::bytes::source::Stamp;
-use crate::bytes::text::{self, Pieces};
+use crate::bytes::text;
 use crate::database::Database;
 use crate::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
 use crate::log::conversations::{Conversations, SearchLimits, decode};
@@ -417,7 +417,7 @@ impl Store for SessionRows {
         Box::new(RowCursor::new(&self.database, &self.id, log, 0))
     }
 
-    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<String> {
         let line = self.database.line(&self.id, wanted.place.line())?;
         text::in_record(log.format, wanted, line.as_bytes())
     }

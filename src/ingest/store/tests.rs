@@ -3,7 +3,7 @@
 use super::*;
 use crate::bytes::source::Stamp;
 use crate::bytes::source::file_system::Local;
-use crate::bytes::text::{self, Pieces};
+use crate::bytes::text;
 use crate::log::event::IngestEvent;
 use crate::log::reader::read_whole;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries};
@@ -80,7 +80,7 @@ impl Store for Memory {
         })
     }
 
-    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<String> {
         let table = self.0.lock().unwrap();
         let row = (wanted.place.line() - 1) as usize;
         let row = table.rows.get(row).map_or("", String::as_str);

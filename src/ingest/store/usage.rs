@@ -16,7 +16,7 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
     let mut out = EventSink::for_usage();
     log.states().give(decoder.as_mut(), &mut out);
     let marks = Marks::new(log.format.usage_marks);
-    let mut lines = Lines::at(0, 1, stamp.bytes());
+    let mut lines = Lines::at(0, 1, stamp.len);
     let deliver: &mut OnLine<'_> = &mut |place, line| {
         out.begin(place);
         match line {
@@ -33,7 +33,7 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
         out.entries.drain(..).for_each(&mut *give);
         ControlFlow::Continue(())
     };
-    lines.read_all(&mut (&mut file).take(stamp.bytes()), deliver)?;
+    lines.read_all(&mut (&mut file).take(stamp.len), deliver)?;
     let _ = lines.finish(deliver);
     decoder.read_end(&mut out);
     out.entries.drain(..).for_each(&mut *give);

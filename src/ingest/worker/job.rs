@@ -1,7 +1,6 @@
 //! Requests for texts, and how they are fulfilled.
 
-use crate::bytes::source::Stamp;
-use crate::bytes::text::{Pieces, in_record};
+use crate::bytes::text::{self, in_record};
 use crate::log::LogFile;
 use crate::log::event::IngestEvent;
 use crate::log::problem;
@@ -63,49 +62,19 @@ pub(crate) enum Origin {
     None(String),
 }
 
-/// The text of which a page was read last: its other pages are read without finding the item again.
+/// The text of which a page was read last. Its other pages are those of the text as it was then.
 #[derive(Default)]
-pub(crate) struct OpenedText(Option<OpenText>);
-
-struct OpenText {
-    /// Its first page.
-    of: TextRequest,
-    /// The log's stamp when it was read.
-    stamp: Stamp,
-    pieces: Pieces,
-}
-
-/// The size at which a text is no longer kept, in bytes.
-const LARGEST_HELD_TEXT: usize = 32 << 20;
+pub(crate) struct OpenedText(Option<(TextRequest, String)>);
 
 impl OpenedText {
-    /// Returns the text, if it is the one that is open and can still be where it was: as it was read, if all of it is
-    /// held; else in the same file, which may have grown. What is read of that again is compared.
-    fn find(&mut self, log: &LogFile, of: TextRequest) -> Option<&mut Pieces> {
-        let text = self.0.as_mut().filter(|text| text.of == of)?;
-        let now = log.store.stamp().ok()?;
-        let has_grown = now.is_same_file(text.stamp) && now.bytes() >= text.stamp.bytes();
-        let is_there = now == text.stamp || text.pieces.is_in_log() && has_grown;
-        is_there.then_some(&mut text.pieces)
-    }
-
     fn page(&mut self, log: &LogFile, wanted: TextRequest) -> io::Result<Text> {
         let of = TextRequest { page: 0, ..wanted };
-        if let Some(pieces) = self.find(log, of) {
-            match pieces.page(wanted.page) {
-                // It was rewritten. Perhaps the item is still where it was.
-                Err(e) if e.kind() == io::ErrorKind::InvalidData => {}
-                page => return page,
-            }
-        }
-        self.0 = None;
-        let stamp = log.store.stamp()?;
-        let mut pieces = log.store.text(log, wanted)?;
-        let page = pieces.page(wanted.page)?;
-        if (stamp.is_sure() || pieces.is_in_log()) && pieces.held_bytes() <= LARGEST_HELD_TEXT {
-            self.0 = Some(OpenText { of, stamp, pieces });
-        }
-        Ok(page)
+        let opened = self.0.take().filter(|(open, _)| *open == of);
+        let (_, text) = match opened.filter(|_| wanted.page > 0) {
+            Some(opened) => self.0.insert(opened),
+            None => self.0.insert((of, log.store.text(log, wanted)?)),
+        };
+        Ok(text::page(text, wanted.page))
     }
 
     /// Reads a text and delivers it. Returns what is to be sent.
@@ -132,17 +101,17 @@ fn page(of: TextRequest, text: io::Result<Text>) -> IngestEvent {
     IngestEvent::Text(Box::new(TextPage { of, text }))
 }
 
-fn give(job: TextJob, found: io::Result<Pieces>) -> Option<IngestEvent> {
+fn give(job: TextJob, found: io::Result<String>) -> Option<IngestEvent> {
     match job {
         TextJob::Page(of) => {
-            let text = found.and_then(|mut pieces| pieces.page(of.page));
+            let text = found.map(|text| text::page(&text, of.page));
             Some(page(of, text))
         }
         TextJob::WriteAll(_, mut out, done) => {
-            let written = found.and_then(|mut pieces| {
-                let bytes = pieces.each_part(&mut |part| out.write_all(part))?;
+            let written = found.and_then(|text| {
+                out.write_all(text.as_bytes())?;
                 out.flush()?;
-                Ok(bytes)
+                Ok(text.len() as u64)
             });
             done(written.map_err(|e| why(&e)));
             None

@@ -122,7 +122,7 @@ impl Worker {
         let Err(e) = kept.save(&self.rules) else {
             return ControlFlow::Continue(());
         };
-        let path = kept.index.path().to_path_buf();
+        let path = kept.index.path.clone();
         let what =
             format!("could not write the cache ({e}): all logs are read again at the next start");
         self.report(path, what)

@@ -77,7 +77,7 @@ impl TrackedFile {
     /// Returns true if this stamp may belong to another file: by its number, or because it differs though nothing was
     /// written.
     pub(super) fn is_of_other(&self, stamp: Stamp) -> bool {
-        let facts = |stamp: Stamp| (stamp.bytes(), stamp.written());
+        let facts = |stamp: Stamp| (stamp.len, stamp.modified);
         self.stamp.is_some_and(|seen| {
             let is_written = facts(seen) != facts(stamp);
             seen != stamp && !(seen.is_same_file(stamp) && is_written)

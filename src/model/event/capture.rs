@@ -1,6 +1,6 @@
-//! Captures the text of one item while its line is decoded again, or those of all items.
+//! Holds the texts of items until they are emitted, where a reader takes them.
 
-use super::{NewItem, Place};
+use super::NewItem;
 use std::collections::HashMap;
 
 /// The texts of the items of a record, by their hashes: an item may be emitted in several conversations.
@@ -30,41 +30,39 @@ impl CapturedTexts {
     }
 }
 
-/// Waits for the item of this hash in this place.
-pub(super) struct Capture {
-    pub(super) place: Place,
-    pub(super) hash: u64,
-    pub(super) text: Option<String>,
-}
-
-impl Capture {
-    /// Returns true if an item that is being emitted is the one looked for.
-    pub(super) fn is(&self, place: Place, item: &NewItem) -> bool {
-        (place, item.hash) == (self.place, self.hash)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::event::{ByLength, Conversation, Event, EventSink, NewItem, Node};
+    use crate::event::{Conversation, Event, EventSink, Measure, NewItem, Node, Place, Size};
     use crate::{Kind, Role};
+    use std::cell::RefCell;
 
-    fn picture(out: &mut EventSink<'_>) -> NewItem {
-        let item = out.item(Role::User, Kind::Text).text("Look:");
-        item.fixed(85, "[image]").fixed(10, "").text("Well?").done()
+    /// Takes the texts of items.
+    struct Texts(RefCell<Vec<String>>);
+
+    impl Measure for Texts {
+        fn text(&self, _: &str) -> Size {
+            Size::default()
+        }
+        fn takes_texts(&self) -> bool {
+            true
+        }
+        fn item(&self, _: Conversation, _: Place, _: &NewItem, text: &str) {
+            self.0.borrow_mut().push(text.to_owned());
+        }
     }
 
     #[test]
     fn the_label_of_an_image_is_in_its_place() {
-        let hash = picture(&mut EventSink::new(&ByLength)).hash;
-        let mut out = EventSink::capturing(&ByLength, Place::default(), hash);
+        let texts = Texts(RefCell::default());
+        let mut out = EventSink::new(&texts);
+        let item = out.item(Role::User, Kind::Text).text("Look:");
+        let item = item.fixed(85, "[image]").fixed(10, "").text("Well?").done();
         let node = Node {
-            items: vec![picture(&mut out)],
+            items: vec![item],
             ..Node::default()
         };
         let place = Place::default();
         out.push(Conversation::Main, place, None, Event::Node(Box::new(node)));
-        assert_eq!(out.captured().as_deref(), Some("Look:\n[image]\nWell?"));
+        assert_eq!(texts.0.take(), ["Look:\n[image]\nWell?"]);
     }
 }

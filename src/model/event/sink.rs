@@ -1,6 +1,6 @@
 //! Collects the output of decoders: events, and items built from their parts.
 
-use super::capture::{Capture, CapturedTexts};
+use super::capture::CapturedTexts;
 use super::preview::{MOST_UNSEEN, append_call, append_preview, split_elided};
 use super::{
     BilledUsage, Conversation, CostOf, Entry, Event, Key, Measure, Meta, NewItem, Node, Place,
@@ -17,8 +17,6 @@ pub struct EventSink<'m> {
     /// The events, in order.
     pub entries: Vec<Entry>,
     wanted: EntryKinds,
-    /// Set while the text of one item is being looked for.
-    capture: Option<Capture>,
     /// True if `measure` takes the texts of all items.
     takes_texts: bool,
     /// The texts of items that are not emitted yet, if they are wanted.
@@ -52,7 +50,6 @@ impl<'m> EventSink<'m> {
             measure,
             entries: Vec::new(),
             wanted: EntryKinds::All,
-            capture: None,
             takes_texts: measure.takes_texts(),
             finished: CapturedTexts::default(),
             conversation: Conversation::Main,
@@ -78,25 +75,6 @@ impl<'m> EventSink<'m> {
             wanted: EntryKinds::Names,
             ..EventSink::new(&Unmeasured)
         }
-    }
-
-    /// Returns a sink that keeps the text of one item: the one with this hash at this place.
-    pub fn capturing(measure: &'m dyn Measure, place: Place, hash: u64) -> EventSink<'m> {
-        EventSink {
-            capture: Some(Capture {
-                place,
-                hash,
-                text: None,
-            }),
-            place,
-            ..EventSink::new(measure)
-        }
-    }
-
-    /// Returns the text that [`EventSink::capturing`] asked for: its parts with a newline between them, and marks
-    /// ([`super::ELIDED`]) where the reader cut them. `None`: there is no such item.
-    pub fn captured(&mut self) -> Option<String> {
-        self.capture.as_mut()?.text.take()
     }
 
     /// Begins a record: of the main conversation and without a time, until the decoder sets others.
@@ -151,17 +129,10 @@ impl<'m> EventSink<'m> {
             for item in &mut node.items {
                 item.nth = self.items;
                 self.items += 1;
-                let is_wanted = |capture: &Capture| capture.is(self.place, item);
-                let is_captured = self.capture.as_ref().is_some_and(is_wanted);
-                if (is_captured || self.takes_texts)
+                if self.takes_texts
                     && let Some(text) = self.finished.of(item)
                 {
-                    if self.takes_texts {
-                        self.measure.item(self.conversation, self.place, item, text);
-                    }
-                    if let (true, Some(capture)) = (is_captured, &mut self.capture) {
-                        capture.text = Some(text.to_owned());
-                    }
+                    self.measure.item(self.conversation, self.place, item, text);
                 }
             }
         }
@@ -296,7 +267,7 @@ impl<'m> EventSink<'m> {
     pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
         self.preview.clear();
         ItemBuilder {
-            text: (self.takes_texts || self.capture.is_some()).then(String::new),
+            text: self.takes_texts.then(String::new),
             item: NewItem {
                 role,
                 kind,

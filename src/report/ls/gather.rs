@@ -261,7 +261,7 @@ impl EarlierResults {
         }
         let parts = parts.into_iter();
         let mut failed = parts.filter_map(|(part, entries)| index.put(part, &entries).err());
-        Some((index.path().to_path_buf(), failed.next()?))
+        Some((index.path.clone(), failed.next()?))
     }
 }
 

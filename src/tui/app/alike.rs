@@ -15,13 +15,6 @@ use std::hash::Hash;
 /// The number of an id's characters that are shown: its last ones, since the ids of sessions that began together differ
 /// there.
 const ID_CHARS: usize = 6;
-/// The part of a text's columns that its beginning has where the part in which texts differ follows: a quarter.
-const HEAD_PART: usize = 4;
-/// The columns that a word has from where it begins to differ; otherwise only its last part is shown.
-const LEAST_DIFFERENCE: usize = 4;
-/// The times that texts which still read alike are cut again.
-const MOST_CUTS: usize = 4;
-
 /// The words of a row besides the texts that name it: its agent, depth and model.
 type OtherWords<'a> = (&'a str, u8, &'a str);
 
@@ -155,42 +148,29 @@ impl App {
     }
 }
 
-/// Returns texts cut to so many columns: at their end, or so that those differ that would read alike. Paths are cut in
-/// the middle, since their beginning and their end say which one it is.
+/// Returns texts cut to so many columns: at their end, or before the word in which those differ that would read alike.
+/// Paths are cut in the middle, since their beginning and their end say which one it is.
 fn told_apart<'t>(texts: impl Iterator<Item = Cow<'t, str>>, columns: usize) -> Vec<String> {
     let texts: Vec<Cow<'t, str>> = texts.map(inert).collect();
     let is_path = |text: &str| text.contains(['/', '\\']) && !text.contains(' ');
-    let mut shown: Vec<String> = texts
-        .iter()
-        .map(|text| {
-            if is_path(text) {
-                text::middle(text, columns)
-            } else {
-                text::cut(text, columns)
-            }
-        })
-        .collect();
-    let alike = |shown: &[String]| {
-        let mut groups = groups(shown.iter(), |at| &texts[at]);
-        groups.iter_mut().for_each(|group| {
-            group.retain(|at| !is_path(&texts[*at]));
-        });
-        groups
-    };
-    for _ in 0..MOST_CUTS {
-        let groups = alike(&shown);
-        if groups.is_empty() {
-            return shown;
+    let shown = texts.iter().map(|text| {
+        if is_path(text) {
+            text::middle(text, columns)
+        } else {
+            text::cut(text, columns)
         }
-        for group in groups {
-            let differs = common_start(group.iter().map(|at| &*texts[*at]));
-            for at in group {
-                shown[at] = from_difference(&texts[at], differs, columns);
-            }
+    });
+    let mut shown: Vec<String> = shown.collect();
+    for mut group in groups(shown.iter(), |at| &texts[at]) {
+        group.retain(|at| !is_path(&texts[*at]));
+        let differs = common_start(group.iter().map(|at| &*texts[*at]));
+        for at in group {
+            let before = texts[at][..differs].trim_end_matches(|c: char| !c.is_whitespace());
+            shown[at] = match &texts[at][before.len()..] {
+                rest if before.is_empty() => text::middle(rest, columns),
+                rest => text::cut(&format!("…{rest}"), columns),
+            };
         }
-    }
-    for at in alike(&shown).into_iter().flatten() {
-        shown[at] = text::middle(&texts[at], columns);
     }
     shown
 }
@@ -235,33 +215,6 @@ fn common_start<'t>(mut texts: impl Iterator<Item = &'t str>) -> usize {
             None => common.min(text.len()),
         }
     })
-}
-
-/// Returns the beginning of a text, `…`, and the text from the word on in which it begins to differ from others, in so
-/// many columns. Where that word is too long, only its last part before the difference is shown.
-fn from_difference(text: &str, differs: usize, columns: usize) -> String {
-    let head = columns / HEAD_PART;
-    let room = columns.saturating_sub(head + 1);
-    let before = &text[..differs];
-    let after = |is_part: fn(char) -> bool| before.trim_end_matches(is_part).len();
-    let begins = [
-        after(|c| !c.is_whitespace()),
-        after(|c| c.is_alphanumeric() || matches!(c, '.' | ',')),
-        after(|c| c.is_ascii_digit() || matches!(c, '.' | ',')),
-    ];
-    let shows = |begin: &usize| text::width(&text[*begin..differs]) + LEAST_DIFFERENCE <= room;
-    let begin = begins.into_iter().find(shows).unwrap_or(begins[2]);
-    if columns == 0 || text::width(&text[..begin]) <= head {
-        return text::cut(text, columns);
-    }
-    let rest = text::cut(&text[begin..], room);
-    let head = text::cut(&text[..begin], columns.saturating_sub(text::width(&rest)));
-    let head = head.trim_end_matches('…').trim_end();
-    let rest = text::cut(
-        &text[begin..],
-        columns.saturating_sub(text::width(head) + 1),
-    );
-    format!("{head}…{rest}")
 }
 
 /// Returns the rows that read alike, in groups.

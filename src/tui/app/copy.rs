@@ -2,8 +2,7 @@
 //! log, the text of the selected item.
 
 use super::resume::resume_command;
-use super::{App, Effect, Overlay, Screen};
-use crate::keymap::{Action, KeyPress};
+use super::{App, Effect, Screen};
 use model::lists::sessions::SessionKey;
 use model::lists::text::{TextPage, TextRequest};
 use render::inert::visible_text;
@@ -77,47 +76,13 @@ impl App {
         TextRequest::of(key.file, view.session.items().get(ix)?)
     }
 
-    /// Opens the menu for the current session.
-    pub(super) fn ask_copy(&mut self) {
-        if let Some(key) = self.current() {
-            self.ui.overlay = Some(Overlay::Copy(key));
-            self.ui.menu_row = 0;
-        }
-    }
-
-    /// Handles a key while the menu is open. A key that is none of its closes it.
-    pub(super) fn choose_copy(&mut self, key: SessionKey, pressed: KeyPress) -> Effect {
-        let action = self.keymap.action(self.scope(), pressed);
-        let rows = self.copyables(key);
-        let last = rows.len().saturating_sub(1);
-        let row = self.ui.menu_row.min(last);
-        let by_key = |row: &&Copyable| pressed == KeyPress::Char(row.key);
-        let chosen = match pressed {
-            KeyPress::Enter => rows.get(row),
-            _ => rows.iter().find(by_key),
-        };
-        match (chosen, action) {
-            (Some(chosen), _) => {
-                self.close_overlay();
-                match &chosen.content {
-                    CopyContent::Text(text) => Effect::Copy(text.clone()),
-                    CopyContent::Item(request) => {
-                        self.copying = Some(*request);
-                        Effect::ReadText(*request)
-                    }
-                }
-            }
-            (None, Some(Action::Up)) => {
-                self.ui.menu_row = row.saturating_sub(1);
-                Effect::None
-            }
-            (None, Some(Action::Down)) => {
-                self.ui.menu_row = (row + 1).min(last);
-                Effect::None
-            }
-            _ => {
-                self.close_overlay();
-                Effect::None
+    /// Copies what was chosen, or reads it first.
+    pub(super) fn copy(&mut self, content: CopyContent) -> Effect {
+        match content {
+            CopyContent::Text(text) => Effect::Copy(text),
+            CopyContent::Item(request) => {
+                self.copying = Some(request);
+                Effect::ReadText(request)
             }
         }
     }

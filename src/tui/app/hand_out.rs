@@ -1,7 +1,6 @@
 //! The menu of what is made of a session to be handed on.
 
-use super::{App, Effect, Overlay, Reach};
-use crate::keymap::{Action, KeyPress};
+use super::{App, Effect, Reach};
 use model::lists::sessions::{FileId, SessionKey};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -74,41 +73,8 @@ pub struct HandOutRequest {
 }
 
 impl App {
-    /// Opens the menu for the current session.
-    pub(super) fn ask_hand_out(&mut self) {
-        if let Some(key) = self.current() {
-            self.ui.overlay = Some(Overlay::HandOn(key));
-            self.ui.menu_row = 0;
-        }
-    }
-
-    /// Handles a key while the menu is open. A key that is none of its closes it.
-    pub(super) fn choose(&mut self, key: SessionKey, pressed: KeyPress) -> Effect {
-        let action = self.keymap.action(self.scope(), pressed);
-        let by_key = |kind: &HandOut| pressed == KeyPress::Char(kind.key());
-        let chosen = HandOut::ALL.iter().copied().find(by_key);
-        let last = HandOut::ALL.len() - 1;
-        let row = self.ui.menu_row.min(last);
-        match (chosen, pressed, action) {
-            (Some(kind), ..) => self.hand_out(key, kind),
-            (None, KeyPress::Enter, _) => self.hand_out(key, HandOut::ALL[row]),
-            (None, _, Some(Action::Up)) => {
-                self.ui.menu_row = row.saturating_sub(1);
-                Effect::None
-            }
-            (None, _, Some(Action::Down)) => {
-                self.ui.menu_row = (row + 1).min(last);
-                Effect::None
-            }
-            _ => {
-                self.close_overlay();
-                Effect::None
-            }
-        }
-    }
-
-    fn hand_out(&mut self, key: SessionKey, kind: HandOut) -> Effect {
-        self.close_overlay();
+    /// Has the chosen hand-out made.
+    pub(super) fn hand_out(&mut self, key: SessionKey, kind: HandOut) -> Effect {
         let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {
             return Effect::None;
         };
@@ -134,7 +100,8 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{Msg, Screen};
+    use crate::app::{Msg, Overlay, Screen};
+    use crate::keymap::KeyPress;
     use crate::tests::testing::{app, logs, type_keys};
 
     fn press(app: &mut App, key: KeyPress) -> Effect {

@@ -94,7 +94,7 @@ mod tests {
         );
         type_keys(&mut app, "/host:build⏎");
         app.prepare(now());
-        assert_eq!((app.matching(), app.listed_of()), (1, 2));
+        assert_eq!((app.shown.matching, app.shown.listed_of), (1, 2));
         app
     }
 
@@ -183,7 +183,7 @@ mod tests {
         // That it was away is no problem any more.
         away(&mut app, None);
         assert!(app.is_live(key));
-        let left: Vec<&str> = app.notices.all().iter().map(|it| &*it.text).collect();
+        let left: Vec<&str> = app.notices.all.iter().map(|it| &*it.text).collect();
         assert_eq!(left, ["left out: a line"]);
     }
 }

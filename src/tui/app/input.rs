@@ -17,11 +17,8 @@ impl App {
         let action = self.keymap.action(self.scope(), key);
         let ends = matches!(action, Some(Action::Quit | Action::Suspend));
         if self.ui.overlay.is_some() && !(ends && matches!(key, KeyPress::Ctrl(_))) {
-            if let Some(Overlay::HandOn(session)) = self.ui.overlay {
-                return self.choose(session, key);
-            }
-            if let Some(Overlay::Copy(session)) = self.ui.overlay {
-                return self.choose_copy(session, key);
+            if let Some(effect) = self.choose(key) {
+                return effect;
             }
             let opens = key == KeyPress::Enter || action == Some(Action::Open);
             if self.ui.overlay == Some(Overlay::Notices) && opens {
@@ -98,8 +95,10 @@ impl App {
                 self.ask(Purpose::ItemFilter);
             }
             Action::Window => self.ask_window(),
-            Action::HandOn => self.ask_hand_out(),
-            Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => self.ask_copy(),
+            Action::HandOn => self.open_menu(Overlay::HandOn),
+            Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => {
+                self.open_menu(Overlay::Copy)
+            }
             Action::Editor if !matches!(self.ui.screen, Screen::Text(_)) => return self.edit_log(),
             Action::Folder => return self.edit_folder(),
             Action::Theme => return Effect::Theme,

@@ -1,6 +1,6 @@
 //! Handles the mouse.
 
-use super::{App, Column, Effect, Overlay, Screen, Tab};
+use super::{App, Column, Effect, Screen, Tab};
 use crate::keymap::KeyPress;
 use crate::paint::{Area, Hit};
 
@@ -13,13 +13,9 @@ impl App {
         if let Some((area, Hit::Notices)) = hit {
             return self.click_notice(usize::from(row - area.y));
         }
-        if let (Some((area, Hit::Menu)), Some(Overlay::HandOn(key))) = (hit, self.ui.overlay) {
+        if let Some((area, Hit::Menu)) = hit {
             self.ui.menu_row = usize::from(row - area.y);
-            return self.choose(key, KeyPress::Enter);
-        }
-        if let (Some((area, Hit::Menu)), Some(Overlay::Copy(key))) = (hit, self.ui.overlay) {
-            self.ui.menu_row = usize::from(row - area.y);
-            return self.choose_copy(key, KeyPress::Enter);
+            return self.choose(KeyPress::Enter).unwrap_or(Effect::None);
         }
         if self.close_overlay() {
             return Effect::None;

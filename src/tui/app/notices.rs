@@ -55,7 +55,8 @@ impl Notice {
 /// All notices.
 #[derive(Debug, Default)]
 pub struct Notices {
-    all: Vec<Notice>,
+    /// All that are kept, the newest last.
+    pub all: Vec<Notice>,
     /// The number of each, in the order in which they were added.
     numbers: Vec<u64>,
     /// The number of notices that were ever added.
@@ -67,11 +68,6 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Returns all that are kept, the newest last.
-    pub fn all(&self) -> &[Notice] {
-        &self.all
-    }
-
     fn unseen(&self) -> &[Notice] {
         self.all.get(self.seen..).unwrap_or_default()
     }
@@ -91,11 +87,6 @@ impl Notices {
     /// Returns the numbers of all that are kept, the newest first.
     fn newest_first(&self) -> Vec<u64> {
         self.numbers.iter().rev().copied().collect()
-    }
-
-    /// Returns the notice in a row of the box, in which the newest is the first.
-    fn in_row(&self, row: usize) -> Option<&Notice> {
-        self.all.iter().rev().nth(row)
     }
 
     /// Removes the alerts of a session.
@@ -205,7 +196,8 @@ impl App {
 
     /// Closes the box with the notices and opens the session of the selected one, if it is about one.
     pub(super) fn open_notice(&mut self) -> Effect {
-        let selected = self.notices.in_row(self.ui.notices.index());
+        let mut newest_first = self.notices.all.iter().rev();
+        let selected = newest_first.nth(self.ui.notices.index());
         let session = selected.and_then(|notice| notice.session);
         self.close_overlay();
         match session.filter(|key| self.sessions.contains(*key)) {
@@ -254,7 +246,7 @@ mod tests {
         notices.mark_seen();
         notices.remove_info();
         assert_eq!(newest(&notices, 11), None);
-        let kept: Vec<&str> = notices.all().iter().map(|it| &*it.text).collect();
+        let kept: Vec<&str> = notices.all.iter().map(|it| &*it.text).collect();
         assert_eq!(kept, ["broken"]);
     }
 
@@ -283,11 +275,11 @@ mod tests {
             notices.add(notice(Severity::Problem, n, "again"));
             notices.add(notice(Severity::Info, n, &n.to_string()));
         }
-        assert_eq!(notices.all().len(), 2);
+        assert_eq!(notices.all.len(), 2);
         for n in 0..500 {
             notices.add(notice(Severity::Problem, n, &n.to_string()));
         }
-        assert_eq!(notices.all().len(), MOST_NOTICES);
+        assert_eq!(notices.all.len(), MOST_NOTICES);
         notices.mark_seen();
         notices.add(notice(Severity::Problem, 0, "new"));
         assert_eq!(notices.unseen_of(Severity::Problem), 1);

@@ -25,8 +25,8 @@ pub struct Pager {
     pub key: SessionKey,
     /// The screen on which it was opened.
     pub origin: Origin,
-    /// The page that was requested last.
-    wanted: TextRequest,
+    /// The item's file, place and hash, and the page that was requested last.
+    pub wanted: TextRequest,
     /// The part of the requested page that is to be shown; `None`: none is awaited.
     awaited: Option<PageArrival>,
     /// The current page, without its text.
@@ -121,11 +121,6 @@ impl Pager {
             },
             ..Pager::open(key, wanted)
         }
-    }
-
-    /// Returns the item's file, place and hash, and the page that was requested last.
-    pub fn request(&self) -> TextRequest {
-        self.wanted
     }
 
     /// Returns true if a requested page was not read yet.

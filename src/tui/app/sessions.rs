@@ -475,16 +475,6 @@ impl App {
     pub fn is_selected(&self, line: &ListLine) -> bool {
         self.selected_line().map(ListLine::id) == Some(line.id())
     }
-
-    /// Returns the number of sessions that match the filter.
-    pub fn matching(&self) -> usize {
-        self.shown.matching
-    }
-
-    /// Returns the number of sessions that there were when the list was made.
-    pub fn listed_of(&self) -> usize {
-        self.shown.listed_of
-    }
 }
 
 /// Returns the first bytes of a name as a number, which has the order of the name. Names that differ in them are

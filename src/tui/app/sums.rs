@@ -106,11 +106,6 @@ impl App {
             .map_or(self.now, |midnight| midnight.timestamp())
     }
 
-    /// Returns the sums of the listed sessions.
-    pub fn totals(&self) -> Totals {
-        self.shown.totals
-    }
-
     /// Returns the sums of the selected group; `None`: no group is selected.
     pub fn group_totals(&self) -> Option<Totals> {
         let ListLine::Group(group) = self.selected_line()? else {

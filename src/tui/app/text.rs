@@ -28,7 +28,7 @@ impl App {
     /// Returns the item whose text is on screen; `None`: its log no longer has it.
     pub fn item_read(&self) -> Option<(ItemIx, &Item)> {
         let pager = self.pager.as_ref()?;
-        let wanted = pager.request();
+        let wanted = pager.wanted;
         let items = &self.sessions.get(pager.key)?.items();
         let at = items.partition_point(|item| item.place < wanted.place);
         (at..)
@@ -69,8 +69,8 @@ impl App {
                 None
             }
             Action::Copy => return Effect::Copy(visible_text(pager.exact())),
-            Action::Pager => return Effect::Open(pager.request(), Program::Pager),
-            Action::Editor => return Effect::Open(pager.request(), Program::Editor),
+            Action::Pager => return Effect::Open(pager.wanted, Program::Pager),
+            Action::Editor => return Effect::Open(pager.wanted, Program::Editor),
             _ => None,
         };
         next.map_or(Effect::None, Effect::ReadText)

@@ -37,7 +37,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             Effect::EndSearch => self.searching.end(),
             Effect::ReadText(request) => self.logs.read_text(TextJob::Page(request)),
             Effect::Copy(text) => {
-                let sent = clipboard::copy(&text, self.painter.out())
+                let sent = clipboard::copy(&text, &mut self.painter.backend)
                     .context("could not write to the terminal")?;
                 self.copied = Copied::of(&text, sent);
                 if self.app.is_in_tmux {

@@ -53,7 +53,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
-use terminal::Output;
 use tmux::PendingCopy;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
@@ -139,8 +138,7 @@ pub fn run(start: Start) -> anyhow::Result<()> {
         .context("could not start the event loop")?;
     runtime.block_on(async {
         let signals = Signals::listen().context("could not listen for signals")?;
-        terminal::exit_when_blocked().context("could not watch for signals")?;
-        run_on(start, Tty::new(signals), BufWriter::new(Output)).await
+        run_on(start, Tty::new(signals), BufWriter::new(io::stdout())).await
     })
 }
 
@@ -277,8 +275,8 @@ impl<C: Console, W: Write> Screens<C, W> {
             .context("could not start the threads of the alerts' command")?;
         app.set_alerts(start.alerts);
         if let Some(file) = &start.state_file {
-            app.recall(&file.loaded().screens);
-            app.is_first_start = file.is_new();
+            app.recall(&file.loaded.screens);
+            app.is_first_start = file.is_new;
         }
         if let Some(OpenedFirst { log, id }) = start.open {
             app.open_once_found(&log, id.as_deref());
@@ -295,7 +293,7 @@ impl<C: Console, W: Write> Screens<C, W> {
                 remembered: start
                     .state_file
                     .as_ref()
-                    .and_then(|file| file.loaded().theme.clone()),
+                    .and_then(|file| file.loaded.theme.clone()),
             },
             themes: start.themes,
             state_file: start.state_file,
@@ -458,7 +456,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             return Ok(());
         }
         self.notifier
-            .send(&alerts, self.painter.out())
+            .send(&alerts, &mut self.painter.backend)
             .context("could not write to the terminal")
     }
 
@@ -477,7 +475,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             return;
         };
         if let Err(error) = file.save_at(state, now()) {
-            let path = file.path().to_owned();
+            let path = file.path.clone();
             let what = format!("could not save the screen settings: {error}");
             self.state_file = None;
             self.app.update(Msg::Problem { path, what });
@@ -524,7 +522,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             Some(last) if *last < *handled => *last = *handled,
             _ => return Ok(()),
         }
-        let out = self.painter.out();
+        let out = &mut self.painter.backend;
         write!(out, "\x1b]7777;{handled}\x07")
             .and_then(|()| out.flush())
             .context("could not write to the terminal")

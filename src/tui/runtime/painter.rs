@@ -10,7 +10,8 @@ use std::io::{self, Write};
 /// Paints frames and keeps the content of the terminal.
 #[derive(Debug)]
 pub struct Painter<W: Write> {
-    backend: CrosstermBackend<W>,
+    /// The writer of frames, for bytes that are written between them.
+    pub backend: CrosstermBackend<W>,
     shown: Buffer,
     next: Buffer,
     /// True if the terminal shows what was painted last.
@@ -26,11 +27,6 @@ impl<W: Write> Painter<W> {
             next: Buffer::empty(Rect::ZERO),
             is_current: false,
         }
-    }
-
-    /// Returns the writer of frames, for bytes that are written between them.
-    pub fn out(&mut self) -> &mut impl Write {
-        &mut self.backend
     }
 
     /// Notes that something else wrote to the terminal: the next frame is painted whole.

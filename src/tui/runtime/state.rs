@@ -3,7 +3,7 @@
 use crate::app::SavedScreens;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The least time between two writes while the program runs.
@@ -28,12 +28,14 @@ pub struct State {
 /// The file of the saved state.
 #[derive(Debug)]
 pub struct StateFile {
-    path: PathBuf,
-    loaded: State,
+    /// Its path.
+    pub path: PathBuf,
+    /// The state that was loaded.
+    pub loaded: State,
     /// The content of the file, without unknown keys; `None`: it is broken.
     saved: Option<State>,
-    /// True if there was no file.
-    is_new: bool,
+    /// True if there was no file: the screens were not used yet, or only looked at.
+    pub is_new: bool,
     written: Option<Instant>,
 }
 
@@ -62,24 +64,9 @@ impl StateFile {
         (file, problem)
     }
 
-    /// Returns true if there was no file: the screens were not used yet, or only looked at.
-    pub fn is_new(&self) -> bool {
-        self.is_new
-    }
-
-    /// Returns the state that was loaded.
-    pub fn loaded(&self) -> &State {
-        &self.loaded
-    }
-
     /// Takes this state for what the file contains: the loaded state, without what this version ignores.
     pub fn set_saved(&mut self, state: State) {
         self.saved = self.saved.take().map(|_| state);
-    }
-
-    /// Returns its path.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Saves a changed state, unless one was saved a moment ago; then a later call does.
@@ -131,12 +118,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/below/state.toml");
         let (mut file, problem) = StateFile::open(path.clone());
-        assert_eq!((file.loaded(), problem), (&State::default(), None));
-        assert!(file.is_new());
+        assert_eq!((&file.loaded, problem), (&State::default(), None));
+        assert!(file.is_new);
         file.save(state("dark")).unwrap();
         let (file, problem) = StateFile::open(path.clone());
-        assert_eq!((file.loaded(), problem), (&state("dark"), None));
-        assert!(!file.is_new());
+        assert_eq!((&file.loaded, problem), (&state("dark"), None));
+        assert!(!file.is_new);
         let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
         assert_eq!(beside, 1, "only the file itself");
     }
@@ -157,7 +144,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.toml");
         let (mut file, _) = StateFile::open(path.clone());
-        let read = || StateFile::open(path.clone()).0.loaded().clone();
+        let read = || StateFile::open(path.clone()).0.loaded.clone();
         let now = Instant::now();
         file.save_at(state("dark"), now).unwrap();
         file.save_at(state("light"), now + SAVE_INTERVAL / 2)
@@ -217,7 +204,7 @@ mod tests {
         let is_one_of_them = || {
             let (file, problem) = StateFile::open(path.clone());
             assert_eq!(problem, None);
-            let theme = file.loaded().theme.clone();
+            let theme = file.loaded.theme.clone();
             theme.is_none_or(|theme| names.contains(&theme))
         };
         std::thread::scope(|scope| {
@@ -246,7 +233,7 @@ mod tests {
         let path = folder.path().join("state.toml");
         std::fs::write(&path, "new = 1\ntheme = \"dark\"\n[screens]\nnew = 2\n").unwrap();
         let (file, problem) = StateFile::open(path);
-        assert_eq!((file.loaded(), problem), (&state("dark"), None));
+        assert_eq!((&file.loaded, problem), (&state("dark"), None));
     }
 
     #[test]

@@ -233,7 +233,7 @@ fn idle_sessions_hide() {
     type_keys(&mut app, "i");
     insta::assert_snapshot!("live_only", text(&app, Theme::default()));
     let keys = keys_on_screen(&app);
-    assert_eq!(keys.len(), app.live());
+    assert_eq!(keys.len(), app.shown.live);
     assert!(keys.iter().all(|key| app.is_live(*key)));
 }
 
@@ -241,7 +241,7 @@ fn idle_sessions_hide() {
 fn a_session_is_live_while_its_agent_runs() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, "G");
-    let (old, live) = (app.current().unwrap(), app.live());
+    let (old, live) = (app.current().unwrap(), app.shown.live);
     assert!(!app.is_live(old));
     let mut now_is = |running| {
         let file = old.file;
@@ -249,7 +249,7 @@ fn a_session_is_live_while_its_agent_runs() {
         app.update(Msg::Update(Update::Running { file, running, at }));
         app.prepare(now());
         let is_live = app.is_live(old);
-        assert_eq!(app.live(), live + usize::from(is_live));
+        assert_eq!(app.shown.live, live + usize::from(is_live));
         let overview = text(&app, Theme::default());
         let row = overview.lines().find(|line| line.starts_with('▌'));
         let row: String = row.unwrap_or_default().chars().take(12).collect();
@@ -275,13 +275,13 @@ fn a_session_is_live_while_its_agent_runs() {
 fn a_session_whose_process_has_ended_is_not_live() {
     let mut app = app(logs(), 80, 24);
     let key = app.current().unwrap();
-    let live = app.live();
+    let live = app.shown.live;
     assert!(app.is_live(key), "it was written lately");
     let mut now_is = |running, ago: i64| {
         let (file, at) = (key.file, now() - jiff::SignedDuration::from_secs(ago));
         app.update(Msg::Update(Update::Running { file, running, at }));
         app.prepare(now());
-        (app.is_live(key), app.live())
+        (app.is_live(key), app.shown.live)
     };
     assert_eq!(now_is(Some(ProcessActivity::Busy), 0), (true, live));
     assert_eq!(now_is(None, 0), (false, live - 1));
@@ -331,7 +331,7 @@ fn a_hint_is_its_key() {
 #[test]
 fn the_sums_take_in_all_sessions_in_time() {
     let mut app = app(logs(), 80, 24);
-    let totals = app.totals();
+    let totals = app.shown.totals;
     let used = |key| {
         app.sessions
             .gauge(key)
@@ -340,7 +340,7 @@ fn the_sums_take_in_all_sessions_in_time() {
     let sum: u64 = keys_on_screen(&app).into_iter().map(used).sum();
     assert_eq!(totals.known + totals.estimated, sum);
     type_keys(&mut app, "/codex");
-    assert!(app.totals().known < totals.known);
+    assert!(app.shown.totals.known < totals.known);
 }
 
 #[test]
@@ -518,12 +518,12 @@ fn keys_reach_what_they_name() {
 fn a_filter_is_typed_live_and_cleared_by_escape() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, "/gemq");
-    assert_eq!(app.matching(), 0);
+    assert_eq!(app.shown.matching, 0);
     app.update(Msg::Key(KeyPress::Backspace));
     app.prepare(now());
-    assert_eq!(app.matching(), 1);
+    assert_eq!(app.shown.matching, 1);
     type_keys(&mut app, "⎋");
-    assert_eq!(app.matching(), app.sessions.len());
+    assert_eq!(app.shown.matching, app.sessions.len());
 }
 
 #[test]

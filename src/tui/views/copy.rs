@@ -4,7 +4,7 @@
 use super::pointer;
 use crate::app::copy::{CopyContent, Copyable};
 use crate::app::{App, wrapped};
-use crate::paint::{Area, Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Area, Hit, Pieces, Tone, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use model::lists::sessions::SessionKey;
 use render::text;
@@ -16,8 +16,8 @@ const MOST_LINES: usize = 4;
 /// The rows of the frame, and of the note.
 const OTHER_ROWS: usize = 3;
 
-/// Draws the menu. Returns where its rows are.
-pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) -> Area {
+/// Draws the menu.
+pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     let area = canvas.area();
     let room = usize::from(area.width).saturating_sub(FRAME_COLUMNS);
     let copyables = app.copyables(key);
@@ -49,10 +49,8 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) -> Area 
     let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
     let inside = canvas.open_box("copy", (columns as u16, lines.len() as u16));
     canvas.write_rows(inside, lines);
-    Area {
-        height: copyables.len() as u16,
-        ..inside
-    }
+    let height = copyables.len() as u16;
+    canvas.hit(Area { height, ..inside }, Hit::Menu);
 }
 
 /// Returns the beginning of a row: its key and what it copies.

@@ -2,11 +2,11 @@
 
 use super::pointer;
 use crate::app::{App, HandOut};
-use crate::paint::{Area, Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Area, Hit, Pieces, Tone, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 
-/// Draws the menu. Returns where its rows are.
-pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) -> Area {
+/// Draws the menu.
+pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let rows = HandOut::ALL.iter().enumerate().map(|(row, kind)| {
         vec![
             pointer(row == app.ui.menu_row),
@@ -21,8 +21,6 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) -> Area {
     let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
     let inside = canvas.open_box("hand on", (columns as u16, lines.len() as u16));
     canvas.write_rows(inside, lines);
-    Area {
-        height: HandOut::ALL.len() as u16,
-        ..inside
-    }
+    let height = HandOut::ALL.len() as u16;
+    canvas.hit(Area { height, ..inside }, Hit::Menu);
 }

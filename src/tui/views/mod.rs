@@ -46,30 +46,15 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
         if let Some(prompt) = &app.ui.prompt {
             prompt::draw(app, prompt, &mut canvas);
         }
+        if app.ui.overlay.is_some() {
+            canvas.hit(area, Hit::Overlay);
+        }
         match app.ui.overlay {
-            Some(Overlay::Signs) => {
-                help::draw_signs(app, &mut canvas);
-                canvas.hit(area, Hit::Overlay);
-            }
-            Some(Overlay::Help) => {
-                help::draw_keys(app, &mut canvas);
-                canvas.hit(area, Hit::Overlay);
-            }
-            Some(Overlay::Notices) => {
-                let list = notices::draw_all(app, &mut canvas);
-                canvas.hit(area, Hit::Overlay);
-                canvas.hit(list, Hit::Notices);
-            }
-            Some(Overlay::HandOn(_)) => {
-                let rows = hand_out::draw(app, &mut canvas);
-                canvas.hit(area, Hit::Overlay);
-                canvas.hit(rows, Hit::Menu);
-            }
-            Some(Overlay::Copy(key)) => {
-                let rows = copy::draw(app, key, &mut canvas);
-                canvas.hit(area, Hit::Overlay);
-                canvas.hit(rows, Hit::Menu);
-            }
+            Some(Overlay::Signs) => help::draw_signs(app, &mut canvas),
+            Some(Overlay::Help) => help::draw_keys(app, &mut canvas),
+            Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
+            Some(Overlay::HandOn(_)) => hand_out::draw(app, &mut canvas),
+            Some(Overlay::Copy(key)) => copy::draw(app, key, &mut canvas),
             None => {}
         }
     }

@@ -50,8 +50,8 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Draws all notices, the newest first, and the text of the selected one where its row is too short for it. Returns the
 /// area of the notices.
-pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
-    let (notices, screen) = (app.notices.all(), canvas.area());
+pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) {
+    let (notices, screen) = (&app.notices.all, canvas.area());
     let nothing = nothing(app);
     let rows = (notices.len() * NOTICE_ROWS).max(nothing.len());
     let rows = rows.min(usize::from(screen.height)) as u16;
@@ -97,7 +97,7 @@ pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
         ]
     });
     canvas.write_rows(inside, lines);
-    inside
+    canvas.hit(inside, Hit::Notices);
 }
 
 /// Returns a text in lines of a row's width; none where one row is enough.
@@ -111,7 +111,7 @@ fn in_full(text: &str, columns: u16) -> Vec<String> {
 
 /// Returns the lines of a box without notices.
 fn nothing(app: &App) -> Vec<Pieces> {
-    if !app.notices.all().is_empty() {
+    if !app.notices.all.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![vec![quiet("no notices")]];

@@ -60,7 +60,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
-    let counts = match (app.listed_of(), app.matching()) {
+    let counts = match (app.shown.listed_of, app.shown.matching) {
         (0, _) => String::new(),
         (all, matching) if matching < all => format!("{matching} of {all} sessions"),
         (all, _) => sessions(all),
@@ -69,10 +69,10 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         piece("ctxgauge", Tone::Accent),
         plain(format!("  {counts}")),
     ];
-    if app.live() > 0 {
-        left.extend([plain(", "), strong(format!("{} live", app.live()))]);
+    if app.shown.live > 0 {
+        left.extend([plain(", "), strong(format!("{} live", app.shown.live))]);
     }
-    let needs = app.totals().needs;
+    let needs = app.shown.totals.needs;
     let verb = if needs == 1 { "needs" } else { "need" };
     let words = format!(", {needs} {verb} you");
     let room = usize::from(area.width).saturating_sub(width(&left) + 1);
@@ -81,7 +81,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     }
     let away = app.sessions.hosts_away();
     // Without sessions, nothing stands before it.
-    let comma = if app.listed_of() > 0 { ", " } else { "" };
+    let comma = if app.shown.listed_of > 0 { ", " } else { "" };
     let words = format!("{comma}{} away", number::counted(away as u64, "host"));
     let room = usize::from(area.width).saturating_sub(width(&left) + 1);
     if away > 0 && text::width(&words) <= room {
@@ -152,7 +152,7 @@ fn empty(app: &App) -> Vec<Piece> {
         lines.push(plain("no agent logs found in:"));
         let roots = app.looked_in.iter();
         lines.extend(roots.map(|root| quiet(format!("  {root}"))));
-        let all = app.notices.all().iter();
+        let all = app.notices.all.iter();
         let problems = all.filter(|notice| notice.severity == Severity::Problem);
         let said = |notice: &Notice| plain(format!("{}: {}", notice.about, notice.text));
         lines.extend(problems.map(said));
@@ -295,12 +295,12 @@ fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Draws the sums of the listed sessions, and what was spent today.
 fn sums(app: &App, area: Area, canvas: &mut Canvas<'_>) {
-    let sessions = match (app.listed_of(), app.matching()) {
+    let sessions = match (app.shown.listed_of, app.shown.matching) {
         (all, matching) if matching < all => format!("{matching} of {all}"),
         (all, _) => format!("all {all}"),
     };
     let columns = usize::from(area.width.saturating_sub(2));
     let narrow = WidthClass::of(area.width) == WidthClass::Narrow;
-    let groups = groups::sums(&sessions, &app.totals(), narrow);
+    let groups = groups::sums(&sessions, &app.shown.totals, narrow);
     canvas.write_rows(area.inset(1, 0), [joined(groups, columns)]);
 }

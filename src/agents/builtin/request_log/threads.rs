@@ -148,7 +148,7 @@ impl Threads {
             let state = State {
                 thread: ix,
                 len: thread.prompt_history.held(),
-                epoch: thread.prompt_history.loss_count(),
+                epoch: thread.prompt_history.loss_count,
             };
             self.by_response.insert(Key::of(id), state);
         }
@@ -206,7 +206,7 @@ impl Threads {
             Base::Response(id) => {
                 let state = self.by_response.get(&Key::of(id))?;
                 let prompt_history = &self.threads[state.thread].prompt_history;
-                let kept = if prompt_history.loss_count() == state.epoch {
+                let kept = if prompt_history.loss_count == state.epoch {
                     state.len
                 } else {
                     prompt_history.held()

@@ -34,7 +34,7 @@ pub enum Check {
 #[derive(Debug, Clone, Default)]
 pub struct Blocks {
     origin: u64,
-    end: u64,
+    pub(super) end: u64,
     whole: Vec<u64>,
     /// The hash of what follows the last whole block.
     rest: u64,
@@ -67,11 +67,6 @@ impl Blocks {
         let hashed = source.hashed;
         blocks.seal(file, end, hashed)?;
         Ok(blocks)
-    }
-
-    /// Returns the offset at which reading ended.
-    pub fn end(&self) -> u64 {
-        self.end
     }
 
     /// Compares what was read with what the file contains now. Returns the bytes after the last whole block, with
@@ -244,7 +239,7 @@ mod tests {
             // Read in pieces, of which a part counts.
             for (read, counts) in cuts.into_iter().chain([(usize::MAX, usize::MAX)]) {
                 let piece = hashed.compare(&mut file, Check::Rest).unwrap().unwrap();
-                let end = hashed.end();
+                let end = hashed.end;
                 file.seek(SeekFrom::Start(end)).unwrap();
                 let mut source = HashingReader::new(&mut file, piece);
                 let n = io::copy(&mut (&mut source).take(read as u64), &mut io::sink()).unwrap();
@@ -252,7 +247,7 @@ mod tests {
                 hashed.seal(&mut file, end + n.min(counts as u64), news).unwrap();
             }
             let end = len as u64;
-            prop_assert_eq!(hashed.end(), end);
+            prop_assert_eq!(hashed.end, end);
             for check in [Check::Rest, Check::Some, Check::All] {
                 prop_assert!(hashed.compare(&mut file, check).unwrap().is_some());
             }

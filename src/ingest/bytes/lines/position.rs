@@ -66,7 +66,7 @@ impl Position {
 
     /// Returns true if the file ended, when it was last read, in a line without its newline.
     pub fn is_inside_line(&self) -> bool {
-        self.end == End::Drained && self.seen.is_some_and(|seen| seen.bytes() > self.offset)
+        self.end == End::Drained && self.seen.is_some_and(|seen| seen.len > self.offset)
     }
 
     /// Records that everything from `start` up to the end of `lines` was read from an open file by other means.
@@ -77,18 +77,18 @@ impl Position {
         start: u64,
         lines: &Lines,
     ) -> io::Result<()> {
-        self.blocks = Blocks::over(file, start, lines.offset())?;
+        self.blocks = Blocks::over(file, start, lines.offset)?;
         self.drained(stamp, lines);
         Ok(())
     }
 
     fn drained(&mut self, stamp: Stamp, lines: &Lines) {
-        if lines.offset() > self.offset {
+        if lines.offset > self.offset {
             self.again = REREAD_BYTES;
         }
-        self.offset = lines.offset();
-        self.number = lines.number();
-        self.scanned = self.offset + lines.partial();
+        self.offset = lines.offset;
+        self.number = lines.number;
+        self.scanned = self.offset + lines.length;
         self.see(stamp);
         self.end = End::Drained;
     }
@@ -117,12 +117,12 @@ impl Position {
             return Ok(Progress::Done);
         }
         if self.is_piece_of_many(stamp) {
-            if stamp.bytes() == self.scanned {
+            if stamp.len == self.scanned {
                 // The stamp stays the old one, so that all is compared when nobody has written for some time.
                 self.owes_all |= self.seen != Some(stamp);
                 return Ok(Progress::Done);
             }
-            if !self.finds_newline(&mut file, stamp.bytes())? {
+            if !self.finds_newline(&mut file, stamp.len)? {
                 self.see(stamp);
                 return Ok(Progress::Done);
             }
@@ -136,10 +136,10 @@ impl Position {
             return Ok(Progress::Done);
         }
         // Written to, but not longer: the piece of a line may be another one.
-        if stamp.bytes() <= self.scanned {
+        if stamp.len <= self.scanned {
             self.scanned = self.offset;
         }
-        if self.scanned > self.offset && !self.finds_newline(&mut file, stamp.bytes())? {
+        if self.scanned > self.offset && !self.finds_newline(&mut file, stamp.len)? {
             self.see(stamp);
             self.end = End::Drained;
             return Ok(Progress::Done);
@@ -180,14 +180,14 @@ impl Position {
     fn open(&self, log: &dyn Open) -> io::Result<Option<(Bytes, Stamp)>> {
         let (file, stamp) = log.open()?;
         let same = self.seen.is_none_or(|seen| seen.is_same_file(stamp));
-        Ok((same && stamp.bytes() >= self.offset).then_some((file, stamp)))
+        Ok((same && stamp.len >= self.offset).then_some((file, stamp)))
     }
 
     /// Returns true if the last line of the file has come in so many pieces that a comparison of the bytes read before
     /// would read more than came. The line may seem to be written to without being longer: a write shows in the time
     /// before it does in the length.
     fn is_piece_of_many(&mut self, stamp: Stamp) -> bool {
-        let Some(appended) = stamp.bytes().checked_sub(self.scanned) else {
+        let Some(appended) = stamp.len.checked_sub(self.scanned) else {
             return false;
         };
         if !self.is_inside_line() {
@@ -218,7 +218,7 @@ impl Position {
             return Ok(Some(Vec::new()));
         };
         let owes_all = std::mem::take(&mut self.owes_all);
-        let check = if owes_all || (seen != stamp && stamp.bytes() <= seen.bytes()) {
+        let check = if owes_all || (seen != stamp && stamp.len <= seen.len) {
             Check::All
         } else if seen == stamp && self.end == End::Open && self.sure {
             Check::Rest
@@ -271,21 +271,21 @@ impl Position {
         deliver: &mut OnLine<'_>,
         is_enough: &dyn Fn() -> bool,
     ) -> io::Result<Step> {
-        let rest = stamp.bytes().saturating_sub(self.offset);
+        let rest = stamp.len.saturating_sub(self.offset);
         let mut lines = Lines::at(self.offset, self.number, rest);
-        let hashed = self.blocks.end();
+        let hashed = self.blocks.end;
         file.seek(SeekFrom::Start(hashed))?;
         let mut source = HashingReader::new(file, piece);
         // The newline after a last line that was delivered without it.
         let gap = self.offset.saturating_sub(hashed);
         io::copy(&mut (&mut source).take(gap), &mut io::sink())?;
         let last = lines.read_until(&mut (&mut source).take(rest), deliver, is_enough)?;
-        let is_cut = is_settled && lines.partial() > 0;
+        let is_cut = is_settled && lines.length > 0;
         if is_settled {
             let _ = lines.finish(deliver);
         }
         let hashed = source.hashed;
-        self.blocks.seal(file, lines.offset(), hashed)?;
+        self.blocks.seal(file, lines.offset, hashed)?;
         self.drained(stamp, &lines);
         if is_cut {
             self.end = End::Cut;

@@ -124,7 +124,7 @@ impl dyn FileSystem + '_ {
 ///
 /// [`io::ErrorKind::FileTooLarge`] if there are more.
 pub fn read_all((bytes, stamp): (Bytes, Stamp), most: u64) -> io::Result<Vec<u8>> {
-    files::read_at_most(bytes, stamp.bytes(), most)
+    files::read_at_most(bytes, stamp.len, most)
 }
 
 /// The entries of a folder, in any order.

@@ -19,9 +19,9 @@ const CLOCK_DIFFERENCE: Duration = Duration::from_secs(600);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// For a file: the device and the file on it, zeros if the system has no such numbers.
-    pub(super) version: (u64, u64),
-    pub(super) len: u64,
-    pub(super) modified: Option<SystemTime>,
+    pub(crate) version: (u64, u64),
+    pub(crate) len: u64,
+    pub(crate) modified: Option<SystemTime>,
     /// The time at which the file itself was changed, in seconds and nanoseconds: written, replaced, or given another
     /// time of writing. Zeros if the system does not keep that.
     pub(super) changed: (i64, i64),
@@ -77,24 +77,9 @@ impl Stamp {
         std::fs::metadata(path).map(|meta| Stamp::from(&meta))
     }
 
-    /// Returns the device of a file and the file on it.
-    pub fn number(&self) -> (u64, u64) {
-        self.version
-    }
-
-    /// Returns the size in bytes; 0 if that is not known.
-    pub fn bytes(&self) -> u64 {
-        self.len
-    }
-
     /// Returns the time at which it was last written.
     pub fn modified(&self) -> Option<Timestamp> {
         Timestamp::try_from(self.modified?).ok()
-    }
-
-    /// Returns the time of [`Stamp::modified`], to the nanosecond.
-    pub fn written(&self) -> Option<SystemTime> {
-        self.modified
     }
 
     /// Returns true if both are stamps of the same file.

@@ -209,7 +209,7 @@ fn rows_are_read_in_pieces_and_those_that_change_meanwhile_again() {
 }
 
 #[test]
-fn the_journal_of_a_writer_that_is_gone_is_rolled_back_in_a_copy() {
+fn the_journal_of_a_writer_that_is_gone_is_left_to_the_agent() {
     let agent = Agent::new("delete");
     agent.talk("a", &["{\"toy\":1}"]);
     agent.begin_to_write();
@@ -229,6 +229,14 @@ fn the_journal_of_a_writer_that_is_gone_is_rolled_back_in_a_copy() {
     age(&copy);
     age(&journal);
     let before = fs::read(&journal).unwrap();
-    assert_eq!(prompts(&look().files[0]), [1]);
+    let found = look();
+    assert!(found.files.is_empty());
+    let problem = found.problems[0].1.to_string();
+    assert!(problem.contains("start the agent once"), "{problem}");
     assert!(fs::read(&journal).unwrap() == before);
+    // The agent starts again.
+    let writer = Connection::open(&copy).unwrap();
+    let rows = writer.query_row("SELECT count(*) FROM word", (), |row| row.get(0));
+    assert_eq!(rows, Ok(1));
+    assert_eq!(prompts(&look().files[0]), [1]);
 }

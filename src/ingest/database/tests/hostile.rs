@@ -84,7 +84,7 @@ fn a_journal_that_names_another_file_does_not_have_it_deleted() {
     assert!(precious.exists(), "deleted");
     assert!(found.files.is_empty());
     assert!(
-        found.problems[0].1.contains("other databases"),
+        found.problems[0].1.contains("start the agent once"),
         "{:?}",
         found.problems
     );

@@ -29,7 +29,7 @@ impl Polled {
         let worker = &mut driven.worker;
         let roots = vec![SearchRoot::Usual(&TOY, folder.path().to_path_buf())];
         worker.scanner = Scanner::new(roots, vec![&TOY], |_| None);
-        let roots = worker.scanner.roots().to_vec();
+        let roots = worker.scanner.roots.to_vec();
         worker.scanner.polled = worker.poller.cover(&roots, None, &|_| ());
         assert_eq!(worker.scanner.polled, [folder.path()]);
         assert!(worker.walk().is_continue());

@@ -228,19 +228,19 @@ fn the_alerts_of_a_session_that_has_compacted_go() {
             .answer(95_000, 10, "Bash", "b")
     };
     raised(&mut app, full());
-    assert_eq!(app.notices.all().len(), 2);
+    assert_eq!(app.notices.all.len(), 2);
     let read_again = |app: &mut App, log: Log| {
         app.update(Msg::Update(Update::Vanished(FileId(9))));
         raised(app, log);
     };
     read_again(&mut app, full());
-    assert_eq!(app.notices.all().len(), 2);
+    assert_eq!(app.notices.all.len(), 2);
     let on = || full().compact(95_010, Some(9_000)).summary(5_000, "so far");
     read_again(&mut app, on());
-    assert_eq!(app.notices.all(), []);
+    assert_eq!(app.notices.all, []);
     // The next ones stay as long.
     read_again(&mut app, on().answer(90_000, 10, "Bash", "c"));
-    assert_eq!(app.notices.all().len(), 1);
+    assert_eq!(app.notices.all.len(), 1);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn an_old_item_is_not_reported_at_the_start() {
     }
     app.prepare(now());
     assert_eq!(app.take_alerts(), []);
-    assert_eq!(app.notices.all(), []);
+    assert_eq!(app.notices.all, []);
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn who_does_not_want_it_on_screen_does_not_get_it_there() {
         messages(&mut app, log(1).answer(90_000, 9, "Bash", "a")).len(),
         1
     );
-    assert!(app.notices.all().is_empty());
+    assert!(app.notices.all.is_empty());
 }
 
 proptest! {

@@ -16,15 +16,12 @@ fn what_differs_is_kept() {
     assert_eq!(
         cut_apart(&beads, 22),
         [
-            "Work…spotter-dov. Run…",
-            "Work…spotter-a0y. Run…",
-            "Work…spotter-4te. Run…",
-            "Work…spotter-fum. Run…",
+            "…spotter-dov. Run bd …",
+            "…spotter-a0y. Run bd …",
+            "…spotter-4te. Run bd …",
+            "…spotter-fum. Run bd …",
         ]
     );
-    // Without room for the word, its last part is shown.
-    let narrow = cut_apart(&beads, 12);
-    assert_eq!(narrow[..2], ["Wor…dov. Ru…", "Wor…a0y. Ru…"]);
     assert_eq!(
         cut_apart(&["Implement it", beads[0]], 22)[1],
         "Work on bead spotter-…"
@@ -40,11 +37,7 @@ fn texts_that_differ_late_are_cut_late() {
     ];
     assert_eq!(
         cut_apart(&texts, 20),
-        [
-            "Review the chang…one",
-            "Review the chang…two",
-            "Review the cha…lexer"
-        ]
+        ["…parser, part one", "…parser, part two", "…lexer"]
     );
 }
 

@@ -47,7 +47,7 @@ fn answer(pager: &mut Pager, asked: Option<TextRequest>, pages: &[&str]) -> usiz
 
 fn opened(pages: &[&str]) -> Pager {
     let mut pager = pager();
-    let asked = Some(pager.request());
+    let asked = Some(pager.wanted);
     assert_eq!(answer(&mut pager, asked, pages), 1);
     pager
 }
@@ -148,7 +148,7 @@ fn a_search_goes_over_the_pages_and_around() {
 fn a_search_may_begin_before_the_text_is_there() {
     let pages = ["one\n", "two\n"];
     let mut pager = pager();
-    let asked = Some(pager.request());
+    let asked = Some(pager.wanted);
     assert_eq!(pager.search("two"), None);
     assert_eq!(answer(&mut pager, asked, &pages), 2);
     assert_eq!(current(&pager), Some("two"));
@@ -211,7 +211,7 @@ fn lines_are_numbered_as_in_the_whole() {
 #[test]
 fn unreadable_text_is_reported() {
     let mut pager = pager();
-    let of = pager.request();
+    let of = pager.wanted;
     let other = TextPage {
         of: TextRequest { hash: 8, ..of },
         text: Err("no".to_owned()),

@@ -100,12 +100,12 @@ fn the_header_shows_a_filter_and_the_sort_where_both_fit() {
 #[test]
 fn the_header_counts_the_live_sessions_that_are_listed() {
     let mut app = app(logs(), 80, 24);
-    let all = app.live();
+    let all = app.shown.live;
     type_keys(&mut app, "/shop");
     let listed = keys_on_screen(&app);
     let live = listed.iter().filter(|key| app.is_live(**key)).count();
     assert!(live < all);
-    assert_eq!(app.live(), live);
+    assert_eq!(app.shown.live, live);
 }
 
 #[test]
@@ -244,13 +244,13 @@ fn a_large_list_is_not_made_again_for_every_update() {
         app.catch_up(later(ms));
         app.prepare(later(ms));
         assert_eq!(keys_on_screen(&app), before, "after {ms} ms");
-        assert_eq!((app.matching(), app.listed_of()), (1500, 1500));
+        assert_eq!((app.shown.matching, app.shown.listed_of), (1500, 1500));
         // A frame follows without another update.
         assert!(app.next_change().unwrap().as_millis() <= 40);
     }
     app.prepare(later(200));
     assert_eq!(keys_on_screen(&app)[0], key_of(9_000));
-    assert_eq!((app.matching(), app.listed_of()), (1501, 1501));
+    assert_eq!((app.shown.matching, app.shown.listed_of), (1501, 1501));
     // It is right, and was not made by a key: nothing more is due but sums and ages.
     for step in 1..20 {
         app.prepare(later(200 + step * 40));

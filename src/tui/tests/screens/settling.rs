@@ -111,7 +111,7 @@ fn a_session_opens_from_its_alert() {
         }
     }
     app.prepare(now());
-    let alerts = app.notices.all().len();
+    let alerts = app.notices.all.len();
     assert!(alerts > 1);
     assert!(shown(&app).contains("! all notices"), "{}", shown(&app));
     app.notify("copied 5 bytes".to_owned());
@@ -123,7 +123,7 @@ fn a_session_opens_from_its_alert() {
         type_keys(&mut app, "!");
         type_keys(&mut app, &"j".repeat(downs));
         type_keys(&mut app, "⏎");
-        let alert = &app.notices.all()[alerts - 1 - downs];
+        let alert = &app.notices.all[alerts - 1 - downs];
         assert_eq!(app.open_session(), alert.session);
         assert_eq!(app.ui.overlay, None);
         type_keys(&mut app, "⎋");
