@@ -10,7 +10,7 @@ use {
     crate::program,
     ctxgauge::files::waiting,
     rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
-    rustix::termios::{Winsize, tcsetwinsize},
+    rustix::termios::{Action, LocalModes, Winsize, tcflow, tcgetattr, tcsetwinsize},
     std::ffi::OsStr,
     std::fs::File,
     std::io::Read,
@@ -209,4 +209,20 @@ fn a_terminal_that_goes_away_ends_the_program() {
     let status = end_of(&mut child);
     // A frame that is being written fails before the end is noticed.
     assert!(matches!(status.code(), Some(129 | 1)), "{status:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_takes_no_output_does_not_keep_the_program() {
+    let (mut master, slave) = pseudo_terminal();
+    let mut child = demo_on((&mut master, &slave));
+    let is_cooked = || {
+        let modes = tcgetattr(&slave).unwrap().local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    };
+    assert!(!is_cooked());
+    tcflow(&slave, Action::OOff).unwrap();
+    send("TERM", child.id());
+    assert_eq!(end_of(&mut child).code(), Some(143));
+    assert!(is_cooked());
 }

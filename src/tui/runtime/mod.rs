@@ -53,6 +53,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
+use terminal::Output;
 use tmux::PendingCopy;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
@@ -138,7 +139,8 @@ pub fn run(start: Start) -> anyhow::Result<()> {
         .context("could not start the event loop")?;
     runtime.block_on(async {
         let signals = Signals::listen().context("could not listen for signals")?;
-        run_on(start, Tty::new(signals), BufWriter::new(io::stdout())).await
+        terminal::exit_when_blocked().context("could not watch for signals")?;
+        run_on(start, Tty::new(signals), BufWriter::new(Output)).await
     })
 }
 

@@ -12,7 +12,8 @@ use unix as here;
 
 pub use here::when_ended;
 pub(super) use here::{
-    Signals, ask_to_stop, block_stops, has_terminal, pass_on, reset_modes, stop, with_stops_blocked,
+    Signals, ask_to_stop, block_stops, exit_when_blocked, has_terminal, pass_on, reset_modes, stop,
+    with_stops_blocked,
 };
 
 /// A signal that the program handles.

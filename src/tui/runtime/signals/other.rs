@@ -69,6 +69,15 @@ pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> 
     Ok(())
 }
 
+/// Does nothing: interrupts are received whatever the screens do.
+pub(in crate::runtime) fn exit_when_blocked(
+    _: fn() -> bool,
+    _: fn() -> u64,
+    _: fn(),
+) -> io::Result<()> {
+    Ok(())
+}
+
 /// Returns true: without job control this program always has the terminal.
 pub(in crate::runtime) fn has_terminal() -> bool {
     true

@@ -15,11 +15,13 @@ use std::thread;
 use std::time::Duration;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// After a resume, the signals that came with SIGCONT arrive within this time, also on a busy machine: other threads
 /// may have to receive them.
 const RESUME_TIME: Duration = Duration::from_millis(500);
+/// A write that takes this long is taken for one that never ends.
+const BLOCKED_WRITE: Duration = Duration::from_millis(500);
 
 /// Returns SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program unless
 /// nobody could resume it, is then still there for [`stop`].
@@ -51,7 +53,11 @@ const ENDS: [Number; 9] = [
 ];
 
 impl EndSignals {
-    /// Starts to receive these signals. Needs a runtime.
+    /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
+    pub(in crate::runtime) fn listen() -> io::Result<EndSignals> {
+        EndSignals::listen_to(ENDS)
+    }
+
     fn listen_to(signals: impl IntoIterator<Item = Number>) -> io::Result<EndSignals> {
         let listen = |number| Ok((stream(number)?, number));
         let streams: io::Result<Vec<_>> = signals.into_iter().map(listen).collect();
@@ -94,7 +100,7 @@ impl Signals {
     pub(in crate::runtime) fn listen() -> io::Result<Signals> {
         block_stops();
         Ok(Signals {
-            ends: EndSignals::listen_to(ENDS)?,
+            ends: EndSignals::listen()?,
             resume: stream(Number::SIGCONT)?,
             stop: on_thread("stops", wait_for_stops)?,
             gone: on_thread("terminal", wait_until_gone)?,
@@ -117,6 +123,46 @@ impl Signals {
             _ = self.resume.recv() => Signal::Continued,
         }
     }
+}
+
+/// Ends the program where the screens cannot: a terminal that takes no output (Ctrl-S, or nobody reads it) blocks
+/// their thread, which then receives no signal and restores nothing.
+///
+/// `is_held` says whether the screens have the terminal; `writes` is a number that changes with each write to it, and
+/// is odd during one; `restore` restores the modes that can be restored without a write.
+///
+/// # Errors
+///
+/// If the thread cannot be started.
+pub(in crate::runtime) fn exit_when_blocked(
+    is_held: fn() -> bool,
+    writes: fn() -> u64,
+    restore: fn(),
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let watch = async move {
+        let mut ends = EndSignals::listen()?;
+        loop {
+            let (Signal::End(by) | Signal::Interrupt(by)) = ends.next().await else {
+                continue;
+            };
+            while is_held() {
+                let before = writes();
+                sleep(BLOCKED_WRITE).await;
+                if before % 2 == 1 && before == writes() {
+                    restore();
+                    std::process::exit(by.exit_code().into());
+                }
+            }
+        }
+    };
+    let run = move || {
+        let _: io::Result<()> = runtime.block_on(watch);
+    };
+    thread::Builder::new().name("ends".into()).spawn(run)?;
+    Ok(())
 }
 
 /// Calls `act` when a signal ends the program, which then has no other effect. What the program was started to ignore,
