@@ -17,9 +17,10 @@
 //! 2. Declare the module in `src/agents/builtin/mod.rs`, and add the format to [`DECODERS`] there. The first format that
 //!    recognises a file reads it.
 //! 3. Add the agent's policy, and models that only it uses, to `assets/models.toml`. If its own settings
-//!    files can change when it compacts, describe them in [`Format::settings`].
+//!    files can change when it compacts, describe them in [`Format::settings`]. The words of a policy are explained at
+//!    [`Policy`], [`CountRule`] and [`Overrides`].
 //! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one trap per case and at least two cases, each with its
-//!    `meant.toml`. `INSTA_UPDATE=always cargo test --test it fixtures::` writes the snapshots beside them; compare them
+//!    `meant.toml`. `INSTA_UPDATE=always cargo test --all-features --test it fixtures::` writes the snapshots beside them; compare them
 //!    with what you expect.
 //! 5. Write its label and its facts into `assets/agents.toml`. The README's list of agents and the table in `assets/docs/agents.md` are made from
 //!    it; tests print both when they have changed.
@@ -83,6 +84,9 @@ mod tests {
     use super::*;
     use builtin::DECODERS;
     use formats::facts::{moved_by, places, refusal};
+    use model::event::ELIDED;
+    use serde_json::Value;
+    use std::fs;
     use std::path::Path;
 
     #[test]
@@ -137,6 +141,80 @@ mod tests {
         }
     }
 
+    /// The sizes that an agent counts itself, of all items of a log.
+    fn own_sizes(format: &Format, lines: &[String]) -> Vec<Option<u32>> {
+        let sessions = testing::sessions(format, lines);
+        let items = sessions.values().flat_map(|session| session.items());
+        items.map(|item| item.size.own_bytes).collect()
+    }
+
+    /// True for a text, not a name, an id or a time. What was cut counts without its escapes.
+    fn is_long(text: &str) -> bool {
+        text.len() >= 24
+            && text.is_ascii()
+            && text.contains(' ')
+            && !text.contains(['\n', '\t', '"', '\\'])
+    }
+
+    /// Pointers to the long texts of a JSON value.
+    fn texts(value: &Value, at: &str, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) if is_long(text) => {
+                found.push(at.to_owned());
+            }
+            Value::Array(list) => {
+                let list = list.iter().enumerate();
+                list.for_each(|(n, value)| texts(value, &format!("{at}/{n}"), found));
+            }
+            Value::Object(map) => {
+                let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+                map.iter().for_each(|(key, value)| {
+                    texts(value, &format!("{at}/{}", escaped(key)), found)
+                });
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn what_the_reader_cut_counts_in_an_agents_own_sizes() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+        let mut seen = 0;
+        for format in ALL.iter() {
+            let cases = fs::read_dir(fixtures.join(format.id)).into_iter().flatten();
+            for case in cases.flatten() {
+                let Ok(log) = fs::read_to_string(case.path().join("log.jsonl")) else {
+                    continue;
+                };
+                let lines: Vec<String> = log.lines().map(str::to_owned).collect();
+                let whole = own_sizes(format, &lines);
+                for (at, line) in lines.iter().enumerate() {
+                    let Ok(value) = serde_json::from_str::<Value>(line) else {
+                        continue;
+                    };
+                    let mut found = Vec::new();
+                    texts(&value, "", &mut found);
+                    for pointer in found {
+                        let mut value = value.clone();
+                        let text = value.pointer_mut(&pointer).unwrap();
+                        let said = text.as_str().unwrap();
+                        let cut = format!("{}{ELIDED}{}{ELIDED}", &said[..16], said.len() - 16);
+                        *text = cut.into();
+                        let mut lines = lines.clone();
+                        lines[at] = value.to_string();
+                        let sizes = own_sizes(format, &lines);
+                        if sizes.len() == whole.len() {
+                            seen += sizes.iter().flatten().count();
+                            let case = case.path();
+                            assert_eq!(sizes, whole, "{}:{} {pointer}", case.display(), at + 1);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(seen > 100, "{seen}");
+    }
+
     #[test]
     fn every_command_that_compacts_is_typed_at_a_prompt() {
         let formats = ALL.iter().copied();
@@ -183,7 +261,14 @@ mod tests {
     #[test]
     fn every_decoder_has_its_texts() {
         let about: HashMap<String, About> = toml::from_str(assets::AGENTS).unwrap();
-        assert_eq!(about.len(), DECODERS.len());
+        for format in DECODERS {
+            let id = format.id;
+            assert!(
+                about.contains_key(id),
+                "{id}: no [{id}] in assets/agents.toml: see step 5 in src/agents/lib.rs"
+            );
+        }
+        assert_eq!(about.len(), DECODERS.len(), "an entry without a decoder");
         assert_eq!(ALL.len(), DECODERS.len() + assets::MAPPINGS.len());
     }
 

@@ -1,7 +1,7 @@
 //! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
 
 use super::image::{self, Formula};
-use super::lenient::{self, Pieces, Raw, TentativeValue, Text, record};
+use super::lenient::{self, Pieces, Raw, TentativeValue, Text, full_length, record};
 use super::pdf;
 use memchr::memmem::Finder;
 use model::event::{EventSink, ItemBuilder, Key, NewItem, Part};
@@ -314,12 +314,12 @@ fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut EventSink<
             // The readable text is often empty or a summary; the signature grows with what is hidden.
             out.item(Role::Assistant, Kind::Thinking)
                 .text(block.thinking.or_empty())
-                .opaque(block.signature.or_empty().len() as u64)
+                .opaque(full_length(block.signature.or_empty()))
                 .done()
         }
         "redacted_thinking" => out
             .item(Role::Assistant, Kind::Thinking)
-            .opaque(block.data.map_or(0, |raw| raw.get().len()) as u64)
+            .opaque(block.data.map_or(0, |raw| full_length(raw.get())))
             .done(),
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let (tool, input) = (
@@ -334,7 +334,7 @@ fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut EventSink<
             (None, Some(content)) => {
                 let tool = Some(kind).filter(|kind| !kind.is_empty());
                 let result = out.tool_result(tool, block.tool_use_id.get());
-                result.text(content.get()).done()
+                lenient::raw(result, content).done()
             }
             (None, None) => {
                 let item = out.item(Role::Assistant, Kind::Text);

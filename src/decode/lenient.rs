@@ -248,7 +248,7 @@ pub fn offered<'s, 'm>(
 ) -> ItemBuilder<'s, 'm> {
     let item = out.item(Role::Container, Kind::ToolList).tool(tool.get());
     let item = item.text(tool.or_empty()).text(description.or_empty());
-    item.text(parameters.map_or("", Raw::get))
+    raw(item, parameters)
 }
 
 /// Adds a JSON list of tools to an item.
@@ -296,13 +296,30 @@ fn collect<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
     }
 }
 
-/// Returns the length of a text in JavaScript, which is what agents written in it count.
+/// Returns the length of a text in JavaScript, which is what agents written in it count, with what the reader cut.
 pub fn utf16_length(text: &str) -> u64 {
-    if text.is_ascii() {
-        text.len() as u64
-    } else {
-        text.encode_utf16().count() as u64
+    whole(text, |shown| shown.encode_utf16().count() as u64)
+}
+
+/// Returns the length of a text or of JSON in bytes, with what the reader cut.
+pub fn full_length(text: &str) -> u64 {
+    whole(text, |shown| shown.len() as u64)
+}
+
+/// Returns what `count` is for a text or for JSON, with what the reader cut from its strings ([`ELIDED`]). That counts
+/// in proportion to what was kept before it.
+pub fn whole(text: &str, count: impl Fn(&str) -> u64) -> u64 {
+    let (mut rest, mut total) = (text, 0_u64);
+    while let Some((shown, after)) = rest.split_once(ELIDED)
+        && let Some((digits, next)) = after.split_once(ELIDED)
+        && let Ok(missing) = digits.parse::<u32>()
+    {
+        let (shown_count, missing) = (count(shown), u64::from(missing));
+        let unseen = (missing * shown_count).checked_div(shown.len() as u64);
+        total = total.saturating_add(shown_count + unseen.unwrap_or(missing));
+        rest = next;
     }
+    total.saturating_add(count(rest))
 }
 
 /// Returns a model's id without the provider's name, which gateways put before it.

@@ -18,7 +18,7 @@
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::{Count, ReportedCount, Text, record};
+use decode::lenient::{Count, ReportedCount, Text, full_length, record};
 use decode::rows::{self, Line};
 use decode::sums::PendingResponse;
 use formats::database::{DatabaseSpec, Schema, object};
@@ -332,7 +332,7 @@ impl CrushDecoder {
                 "reasoning" => {
                     let item = out.item(Role::Assistant, Kind::Thinking);
                     let item = item.text(data.thinking.or_empty());
-                    item.opaque(data.signature.or_empty().len() as u64).done()
+                    item.opaque(full_length(data.signature.or_empty())).done()
                 }
                 "tool_call" => {
                     let (id, name) = (data.id.get(), data.name.get());

@@ -19,7 +19,7 @@ mod store;
 
 use decode::anthropic::{ToolNames, part_of};
 use decode::image;
-use decode::lenient::{self, Count, LostFields, Pieces, Raw, Text, Window, record};
+use decode::lenient::{self, Count, LostFields, Pieces, Raw, Text, Window, full_length, record};
 use decode::rows::{self, Line};
 use decode::sums::{PendingResponse, ReportedSums};
 use formats::settings::{Layers, Settings};
@@ -352,7 +352,7 @@ impl GooseDecoder {
                 ("thinking" | "systemNotification", ..) => continue,
                 ("redactedThinking", ..) => {
                     let item = out.item(Role::Assistant, Kind::Thinking);
-                    item.opaque(block.data.or_empty().len() as u64).done()
+                    item.opaque(full_length(block.data.or_empty())).done()
                 }
                 (_, Some(call), _) => {
                     let function = call.value.clone().unwrap_or_default();

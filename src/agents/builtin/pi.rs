@@ -37,7 +37,7 @@ mod settings;
 mod system;
 
 use decode::image;
-use decode::lenient::{self, Pieces, Text, utf16_length};
+use decode::lenient::{self, Pieces, Text, full_length, utf16_length};
 use formats::{
     Base, Claim, Decoder, Format, Recognition, Root, Standing, Totals, WITH_CACHE, decoder, head,
     names,
@@ -408,7 +408,7 @@ fn output_item(block: &Block<'_>, out: &mut EventSink<'_>) -> Option<NewItem> {
         "thinking" => out
             .item(Role::Assistant, Kind::Thinking)
             .text(block.thinking.or_empty())
-            .opaque(block.thinking_signature.or_empty().len() as u64),
+            .opaque(full_length(block.thinking_signature.or_empty())),
         "toolCall" => {
             let (name, id) = (block.name.get(), block.id.get());
             return Some(lenient::call(name, id, block.arguments, out));

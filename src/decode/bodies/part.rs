@@ -3,7 +3,7 @@
 mod media;
 
 use super::json::{Object, is_object, list, object, object_if, string};
-use crate::lenient::{FieldPlace, LostFields, Raw, Text, record};
+use crate::lenient::{FieldPlace, LostFields, Raw, Text, full_length, record};
 use crate::prompts::{Block, Content};
 use media::media;
 use model::{Kind, Role};
@@ -217,7 +217,7 @@ impl<'a> Part<'a> {
     }
 
     fn summary(self, at: FieldPlace<'_>) -> Block<'a> {
-        let hidden = Content::Hidden(self.encrypted_content.or_empty().len() as u64);
+        let hidden = Content::Hidden(full_length(self.encrypted_content.or_empty()));
         let text = self.content.or(self.summary);
         let texts = text
             .into_iter()

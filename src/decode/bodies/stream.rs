@@ -7,7 +7,7 @@ use super::message::blocks;
 use super::part::tool_call;
 use super::response::{Response, Thoughts, whole};
 use super::usage::Numbers;
-use crate::lenient::{Count, FieldPlace, LostFields, Raw, Text, parse, record};
+use crate::lenient::{Count, FieldPlace, LostFields, Raw, Text, full_length, parse, record};
 use crate::prompts::{Block, Content};
 use model::{Kind, Role};
 use std::borrow::Cow;
@@ -222,7 +222,7 @@ impl<'a> Stream<'a> {
         self.partial.push(PartialBlock {
             number,
             kind: Some(kind),
-            hidden: block.data.or_empty().len() as u64,
+            hidden: full_length(block.data.or_empty()),
             id: block.id.0,
             name: block.name.0,
             text: block.text.or_empty().to_owned() + block.thinking.or_empty(),
@@ -235,7 +235,7 @@ impl<'a> Stream<'a> {
             for text in [&delta.text, &delta.thinking, &delta.partial_json] {
                 block.text.push_str(text.or_empty());
             }
-            block.hidden += delta.signature.or_empty().len() as u64;
+            block.hidden += full_length(delta.signature.or_empty());
         }
     }
 

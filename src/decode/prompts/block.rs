@@ -1,7 +1,7 @@
 //! The parts of a prompt or an answer, whatever the dialect: texts, thoughts, tool calls, results.
 
-use crate::lenient::{self, Raw};
-use model::event::{ELIDED, EventSink, ItemBuilder, NewItem, Part, split_elided};
+use crate::lenient::{self, Raw, full_length};
+use model::event::{EventSink, ItemBuilder, NewItem, Part, split_elided};
 use model::{Kind, Role};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -29,11 +29,8 @@ pub enum Content<'a> {
 impl Content<'_> {
     fn bytes(&self) -> u64 {
         match self {
-            Content::Text(text) => {
-                let (shown, cut) = split_elided(text);
-                shown.len() as u64 + cut
-            }
-            Content::Json(raw) => raw.get().len() as u64,
+            Content::Text(text) => full_length(text),
+            Content::Json(raw) => full_length(raw.get()),
             Content::Media(tokens, _) => tokens * 4,
             Content::Hidden(bytes) | Content::Unlogged(bytes, _) => *bytes,
         }
@@ -55,8 +52,7 @@ impl Content<'_> {
     fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
         match self {
             Content::Text(text) => item.text(text),
-            Content::Json(raw) if raw.get().contains(ELIDED) => lenient::strings(item, *raw),
-            Content::Json(raw) => item.text(raw.get()),
+            Content::Json(raw) => lenient::raw(item, *raw),
             Content::Media(tokens, label) => item.fixed(*tokens, label),
             Content::Hidden(bytes) => item.opaque(*bytes),
             Content::Unlogged(bytes, digest) => item.unseen(*bytes, digest),

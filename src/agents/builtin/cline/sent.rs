@@ -3,8 +3,8 @@
 use super::{AROUND, counted};
 use decode::anthropic::{self, Block, Content, ToolNames};
 use decode::image;
-use decode::lenient::{self, Raw, Text};
-use model::event::{EventSink, NewItem};
+use decode::lenient::{self, Raw, Text, full_length};
+use model::event::{ELIDED, EventSink, NewItem, split_elided};
 use model::{Kind, Role};
 use serde_json::Value;
 
@@ -55,9 +55,9 @@ fn result(
     let tool = tools.get(call).or(block.name.get());
     let content = block.raw_content().map_or("", Raw::get);
     let mut content: Value = serde_json::from_str(content).unwrap_or_default();
-    let whole = content.to_string().len();
+    let whole = full_length(&content.to_string());
     shorten(&mut content);
-    let sent = content.to_string().len();
+    let sent = full_length(&content.to_string());
     let item = out.tool_result(tool, call);
     let item = match &content {
         Value::String(text) => item.text(text),
@@ -75,8 +75,8 @@ fn result(
     } else {
         (sent, whole.saturating_sub(sent))
     };
-    let item = item.own_bytes(counted as u64 + AROUND).done();
-    (item, cut as u64)
+    let item = item.own_bytes(counted + AROUND).done();
+    (item, cut)
 }
 
 /// Adds the text that the user typed, without the tags around it.
@@ -91,16 +91,21 @@ fn typed(text: &str, out: &mut EventSink<'_>) -> NewItem {
 fn shorten(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > SENT => {
-            let length = text.chars().count();
+            let (shown, missing) = split_elided(text);
+            let length = shown.chars().count() + usize::try_from(missing).unwrap_or_default();
             if length <= SENT {
                 return;
             }
             let marker = |cut: usize| format!("\n\n...[truncated {cut} chars]...\n\n");
             let half = (SENT - marker(length).len()) / 2;
-            let start = text.chars().take(half);
-            let end = text.chars().skip(length - half);
+            let start: String = shown.chars().take(half).collect();
             let middle = marker(length - 2 * half);
-            *text = start.chain(middle.chars()).chain(end).collect();
+            let end: String = match missing {
+                0 => shown.chars().skip(length - half).collect(),
+                // It is not there to be read, but its length is known.
+                _ => format!("{ELIDED}{half}{ELIDED}"),
+            };
+            *text = start + &middle + &end;
         }
         Value::Array(list) => list.iter_mut().for_each(shorten),
         Value::Object(map) => map.values_mut().for_each(shorten),

@@ -1,9 +1,9 @@
 //! Pieces of history as the items that the model gets.
 
-use super::wire::{ContentPart, Item, full_len, string_or_json};
+use super::wire::{ContentPart, Item, string_or_json};
 use super::{fragment, own};
 use decode::image;
-use decode::lenient::{self, Raw, Text, record, tool_count};
+use decode::lenient::{self, Raw, Text, full_length, record, tool_count};
 use json::each_element;
 use model::event::{ELIDED, EventSink, ItemBuilder, NewItem, Part, split_elided};
 use model::{Kind, Role};
@@ -115,7 +115,7 @@ fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -
         _ if item.is_summary() => {
             let summary = out
                 .item(Role::Container, Kind::Summary)
-                .opaque(full_len(item.encrypted_content.or_empty()))
+                .opaque(full_length(item.encrypted_content.or_empty()))
                 .label("[encrypted summary]");
             Piece::new(Part::Injected, vec![summary.done()])
         }
@@ -155,7 +155,7 @@ fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut EventSink<'_>) -> Ve
             let name = name_in(space.name.or_empty(), tool.name.or_empty());
             let item = out.item(Role::Container, Kind::ToolList).tool(Some(&name));
             let item = item.call(call).tools(1).text(std::mem::take(&mut about));
-            items.push(item.text(definition.get()).done());
+            items.push(lenient::raw(item, *definition).done());
         }
     }
     items
@@ -247,7 +247,7 @@ fn user_message(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'
 fn reasoning(item: &Item<'_>, out: &mut EventSink<'_>) -> NewItem {
     let thinking = out
         .item(Role::Assistant, Kind::Thinking)
-        .opaque(full_len(item.encrypted_content.or_empty()));
+        .opaque(full_length(item.encrypted_content.or_empty()));
     let thinking = add_all(thinking, &item.content.0, "");
     match item.summary.0.first() {
         Some(first) => thinking.label(split_elided(first.text.or_empty()).0).done(),
@@ -263,7 +263,7 @@ fn between_agents(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink
         (Part::Result, out.tool_result(Some("agent_message"), None))
     };
     let message = add_all(message, &item.content.0, context.model)
-        .opaque(full_len(item.encrypted_content.or_empty()))
+        .opaque(full_length(item.encrypted_content.or_empty()))
         .label(item.author.or_empty());
     Piece {
         part,
@@ -315,7 +315,7 @@ fn add_other<'s, 'm>(
             item.fixed(image_tokens(url, formula), "[image]")
         }
         (None, _) if part.is_image_file() => item.fixed(image::DEFAULT, "[image]"),
-        (None, Some(_)) => item.opaque(full_len(part.encrypted_content.or_empty())),
+        (None, Some(_)) => item.opaque(full_length(part.encrypted_content.or_empty())),
         (None, None) => item,
     }
 }

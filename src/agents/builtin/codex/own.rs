@@ -5,8 +5,8 @@
 //! `core/src/context_manager/history.rs` at 86be5320). With 0.169 the limit lay between this count at a
 //! compaction and at the check before it, 32 times of 32.
 
-use super::wire::{ContentPart, Item, full_len, string_or_json};
-use decode::lenient::Raw;
+use super::wire::{ContentPart, Item, string_or_json};
+use decode::lenient::{Raw, full_length};
 
 /// The bytes of an image, whatever its size.
 const IMAGE: u64 = 7_373;
@@ -16,27 +16,28 @@ const LARGEST_IMAGE: u64 = 40_000;
 /// Returns the bytes that Codex counts for an item of its history, and at most `budget` bytes of a tool's output.
 /// `None`: those of its text, or what is encrypted was replaced by something shorter than any reasoning.
 pub(super) fn bytes(item: &Item<'_>, budget: u64) -> Option<u64> {
-    let encrypted = full_len(item.encrypted_content.or_empty());
+    let encrypted = full_length(item.encrypted_content.or_empty());
     Some(match item.kind.or_empty() {
         "message" => return None,
         "reasoning" if reasoning(encrypted) == 0 && item.content.0.is_empty() => return None,
         "agent_message" | "inter_agent_communication" => {
-            let names = full_len(item.author.or_empty()) + full_len(item.recipient.or_empty());
+            let names =
+                full_length(item.author.or_empty()) + full_length(item.recipient.or_empty());
             names + sum(&item.content.0) + encrypted_part(encrypted)
         }
         "function_call" | "custom_tool_call" => {
-            let namespace = item.namespace.get().unwrap_or("functions").len() as u64;
-            full_len(item.name.or_empty()) + namespace + json(item.arguments.or(item.input))
+            let namespace = full_length(item.namespace.get().unwrap_or("functions"));
+            full_length(item.name.or_empty()) + namespace + json(item.arguments.or(item.input))
         }
         "function_call_output" | "custom_tool_call_output" => {
             let body = sum(&item.output.0).min(budget);
-            body + full_len(item.call_id.or_empty())
-                + full_len(item.name.or_empty())
-                + full_len(item.namespace.or_empty())
+            body + full_length(item.call_id.or_empty())
+                + full_length(item.name.or_empty())
+                + full_length(item.namespace.or_empty())
         }
         "reasoning" => reasoning(encrypted),
         _ if item.is_summary() => reasoning(encrypted),
-        "image_generation_call" => full_len(item.revised_prompt.or_empty()) + IMAGE,
+        "image_generation_call" => full_length(item.revised_prompt.or_empty()) + IMAGE,
         _ => {
             let values = [item.arguments, item.input, item.action, item.tools];
             values.into_iter().map(json).sum()
@@ -52,7 +53,7 @@ pub(super) fn sum<'p>(parts: impl IntoIterator<Item = &'p ContentPart<'p>>) -> u
 fn part(part: &ContentPart<'_>) -> u64 {
     let text = part.text.get().or(part.content.get());
     if let Some(text) = text {
-        return full_len(text);
+        return full_length(text);
     }
     if part.is_image() {
         return match (part.image_url.get(), part.detail.or_empty()) {
@@ -60,7 +61,7 @@ fn part(part: &ContentPart<'_>) -> u64 {
             _ => IMAGE,
         };
     }
-    encrypted_part(full_len(part.encrypted_content.or_empty()))
+    encrypted_part(full_length(part.encrypted_content.or_empty()))
 }
 
 /// Returns the count of reasoning or a summary of this many encrypted bytes.
@@ -74,5 +75,5 @@ fn encrypted_part(encrypted: u64) -> u64 {
 }
 
 fn json(value: Option<Raw<'_>>) -> u64 {
-    full_len(&string_or_json(value))
+    full_length(&string_or_json(value))
 }

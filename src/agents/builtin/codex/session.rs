@@ -78,11 +78,7 @@ fn prefix(meta: &SessionMeta<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
     }
     if let Some(tools) = meta.dynamic_tools {
         let item = out.item(Role::Container, Kind::ToolList);
-        items.push(
-            item.tools(lenient::tool_count(tools.get()))
-                .text(tools.get())
-                .done(),
-        );
+        items.push(lenient::tools(item, tools).done());
     }
     items
 }

@@ -2,7 +2,6 @@
 
 use decode::lenient::{Count, Field, FieldPlace, Pieces, Raw, Text, Window, WithRaw, record};
 use jiff::Timestamp;
-use model::event::split_elided;
 use model::values::plan::PlanLimit;
 use std::borrow::Cow;
 
@@ -369,12 +368,6 @@ impl Field<'_> for Ordinal {
         let number = digits.parse().ok();
         number.map(|number| Ordinal(Some(number)))
     }
-}
-
-/// Returns the length of a text in the log, including what the reader cut.
-pub(super) fn full_len(text: &str) -> u64 {
-    let (shown, cut) = split_elided(text);
-    shown.len() as u64 + cut
 }
 
 /// Returns a value that is a string as that string, any other as its JSON; empty where there is none.

@@ -3,7 +3,7 @@
 use super::record::{Record, media, own_tokens};
 use super::{NOTES, SNAPSHOT};
 use decode::genai::{Call, Parts, Response};
-use decode::lenient::{self, utf16_length};
+use decode::lenient::{self, utf16_length, whole};
 use model::event::{EventSink, ItemBuilder, Key, NewItem};
 use model::{Kind, Role};
 use std::collections::HashSet;
@@ -247,12 +247,13 @@ fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
 
 fn own_bytes_of_text(text: &str) -> u64 {
     let length = utf16_length(text);
-    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
     if length > LONG_TEXT {
-        length
-    } else {
-        ascii + (length - ascii) * 6
+        return length;
     }
+    whole(text, |shown| {
+        let ascii = shown.bytes().filter(u8::is_ascii).count() as u64;
+        ascii + (utf16_length(shown) - ascii) * 6
+    })
 }
 
 /// Longer texts count four characters a token, whatever they are.

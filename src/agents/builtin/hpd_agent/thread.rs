@@ -3,7 +3,7 @@
 use super::HPD_AGENT;
 use super::wire::{Content, Message, Operation, Record, Usage as Numbers};
 use decode::image;
-use decode::lenient::{self, Raw, Text};
+use decode::lenient::{self, Raw, Text, full_length};
 use model::event::{
     BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset,
     RetainedItems, Usage,
@@ -129,7 +129,7 @@ impl Thread {
                 let item = out.item(Role::Assistant, Kind::Thinking);
                 let item = item
                     .text(record.text.or_empty())
-                    .opaque(record.protected_data.or_empty().len() as u64)
+                    .opaque(full_length(record.protected_data.or_empty()))
                     .done();
                 self.output(record, item, out);
             }
@@ -247,7 +247,7 @@ impl Thread {
                 let item = out.item(Role::Assistant, Kind::Thinking);
                 let item = item
                     .text(content.text.or_empty())
-                    .opaque(content.protected_data.or_empty().len() as u64)
+                    .opaque(full_length(content.protected_data.or_empty()))
                     .done();
                 self.add(id, Author::Assistant, item, out);
             }

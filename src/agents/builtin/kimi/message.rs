@@ -1,7 +1,7 @@
 //! Reads the values that all of Kimi's files share: contents, tool calls, numbers, times.
 
 use decode::image;
-use decode::lenient::{Count, Pieces, Text, record};
+use decode::lenient::{Count, Pieces, Text, full_length, record, whole};
 use jiff::Timestamp;
 use model::event::{BilledUsage, EventSink, ItemBuilder, Key, NewItem, Usage};
 use model::{Kind, Role};
@@ -137,8 +137,8 @@ pub(super) fn own_bytes(content: &Content<'_>) -> u64 {
     let parts = content.0.iter();
     let sizes = parts.map(|part| match part.kind.or_empty() {
         "image_url" | "audio_url" | "video_url" => MEDIA_TOKENS * BYTES_PER_TOKEN,
-        "think" => bytes_of(part.think.or_empty()),
-        _ => bytes_of(part.text.or_empty()),
+        "think" => whole(part.think.or_empty(), bytes_of),
+        _ => whole(part.text.or_empty(), bytes_of),
     });
     sizes.sum::<u64>() + BYTES_PER_TOKEN
 }
@@ -162,7 +162,7 @@ impl Part<'_> {
             Some("think") => out
                 .item(Role::Assistant, Kind::Thinking)
                 .text(self.think.or_empty())
-                .opaque(self.encrypted.or_empty().len() as u64)
+                .opaque(full_length(self.encrypted.or_empty()))
                 .done(),
             _ => self.add_to(out.item(Role::Assistant, Kind::Text)).done(),
         }

@@ -2,7 +2,7 @@
 
 use super::wire::{Block, Content, Observation, Reasoning, Tool};
 use decode::image;
-use decode::lenient::{self, Pieces, Text};
+use decode::lenient::{self, Pieces, Text, full_length};
 use model::event::{EventSink, ItemBuilder, NewItem};
 use model::{Kind, Role};
 
@@ -52,7 +52,7 @@ pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut EventSink<'_>) -> Opti
         for block in from.blocks {
             item = item
                 .text(block.thinking.or_empty())
-                .opaque(block.data.or_empty().len() as u64);
+                .opaque(full_length(block.data.or_empty()));
         }
         return Some(item.done());
     }
@@ -60,7 +60,7 @@ pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut EventSink<'_>) -> Opti
         for text in reasoning.summary.iter().chain(reasoning.content.iter()) {
             item = item.text(text);
         }
-        let hidden = reasoning.encrypted_content.or_empty().len() as u64;
+        let hidden = full_length(reasoning.encrypted_content.or_empty());
         return Some(item.opaque(hidden).done());
     }
     // Some models repeat it in their text, between tags.
