@@ -16,7 +16,9 @@ use std::thread;
 /// A program that follows, and its lines as they come.
 struct Following {
     child: Child,
-    lines: Receiver<Value>,
+    lines: Receiver<String>,
+    /// Fails in the test's own thread if a line is not as it should be.
+    check: fn(&Value),
     home: tempfile::TempDir,
 }
 
@@ -36,14 +38,17 @@ impl Following {
         let (sender, lines) = channel();
         thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                let line: Value = serde_json::from_str(&line).unwrap();
-                check(&line);
                 if sender.send(line).is_err() {
                     break;
                 }
             }
         });
-        Following { child, lines, home }
+        Following {
+            child,
+            lines,
+            check,
+            home,
+        }
     }
 
     /// The next line of this type for which this holds.
@@ -55,6 +60,8 @@ impl Following {
         let mut last = Value::Null;
         wait_for("a line", || {
             while let Ok(line) = self.lines.try_recv() {
+                let line: Value = serde_json::from_str(&line).unwrap();
+                (self.check)(&line);
                 if is_it(&line) {
                     return Ok(line);
                 }

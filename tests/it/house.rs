@@ -94,9 +94,18 @@ fn every_decoder_is_registered() {
 fn every_format_has_hand_written_logs_and_a_report_of_each() {
     for format in agents::ALL.iter().copied() {
         let folder = manifest_folder().join("tests/fixtures").join(format.id);
-        let mut cases: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+        let mut cases: Vec<_> = fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .collect();
         cases.retain(|case| case.path().is_dir());
-        assert!(cases.len() > 1, "{}: too few cases", folder.display());
+        assert!(
+            cases.len() > 1,
+            "{}: fewer than two cases in {}: see step 4 in src/agents/lib.rs",
+            format.id,
+            folder.display()
+        );
         for case in cases.iter().map(|case| case.path()) {
             let names: Vec<String> = fs::read_dir(&case)
                 .unwrap()

@@ -500,26 +500,24 @@ mod tests {
                 widths.push((screen, shown));
             }
         }
-        let lines = widths
+        let lines: Vec<String> = widths
             .iter()
-            .map(|(screen, shown)| format!("{screen} {shown}"));
-        assert_eq!(
-            lines.collect::<Vec<_>>(),
-            [
-                "40 AGENT PROJECT CONTEXT",
-                "56 AGENT PROJECT TITLE CONTEXT",
-                "64 AGENT PROJECT TITLE CONTEXT NEXT",
-                "72 AGENT PROJECT TITLE CONTEXT NEXT AGE",
-                "100 AGENT PROJECT TITLE CONTEXT NEXT COST AGE",
-                "110 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST AGE",
-                "120 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST CACHE AGE",
-                "140 AGENT PROJECT TITLE MODEL CONTEXT HEADROOM NEXT COST CACHE AGE",
-                "150 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM NEXT COST CACHE AGE",
-                "156 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM NEXT COST CACHE AGE",
-                "164 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE AGE",
-                "176 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE GROWTH AGE",
-            ]
-        );
+            .map(|(screen, shown)| format!("{screen} {shown}"))
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        40 AGENT PROJECT CONTEXT
+        56 AGENT PROJECT TITLE CONTEXT
+        64 AGENT PROJECT TITLE CONTEXT NEXT
+        72 AGENT PROJECT TITLE CONTEXT NEXT AGE
+        100 AGENT PROJECT TITLE CONTEXT NEXT COST AGE
+        110 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST AGE
+        120 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST CACHE AGE
+        140 AGENT PROJECT TITLE MODEL CONTEXT HEADROOM NEXT COST CACHE AGE
+        150 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM NEXT COST CACHE AGE
+        156 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM NEXT COST CACHE AGE
+        164 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE AGE
+        176 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE GROWTH AGE
+        ");
     }
 
     /// Names come first: at no width do they have less room than the gauge, nor less than on a narrow screen.

@@ -64,7 +64,13 @@ fn nothing_of_a_hostile_log_reaches_a_report_or_a_screen_as_it_is() {
     let rules = Arc::new(config::rules().unwrap());
     let logs = logs(&root);
     let found: BTreeSet<String> = logs.iter().map(|log| log.format.id.to_owned()).collect();
-    assert_eq!(found, planted, "every agent's log is recognised");
+    let lacking: Vec<&String> = planted.difference(&found).collect();
+    assert!(
+        lacking.is_empty(),
+        "no session of {lacking:?} was found. If a key of its log says how a record is read, put it into DECIDING in \
+         tests/it/hostile/plant.rs"
+    );
+    assert_eq!(found, planted, "a log is read as another agent's");
     reports(&logs, &rules);
     lists(&root, &rules);
     screens(&logs, &rules, now);
@@ -114,7 +120,8 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
     let lacking: Vec<_> = both.filter(|one| !visible.contains(one)).collect();
     assert!(
         lacking.is_empty(),
-        "nothing hostile was shown of {lacking:?}"
+        "nothing hostile was shown of {lacking:?}. If a key of its log says how a record is read, put it into DECIDING \
+         in tests/it/hostile/plant.rs"
     );
 }
 

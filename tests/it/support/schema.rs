@@ -7,7 +7,9 @@ use serde_json::Value;
 /// Panics if a document is not as the schema of this file says.
 pub fn check(file: &str, document: &Value) {
     if let Err(why) = validated(file, document) {
-        panic!("{file}: {why}");
+        panic!(
+            "{why}\nA new key belongs into assets/schemas/{file}, and into assets/docs/json.md or export.md."
+        );
     }
 }
 
@@ -25,7 +27,7 @@ fn validated(file: &str, document: &Value) -> Result<(), String> {
 
 fn validate(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), String> {
     let words = schema.as_object().ok_or("a schema is an object")?;
-    let fail = |why: &str| Err(format!("{place}: {why}: {value}"));
+    let fail = |why: &str| Err(format!("{place}: {why}: {}", shortened(value)));
     for (word, rule) in words {
         match word.as_str() {
             "$schema" | "$defs" | "title" | "description" | "format" | "default" | "examples" => {}
@@ -65,8 +67,11 @@ fn validate(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<
             "const" | "enum" => return fail("another value"),
             "oneOf" => {
                 let all = rule.as_array().ok_or("oneOf is a list")?.iter();
-                let fits = all.filter(|one| validate(root, one, value, place).is_ok());
-                if fits.count() != 1 {
+                let fits = |one: &&Value| validate(root, one, value, place).is_ok();
+                if all.clone().filter(fits).count() != 1 {
+                    for meant in all.filter(|one| is_meant(root, one, value)) {
+                        validate(root, meant, value, place)?;
+                    }
                     return fail("not one of the kinds");
                 }
             }
@@ -115,6 +120,25 @@ fn validate(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<
     Ok(())
 }
 
+/// True if a value has the constants of this schema, such as the name of its kind.
+fn is_meant(root: &Value, schema: &Value, value: &Value) -> bool {
+    let part = schema["$ref"]
+        .as_str()
+        .and_then(|name| root.pointer(name.strip_prefix('#')?));
+    let properties = part.unwrap_or(schema)["properties"].as_object();
+    let constants = properties.into_iter().flatten();
+    let mut constants = constants.filter_map(|(name, rule)| Some((name, rule.get("const")?)));
+    constants.all(|(name, constant)| value.get(name).is_none_or(|value| value == constant))
+}
+
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 fn is_of(kind: &Value, value: &Value) -> bool {
     match kind.as_str() {
         Some("object") => value.is_object(),
@@ -156,6 +180,16 @@ fn what_does_not_fit_a_schema_is_found() {
     ] {
         assert!(!fits(wrong), "{wrong}");
     }
+    let kinds = serde_json::json!({ "oneOf": [
+        { "properties": { "type": { "const": "a" }, "n": {} }, "additionalProperties": false },
+        { "properties": { "type": { "const": "b" } }, "additionalProperties": false },
+    ] });
+    let wrong = serde_json::json!({ "type": "b", "n": "x".repeat(900) });
+    let why = validate(&kinds, &kinds, &wrong, "").unwrap_err();
+    assert!(
+        why.starts_with(": n is unknown: ") && why.len() < 300,
+        "{why}"
+    );
     let other = serde_json::json!({ "pattern": "x" });
     assert!(validate(&other, &other, &schema, "").is_err());
 }
