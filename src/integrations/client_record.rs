@@ -3,7 +3,7 @@
 
 use super::store::Entry;
 use jiff::Timestamp;
-use model::values::plan::PlanLimits;
+use model::event::PlanLimits;
 use model::window::ClientMiss;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

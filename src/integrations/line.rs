@@ -8,7 +8,7 @@ use super::agent::Agent;
 use super::client_record::ClientRecord;
 use super::fields::{NoInput, id, object, path, read_fields, tokens, window, word};
 use jiff::Timestamp;
-use model::values::plan::PlanLimit;
+use model::event::PlanLimit;
 use model::window::ClientMiss;
 use serde_json::{Map, Value};
 use std::path::PathBuf;

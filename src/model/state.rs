@@ -17,6 +17,7 @@ mod resets;
 mod side_responses;
 pub(crate) mod unread;
 
+use crate::event::PlanLimits;
 use crate::event::{Key, Meta, Place};
 use crate::history::record_tree::RecordTree;
 use crate::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
@@ -27,7 +28,6 @@ use crate::sizes::recurring::RecurringPart;
 use crate::state::agent_estimate::{AgentEstimate, LoggedEstimate};
 use crate::state::past::{Inputs, Past};
 use crate::values::cache_clock::CacheClock;
-use crate::values::plan::PlanLimits;
 use crate::values::project::last_part;
 use crate::window::{Overrides, Rules};
 use facts::NamedFacts;
@@ -94,6 +94,8 @@ pub struct State {
     refers_back: bool,
     /// True if a record since the last reset is the first of a conversation, though others are before it.
     begins_again: bool,
+    /// True if a record after its beginning named its parent: it is a branch of it, not a sub-agent.
+    is_branch: bool,
     /// The provider that served each model last, where the log names it.
     providers: BTreeMap<Box<str>, Box<str>>,
     /// The facts that were named after the part of the log that was not read.

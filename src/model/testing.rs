@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 pub(crate) mod properties;
+#[cfg(test)]
+pub(crate) mod timed;
 use crate::event::{
     Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset, RetainedItems,
     Size, Usage, count,

@@ -6,7 +6,6 @@ pub mod earlier;
 pub(crate) mod file_id;
 pub mod hooked;
 pub mod names;
-pub mod plan;
 pub mod process_activity;
 pub mod project;
 pub mod prompt;

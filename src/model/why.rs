@@ -72,7 +72,7 @@ impl FindingKind {
 pub struct Finding {
     /// Its kind.
     pub kind: FindingKind,
-    /// What it is about within its kind: the cause of a rebuild, the size of a window, a tool, what is listed. It may be
+    /// The subject within its kind: the cause of a rebuild, the size of a window, a tool, what is listed. It may be
     /// text of a log: not safe to print.
     pub about: Box<str>,
     /// How often it was.
@@ -89,14 +89,14 @@ pub struct Finding {
     pub places: Vec<FindingPlace>,
 }
 
-/// What is known of a finding besides its tokens.
+/// Facts of a finding besides its tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FindingDetail {
     /// Nothing.
     None,
     /// The outcome of a smaller window.
     Window(SmallerWindow),
-    /// What is listed and was not used.
+    /// Names that are listed and were not used.
     Listed {
         /// The number of names that are listed.
         listed: u64,
@@ -121,7 +121,7 @@ pub enum FindingPlace {
 pub struct SessionFindings {
     /// The findings that the session alone shows, the dearest first.
     pub findings: Vec<Finding>,
-    /// What is listed in it. The sessions of a project show together what is unused.
+    /// Names that are listed in it. The sessions of a project show together what is unused.
     pub listings: SessionListings,
     /// The tokens of all its prompts.
     pub prompts: u64,

@@ -1,8 +1,8 @@
 //! The limits of a plan in words.
 
 use jiff::Timestamp;
+use model::event::{PlanLimit, PlanLimits};
 use model::lists::gauge::SessionGauge;
-use model::values::plan::{PlanLimit, PlanLimits};
 
 /// Returns the limits that hold, with the part that the session used if that is known: `5h 42% (this session 3%), week
 /// 12% (1%)`; `None`: there are none.

@@ -25,13 +25,13 @@ pub struct Wanted {
     pub project: Option<String>,
 }
 
-/// What was found.
+/// The findings.
 pub struct Why {
     /// The sessions.
     sessions: Sessions,
     /// How many of them were looked at.
     looked_at: u64,
-    /// What they have spent.
+    /// The tokens and dollars that they have spent.
     spent: Spending,
     /// The findings of all of them, the dearest first.
     lines: Vec<Line>,

@@ -136,7 +136,9 @@ fn other_reports_have_the_documented_keys() {
     let list = output(&["ls", "--totals", "--by", "day", claude, copilot]);
     schema::check("ls-1.json", &list);
     schema::check("ls-1.json", &output(&["ls", claude]));
-    let by_project = output(&["ls", "--totals", "--by", "project", claude]);
+    let codex = fixtures.join("codex/plan-limits");
+    let codex = codex.to_str().unwrap();
+    let by_project = output(&["ls", "--totals", "--by", "project", claude, codex]);
     schema::check("ls-1.json", &by_project);
     check("ctxgauge.ls/1", &[list, by_project], &rare);
     let found = output(&["search", "main", "--limit", "1", claude]);

@@ -289,7 +289,7 @@ impl OtelGenAiDecoder {
 
     fn call(&mut self, mut call: Call, out: &mut EventSink<'_>) {
         let request = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
-        // What one call of a trace shows of its instrumentation holds for the later ones.
+        // A fact of the instrumentation that one call of a trace shows holds for the later ones.
         let source = call.trace.clone().zip(call.instrumentation.clone());
         if call.shows_cached_beside() {
             self.cached_beside.extend(source);

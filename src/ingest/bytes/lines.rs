@@ -58,9 +58,9 @@ pub struct Lines {
     /// The first byte of the line that is being read.
     pub offset: u64,
     /// Its number, counted from 1; 0: not known.
-    pub(super) number: u64,
+    pub number: u64,
     /// Its bytes so far.
-    pub(super) length: u64,
+    pub length: u64,
     held: LineBytes,
     /// The number of bytes that are read at once.
     at_once: usize,

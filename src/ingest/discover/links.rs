@@ -68,7 +68,7 @@ impl Links {
 
 /// Returns the number of a file that has several names.
 fn number(stat: &Stat) -> Option<Number> {
-    stat.has_other_names.then(|| stat.stamp.version)
+    stat.has_other_names.then_some(stat.stamp.version)
 }
 
 /// Links that are not followed.

@@ -377,7 +377,10 @@ fn an_epoch_found_by_its_mark_begins_at_the_last_reset_of_the_log() {
             assert_eq!(whole.len(), epoch.len(), "{path}");
             continue;
         };
-        assert_eq!(epoch.context().known, whole.context().known, "{path}");
+        // A rewind to before the reset shows what only the whole log has, and the epoch is known to lack it.
+        if epoch.has_all_that_left() {
+            assert_eq!(epoch.context().known, whole.context().known, "{path}");
+        }
         let mut all = whole.resets().iter().map(|reset| reset.place);
         if epoch.coverage == Coverage::Epoch {
             let found = epoch.resets().iter().map(|reset| reset.place.offset());

@@ -59,10 +59,12 @@ impl TextFacts {
             if kind == Kind::ToolResult && facts.cut.is_none_or(|cut| cut.stated.is_none()) {
                 facts.cut = cut(line).or(facts.cut);
             }
-            if role == Role::Container && kind == Kind::ToolList && facts.names.len() < MOST_NAMES {
-                if let Some(name) = listed(line) {
-                    facts.names.push(name.into());
-                }
+            if role == Role::Container
+                && kind == Kind::ToolList
+                && facts.names.len() < MOST_NAMES
+                && let Some(name) = listed(line)
+            {
+                facts.names.push(name.into());
             }
         }
         facts

@@ -220,4 +220,4 @@ pub struct Prompt {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;

@@ -6,26 +6,46 @@ use std::collections::HashMap;
 /// The texts of the items of a record, by their hashes: an item may be emitted in several conversations.
 #[derive(Default)]
 pub(super) struct CapturedTexts {
-    texts: HashMap<u64, String>,
+    texts: HashMap<u64, Captured>,
+    /// The number of records that have begun and emitted something.
+    record: u64,
     /// True if any of them was emitted.
+    is_emitted: bool,
+}
+
+/// The text of an item, and the record in which the item was made.
+struct Captured {
+    text: String,
+    record: u64,
     is_emitted: bool,
 }
 
 impl CapturedTexts {
     pub(super) fn add(&mut self, hash: u64, text: String) {
-        self.texts.insert(hash, text);
+        let captured = Captured {
+            text,
+            record: self.record,
+            is_emitted: false,
+        };
+        self.texts.insert(hash, captured);
     }
 
     /// Returns the text of an item that is being emitted.
     pub(super) fn of(&mut self, item: &NewItem) -> Option<&str> {
         self.is_emitted = true;
-        self.texts.get(&item.hash).map(String::as_str)
+        let captured = self.texts.get_mut(&item.hash)?;
+        captured.is_emitted = true;
+        Some(&captured.text)
     }
 
-    /// Begins another record. Entries that were held back for it stay.
+    /// Begins another record. Entries that were held back for it stay, and so does an item that was made before it
+    /// began.
     pub(super) fn next(&mut self) {
         if std::mem::take(&mut self.is_emitted) {
-            self.texts.clear();
+            let record = self.record;
+            self.texts
+                .retain(|_, of| !of.is_emitted && of.record == record);
+            self.record += 1;
         }
     }
 }

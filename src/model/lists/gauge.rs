@@ -3,6 +3,7 @@
 //! folded is: see [`Summary::settings`].
 
 use crate::event::Meta;
+use crate::event::PlanLimits;
 use crate::lists::other_host::OtherHost;
 use crate::lists::summary::Summary;
 use crate::outlook::forecast::{Forecast, NoForecast, is_idle};
@@ -10,7 +11,6 @@ use crate::session::limits::{LimitTerms, Sizes, facts_after_switch};
 use crate::session::{Coverage, Session};
 use crate::state::past::ModelFacts;
 use crate::values::names::contains;
-use crate::values::plan::PlanLimits;
 use crate::values::project::{is_named, last_part};
 use crate::values::version;
 use crate::window::{ClientStatus, Limits, Overrides, Rules};

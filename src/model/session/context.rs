@@ -303,7 +303,7 @@ impl State {
                     .usual_prefix(self.agent, model.as_deref(), shown);
                 if self.lacks_prefix() {
                     (usual, both(UNREAD_PREFIX_SPREAD))
-                } else if self.meta.parent.is_some() {
+                } else if self.is_sub_agent() {
                     (usual / 2, both(1.0))
                 } else {
                     (usual, both(USUAL_PREFIX_SPREAD))

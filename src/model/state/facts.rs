@@ -76,6 +76,11 @@ impl State {
         }
     }
 
+    /// Returns true if it is the session of a sub-agent.
+    pub(crate) fn is_sub_agent(&self) -> bool {
+        self.meta.parent.is_some() && !self.is_branch
+    }
+
     /// Notes that the provider leaves so many tokens out of each prompt from here on.
     pub(crate) fn leave_out(&mut self, tokens: u64) {
         self.left_out = tokens;
@@ -90,6 +95,7 @@ impl State {
         }
         self.named.window |= new.window.is_some();
         self.named.trigger |= new.trigger.is_some();
+        self.is_branch |= new.parent.is_some() && !self.items().is_empty();
         let old = std::mem::take(&mut self.meta);
         self.meta = Meta {
             // A session keeps the id it began with: forks and resumed files repeat others'.

@@ -13,7 +13,7 @@ impl State {
 
     /// Notes whether an event refers to a record that was not read.
     pub(super) fn note_unread(&mut self, event: &Event) {
-        if self.coverage != Coverage::Tail {
+        if !matches!(self.coverage, Coverage::Tail | Coverage::Epoch) {
             return;
         }
         self.begins_again = match event {

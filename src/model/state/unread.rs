@@ -42,7 +42,11 @@ impl State {
 
     /// Returns true if all of the context was read or reported.
     pub(crate) fn has_whole_context(&self) -> bool {
-        self.coverage != Coverage::Tail || (self.has_output_of_report() && self.has_all_that_left())
+        match self.coverage {
+            Coverage::Unread | Coverage::Whole => true,
+            Coverage::Epoch => self.has_all_that_left(),
+            Coverage::Tail => self.has_output_of_report() && self.has_all_that_left(),
+        }
     }
 
     /// Returns true if its log was read from a reset on, and that reset has not come yet: its size is that of a context

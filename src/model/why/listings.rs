@@ -30,7 +30,7 @@ enum ListKind {
     Servers,
 }
 
-/// What is listed in a session, and what of it was used.
+/// The names that are listed in a session, and those of them that were used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionListings {
     listed: Vec<ListedName>,

@@ -48,7 +48,7 @@ fn is_asked(item: &Item, tool: &str) -> bool {
     item.kind == Kind::ToolResult && (server_of(tool).is_some() || ToolClass::of(tool).is_some())
 }
 
-/// What a tool does, by its name.
+/// The kind of a tool, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolClass {
     /// It runs a command.

@@ -6,7 +6,7 @@ use crate::{Kind, Role};
 
 static SIZES: ByLength = ByLength;
 
-/// What was seen of a log whose items have these texts.
+/// The texts that were seen of a log whose items have these texts.
 fn seen(log: &Log, text: impl Fn(ItemIx) -> String) -> Texts<'static> {
     let texts = Texts::new(&SIZES);
     for (ix, item) in log.session.items().iter().enumerate() {
@@ -173,7 +173,10 @@ fn a_skill_is_unused_only_if_no_session_of_the_project_used_it() {
     };
     let listing = "skill_listing - alpha";
     let none = with_skills(listing, "{\"command\":\"ls\"}");
-    assert_eq!(unused(&[none.clone()]), "tools:gamma alpha delta beta");
+    assert_eq!(
+        unused(std::slice::from_ref(&none)),
+        "tools:gamma alpha delta beta"
+    );
     // A shell may read it, and a plugin's name may be left out.
     let shell = with_skills(listing, "{\"command\":\"cat /p/skills/gamma/SKILL.md\"}");
     assert_eq!(unused(&[none.clone(), shell.clone()]), "alpha delta beta");

@@ -14,7 +14,7 @@ const MOST_NAMES: usize = 500;
 /// The longest name that is kept, in bytes.
 const LONGEST_NAME: usize = 80;
 
-/// What was seen of the text of an item.
+/// The facts that were seen of the text of an item.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ItemText {
     /// The characters of its longest line.
@@ -172,7 +172,7 @@ fn listed(text: &str) -> Vec<(Box<str>, usize)> {
     all
 }
 
-/// What follows the description of a name whose file is listed with it.
+/// The text that follows the description of a name whose file is listed with it.
 const FILE: &str = "(file: ";
 
 fn is_name(text: &str) -> bool {
@@ -183,8 +183,8 @@ fn is_in_name(c: char) -> bool {
     c.is_alphanumeric() || "-_:.@".contains(c)
 }
 
-/// What a name of a skill or an agent follows where it is used: in the arguments of a call, in the path of a file that
-/// is read, in a command that is typed.
+/// The texts before a name of a skill or an agent where it is used: in the arguments of a call, in the path of a file
+/// that is read, in a command that is typed.
 const BEFORE_NAME: [&str; 7] = [
     "/skills/",
     "\\skills\\",
@@ -196,12 +196,9 @@ const BEFORE_NAME: [&str; 7] = [
 ];
 
 fn used(text: &str) -> Vec<Box<str>> {
-    let mut all = Vec::new();
+    let mut all: Vec<Box<str>> = Vec::new();
     let mut add = |name: &str| {
-        if is_name(name)
-            && all.len() < MOST_NAMES
-            && !all.iter().any(|known: &Box<str>| **known == *name)
-        {
+        if is_name(name) && all.len() < MOST_NAMES && all.iter().all(|known| **known != *name) {
             all.push(name.into());
         }
     };

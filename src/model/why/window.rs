@@ -4,7 +4,7 @@ use super::{Finding, FindingDetail, FindingKind, FindingPlace, Inputs, MOST_PLAC
 use crate::outlook::whatif::{SmallerWindows, TRIED, smaller_windows};
 use serde::{Deserialize, Serialize};
 
-/// What a session would have carried in a smaller window.
+/// The tokens that a session would have carried in a smaller window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SmallerWindow {
     /// The window, in tokens.

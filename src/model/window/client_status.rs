@@ -1,6 +1,6 @@
 //! Holds the statements of an agent's client about a session, which no log of that agent has.
 
-use crate::values::plan::PlanLimits;
+use crate::event::PlanLimits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

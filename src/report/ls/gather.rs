@@ -45,7 +45,7 @@ type KeptFindings = (u64, LogFindings);
 struct EarlierResults {
     /// `None`: nothing is kept.
     index: Option<Index>,
-    /// What the monitor kept of logs that it read whole.
+    /// The summaries that the monitor kept of logs that it read whole.
     whole: IndexEntries,
     ends: IndexEntries,
     responses: IndexEntries,

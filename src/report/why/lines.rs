@@ -10,17 +10,17 @@ pub(super) struct Line {
     pub(super) agent: &'static str,
     /// The folder of the project that it is about; `None`: it is about all.
     pub(super) folder: Option<String>,
-    /// What was found in all of the sessions. Its places are those in the session to open.
+    /// The finding in all of the sessions. Its places are those in the session to open.
     pub(super) finding: Finding,
     /// The number of sessions.
     pub(super) sessions: u64,
     /// The session that it took most of.
     pub(super) open: SessionKey,
-    /// What it took of that session: dollars, tokens.
+    /// The dollars and tokens that it took of that session.
     most: (f64, u64),
 }
 
-/// What is one line: the kind, the agent, what it is about.
+/// The findings of one line have these in common: the kind, the agent, the subject.
 type Group = (FindingKind, &'static str, Box<str>);
 
 /// Returns the findings of these sessions, the dearest first.

@@ -22,8 +22,6 @@ use render::{item, number, text};
 const LABEL_COLUMNS: usize = 11;
 /// From this width on there is room for shares and counts of items.
 const WIDE_COLUMNS: usize = 38;
-/// From this height on the repeated items have a line: after the roles, a gap and the marked items.
-pub(super) const ROWS_WITH_REPEATS: u16 = 8;
 
 pub(super) fn draw(app: &App, session: &Session, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
     let columns = usize::from(area.width);
@@ -111,16 +109,6 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
                 format!("{marked}; without it {left} ({percent}%)")
             },
         );
-    }
-    if page.repeats.items() > 0 {
-        let wasted = short(page.repeats.wasted);
-        let repeats = page.repeats.items();
-        let repeats = if columns < WIDE_COLUMNS {
-            repeats.to_string()
-        } else {
-            items(repeats)
-        };
-        add("repeated", format!("{repeats}, {wasted} wasted"));
     }
     if page.oversized > 0 {
         let from = number::short(app.ui.oversized.tokens(window));

@@ -120,6 +120,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest"],
         &[
             "model",
+            "json",
             "decode",
             "formats",
             "tokens",

@@ -13,8 +13,8 @@ use super::wire::{
 use decode::lenient::{self, LostFields, Raw, Text, Window, WithRaw};
 use formats::Decoder;
 use jiff::Timestamp;
+use model::event::PlanLimit;
 use model::event::{Cause, Event, EventSink, Key, Meta, Place, Usage};
-use model::values::plan::PlanLimit;
 use std::collections::HashMap;
 
 /// The model of a turn, and its `comp_hash`.

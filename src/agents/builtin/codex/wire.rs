@@ -2,7 +2,7 @@
 
 use decode::lenient::{Count, Field, FieldPlace, Pieces, Raw, Text, Window, WithRaw, record};
 use jiff::Timestamp;
-use model::values::plan::PlanLimit;
+use model::event::PlanLimit;
 use std::borrow::Cow;
 
 record! {
@@ -117,9 +117,10 @@ record! {
     }
 
     struct RateLimit {
-        used_percent: Percent,
+        used_percent: Option<f64>,
         window_minutes: Count,
-        resets_at: TurnStart,
+        /// Seconds since 1970.
+        resets_at: Count,
     }
 
     pub(super) struct TokenInfo {
@@ -333,16 +334,6 @@ impl Field<'_> for TurnStart {
     }
 }
 
-/// A percentage. Any value that is no number is ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Percent(Option<f64>);
-
-impl Field<'_> for Percent {
-    fn read(value: Raw<'_>, _: FieldPlace<'_>) -> Option<Percent> {
-        Some(Percent(value.get().parse().ok()))
-    }
-}
-
 impl RateLimits<'_> {
     /// Returns the limits of the plan.
     pub(super) fn of_plan(&self) -> Vec<PlanLimit> {
@@ -352,7 +343,9 @@ impl RateLimits<'_> {
         let limits = [&self.primary, &self.secondary].into_iter();
         let limit = |limit: &RateLimit| {
             let minutes = limit.window_minutes.0?;
-            PlanLimit::new(minutes, limit.used_percent.0?, limit.resets_at.0)
+            let at = limit.resets_at.0.and_then(|at| i64::try_from(at).ok());
+            let resets_at = at.and_then(|at| Timestamp::from_second(at).ok());
+            PlanLimit::new(minutes, limit.used_percent?, resets_at)
         };
         limits.filter_map(limit).collect()
     }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::LeaveReason;
-use crate::due::prompt_cache::tests::{Log, at, five};
 use crate::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Place, Reset, RetainedItems, Usage,
 };
+use crate::testing::timed::{Log, at, five};
 use crate::window::{ClientMiss, ClientStatus};
 
 /// A log whose newest request wrote 100,000 tokens for five minutes.

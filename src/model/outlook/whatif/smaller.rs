@@ -8,15 +8,15 @@ use crate::session::Session;
 use crate::window::{LimitInputs, Overrides};
 use std::collections::BTreeSet;
 
-/// What was, and what would have been in smaller windows.
+/// The course of a session, and its courses in smaller windows.
 pub struct SmallerWindows {
-    /// What was.
+    /// The one that it had.
     pub real: WhatIf,
-    /// What would have been, by window.
+    /// The others, by window.
     pub smaller: Vec<SmallerRun>,
 }
 
-/// What would have been in a smaller window. What its compactions leave is not known, so there are three runs.
+/// The course in a smaller window. What its compactions leave is not known, so there are three runs.
 pub struct SmallerRun {
     /// The window, in tokens.
     pub window: u64,

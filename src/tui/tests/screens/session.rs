@@ -224,7 +224,7 @@ fn marks_are_seen_at_every_height() {
         let mut app = shop(80, rows);
         type_keys(&mut app, "m");
         let shown = text(&app, Theme::default());
-        assert!(shown.contains("without 1 marked: 68k, next 1"), "{shown}");
+        assert!(shown.contains("without 1 marked: 68k, next 2"), "{shown}");
         type_keys(&mut app, "m");
         let shown = text(&app, Theme::default());
         assert!(shown.contains("without 2 marked: 50k, next "), "{shown}");

@@ -55,9 +55,9 @@ fn marks_leave_the_forecast_that_they_are_compared_with() {
         type_keys(&mut app, "m");
         let screen = text(&app, Theme::default());
         let line = line(&screen, "without 1 marked");
-        assert!(line.contains("7 ") && line.contains(" more"), "{line}");
+        assert!(line.contains("11 ") && line.contains(" more"), "{line}");
         assert!(
-            line.contains("next 7 (2–13)") || line.contains("about 7 requests"),
+            line.contains("next 11 (4–19)") || line.contains("about 11 requests"),
             "{line}"
         );
     }

@@ -5,7 +5,6 @@ use super::{NARROW_COLUMNS, ROOMY_COLUMNS, SessionNumbers};
 use crate::app::{Page, layout};
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet};
 use crate::views::groups;
-use crate::views::roles::ROWS_WITH_REPEATS;
 use model::LeaveReason;
 use model::cost::spending::SessionSpending;
 use model::session::{Coverage, Session};
@@ -39,9 +38,6 @@ pub(super) fn status(
             // Without the word "window".
             window.remove(0);
         }
-    }
-    if layout.roles.height < ROWS_WITH_REPEATS {
-        groups.extend(repeats(page));
     }
     let mut limits = [window, groups::trigger(shown.limits)];
     if is_warned {
@@ -102,15 +98,6 @@ fn forecast(session: &Session, page: &Page, shown: &SessionNumbers<'_>) -> Vec<P
         groups.push(vec![piece("all estimated", Tone::Estimated)]);
     }
     groups
-}
-
-/// Returns the content that the context has more than once.
-fn repeats(page: &Page) -> Option<Pieces> {
-    let items = page.repeats.items();
-    let repeats = number::counted(items as u64, "repeat");
-    let wasted = number::short(page.repeats.wasted);
-    let words = format!("{repeats}, {wasted} wasted");
-    (items > 0).then(|| vec![piece(words, Tone::Oversized)])
 }
 
 /// Returns the cost of the session so far by list prices, and what it leaves out where there is room.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::Log;
+use crate::testing::timed::{self, five};
 
 /// A session that has compacted once, and grows.
 fn log() -> Log {
@@ -89,19 +90,10 @@ fn an_earlier_trigger_leaves_fewer_requests() {
 #[test]
 fn the_prefix_is_read_after_a_compaction() {
     let log = |cached| {
-        let usage = |n, prompt, cached| {
-            let usage = crate::event::Usage {
-                cached,
-                ..crate::event::Usage::reported(crate::event::Key::of_number("r", n), prompt)
-            };
-            crate::event::Event::Usage(Box::new(usage))
-        };
-        Log::new()
-            .model("dear")
-            .event(usage(0, 20_000, cached))
-            .result("a", "Read", 60_000)
-            .event(usage(1, 80_000, 0))
-            .session
+        timed::Log::of("five")
+            .answers(0, 20_000, five(cached, 20_000 - cached))
+            .answers(10, 80_000, five(0, 80_000))
+            .0
     };
     let next = |session: &Session, action, cache| {
         let all = of(session, &[], cache);
