@@ -18,7 +18,7 @@
 //!    recognises a file reads it.
 //! 3. Add the agent's policy, and models that only it uses, to `assets/models.toml`. If its own settings
 //!    files can change when it compacts, describe them in [`Format::settings`]. The words of a policy are explained at
-//!    [`Policy`], [`CountRule`] and [`Overrides`].
+//!    [`Policy`](model::window::Policy), and in `count_rule.rs` and `overrides.rs` beside it.
 //! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one trap per case and at least two cases, each with its
 //!    `meant.toml`. `INSTA_UPDATE=always cargo test --all-features --test it fixtures::` writes the snapshots beside them; compare them
 //!    with what you expect.
