@@ -119,7 +119,7 @@ fn five_polls_of_one_job_are_polling_and_input_is_none() {
 
 #[test]
 fn explanations_in_a_list_of_files_are_no_names() {
-    let list = "<skills>\n## Skills\n- alpha: reads (file: a/SKILL.md)\n  more\n- beta: writes (file: b/SKILL.md)\n\
+    let list = "<skills>\n## Plugins\n- alpha: reads (file: a/SKILL.md)\n  more\n- beta: writes (file: b/SKILL.md)\n\
                 ### How to use them\n- Discovery: the list above\n- Rules: none\n";
     let item = new_item(Role::Container, Kind::ToolList, 100);
     let texts = Texts::new(&SIZES);
@@ -132,6 +132,11 @@ fn explanations_in_a_list_of_files_are_no_names() {
         .map(|(name, bytes)| (&**name, *bytes))
         .collect();
     assert_eq!(names, [("alpha", 41), ("beta", 34)]);
+    let alone =
+        "# Using skills\n### How to use skills\n- Discovery: see above\n- Relevance: none\n";
+    assert_eq!(super::texts::listed(alone), []);
+    let parts = "## Plugins\nBundles.\n### Available plugins\n- `box`: packs\n";
+    assert_eq!(super::texts::listed(parts), []);
 }
 
 /// A session that lists four skills, and has a call with these arguments.

@@ -141,11 +141,15 @@ fn is_cut(text: &str) -> bool {
 
 /// Returns the names in a list, each at the beginning of a line: `- name: what it is for`, or `## name`. Where some name
 /// a file, only those are names: the others explain the list.
-fn listed(text: &str) -> Vec<(Box<str>, usize)> {
+pub(super) fn listed(text: &str) -> Vec<(Box<str>, usize)> {
     let mut all: Vec<(Box<str>, usize)> = Vec::new();
     let mut with_files: Vec<usize> = Vec::new();
-    let mut is_within = false;
-    for line in text.lines() {
+    let (mut is_within, mut is_heading) = (false, false);
+    // After the list, or in place of it, Codex explains how to use what it lists, in lines of the same form.
+    let list = text
+        .split_once("### How to use")
+        .map_or(text, |(list, _)| list);
+    for line in list.lines() {
         let begun = line.strip_prefix("- ").or(line.strip_prefix("## "));
         let name = begun.map(|rest| rest.split_once(": ").map_or(rest, |(name, _)| name).trim());
         let name = name.filter(|name| is_name(name) && all.len() < MOST_NAMES);
@@ -153,8 +157,12 @@ fn listed(text: &str) -> Vec<(Box<str>, usize)> {
             let has_file = line.contains(FILE) && line.trim_end().ends_with(')');
             with_files.extend(has_file.then_some(all.len()));
             all.push((name.into(), line.len() + 1));
-            is_within = true;
+            (is_within, is_heading) = (true, line.starts_with('#'));
             continue;
+        }
+        // A heading above others is that of a part.
+        if line.starts_with("### ") && is_within && is_heading {
+            all.pop();
         }
         is_within &= !line.starts_with(['#', '<']);
         if let Some((_, bytes)) = all.last_mut().filter(|_| is_within) {

@@ -38,7 +38,7 @@ fn spent(why: &Why) -> Section {
     let listed = (found > MOST_LINES)
         .then(|| format!("the dearest {MOST_LINES} of {all}; `--json` has all"));
     section.with_all(listed).with(
-        "they overlap, so they are never added up; prices are those of lists, without discounts and plans",
+        "findings overlap, so do not add them up; prices are list prices, without discounts or plans",
     )
 }
 
