@@ -241,26 +241,6 @@ fn marks_are_seen_at_every_height() {
     assert_eq!((largest(1), largest(2)), ("124k".into(), "63k".into()));
 }
 
-/// A large item came twice, unchanged.
-#[test]
-fn repeats_are_seen_on_a_low_screen() {
-    let log = || {
-        crate::tests::testing::Log::found(1, "claude-code", "again", 5)
-            .meta("/home/ada/code/shop", "claude-opus-4-6", None, None)
-            .user(400, "read it")
-            .result("Read", 9_000, "the same")
-            .answer(30_000, 100, "Read", "src/db.rs")
-            .result("Read", 9_000, "the same")
-            .answer(40_000, 100, "Read", "src/db.rs")
-    };
-    for rows in [24, 60] {
-        let mut app = app(vec![log()], 80, rows);
-        type_keys(&mut app, "⏎");
-        let shown = text(&app, Theme::default());
-        assert!(shown.contains("wasted"), "{shown}");
-    }
-}
-
 #[test]
 fn oversized_items_are_stepped_through_and_around() {
     let mut app = shop(80, 24);
