@@ -50,12 +50,17 @@ impl Misses {
         let reports = self.seen.len() + PRIOR_HITS;
         let inside = ((reports + 1) as f64 * INSIDE).ceil() as usize;
         let outside = reports.saturating_sub(inside);
-        let mut sizes: Vec<u32> = self.seen.iter().map(|[a, b]| *a.max(b)).collect();
-        sizes.sort_unstable_by_key(|size| Reverse(*size));
-        let most = sizes.get(outside).copied().unwrap_or(0);
+        // Most reports are inside of their intervals, and this is done at each.
+        let sizes = self.seen.iter().map(|[a, b]| *a.max(b));
+        let mut sizes: Vec<u32> = sizes.filter(|size| *size > 0).collect();
+        if sizes.len() <= outside {
+            self.slack = [0, 0];
+            return;
+        }
+        let (_, most, _) = sizes.select_nth_unstable_by_key(outside, |size| Reverse(*size));
         self.slack = [0, 1].map(|side| {
             let largest = self.seen.iter().map(|miss| miss[side]).max();
-            largest.unwrap_or(0).min(most)
+            largest.unwrap_or(0).min(*most)
         });
     }
 }
