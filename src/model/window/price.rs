@@ -79,6 +79,9 @@ impl Rules {
 impl PriceRow {
     /// Returns the prices of a prompt of this many tokens.
     pub fn prices(&self, prompt: u64) -> Prices {
+        if self.above.is_none_or(|above| prompt <= above) {
+            return self.usual;
+        }
         let fitting = self.steps().take_while(|step| prompt > step.above);
         fitting.last().map_or(self.usual, |step| step.prices)
     }
@@ -123,28 +126,35 @@ impl PriceRow {
             cache_read: read.min(prompt),
             ..TokenUsage::default()
         };
-        match self.prices(prompt).cache_write {
+        let prices = self.prices(prompt);
+        match prices.cache_write {
             Some(_) => spent.cache_write = written,
             None => spent.input = written,
         }
         if kept_seconds == HOUR {
             spent.cache_write_hour = spent.cache_write;
         }
-        self.usd(&spent, Surcharges::NONE)
+        prices.usd(&spent)
     }
 
     /// Returns US dollars for one request, without the surcharges that are [`lacking`](PriceRow::lacking); `None`: not
     /// known.
     pub fn usd(&self, spent: &TokenUsage, surcharges: Surcharges) -> Option<f64> {
         let factor = self.factor(surcharges)?;
-        let prices = self.prices(spent.prompt());
-        let (input, output) = (prices.input?, prices.output?);
-        let write = prices.cache_write.unwrap_or(input);
-        let hour = prices.cache_write_hour.unwrap_or(write);
+        Some(self.prices(spent.prompt()).usd(spent)? * factor)
+    }
+}
+
+impl Prices {
+    /// Returns US dollars for one request, without surcharges; `None`: not known.
+    fn usd(&self, spent: &TokenUsage) -> Option<f64> {
+        let (input, output) = (self.input?, self.output?);
+        let write = self.cache_write.unwrap_or(input);
+        let hour = self.cache_write_hour.unwrap_or(write);
         let short = spent.cache_write.saturating_sub(spent.cache_write_hour);
         let parts = [
             (spent.input, input),
-            (spent.cache_read, prices.cached_read),
+            (spent.cache_read, self.cached_read),
             (short, write),
             (spent.cache_write_hour, hour),
             (spent.output, output),
@@ -152,11 +162,9 @@ impl PriceRow {
         let parts = parts
             .into_iter()
             .map(|(tokens, price)| tokens as f64 * price);
-        Some(parts.sum::<f64>() / 1e6 * factor)
+        Some(parts.sum::<f64>() / 1e6)
     }
-}
 
-impl Prices {
     pub(super) fn are_likely(&self) -> bool {
         let others = [
             self.input,
