@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 pub(super) struct Misses {
     /// The tokens by which each was below its interval, and above it.
     seen: VecDeque<[u32; 2]>,
+    /// The number of those that missed at all: as a rule few, and this is asked at each report.
+    missed: usize,
     /// The request of the newest.
     newest: Option<Key>,
     slack: [u32; 2],
@@ -28,7 +30,8 @@ impl Misses {
     pub(super) fn take_back(&mut self, request: Key) {
         if self.newest == Some(request) {
             self.newest = None;
-            self.seen.pop_back();
+            let taken = self.seen.pop_back();
+            self.missed -= missed(taken);
             self.learn();
         }
     }
@@ -39,9 +42,11 @@ impl Misses {
         let below = by(expected.low.saturating_sub(prompt));
         let above = by(prompt.saturating_sub(expected.high));
         if self.seen.len() == MOST_REPORTS {
-            self.seen.pop_front();
+            let oldest = self.seen.pop_front();
+            self.missed -= missed(oldest);
         }
         self.seen.push_back([below, above]);
+        self.missed += missed(Some([below, above]));
         self.newest = Some(request);
         self.learn();
     }
@@ -50,19 +55,22 @@ impl Misses {
         let reports = self.seen.len() + PRIOR_HITS;
         let inside = ((reports + 1) as f64 * INSIDE).ceil() as usize;
         let outside = reports.saturating_sub(inside);
-        // Most reports are inside of their intervals, and this is done at each.
-        let sizes = self.seen.iter().map(|[a, b]| *a.max(b));
-        let mut sizes: Vec<u32> = sizes.filter(|size| *size > 0).collect();
-        if sizes.len() <= outside {
+        if self.missed <= outside {
             self.slack = [0, 0];
             return;
         }
+        let mut sizes: Vec<u32> = self.seen.iter().map(|[a, b]| *a.max(b)).collect();
         let (_, most, _) = sizes.select_nth_unstable_by_key(outside, |size| Reverse(*size));
         self.slack = [0, 1].map(|side| {
             let largest = self.seen.iter().map(|miss| miss[side]).max();
             largest.unwrap_or(0).min(*most)
         });
     }
+}
+
+/// Returns 1 for a report that was outside of its interval.
+fn missed(report: Option<[u32; 2]>) -> usize {
+    usize::from(report.is_some_and(|miss| miss != [0, 0]))
 }
 
 /// Older reports belong to another phase of the work.
