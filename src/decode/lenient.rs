@@ -298,7 +298,13 @@ fn collect<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
 
 /// Returns the length of a text in JavaScript, which is what agents written in it count, with what the reader cut.
 pub fn utf16_length(text: &str) -> u64 {
-    whole(text, |shown| shown.encode_utf16().count() as u64)
+    whole(text, |shown| {
+        if shown.is_ascii() {
+            shown.len() as u64
+        } else {
+            shown.encode_utf16().count() as u64
+        }
+    })
 }
 
 /// Returns the length of a text or of JSON in bytes, with what the reader cut.
