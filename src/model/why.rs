@@ -11,7 +11,6 @@ mod rebuild;
 mod repeated;
 #[cfg(test)]
 mod tests;
-pub mod texts;
 mod window;
 
 pub use listings::{Listings, SessionListings};
@@ -19,12 +18,12 @@ pub use oversized::ToolClass;
 pub use window::SmallerWindow;
 
 use crate::cost::carried::CarriedCost;
+use crate::cost::texts::Texts;
 use crate::history::{ItemIx, RequestIx};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use strum::{IntoStaticStr, VariantArray};
-use texts::Texts;
 
 /// The most places that a finding lists, the largest first.
 const MOST_PLACES: usize = 20;
@@ -129,14 +128,14 @@ pub struct SessionFindings {
 
 impl SessionFindings {
     /// Returns the findings of a session whose texts were looked at while it was read.
-    pub fn of(session: &Session, texts: &Texts<'_>) -> SessionFindings {
+    pub fn of(session: &Session, texts: &Texts) -> SessionFindings {
         let of = Inputs::new(session, texts);
         let mut findings = rebuild::find(&of);
         findings.extend(window::find(&of));
         findings.extend(oversized::find(&of));
         findings.extend(repeated::find(&of));
         findings.extend(polling::find(&of));
-        sort(&mut findings);
+        findings.sort_by(by_cost);
         SessionFindings {
             findings,
             listings: SessionListings::of(&of),
@@ -145,26 +144,30 @@ impl SessionFindings {
     }
 }
 
-/// Puts the dearest first; those without a price come by their tokens after those with one.
-pub fn sort(findings: &mut [Finding]) {
-    findings.sort_by(|a, b| {
-        let usd = |of: &Finding| of.usd.unwrap_or(-1.0);
-        let dearer = usd(b).total_cmp(&usd(a));
-        dearer.then_with(|| b.tokens.cmp(&a.tokens))
-    });
+impl Finding {
+    /// Returns the dollars and the tokens by which findings are ordered. Those without a price come last.
+    pub fn rank(&self) -> (f64, u64) {
+        (self.usd.unwrap_or(-1.0), self.tokens)
+    }
+}
+
+/// Compares by rank, the dearer first.
+pub fn by_cost(a: &Finding, b: &Finding) -> Ordering {
+    let ((usd, tokens), (other_usd, other)) = (b.rank(), a.rank());
+    usd.total_cmp(&other_usd).then(tokens.cmp(&other))
 }
 
 /// The session that is looked at.
 struct Inputs<'a> {
     session: &'a Session,
-    texts: &'a Texts<'a>,
+    texts: &'a Texts,
     carried: CarriedCost<'a>,
     /// The tokens of all prompts.
     prompts: u64,
 }
 
 impl<'a> Inputs<'a> {
-    fn new(session: &'a Session, texts: &'a Texts<'a>) -> Inputs<'a> {
+    fn new(session: &'a Session, texts: &'a Texts) -> Inputs<'a> {
         let requests = session.requests();
         let prompts = requests.iter().map(|request| request.prompt);
         Inputs {

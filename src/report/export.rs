@@ -22,14 +22,13 @@ use crate::ls::{PriceList, Responses, projects};
 use crate::output::redact::{OmittedCounts, Reader};
 use crate::reading::in_order::in_order;
 use crate::reading::sessions_builder::SessionsBuilder;
-use crate::reading::texts::TextReader;
 use crate::{NO_SESSIONS, ReportContext, print_problems};
 use anyhow::{Result, bail};
 use ingest::log::LogFile;
 use ingest::log::conversations::LogSessions;
 use ingest::log::reader::read_once;
 use jiff::Timestamp;
-use model::cost::texts::Texts;
+use model::cost::texts::{TextReader, Texts};
 use model::values::project::Projects;
 use once::Once;
 use place::Sheets;
@@ -195,9 +194,16 @@ fn write(
                 Responses::default()
             };
             let (sessions, texts) = if export.tables.contains(&Table::Items) {
-                let reader = TextReader::new(&reader);
-                let sessions = read_once(log, &reader, &context.rules)?;
-                (sessions, Some(reader.into_texts()))
+                let text_reader = TextReader::new(&reader);
+                let sessions = read_once(log, &text_reader, &context.rules)?;
+                let texts = text_reader.into_texts();
+                let is_redacting = reader.is_redacting();
+                let texts = if is_redacting {
+                    texts.without_names()
+                } else {
+                    texts
+                };
+                (sessions, Some(texts))
             } else {
                 (read_once(log, &reader, &context.rules)?, None)
             };

@@ -4,4 +4,3 @@ pub(crate) mod in_order;
 pub mod patience;
 pub mod progress;
 pub(crate) mod sessions_builder;
-pub(crate) mod texts;

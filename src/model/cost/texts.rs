@@ -1,33 +1,33 @@
 //! Facts that the texts of items show and their sizes do not: long lines, what the agent cut, names in a listing, and lines
-//! that the context holds already. They are taken only by readers that ask for them.
+//! that the context holds already. They are taken while a log is read, by readers that ask for them. The texts are not
+//! kept.
 
-use crate::event::{NewItem, Place};
+mod look;
+
+use crate::event::{Conversation, Event, Measure, NewItem, Place, Size};
 use crate::history::{Item, ItemIx};
 use crate::session::Session;
 use crate::{Kind, Role};
+use std::cell::RefCell;
 use std::collections::HashMap;
-use xxhash_rust::xxh3::xxh3_64;
 
-/// Shorter lines, in characters, are the same in many texts.
-const SHORTEST_LINE: usize = 16;
-/// The most lines of a log that are compared, and the most names of a listing.
+/// The most lines of a log that are compared.
 const MOST_LINES: usize = 2_000_000;
-const MOST_NAMES: usize = 500;
-/// The longest name of a listing, in bytes.
-const LONGEST_NAME: usize = 100;
-/// The longest line in which an agent says that it cut a text, in bytes.
-const LONGEST_NOTE: usize = 300;
 
-/// Facts about the text of one item.
+/// Facts about the text of one item. Names are log text: not safe to print.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextFacts {
     /// The characters of its longest line.
     pub longest_line: u32,
     /// Set if the agent cut it.
     pub cut: Option<CutText>,
-    /// The names of skills, agents or tools that it lists. They are log text: not safe to print.
+    /// The names of skills, agents or tools that it lists, in any form.
     pub names: Vec<Box<str>>,
-    /// The hashes of its lines, but for short ones.
+    /// The names that it lists with what they are for, each with the bytes that it takes.
+    pub listed: Vec<(Box<str>, usize)>,
+    /// The names of the skills and agents that it uses.
+    pub used: Vec<Box<str>>,
+    /// The hashes of its lines, without the numbers before them and without short lines.
     lines: Vec<u64>,
 }
 
@@ -41,33 +41,37 @@ pub struct CutText {
 /// The facts about the texts of a log.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
-    of: HashMap<(Place, u64), TextFacts>,
+    /// By the record and the hash of an item.
+    of: HashMap<(u64, u64), TextFacts>,
     lines: usize,
 }
 
 impl TextFacts {
     /// Returns the facts about the text of an item.
     pub fn of(role: Role, kind: Kind, text: &str) -> TextFacts {
-        let mut facts = TextFacts::default();
-        for line in text.lines() {
-            let length = line.chars().count();
-            facts.longest_line = facts.longest_line.max(crate::event::count(length as u64));
-            let content = without_number(line);
-            if content.chars().nth(SHORTEST_LINE - 1).is_some() {
-                facts.lines.push(xxh3_64(content.as_bytes()));
+        let mut facts = TextFacts {
+            longest_line: look::longest_line(text),
+            ..TextFacts::default()
+        };
+        if kind != Kind::Thinking {
+            facts.lines = look::lines(text);
+        }
+        match kind {
+            Kind::ToolResult => facts.cut = look::cut(text),
+            Kind::ToolList if role == Role::Container => {
+                facts.names = look::names(text);
+                facts.listed = look::listed(text);
             }
-            if kind == Kind::ToolResult && facts.cut.is_none_or(|cut| cut.stated.is_none()) {
-                facts.cut = cut(line).or(facts.cut);
-            }
-            if role == Role::Container
-                && kind == Kind::ToolList
-                && facts.names.len() < MOST_NAMES
-                && let Some(name) = listed(line)
-            {
-                facts.names.push(name.into());
-            }
+            Kind::ToolCall | Kind::Skill => facts.used = look::used(text),
+            Kind::Text if role == Role::User => facts.used = look::used(text),
+            _ => {}
         }
         facts
+    }
+
+    /// Returns the number of its lines that are compared.
+    pub fn line_count(&self) -> usize {
+        self.lines.len()
     }
 }
 
@@ -80,19 +84,23 @@ impl Texts {
         }
         self.lines += facts.lines.len();
         facts.lines.shrink_to_fit();
-        self.of.insert((place, item.hash), facts);
+        self.of.insert((place.id(), item.hash), facts);
     }
 
-    /// Returns these without the names in listings.
+    /// Returns these without names.
     #[must_use]
     pub fn without_names(mut self) -> Texts {
-        self.of.values_mut().for_each(|facts| facts.names.clear());
+        for facts in self.of.values_mut() {
+            facts.names.clear();
+            facts.listed.clear();
+            facts.used.clear();
+        }
         self
     }
 
     /// Returns the facts about the text of an item; `None`: it was not read.
     pub fn of(&self, item: &Item) -> Option<&TextFacts> {
-        self.of.get(&(item.place, item.hash))
+        self.of.get(&(item.place.id(), item.hash))
     }
 
     /// Returns, for each item, the share of its lines that the context held when it came; `None`: it has no line that
@@ -114,71 +122,48 @@ impl Texts {
     }
 }
 
-/// Returns a line without the number that an agent puts before it, and without white space around it.
-fn without_number(line: &str) -> &str {
-    let line = line.trim();
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.strip_prefix(['→', '\t']) {
-        Some(content) if rest.len() < line.len() => content.trim(),
-        _ => line,
+/// Measures texts as another measure does, and takes the facts about them.
+pub struct TextReader<'m> {
+    sizes: &'m dyn Measure,
+    texts: RefCell<Texts>,
+}
+
+impl<'m> TextReader<'m> {
+    /// Returns a reader that has seen nothing yet.
+    pub fn new(sizes: &'m dyn Measure) -> TextReader<'m> {
+        TextReader {
+            sizes,
+            texts: RefCell::default(),
+        }
+    }
+
+    /// Returns the facts about the texts that were read.
+    pub fn into_texts(self) -> Texts {
+        self.texts.into_inner()
     }
 }
 
-/// Returns what a line says of a text that was cut; `None`: it says nothing of that.
-fn cut(line: &str) -> Option<CutText> {
-    const SIGNS: [&str; 8] = [
-        "truncated…",
-        "truncated ...",
-        "truncated] ...",
-        "[Output truncated",
-        "Output too large",
-        "original token count: ",
-        "Total output lines: ",
-        "(Results are truncated",
-    ];
-    if line.len() > LONGEST_NOTE || !SIGNS.iter().any(|sign| line.contains(sign)) {
-        return None;
+impl Measure for TextReader<'_> {
+    fn text(&self, text: &str) -> Size {
+        self.sizes.text(text)
     }
-    let words = line.split(|c: char| c.is_whitespace() || "[]()…".contains(c));
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let unit = |word: &str| match word.trim_end_matches([',', '.', ':']) {
-        "token" | "tokens" => Some("tokens"),
-        "char" | "chars" | "characters" => Some("characters"),
-        "line" | "lines" => Some("lines"),
-        _ => None,
-    };
-    let number = |word: &str| {
-        word.replace(',', "")
-            .trim_end_matches('.')
-            .parse::<u64>()
-            .ok()
-    };
-    let after = words
-        .windows(2)
-        .find_map(|pair| Some((number(pair[0])?, unit(pair[1])?)));
-    // "original token count: 5021", "Total output lines: 99".
-    let before = || {
-        let number = number(words.last()?)?;
-        Some((number, words.iter().rev().find_map(|word| unit(word))?))
-    };
-    Some(CutText {
-        stated: after.or_else(before),
-    })
-}
 
-/// Returns the name that a line of a listing begins with: `- name: what it does`, or a line that is one word.
-fn listed(line: &str) -> Option<&str> {
-    let line = line.trim();
-    let name = match line.strip_prefix("- ") {
-        Some(entry) => entry.split_once(": ").map_or(entry, |(name, _)| name),
-        None => line,
-    };
-    let name = name.trim_matches(['*', '`']);
-    let is_name = !name.is_empty()
-        && name.len() <= LONGEST_NAME
-        && !name.contains(char::is_whitespace)
-        && !name.starts_with(['<', '#', '[', '{']);
-    is_name.then_some(name)
+    fn call_id(&self, id: &str) -> u16 {
+        self.sizes.call_id(id)
+    }
+
+    fn prepare(&self, event: &mut Event) {
+        self.sizes.prepare(event);
+    }
+
+    fn takes_texts(&self) -> bool {
+        true
+    }
+
+    fn item(&self, conversation: Conversation, place: Place, item: &NewItem, text: &str) {
+        self.sizes.item(conversation, place, item, text);
+        self.texts.borrow_mut().add(place, item, text);
+    }
 }
 
 #[cfg(test)]

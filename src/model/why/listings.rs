@@ -76,40 +76,39 @@ fn add_list(
 ) {
     let Some(kind) = list_kind(item) else { return };
     let (tokens, _) = of.session.tokens(ix);
-    of.texts.with(item, |text| {
-        let bytes = text
-            .listed
-            .iter()
-            .map(|(_, bytes)| *bytes)
-            .sum::<usize>()
-            .max(1);
-        for (name, part) in &text.listed {
-            let share = u128::from(tokens) * *part as u128 / bytes as u128;
-            let share = u64::try_from(share).unwrap_or(tokens);
-            let (carried, usd) = (of.carried.tokens(ix, share), of.carried.usd(ix, share));
-            let known = listed.entry((kind, name.clone()));
-            let known = known.or_insert_with(|| ListedName {
-                kind,
-                name: name.clone(),
-                carried: 0,
-                usd: Some(0.0),
-                item: ix,
-            });
-            known.carried = known.carried.saturating_add(carried);
-            known.usd = known.usd.zip(usd).map(|(sum, usd)| sum + usd);
-        }
-    });
+    let Some(text) = of.texts.of(item) else {
+        return;
+    };
+    let bytes = text.listed.iter().map(|(_, bytes)| *bytes);
+    let bytes = bytes.sum::<usize>().max(1);
+    for (name, part) in &text.listed {
+        let share = u128::from(tokens) * *part as u128 / bytes as u128;
+        let share = u64::try_from(share).unwrap_or(tokens);
+        let (carried, usd) = (of.carried.tokens(ix, share), of.carried.usd(ix, share));
+        let known = listed.entry((kind, name.clone()));
+        let known = known.or_insert_with(|| ListedName {
+            kind,
+            name: name.clone(),
+            carried: 0,
+            usd: Some(0.0),
+            item: ix,
+        });
+        known.carried = known.carried.saturating_add(carried);
+        known.usd = known.usd.zip(usd).map(|(sum, usd)| sum + usd);
+    }
 }
 
 fn add_used(of: &Inputs<'_>, item: &Item, used: &mut BTreeSet<Box<str>>) {
     let tool = item.tool.as_deref();
     used.extend(tool.and_then(server_of).map(plain));
-    let names = of.texts.with(item, |text| {
-        used.extend(text.used.iter().map(|name| plain(name)));
-        text.used.len()
-    });
+    let text = of.texts.of(item);
+    let names = text.map(|text| text.used.iter().map(|name| plain(name)));
+    used.extend(names.into_iter().flatten());
     // An agent without a name is the general one.
-    if item.kind == Kind::ToolCall && matches!(tool, Some("Task" | "Agent")) && names == Some(0) {
+    if item.kind == Kind::ToolCall
+        && matches!(tool, Some("Task" | "Agent"))
+        && text.is_some_and(|text| text.used.is_empty())
+    {
         used.insert(plain("general-purpose"));
     }
 }

@@ -12,7 +12,7 @@ const LEAST_TOKENS: u64 = 2_000;
 /// The least share of all prompts that a result carried.
 const LEAST_SHARE: f64 = 0.003;
 /// A longer line is not text that is read, in characters.
-const LONG_LINE: usize = 1_500;
+const LONG_LINE: u32 = 1_500;
 
 pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
     let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
@@ -25,8 +25,8 @@ pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
             && of.is_share(of.carried.tokens(ix, tokens), LEAST_SHARE)
             && of
                 .texts
-                .with(item, |text| text.is_cut || text.longest_line >= LONG_LINE)
-                .unwrap_or(false);
+                .of(item)
+                .is_some_and(|text| text.cut.is_some() || text.longest_line >= LONG_LINE);
         if is_large {
             let group = groups.entry(tool);
             let group = group.or_insert_with(|| Group::new(FindingKind::Oversized, tool));

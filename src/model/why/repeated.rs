@@ -1,9 +1,9 @@
 //! Results with lines that the context has already: a file that is read again whole after a change of one line.
 
 use super::{Finding, FindingKind, Group, Inputs};
-use crate::history::{Item, ItemIx};
+use crate::history::Item;
 use crate::{Kind, Role};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Smaller results are none, in tokens.
 const LEAST_TOKENS: u64 = 500;
@@ -14,8 +14,16 @@ const LEAST_LINES: usize = 5;
 
 pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
     let mut groups: BTreeMap<&str, (Group, usize)> = BTreeMap::new();
-    for (ix, share) in overlaps(of) {
-        let item = &of.session.items()[ix];
+    let overlaps = of.texts.overlaps(of.session);
+    for (ix, item) in of.session.items().iter().enumerate() {
+        let has_lines = |item| {
+            of.texts
+                .of(item)
+                .is_some_and(|text| text.line_count() >= LEAST_LINES)
+        };
+        let Some(share) = overlaps[ix].filter(|_| is_read(item) && has_lines(item)) else {
+            continue;
+        };
         let (tokens, _) = of.session.tokens(ix);
         if share < LEAST_SHARE || tokens < LEAST_TOKENS {
             continue;
@@ -33,32 +41,6 @@ pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the results of tools, each with the share of its lines that an item before it has which was in the context
-/// with it.
-fn overlaps(of: &Inputs<'_>) -> Vec<(ItemIx, f64)> {
-    let items = of.session.items();
-    // The newest item with each line.
-    let mut newest: HashMap<u64, ItemIx> = HashMap::new();
-    let mut all = Vec::new();
-    for (ix, item) in items.iter().enumerate() {
-        let looked = of.texts.with(item, |text| {
-            let known = text.lines.iter().filter(|line| {
-                let before = newest.get(line).map(|before| &items[*before]);
-                before.is_some_and(|before| is_with(before, item))
-            });
-            let share = known.count() as f64 / text.lines.len().max(1) as f64;
-            text.lines.iter().for_each(|line| {
-                newest.insert(*line, ix);
-            });
-            (text.lines.len() >= LEAST_LINES).then_some(share)
-        });
-        if let Some(share) = looked.flatten().filter(|_| is_read(item)) {
-            all.push((ix, share));
-        }
-    }
-    all
-}
-
 /// Returns true if an item is the result of a call that reads something. A client that puts in a file again was not asked
 /// to, and the result of an edit is no reading.
 fn is_read(item: &Item) -> bool {
@@ -72,11 +54,4 @@ fn is_read(item: &Item) -> bool {
         .any(|word| tool.contains(word));
     let is_edit = is_edit || tool == "write";
     item.role == Role::Tool && item.kind == Kind::ToolResult && item.call.is_some() && !is_edit
-}
-
-/// Returns true if an earlier item was in the first prompt that held a later one. Two items that came together count
-/// too, since the second could have been left out.
-fn is_with(before: &Item, item: &Item) -> bool {
-    item.entered()
-        .is_some_and(|entered| before.held_by(entered))
 }

@@ -1,21 +1,19 @@
-use super::texts::Texts;
 use super::*;
-use crate::event::{ByLength, Conversation, Key, Measure, NewItem};
+use crate::cost::texts::TextFacts;
+use crate::event::{Key, NewItem};
 use crate::testing::{Log, new_item};
 use crate::{Kind, Role};
 
-static SIZES: ByLength = ByLength;
-
 /// The texts that were seen of a log whose items have these texts.
-fn seen(log: &Log, text: impl Fn(ItemIx) -> String) -> Texts<'static> {
-    let texts = Texts::new(&SIZES);
+fn seen(log: &Log, text: impl Fn(ItemIx) -> String) -> Texts {
+    let mut texts = Texts::default();
     for (ix, item) in log.session.items().iter().enumerate() {
-        texts.item(Conversation::Main, item.place, &item.logged, &text(ix));
+        texts.add(item.place, &item.logged, &text(ix));
     }
     texts
 }
 
-fn found(log: &Log, texts: &Texts<'_>, kind: FindingKind) -> Vec<(String, u64)> {
+fn found(log: &Log, texts: &Texts, kind: FindingKind) -> Vec<(String, u64)> {
     let found = SessionFindings::of(&log.session, texts)
         .findings
         .into_iter();
@@ -121,12 +119,8 @@ fn five_polls_of_one_job_are_polling_and_input_is_none() {
 fn explanations_in_a_list_of_files_are_no_names() {
     let list = "<skills>\n## Plugins\n- alpha: reads (file: a/SKILL.md)\n  more\n- beta: writes (file: b/SKILL.md)\n\
                 ### How to use them\n- Discovery: the list above\n- Rules: none\n";
-    let item = new_item(Role::Container, Kind::ToolList, 100);
-    let texts = Texts::new(&SIZES);
-    let log = Log::new().node("list", vec![item.clone()]);
-    let listed = &log.session.items()[0];
-    texts.item(Conversation::Main, listed.place, &item, list);
-    let names = texts.with(listed, |text| text.listed.clone()).unwrap();
+    let listed = |text| TextFacts::of(Role::Container, Kind::ToolList, text).listed;
+    let names = listed(list);
     let names: Vec<(&str, usize)> = names
         .iter()
         .map(|(name, bytes)| (&**name, *bytes))
@@ -134,9 +128,9 @@ fn explanations_in_a_list_of_files_are_no_names() {
     assert_eq!(names, [("alpha", 41), ("beta", 34)]);
     let alone =
         "# Using skills\n### How to use skills\n- Discovery: see above\n- Relevance: none\n";
-    assert_eq!(super::texts::listed(alone), []);
+    assert_eq!(listed(alone), []);
     let parts = "## Plugins\nBundles.\n### Available plugins\n- `box`: packs\n";
-    assert_eq!(super::texts::listed(parts), []);
+    assert_eq!(listed(parts), []);
 }
 
 /// A session that lists four skills, and has a call with these arguments.

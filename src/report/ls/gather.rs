@@ -11,10 +11,10 @@ use ingest::index::{Index, IndexEntries, LogKey, Part, restore, value};
 use ingest::log::LogFile;
 use ingest::log::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
 use ingest::log::reader::{read_once, tail_only};
+use model::cost::texts::TextReader;
 use model::event::{ByLength, Conversation, Meta};
 use model::session::Session;
 use model::why::SessionFindings;
-use model::why::texts::Texts;
 use model::window::{Overrides, Rules};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -228,8 +228,9 @@ impl EarlierResults {
         if let Some(kept) = kept {
             return Ok(kept);
         }
-        let texts = Texts::new(&ByLength);
-        let mut sessions = read_once(log, &texts, how.rules)?;
+        let reader = TextReader::new(&ByLength);
+        let mut sessions = read_once(log, &reader, how.rules)?;
+        let texts = reader.into_texts();
         for (_, session) in &mut sessions {
             session.set_overrides(Arc::clone(overrides));
         }

@@ -1,7 +1,7 @@
 //! Findings of the same kind about the same thing, in all sessions of an agent.
 
 use model::lists::sessions::{SessionKey, Sessions};
-use model::why::{Finding, FindingDetail, FindingKind, Listings, SessionFindings};
+use model::why::{Finding, FindingDetail, FindingKind, Listings, SessionFindings, by_cost};
 use std::collections::{BTreeMap, HashMap};
 
 /// A finding over several sessions.
@@ -60,17 +60,8 @@ pub(super) fn lines(
             ..Line::new(agent, key, finding)
         }));
     }
-    lines.sort_by(|a, b| {
-        let rank = |line: &Line| rank(&line.finding);
-        let ((usd, tokens), (other_usd, other)) = (rank(b), rank(a));
-        usd.total_cmp(&other_usd).then(tokens.cmp(&other))
-    });
+    lines.sort_by(|a, b| by_cost(&a.finding, &b.finding));
     lines
-}
-
-/// Returns the dollars and the tokens by which findings are ordered. Those without a price come last.
-fn rank(finding: &Finding) -> (f64, u64) {
-    (finding.usd.unwrap_or(-1.0), finding.tokens)
 }
 
 impl Line {
@@ -80,7 +71,7 @@ impl Line {
             folder: None,
             sessions: 1,
             open: key,
-            most: rank(&finding),
+            most: finding.rank(),
             finding,
         }
     }
@@ -102,8 +93,8 @@ impl Line {
             sum.compactions_were = sum.compactions_were.saturating_add(of.compactions_were);
             sum.compactions = sum.compactions.saturating_add(of.compactions);
         }
-        if rank(of) > self.most {
-            (self.open, self.most) = (key, rank(of));
+        if of.rank() > self.most {
+            (self.open, self.most) = (key, of.rank());
             sum.places.clone_from(&of.places);
         }
     }
