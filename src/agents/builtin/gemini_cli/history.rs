@@ -6,7 +6,7 @@
 
 use super::parts::Bit;
 use model::event::Key;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// The identity of a part, by which it is found again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub(super) enum Change {
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
     pub(super) slots: Vec<Slot>,
-    messages: HashSet<Key>,
+    /// The slots of each message. The first one stays when its part is gone: it is the place of the message.
+    messages: HashMap<Key, BTreeSet<usize>>,
     /// Results that so far only the message of their call has, by the call.
     unclaimed: HashMap<u64, usize>,
     /// The nodes made so far.
@@ -95,7 +96,7 @@ impl History {
 
     /// Returns true if this message was read.
     pub(super) fn has(&self, message: Key) -> bool {
-        self.messages.contains(&message)
+        self.messages.contains_key(&message)
     }
 
     /// Returns true if one of its parts has this node.
@@ -132,8 +133,9 @@ impl History {
     /// Adds a part. Returns its index.
     pub(super) fn add(&mut self, slot: Slot) -> usize {
         let ix = self.slots.len();
-        self.messages.extend(slot.message);
-        self.messages.extend(slot.beside);
+        for message in slot.message.into_iter().chain(slot.beside) {
+            self.messages.entry(message).or_default().insert(ix);
+        }
         if let (Print::Result { call, .. }, Some(_), None) =
             (&slot.print, slot.beside, slot.message)
         {
@@ -148,20 +150,29 @@ impl History {
     pub(super) fn claim(&mut self, call: u64, by: Option<Key>) -> Option<usize> {
         let ix = self.unclaimed.remove(&call)?;
         self.slots[ix].message = by;
-        self.messages.extend(by);
+        if let Some(message) = by {
+            self.messages.entry(message).or_default().insert(ix);
+        }
         Some(ix)
+    }
+
+    /// Takes a part out of its message. Its node stays, so that it can be emptied.
+    pub(super) fn take_out(&mut self, ix: usize) {
+        let slot = &mut self.slots[ix];
+        slot.print = Print::Notice;
+        for message in slot.message.iter().chain(&slot.beside) {
+            if let Some(of) = self.messages.get_mut(message)
+                && of.first() != Some(&ix)
+            {
+                of.remove(&ix);
+            }
+        }
     }
 
     /// Returns the parts of a message that is written again, from its first to its last.
     pub(super) fn of_message(&self, message: Key) -> Vec<usize> {
-        if !self.has(message) {
-            return Vec::new();
-        }
-        let is_of = |slot: &Slot| slot.message == Some(message) || slot.beside == Some(message);
-        let all = self.slots.iter().enumerate();
-        all.filter(|(_, slot)| is_of(slot))
-            .map(|(ix, _)| ix)
-            .collect()
+        let of = self.messages.get(&message);
+        of.into_iter().flatten().copied().collect()
     }
 
     /// Takes away a message and all after it; everything, where it is unknown.

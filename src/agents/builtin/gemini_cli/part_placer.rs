@@ -34,7 +34,7 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
             if matches!(self.history.slots[slot].print, Print::Empty | Print::Notice) {
                 continue;
             }
-            self.history.slots[slot].print = Print::Notice;
+            self.history.take_out(slot);
             steps.push(Step {
                 slot,
                 bits: Vec::new(),
