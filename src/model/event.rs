@@ -23,7 +23,7 @@ use jiff::Timestamp;
 pub use place::Place;
 pub use plan::{PlanLimit, PlanLimits};
 pub use preview::{ELIDED, PREVIEW_BYTES, is_unsafe_to_show, split_elided};
-pub use reset::{Cause, CauseSource, Reset, RetainedItems};
+pub use reset::{Cause, CauseSource, MOST_KEPT, Reset, RetainedItems};
 use serde::{Deserialize, Serialize};
 pub use sink::{EventSink, ItemBuilder};
 pub use size::{ByLength, Measure, Size, Unmeasured, count};

@@ -121,6 +121,11 @@ impl CauseSource {
     }
 }
 
+/// The most nodes that all resets of a log keep together: beyond them, no reset keeps any. A hundred compactions that
+/// keep ten thousand records each are more than any conversation has. The context is counted at each reset, so a log in
+/// which each of thousands keeps all others would be read in the square of the time.
+pub const MOST_KEPT: usize = 1_000_000;
+
 /// The items that a reset leaves in the context.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum RetainedItems {

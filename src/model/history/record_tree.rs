@@ -12,16 +12,11 @@
 mod tests;
 mod walk;
 
-use crate::event::{Key, Parent, Part, RetainedItems};
+use crate::event::{Key, MOST_KEPT, Parent, Part, RetainedItems};
 use crate::history::{ItemIx, NodeIx, narrow};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use walk::WalkResult;
-
-/// Once all resets of a log have kept so many nodes together, no other keeps any. A hundred compactions that keep ten
-/// thousand records each are more than any conversation has. The context is counted at each reset, so a log in which
-/// each of thousands keeps all others would be read in the square of the time.
-const MOST_KEPT: usize = 1_000_000;
 
 /// The effect of a change of the live branch.
 #[derive(Debug, Default)]

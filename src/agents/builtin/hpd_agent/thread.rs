@@ -5,8 +5,8 @@ use super::wire::{Content, Message, Operation, Record, Usage as Numbers};
 use decode::image;
 use decode::lenient::{self, Raw, Text, full_length};
 use model::event::{
-    BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset,
-    RetainedItems, Usage,
+    BilledUsage, Cause, Event, EventSink, ItemBuilder, Key, MOST_KEPT, Meta, NewItem, Node, Part,
+    Reset, RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -78,6 +78,8 @@ pub(super) struct Thread {
     /// True if this turn has a message of the user.
     in_turn: bool,
     nodes: u64,
+    /// The nodes that all compactions kept together.
+    kept: usize,
     /// The current event, whichever file it is in.
     event: Key,
 }
@@ -97,6 +99,7 @@ impl Thread {
             operations: HashMap::new(),
             in_turn: false,
             nodes: 0,
+            kept: 0,
             event,
         }
     }
@@ -427,12 +430,12 @@ impl Thread {
     fn compaction(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
         let gone = record.compacted_message_ids.iter().filter_map(Text::key);
         let gone: HashSet<Key> = gone.collect();
-        let kept = self
-            .messages
-            .iter()
-            .filter(|(message, _)| !gone.contains(message));
-        let kept = kept.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
         self.messages.retain(|message, _| !gone.contains(message));
+        if self.kept >= MOST_KEPT {
+            self.messages.clear();
+        }
+        let kept: Vec<Key> = self.messages.values().flatten().copied().collect();
+        self.kept += kept.len();
         let cause = if self.in_turn {
             Cause::Automatic
         } else {
