@@ -71,7 +71,10 @@ impl Attribution {
         match event {
             Event::Node(node) => node.part == Part::Output && node.request == newest,
             Event::Usage(usage) => Some(usage.request) == newest,
-            Event::Skipped(_)
+            // Another model may have another tokenizer.
+            Event::Meta(meta) => meta.model.is_none(),
+            Event::PlanLimits(_)
+            | Event::Skipped(_)
             | Event::Unknown(_)
             | Event::Lost(_)
             | Event::UnreadableUsage
