@@ -97,7 +97,7 @@
 //! | windows and triggers | [`model::window`], [`model::due::triggers`] |
 //! | forecasts, and how good they were | [`model::outlook::forecast`], [`report::audit`] |
 //! | the session as of any record | [`model::session::replay`] |
-//! | tokens that are sent again with each request, by item, tool and sub-agent | [`model::cost::carried`], [`model::cost::tools`], [`model::cost::repeats`], [`model::lists::children`] |
+//! | tokens that are sent again with each request, by item, tool and sub-agent | [`model::cost::carried`], [`model::cost::tools`], [`model::lists::children`] |
 //! | other policies, windows and triggers | [`model::outlook::whatif`] |
 //! | what took the tokens and the money, and what to change | [`model::why`], [`report::why`]; in words [`render::finding`] |
 //! | all sessions, as lists show them | [`model::lists::sessions`] |

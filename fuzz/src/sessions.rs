@@ -5,7 +5,6 @@ use ctxgauge::decode::damage;
 use ctxgauge::formats::{Decoder, Format};
 use ctxgauge::ingest::store::document::decode;
 use ctxgauge::model::cost::carried::CarriedCost;
-use ctxgauge::model::cost::repeats::repeats;
 use ctxgauge::model::cost::tools::tools;
 use ctxgauge::model::event::{ByLength, Conversation, Entry, EventSink, Place};
 use ctxgauge::model::outlook::forecast::{backtest, forecast};
@@ -82,7 +81,6 @@ fn holds(session: &Session) {
     // What only must not fail.
     let requests = session.requests().len();
     let _ = CarriedCost::by(session, requests);
-    let _ = repeats(session, session.in_context());
     let _ = tools(session, session.in_context(), requests);
     let _ = what_if(session, requests);
     let _ = forecast(session, None);

@@ -49,9 +49,6 @@ pub struct Check {
     /// The most compactions.
     #[arg(long, value_name = "N", group = "bounds")]
     pub max_compactions: Option<u64>,
-    /// The most tokens of content that the context has already: 30k.
-    #[arg(long, value_name = "TOKENS", group = "bounds")]
-    pub max_repeated: Option<Tokens>,
     /// Compare the largest context and all items that there were, not what is in the context now.
     #[arg(long)]
     pub ever: bool,
@@ -107,7 +104,6 @@ impl Check {
             requests_left: self.min_requests_left,
             minutes_left: self.min_minutes_left,
             compactions: self.max_compactions,
-            repeated: self.max_repeated.map(|tokens| tokens.0),
             moment: if self.ever {
                 BoundScope::Ever
             } else {

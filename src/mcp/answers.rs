@@ -4,7 +4,6 @@ use super::logs::SessionMatch;
 use super::tools::{Largest, Part, Question, Texts};
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;
-use model::cost::repeats::repeats;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;
 use model::lists::text::{PAGE_BYTES, TextRequest};
@@ -88,7 +87,6 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let session = of.session;
     let requests = session.requests().len();
     let carried = CarriedCost::by(session, requests);
-    let repeated = repeats(session, session.in_context());
     let is_asked_for = |ix: ItemIx| {
         let item = &session.items()[ix];
         let tool = item.tool.as_deref();
@@ -114,7 +112,7 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
         Texts::Off => (Names::Hidden, Calls::default()),
     };
     let item = |ix: ItemIx| {
-        let mut part = parts::item(session, &carried, &repeated, ix);
+        let mut part = parts::item(session, &carried, ix);
         if which.texts == Texts::On {
             part.insert("call".into(), calls.arguments_at(session, ix).into());
         }

@@ -111,8 +111,7 @@ pub fn definitions(texts: Texts) -> Vec<Tool> {
         ),
         tool(
             "largest_items",
-            "The largest items of your context: id, line in the log, tokens, carried (tokens × requests), repeats \
-             (the id of the same content).",
+            "The largest items of your context: id, line in the log, tokens, carried (tokens × requests).",
             json!({
                 "n": integer(),
                 "role": {"type": "string", "enum": Role::ALL.map(Role::name)},
@@ -122,7 +121,7 @@ pub fn definitions(texts: Texts) -> Vec<Tool> {
             json!({
                 "session": object(),
                 "items": list(some(json!({
-                    "id": integer(), "tokens": integer(), "carried": integer(), "repeats": integer(),
+                    "id": integer(), "tokens": integer(), "carried": integer(),
                 }))),
                 "total": numbers(),
             }),

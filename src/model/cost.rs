@@ -5,7 +5,6 @@ pub mod calls;
 pub mod carried;
 pub mod clearing;
 pub mod counts;
-pub mod repeats;
 pub mod spending;
 pub mod texts;
 pub mod tools;

@@ -1,7 +1,6 @@
 //! The bounds that a user sets for sessions, and which of them a session has passed: by how much, and since when.
 
 use crate::LeaveReason;
-use crate::cost::repeats::repeats;
 use crate::due::triggers;
 use crate::history::{ItemIx, SizedItem};
 use crate::outlook::forecast::{Forecast, NoForecast};
@@ -36,8 +35,6 @@ pub struct Bounds {
     pub minutes_left: Option<u64>,
     /// The most compactions.
     pub compactions: Option<u64>,
-    /// The most tokens whose content the context has already.
-    pub repeated: Option<u64>,
     /// The states of the session that are compared with the bounds.
     pub moment: BoundScope,
 }
@@ -60,8 +57,6 @@ pub enum BoundedQuantity {
     MinutesLeft,
     /// The number of compactions.
     Compactions,
-    /// The tokens of content that the context has already.
-    Repeated,
 }
 
 impl BoundedQuantity {
@@ -128,7 +123,6 @@ pub fn passed(
         bounds
             .compactions
             .and_then(|most| compactions(session, most)),
-        bounds.repeated.and_then(|most| repeated(session, most)),
     ];
     found.into_iter().flatten().collect()
 }
@@ -250,26 +244,6 @@ fn compactions(session: &Session, most: u64) -> Option<Violation> {
     let first = all.get(usize::try_from(most).ok()?)?;
     let what = BoundedQuantity::Compactions;
     Some(Violation::new(what, most as f64, all.len() as f64, *first))
-}
-
-fn repeated(session: &Session, most: u64) -> Option<Violation> {
-    let repeats = repeats(session, session.in_context());
-    if repeats.wasted <= most {
-        return None;
-    }
-    let mut sum = 0_u64;
-    let first = repeats.of.keys().find(|ix| {
-        sum = sum.saturating_add(session.tokens(**ix).0);
-        sum > most
-    });
-    let since = first.and_then(|ix| session.items()[*ix].at);
-    let what = BoundedQuantity::Repeated;
-    Some(Violation::new(
-        what,
-        most as f64,
-        repeats.wasted as f64,
-        since,
-    ))
 }
 
 #[cfg(test)]

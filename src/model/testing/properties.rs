@@ -1,7 +1,6 @@
 //! Tests properties that must hold of a session for any input.
 
 use crate::cost::carried::CarriedCost;
-use crate::cost::repeats::repeats;
 use crate::cost::tools::tools;
 use crate::event::{
     Cause, Conversation, Entry, Event, ItemKey, Key, Meta, NewItem, Node, Parent, Part, Place,
@@ -369,11 +368,6 @@ proptest! {
         for event in events {
             session.apply(entry(event));
         }
-        let used = session.context().used;
-        let repeats = repeats(&session, session.in_context());
-        prop_assert!(repeats.wasted <= used);
-        prop_assert!(repeats.of.iter().all(|(later, first)| first < later));
-
         let all = session.requests().len();
         let tool_role = session.context().role(Role::Tool).tokens;
         let now: u64 = tools(&session, session.in_context(), all).iter().map(|t| t.in_context).sum();
@@ -423,7 +417,6 @@ proptest! {
         let context: Vec<_> = session.in_context().collect();
         let tools = tools(&session, context.iter().copied(), all);
         prop_assert!(tools.iter().all(|tool| tool.in_context <= tool.tokens));
-        repeats(&session, context);
         let rows = what_if(&session, all);
         what_if_without(&session, all, &(0..session.items().len()).step_by(2).collect());
         let real = session.requests().iter().map(|r| r.prompt).max().unwrap_or(0);

@@ -78,7 +78,6 @@ fn value(passed: &Violation, item: Option<&(u64, String)>) -> String {
             let (line, label) = item.map_or((0, ""), |(line, label)| (*line, label));
             of_size(format!("{label} at line {line}, size"))
         }
-        BoundedQuantity::Repeated => of_size("repeated content of".to_owned()),
         BoundedQuantity::RequestsLeft => {
             of_count("request", " left before the compaction", "fewer")
         }

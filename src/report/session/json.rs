@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use model::cost::calls::Calls as CallNames;
 use model::cost::carried::CarriedCost;
 use model::cost::clearing::{Clearing, clearings};
-use model::cost::repeats::{Repeats, repeats};
 use model::cost::tools::{Server, Tool, servers, tools};
 use model::due::prompt_cache::{MissReason, NextPrompt, Prompt, PromptCache};
 use model::due::rebuilds::{Rebuild, rebuilds};
@@ -73,7 +72,6 @@ part! { Report<'a>(
     recurring: Vec<RecurringJson> = session.recurring().map(RecurringJson::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     jumps: Vec<JumpPart> = jump_parts(session),
-    repeats: RepeatsPart = RepeatsPart::new(repeats(session, session.in_context())),
     what_if: Vec<WhatIfPart> = what_if(session, session.requests().len())
         .into_iter()
         .map(WhatIfPart::new)
@@ -462,18 +460,6 @@ part! { JumpItem(session: &Session, calls: &CallNames, part: &JumpedPart) {
     tokens: u64 = part.tokens,
     source: Source = part.source,
     name: String = part_name(session, calls, part),
-}}
-
-part! { RepeatsPart(repeats: Repeats) {
-    items: usize = repeats.items(),
-    wasted: u64 = repeats.wasted,
-    of: Vec<RepeatPart> = repeats.of.iter().map(|(id, first)| RepeatPart::new(*id, *first)).collect(),
-}}
-
-// An item with the content of an earlier one.
-part! { RepeatPart(item: usize, earlier: usize) {
-    id: usize = item,
-    first: usize = earlier,
 }}
 
 part! { WhatIfPart(row: WhatIf) {

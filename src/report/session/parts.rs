@@ -9,7 +9,6 @@ use crate::output::json::line;
 use jiff::Timestamp;
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;
-use model::cost::repeats::Repeats;
 use model::due::triggers::NextTrigger;
 use model::lists::gauge::SessionGauge;
 use model::outlook::compaction::compactions;
@@ -66,21 +65,14 @@ pub fn past(session: &Session, most: usize) -> Vec<Map<String, Value>> {
         .collect()
 }
 
-/// Returns an item as in `messages` of a report, without its preview, and with `repeats`: the first item with the same
-/// content.
-pub fn item(
-    session: &Session,
-    carried: &CarriedCost<'_>,
-    repeats: &Repeats,
-    ix: ItemIx,
-) -> Map<String, Value> {
+/// Returns an item as in `messages` of a report, without its preview.
+pub fn item(session: &Session, carried: &CarriedCost<'_>, ix: ItemIx) -> Map<String, Value> {
     let (tokens, source) = session.tokens(ix);
     let mut part = object(&ItemPart::new(session.items(), (ix, tokens, source)));
     let item = &session.items()[ix];
     part.insert("kind".into(), item.kind.name().into());
     part.insert("entered".into(), item.entered().into());
     part.insert("carried".into(), carried.tokens(ix, tokens).into());
-    part.insert("repeats".into(), repeats.of.get(&ix).copied().into());
     part
 }
 

@@ -50,8 +50,6 @@ pub enum Fact {
     Left,
     /// The item is oversized.
     Oversized,
-    /// The item repeats another one.
-    Again,
     /// The item is marked.
     Marked,
 }
@@ -121,7 +119,6 @@ pub static ITEMS: Vocabulary = Vocabulary {
         ("out", Fact::Left),
         ("left", Fact::Left),
         ("oversized", Fact::Oversized),
-        ("again", Fact::Again),
         ("marked", Fact::Marked),
         ("estimated", Fact::Estimated),
     ],

@@ -53,8 +53,6 @@ pub enum Sign {
     Marked,
     /// The mark of an oversized item.
     Oversized,
-    /// The mark of a repeated item.
-    Repeated,
     /// The mark of a session whose agent works.
     Works,
     /// The mark of a session that waits for the user.
@@ -79,7 +77,6 @@ impl Sign {
             Sign::Jump => (piece("↑", Tone::Chart), "largest growths"),
             Sign::Marked => (piece("◆", Tone::Marked), "marked"),
             Sign::Oversized => (piece("!", Tone::Oversized), "oversized"),
-            Sign::Repeated => (piece("×", Tone::Oversized), "repeated"),
             Sign::Works => (piece("●", Tone::Live), "works"),
             Sign::Waits => (quiet("○"), "waits for you"),
             Sign::Written => (piece("·", Tone::Live), "log written lately"),

@@ -63,7 +63,6 @@ pub(super) struct Facts<'a> {
     pub(super) source: Source,
     pub(super) in_context: bool,
     pub(super) oversized: bool,
-    pub(super) repeated: bool,
     pub(super) marked: bool,
 }
 
@@ -101,7 +100,6 @@ impl Facts<'_> {
             Fact::InContext => self.in_context,
             Fact::Left => !self.in_context,
             Fact::Oversized => self.oversized,
-            Fact::Again => self.repeated,
             Fact::Marked => self.marked,
             Fact::Estimated => self.source == Source::Estimated,
             Fact::Live | Fact::Needs | Fact::Near | Fact::Compacted => true,

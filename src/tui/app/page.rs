@@ -6,7 +6,6 @@ use super::tabs::{ITEMS, ListSource, TabList, View};
 use super::timeline::{JumpMark, ResetMark};
 use jiff::Timestamp;
 use model::cost::calls::Calls;
-use model::cost::repeats::{Repeats, repeats};
 use model::due::prompt_cache::CacheState;
 use model::due::rebuilds::rebuilds;
 use model::lists::children::{Child, children};
@@ -52,8 +51,6 @@ pub struct Page {
     pub state: Snapshot,
     /// The forecast at that moment.
     pub forecast: Result<Forecast, NoForecast>,
-    /// The content that was then in the context more than once.
-    pub repeats: Repeats,
     /// Shows whether the provider's cache has the newest prompt. In a replay it was another time.
     pub cache: Cache,
     /// The number of items in the context then that are oversized.
@@ -166,7 +163,6 @@ impl Page {
             agents,
             list: None,
             forecast: Err(NoForecast::NoRequest),
-            repeats: Repeats::default(),
             cache: Cache::Cold,
             oversized: 0,
             marked_items: BTreeSet::new(),
@@ -251,7 +247,6 @@ impl App {
         };
         page.forecast = forecast_at(session, &page.state);
         page.cache = self.cache_of(page.key, moment.is_some());
-        page.repeats = repeats(session, page.state.items.iter().copied());
         let window = page.state.limits.window;
         let is_large = |item: &&SizedItem| self.ui.oversized.is_reached(item.1, window);
         page.oversized = page.state.items.iter().filter(is_large).count();

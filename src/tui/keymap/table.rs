@@ -31,7 +31,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Play, &[Char(' ')], "play or pause the replay", Some("play")),
         bind(Session, A::StepBack, &[Left], "previous request (or record, if the log has no usage)", Some("step")),
         bind(Session, A::StepForward, &[Right], "next request (or record)", Some("step")),
-        bind(Session, A::Filter, &[Char('/')], "filter items: text, role:tool, tool:Bash, source:estimated, >5k, out, oversized, again, marked", Some("filter")),
+        bind(Session, A::Filter, &[Char('/')], "filter items: text, role:tool, tool:Bash, source:estimated, >5k, out, oversized, marked", Some("filter")),
         bind(Session, A::Sort, &[Char('s')], "sort the items by tokens, newest or carried cost", Some("sort")),
         bind(Session, A::Reverse, &[Char('S')], "reverse the sort", None),
         bind(Session, A::Mark, &[Char('m')], "mark the item, to see the size without it", Some("mark")),

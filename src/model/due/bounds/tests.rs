@@ -123,7 +123,7 @@ fn items_are_those_in_the_context_or_all_that_there_were() {
 }
 
 #[test]
-fn few_requests_left_many_compactions_and_repeats() {
+fn few_requests_left_and_many_compactions() {
     let log = growing();
     let left = forecast(&log.session, None).unwrap().requests.rounded()[1];
     let least = |least| Bounds {
@@ -150,17 +150,6 @@ fn few_requests_left_many_compactions_and_repeats() {
         one(&most(1), &log),
         (BoundedQuantity::Compactions, 2.0, Some(10))
     );
-
-    let log = growing()
-        .result("d", "Read", 5_000)
-        .result("e", "Read", 5_000);
-    let repeated = Bounds {
-        repeated: Some(6_000),
-        ..Bounds::default()
-    };
-    let (what, value, line) = one(&repeated, &log);
-    assert_eq!((what, line), (BoundedQuantity::Repeated, Some(9)));
-    assert!(value > 9_000.0, "{value}");
 }
 
 #[test]
@@ -172,7 +161,6 @@ fn an_empty_session_has_passed_nothing() {
         requests_left: Some(1_000_000),
         minutes_left: None,
         compactions: Some(0),
-        repeated: Some(0),
         moment: BoundScope::Ever,
     };
     let log = Log::of("nobody");

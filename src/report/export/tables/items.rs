@@ -5,7 +5,6 @@ use crate::session::json::dollars;
 use anyhow::Result;
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;
-use model::cost::repeats::{Repeats, repeats};
 use model::cost::texts::{CutText, TextFacts};
 use model::cost::tools::server_of;
 use model::event::Key;
@@ -16,7 +15,6 @@ use std::borrow::Cow;
 /// The facts that all rows of a session use.
 struct Common<'a> {
     carried: CarriedCost<'a>,
-    repeats: Repeats,
     calls: Calls,
     requests: usize,
     /// By item.
@@ -37,7 +35,6 @@ pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
     let requests = session.requests().len();
     let common = Common {
         carried: CarriedCost::by(session, requests),
-        repeats: repeats(session, session.in_context()),
         calls: Calls::of(session),
         requests,
         overlaps: of
@@ -110,7 +107,6 @@ table! { (of: &'a SessionRows<'_>, common: &Common<'_>, row: &Row<'a>) {
     prompts: Int = row.item.requests_held(common.requests), "How many prompts held it.";
     carried: Int = common.carried.tokens(row.ix, row.tokens), "Its tokens times those prompts.";
     carried_usd: Float = common.carried.usd(row.ix, row.tokens).map(dollars), "The same at the list price of cached input; empty: not known.";
-    repeats: Int = common.repeats.of.get(&row.ix).copied(), "The earlier item in the context that has the same content.";
     call: Text = row.item.call.map(id), "The call that it is, or is the result of: a hash of its id.";
     cut: Bool = row.text.map(|text| text.cut.is_some()), "Whether the agent says in the result that it cut it.";
     cut_stated: Int = row.stated().map(|(number, _)| number), "The size of the whole result, or of what is missing, where the agent states it.";

@@ -4,7 +4,6 @@ use super::{SessionRows, Take, table};
 use crate::ls::Spending;
 use anyhow::Result;
 use model::Role;
-use model::cost::repeats::{Repeats, repeats};
 use model::session::context::Context;
 use model::window::Limits;
 
@@ -15,14 +14,7 @@ pub(super) fn rows(of: &SessionRows<'_>, take: &mut Take<'_>) -> Result<()> {
     of.responses()
         .iter()
         .for_each(|response| spending.add(response.spending));
-    let repeats = repeats(session, session.in_context());
-    let row = cells(
-        of,
-        &session.context(),
-        &session.limits(),
-        &repeats,
-        &spending,
-    );
+    let row = cells(of, &session.context(), &session.limits(), &spending);
     take(session.started_at, &row)
 }
 
@@ -30,7 +22,6 @@ table! { (
     of: &'a SessionRows<'_>,
     context: &Context,
     limits: &Limits,
-    repeats: &Repeats,
     spending: &Spending,
 ) {
     session: Text = &*of.name, "The session, the same in all tables.";
@@ -64,8 +55,6 @@ table! { (
     requests: Int = of.session.requests().len(), "How many requests of the conversation were reported.";
     turns: Int = u64::from(of.session.turns), "How many user turns were begun.";
     compactions: Int = of.session.compactions(), "How many compactions there were.";
-    repeated_items: Int = repeats.items(), "How many items in the context have the content of an earlier one in it.";
-    repeated_tokens: Int = repeats.wasted, "The tokens of those items.";
     records: Int = of.session.records, "How many records the log has.";
     unreadable: Int = of.session.unreadable, "How many of them could not be read.";
     responses: Int = spending.responses, "How many responses have usage: of the conversation and beside it, with those that a fork repeats.";

@@ -66,7 +66,6 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
             source: *source,
             in_context: *in_context,
             oversized: ui.oversized.is_reached(*tokens, window),
-            repeated: page.repeats.of.contains_key(ix),
             marked: app.is_marked(page.key, item),
         };
         let wanted = ui.listed == ShownItems::All || *in_context || filter.includes_departed();
@@ -142,14 +141,6 @@ impl Row for ListedItem {
             return Pieces::new();
         };
         let mut pieces = Pieces::new();
-        if let Some(first) = view.page.repeats.of.get(&self.ix) {
-            let first = view.session.items().get(*first);
-            let since = first
-                .and_then(|item| item.entered())
-                .map(|request| format!(", unchanged since #{}", request + 1));
-            let again = format!("again{} · ", since.unwrap_or_default());
-            pieces.push(piece(again, Tone::Oversized));
-        }
         pieces.extend(self.why_it_left(item));
         let name = view.page.calls.name(view.session, item);
         // Many results begin with what their call was about.
@@ -205,7 +196,7 @@ impl Row for ListedItem {
     }
 
     fn signs(rows: &[ListedItem], view: &View<'_>) -> Vec<Sign> {
-        let mut signs = vec![Sign::Marked, Sign::Oversized, Sign::Repeated];
+        let mut signs = vec![Sign::Marked, Sign::Oversized];
         signs.retain(|sign| rows.iter().any(|row| row.mark(view) == Some(*sign)));
         signs
     }
@@ -250,7 +241,7 @@ impl ListedItem {
         view.number_from(self.source, number, self.tone(tone))
     }
 
-    /// Returns the sign of a marked, oversized or repeated item.
+    /// Returns the sign of a marked or oversized item.
     fn mark(&self, view: &View<'_>) -> Option<Sign> {
         let item = self.logged(view);
         let window = view.page.state.limits.window;
@@ -258,8 +249,6 @@ impl ListedItem {
             Some(Sign::Marked)
         } else if view.app.ui.oversized.is_reached(self.tokens, window) {
             Some(Sign::Oversized)
-        } else if view.page.repeats.of.contains_key(&self.ix) {
-            Some(Sign::Repeated)
         } else {
             None
         }
