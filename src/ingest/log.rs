@@ -53,7 +53,7 @@ impl LogFile {
     pub(crate) fn usage_of_all(&self, give: &mut OnEntry<'_>) -> io::Result<()> {
         self.store.entries(self, &Unmeasured, &mut |entries| {
             entries
-                .into_iter()
+                .iter()
                 .filter_map(Entry::of_usage)
                 .for_each(&mut *give);
             ControlFlow::Continue(())

@@ -107,9 +107,20 @@ pub struct Entry {
 
 impl Entry {
     /// Returns the entry with its [`Event::of_usage`] in place of the event; `None`: it has none.
-    pub fn of_usage(self) -> Option<Entry> {
+    pub fn of_usage(&self) -> Option<Entry> {
         let event = self.event.of_usage()?;
-        Some(Entry { event, ..self })
+        let Entry {
+            conversation,
+            place,
+            at,
+            ..
+        } = *self;
+        Some(Entry {
+            conversation,
+            place,
+            at,
+            event,
+        })
     }
 }
 
@@ -240,15 +251,18 @@ impl Event {
     /// ([`Event::Node`]), that the context was compacted ([`Event::Reset`]), the model that answers from there on
     /// ([`Event::Meta`]), and that a record could not be read ([`Event::Unreadable`]), which may have held any of
     /// these.
-    pub fn of_usage(self) -> Option<Event> {
+    pub fn of_usage(&self) -> Option<Event> {
         match self {
-            Event::Billed { .. } | Event::OwnCost { .. } | Event::Unreadable(_) => Some(self),
-            Event::Meta(meta) => {
-                let (model, provider) = (meta.model, meta.provider);
-                (model.is_some() || provider.is_some())
-                    .then(|| Event::Meta(Box::new(Meta::of_model_at(model, provider))))
+            Event::Billed { .. } | Event::OwnCost { .. } | Event::Unreadable(_) => {
+                Some(self.clone())
             }
-            Event::Usage(usage) if usage.source.is_known() => Some(Event::Usage(usage)),
+            Event::Meta(meta) => {
+                let (model, provider) = (&meta.model, &meta.provider);
+                (model.is_some() || provider.is_some()).then(|| {
+                    Event::Meta(Box::new(Meta::of_model_at(model.clone(), provider.clone())))
+                })
+            }
+            Event::Usage(usage) if usage.source.is_known() => Some(self.clone()),
             Event::Node(node) if node.part == Part::Output => {
                 let node = Node::output(None, Some(node.request?), Vec::new());
                 Some(Event::Node(Box::new(node)))

@@ -1,10 +1,10 @@
 //! Logs that are read through, for reports.
 
 use crate::bytes::lines::Progress;
-use crate::log::conversations::LogSessions;
+use crate::log::conversations::{Conversations, LogSessions};
 use crate::log::{LogFile, OnEntry, Reading, Recent};
 use model::event::{ByLength, Entry, Measure};
-use model::session::Session;
+use model::session::{Coverage, Session};
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -78,6 +78,26 @@ fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Resul
 /// its texts.
 pub fn each_usage(log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
     log.store.usage(log, give)
+}
+
+/// Reads a log once as [`read_once`] and [`each_usage`] do.
+pub fn read_with_usage(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+    give: &mut OnEntry<'_>,
+) -> io::Result<LogSessions> {
+    let mut conversations = Conversations::new(&log.facts, rules, Coverage::Whole).finally();
+    log.store.entries(log, measure, &mut |entries| {
+        entries
+            .iter()
+            .filter_map(Entry::of_usage)
+            .for_each(&mut *give);
+        conversations.apply(entries);
+        ControlFlow::Continue(())
+    })?;
+    conversations.check_records()?;
+    Ok(conversations.into_sessions())
 }
 
 /// Returns the entries of the first `most` records of a log, to show how it is read.

@@ -10,7 +10,7 @@ use ingest::discover::settings::{SettingsOwner, SettingsReader};
 use ingest::index::{Index, IndexEntries, LogKey, Part, restore, value};
 use ingest::log::LogFile;
 use ingest::log::conversations::{LogSessions, LogSummaries, main_of, summaries_of};
-use ingest::log::reader::{read_once, tail_only};
+use ingest::log::reader::{read_once, read_with_usage, tail_only};
 use model::cost::texts::TextReader;
 use model::event::{ByLength, Conversation, Meta};
 use model::session::Session;
@@ -181,28 +181,35 @@ impl EarlierResults {
                     session.set_overrides(Arc::clone(&overrides));
                 }
                 let summaries = summaries_of(&sessions);
-                if key.is_some() && log.store.is_stamped_whole() {
+                if fresh.can_keep(log) {
                     fresh.ends = Some(value(&summaries));
                 }
                 (summaries, overrides)
             }
         };
         let kept = || Responses::restore(&self.responses.take(key?)?);
-        let responses = match (sums, kept()) {
-            (Sums::None, _) => Ok(Responses::default()),
-            (_, Some(responses)) => Ok(responses),
-            (_, None) => {
-                let read = Responses::read(log);
-                // This is known only after the log was read.
-                let is_kept = key.is_some() && log.store.is_stamped_whole();
-                let kept = read.as_ref().ok().filter(|_| is_kept);
-                fresh.responses = kept.map(Responses::store);
-                read
-            }
+        let kept_findings = || {
+            let (settings, kept): KeptFindings =
+                postcard::from_bytes(&self.findings.take(key?)?).ok()?;
+            (settings == overrides.summary_hash()).then_some(kept)
         };
-        let findings = match sums {
-            Sums::Findings => self.findings(log, &overrides, how, fresh)?,
-            Sums::None | Sums::Totals => LogFindings::new(),
+        let (responses, findings) = match (sums, kept()) {
+            (Sums::None, _) => (Ok(Responses::default()), LogFindings::new()),
+            (Sums::Totals, Some(responses)) => (Ok(responses), LogFindings::new()),
+            (Sums::Totals, None) => {
+                let read = Responses::read(log);
+                fresh.keep_responses(log, read.as_ref().ok());
+                (read, LogFindings::new())
+            }
+            (Sums::Findings, responses) => match responses.zip(kept_findings()) {
+                Some((responses, findings)) => (Ok(responses), findings),
+                None => {
+                    let (responses, findings) = read_findings(log, &overrides, how)?;
+                    fresh.keep_responses(log, Some(&responses));
+                    fresh.keep_findings(log, &overrides, &findings);
+                    (Ok(responses), findings)
+                }
+            },
         };
         Ok(LogContent {
             summaries,
@@ -210,39 +217,6 @@ impl EarlierResults {
             responses,
             findings,
         })
-    }
-
-    /// Returns the findings of a log: those that were kept, or those of its sessions, read whole.
-    fn findings(
-        &self,
-        log: &LogFile,
-        overrides: &Arc<Overrides>,
-        how: &ReadContext<'_>,
-        fresh: &mut NewResults,
-    ) -> io::Result<LogFindings> {
-        let settings = overrides.summary_hash();
-        let kept = fresh.key.as_ref().and_then(|key| {
-            let kept: KeptFindings = postcard::from_bytes(&self.findings.take(key)?).ok()?;
-            (kept.0 == settings).then_some(kept.1)
-        });
-        if let Some(kept) = kept {
-            return Ok(kept);
-        }
-        let reader = TextReader::new(&ByLength);
-        let mut sessions = read_once(log, &reader, how.rules)?;
-        let texts = reader.into_texts();
-        for (_, session) in &mut sessions {
-            session.set_overrides(Arc::clone(overrides));
-        }
-        let findings = sessions
-            .iter()
-            .map(|(conversation, session)| (*conversation, SessionFindings::of(session, &texts)));
-        let kept: KeptFindings = (settings, findings.collect());
-        if fresh.key.is_some() && log.store.is_stamped_whole() {
-            // No type in it can fail to be written.
-            fresh.findings = postcard::to_stdvec(&kept).ok();
-        }
-        Ok(kept.1)
     }
 
     /// Keeps what is new. Returns the file that could not be written, and why.
@@ -264,6 +238,46 @@ impl EarlierResults {
         let mut failed = parts.filter_map(|(part, entries)| index.put(part, &entries).err());
         Some((index.path.clone(), failed.next()?))
     }
+}
+
+impl NewResults {
+    /// Keeps the responses of a log that was read.
+    fn keep_responses(&mut self, log: &LogFile, read: Option<&Responses>) {
+        if self.can_keep(log) {
+            self.responses = read.map(Responses::store);
+        }
+    }
+
+    /// Keeps the findings of a log that was read, with the settings that they depend on.
+    fn keep_findings(&mut self, log: &LogFile, overrides: &Overrides, found: &LogFindings) {
+        if self.can_keep(log) {
+            // No type in it can fail to be written.
+            self.findings = postcard::to_stdvec(&(overrides.summary_hash(), found)).ok();
+        }
+    }
+
+    /// Returns true if a change of the log will show. This is known only after the log was read.
+    fn can_keep(&self, log: &LogFile) -> bool {
+        self.key.is_some() && log.store.is_stamped_whole()
+    }
+}
+
+/// Reads a log once, for its responses and its findings.
+fn read_findings(
+    log: &LogFile,
+    overrides: &Arc<Overrides>,
+    how: &ReadContext<'_>,
+) -> io::Result<(Responses, LogFindings)> {
+    let reader = TextReader::new(&ByLength);
+    let (mut sessions, responses) =
+        Responses::read_by(log, |give| read_with_usage(log, &reader, how.rules, give))?;
+    let texts = reader.into_texts();
+    let findings = sessions.iter_mut().map(|(conversation, session)| {
+        session.set_overrides(Arc::clone(overrides));
+        (*conversation, SessionFindings::of(session, &texts))
+    });
+    let findings = findings.collect();
+    Ok((responses, findings))
 }
 
 /// Returns true if these summaries were made with these settings.

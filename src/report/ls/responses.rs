@@ -7,8 +7,8 @@ use super::spending::PriceList;
 use formats::Format;
 use hashbrown::{HashMap, HashSet};
 use indexmap::{IndexMap, IndexSet};
-use ingest::log::LogFile;
 use ingest::log::reader::each_usage;
+use ingest::log::{LogFile, OnEntry};
 use model::cost::spending::Spending;
 use model::event::{Conversation, CostOf, Entry, Event, Key};
 use model::values::token_usage::CachePlacement;
@@ -57,12 +57,20 @@ struct Reading {
 impl Responses {
     /// Reads the responses of a log.
     pub(crate) fn read(log: &LogFile) -> io::Result<Responses> {
-        let mut read = Reading::default();
-        each_usage(log, &mut |entry| read.take(entry, log.format.totals.cached))?;
+        Ok(Responses::read_by(log, |give| each_usage(log, give))?.1)
+    }
+
+    /// Reads the responses of a log and what else `read` returns of it. `read` passes on what concerns usage.
+    pub(super) fn read_by<T>(
+        log: &LogFile,
+        read: impl FnOnce(&mut OnEntry<'_>) -> io::Result<T>,
+    ) -> io::Result<(T, Responses)> {
+        let mut responses = Reading::default();
+        let other = read(&mut |entry| responses.take(entry, log.format.totals.cached))?;
         if !log.format.totals.hides_compactions {
-            read.compactions.clear();
+            responses.compactions.clear();
         }
-        Ok(read.finish())
+        Ok((other, responses.finish()))
     }
 
     /// Returns each response by its key, with its cost.
