@@ -49,6 +49,12 @@ pub struct Check {
     /// The most compactions.
     #[arg(long, value_name = "N", group = "bounds")]
     pub max_compactions: Option<u64>,
+    /// The most caches that were rebuilt.
+    #[arg(long, value_name = "N", group = "bounds")]
+    pub max_rebuilds: Option<u64>,
+    /// The most tokens that were read anew because a cache was rebuilt: 300k.
+    #[arg(long, value_name = "TOKENS", group = "bounds")]
+    pub max_rebuilt_tokens: Option<Tokens>,
     /// Compare the largest context and all items that there were, not what is in the context now.
     #[arg(long)]
     pub ever: bool,
@@ -104,6 +110,8 @@ impl Check {
             requests_left: self.min_requests_left,
             minutes_left: self.min_minutes_left,
             compactions: self.max_compactions,
+            rebuilds: self.max_rebuilds,
+            rebuilt_tokens: self.max_rebuilt_tokens.map(|tokens| tokens.0),
             moment: if self.ever {
                 BoundScope::Ever
             } else {

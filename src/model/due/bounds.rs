@@ -1,6 +1,7 @@
 //! The bounds that a user sets for sessions, and which of them a session has passed: by how much, and since when.
 
 use crate::LeaveReason;
+use crate::due::rebuilds::rebuilds;
 use crate::due::triggers;
 use crate::history::{ItemIx, SizedItem};
 use crate::outlook::forecast::{Forecast, NoForecast};
@@ -35,6 +36,10 @@ pub struct Bounds {
     pub minutes_left: Option<u64>,
     /// The most compactions.
     pub compactions: Option<u64>,
+    /// The most caches that were rebuilt.
+    pub rebuilds: Option<u64>,
+    /// The most tokens that were read anew because a cache was rebuilt.
+    pub rebuilt_tokens: Option<u64>,
     /// The states of the session that are compared with the bounds.
     pub moment: BoundScope,
 }
@@ -57,6 +62,10 @@ pub enum BoundedQuantity {
     MinutesLeft,
     /// The number of compactions.
     Compactions,
+    /// The number of caches that were rebuilt.
+    Rebuilds,
+    /// The tokens that were read anew because of them.
+    RebuiltTokens,
 }
 
 impl BoundedQuantity {
@@ -123,6 +132,12 @@ pub fn passed(
         bounds
             .compactions
             .and_then(|most| compactions(session, most)),
+        bounds
+            .rebuilds
+            .and_then(|most| rebuilt(session, BoundedQuantity::Rebuilds, most)),
+        bounds
+            .rebuilt_tokens
+            .and_then(|most| rebuilt(session, BoundedQuantity::RebuiltTokens, most)),
     ];
     found.into_iter().flatten().collect()
 }
@@ -244,6 +259,21 @@ fn compactions(session: &Session, most: u64) -> Option<Violation> {
     let first = all.get(usize::try_from(most).ok()?)?;
     let what = BoundedQuantity::Compactions;
     Some(Violation::new(what, most as f64, all.len() as f64, *first))
+}
+
+/// Compares the rebuilds of a session, or the tokens that were read anew, with the most that there may be.
+fn rebuilt(session: &Session, what: BoundedQuantity, most: u64) -> Option<Violation> {
+    let (mut sum, mut first) = (0_u64, None);
+    for rebuild in rebuilds(session) {
+        sum = sum.saturating_add(match what {
+            BoundedQuantity::Rebuilds => 1,
+            _ => rebuild.tokens,
+        });
+        if sum > most && first.is_none() {
+            first = Some(session.requests()[rebuild.request].at);
+        }
+    }
+    Some(Violation::new(what, most as f64, sum as f64, first?))
 }
 
 #[cfg(test)]

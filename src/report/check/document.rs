@@ -87,5 +87,7 @@ fn value(passed: &Violation, item: Option<&(u64, String)>) -> String {
             "fewer",
         ),
         BoundedQuantity::Compactions => of_count("compaction", "", "more"),
+        BoundedQuantity::Rebuilds => of_count("rebuilt cache", "", "more"),
+        BoundedQuantity::RebuiltTokens => of_size("rebuilt caches of".to_owned()),
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::outlook::forecast::forecast;
+use crate::testing::timed::{self, five};
 use crate::testing::{Log, time_of};
 
 fn found(bounds: &Bounds, log: &Log) -> Vec<Violation> {
@@ -153,6 +154,36 @@ fn few_requests_left_and_many_compactions() {
 }
 
 #[test]
+fn rebuilds_are_counted_and_their_tokens_added() {
+    let log = timed::Log::of("five").asks(0, 5, 100_000, five(0, 100_000));
+    let log = log.asks(20, 5, 101_000, five(0, 101_000));
+    let log = log.asks(40, 5, 102_000, five(0, 102_000));
+    let found = |bounds| -> Vec<_> {
+        let none = Err(NoForecast::NoRequest);
+        let found = passed(&bounds, &log.0, &none, Timestamp::UNIX_EPOCH);
+        found
+            .into_iter()
+            .map(|passed| (passed.what, passed.value, passed.since))
+            .collect()
+    };
+    let [most, least] = [2, 1].map(|most| Bounds {
+        rebuilds: Some(most),
+        rebuilt_tokens: Some(most * 100_500),
+        ..Bounds::default()
+    });
+    assert_eq!(found(most), []);
+    let since = log.0.requests()[2].at;
+    assert!(since.is_some());
+    assert_eq!(
+        found(least),
+        [
+            (BoundedQuantity::Rebuilds, 2.0, since),
+            (BoundedQuantity::RebuiltTokens, 201_000.0, since)
+        ]
+    );
+}
+
+#[test]
 fn an_empty_session_has_passed_nothing() {
     let all = Bounds {
         percent: Some(0.5),
@@ -161,6 +192,8 @@ fn an_empty_session_has_passed_nothing() {
         requests_left: Some(1_000_000),
         minutes_left: None,
         compactions: Some(0),
+        rebuilds: Some(0),
+        rebuilt_tokens: Some(0),
         moment: BoundScope::Ever,
     };
     let log = Log::of("nobody");
