@@ -130,11 +130,9 @@ impl SessionFindings {
     /// Returns the findings of a session whose texts were looked at while it was read.
     pub fn of(session: &Session, texts: &Texts) -> SessionFindings {
         let of = Inputs::new(session, texts);
-        let mut findings = rebuild::find(&of);
-        findings.extend(window::find(&of));
+        let mut findings = without_texts(&of);
         findings.extend(oversized::find(&of));
         findings.extend(repeated::find(&of));
-        findings.extend(polling::find(&of));
         findings.sort_by(by_cost);
         SessionFindings {
             findings,
@@ -142,6 +140,20 @@ impl SessionFindings {
             prompts: of.prompts,
         }
     }
+}
+
+/// Returns the findings that a session shows without the texts of its items, the dearest first.
+pub fn findings_without_texts(session: &Session) -> Vec<Finding> {
+    let mut findings = without_texts(&Inputs::new(session, &Texts::default()));
+    findings.sort_by(by_cost);
+    findings
+}
+
+fn without_texts(of: &Inputs<'_>) -> Vec<Finding> {
+    let mut findings = rebuild::find(of);
+    findings.extend(window::find(of));
+    findings.extend(polling::find(of));
+    findings
 }
 
 impl Finding {

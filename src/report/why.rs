@@ -5,6 +5,7 @@ mod json;
 mod lines;
 
 use crate::ls::{self, ListOptions, ReadResult, Sort, Spending, Sums};
+use crate::output::finding::FindingPart;
 use crate::output::json::document;
 use crate::{Document, NO_SESSIONS, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};

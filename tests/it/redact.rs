@@ -206,7 +206,7 @@ proptest! {
 }
 
 /// Keys of a report that hold text, or numbers of something else than the session.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 13] = [
     "id",
     "path",
     "cwd",
@@ -218,6 +218,8 @@ const TEXTS: [&str; 11] = [
     "preview",
     "first_unreadable",
     "cause",
+    "about",
+    "what",
 ];
 
 /// Removes what may differ: texts, and the order of what is sorted by its name.

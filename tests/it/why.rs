@@ -56,3 +56,41 @@ fn findings_are_in_order_and_have_no_sum() {
     let agents = findings.iter().map(|finding| &finding["agent"]);
     assert!(agents.into_iter().all(|agent| agent == "claude-code"));
 }
+
+#[test]
+fn a_report_has_the_findings_of_its_session_in_the_same_words() {
+    let home = tempfile::tempdir().unwrap();
+    let report = |arguments: &[&str]| {
+        let mut command = ctxgauge(home.path());
+        let log = manifest_folder().join(LOG);
+        let output = command.arg("report").arg(log).args(arguments).output();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let listed: Value = serde_json::from_str(&why(home.path(), &["--json"])).unwrap();
+    let reported: Value = serde_json::from_str(&report(&["--json"])).unwrap();
+    let (listed, reported) = (&listed["findings"], &reported["findings"]);
+    let rebuilds = listed.as_array().unwrap().iter();
+    let rebuilds: Vec<&Value> = rebuilds.filter(|it| it["kind"] == "rebuild").collect();
+    assert!(rebuilds.len() > 1, "{listed}");
+    for (of_all, of_one) in rebuilds.iter().zip(reported.as_array().unwrap()) {
+        for key in [
+            "kind", "about", "what", "count", "tokens", "cost_usd", "act",
+        ] {
+            assert_eq!(of_all[key], of_one[key], "{key}");
+        }
+    }
+    let text = report(&[]);
+    for part in ["1. the cache was rebuilt: ", "connect servers and plugins"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // A redacted report names no cause that nobody knows.
+    let page = report(&["--format", "markdown"]);
+    assert!(
+        page.contains("the cache was rebuilt: tools changed"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("new reason") && !page.contains('\x1b'),
+        "{page}"
+    );
+}

@@ -3,9 +3,9 @@
 use super::document::headline;
 use super::parts::{Amount, Row, change};
 use super::{Diff, Side};
+use crate::output::json::dollars;
 use crate::output::json::part::part;
 use crate::output::redact::OmittedCounts;
-use crate::session::json::dollars;
 use serde::Serialize;
 
 part! { Body<'a>(diff: &'a Diff) {

@@ -2,10 +2,11 @@
 
 use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending, Totals};
+use crate::output::json::dollars;
 use crate::output::json::part::part;
 use crate::output::names::Names;
 use crate::percent;
-use crate::session::json::{CachePart, ContextPart, LimitPart, NextPart, dollars, limit_parts};
+use crate::session::json::{CachePart, ContextPart, LimitPart, NextPart, limit_parts};
 use jiff::Timestamp;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;

@@ -75,6 +75,11 @@ pub(crate) fn ascii(c: char, out: &mut String) {
     }
 }
 
+/// Rounds US dollars to a millionth.
+pub(crate) fn dollars(usd: f64) -> f64 {
+    (usd * 1e6).round() / 1e6
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -8,6 +8,7 @@ use crate::audit::SessionAudit;
 use crate::output::document::{
     self, Block, Chart, Document, Facts, Gauge, Line, Section, Steps, Trigger,
 };
+use crate::output::finding::{TITLE, facts_of, heading};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::cost::calls::Calls;
@@ -15,6 +16,7 @@ use model::outlook::compaction::compactions;
 use model::session::Session;
 use model::session::context::Context;
 use model::session::replay::{Timeline, role_sizes};
+use model::why::findings_without_texts;
 use model::window::Limits;
 use render::clock::Clock;
 use render::number::{counted, tokens};
@@ -62,6 +64,7 @@ pub(super) fn document(report: &Report<'_>) -> Document {
         tables::tools(session),
         tables::compactions(session, (done, earlier), calls, zone),
         tables::what_if(session),
+        findings(report),
         whole.map(accuracy::section),
         whole.map(|_| tables::sources(session, &limits)),
         not_counted(session),
@@ -217,6 +220,25 @@ fn over_time(report: &Report<'_>, context: &Context, limits: &Limits) -> Option<
     };
     let section = Section::new("Size over time");
     (chart.len() > 1).then(|| section.with(chart).with(Block::Note(how.into())))
+}
+
+/// Returns the section on what can be changed. It goes without the texts of items, which would take too long to look at.
+fn findings(report: &Report<'_>) -> Option<Section> {
+    let found = findings_without_texts(report.session);
+    let mut section = Section::new(TITLE);
+    for (ix, finding) in found.iter().enumerate() {
+        section = section.with(heading(ix + 1, finding));
+        section = section.with(facts_of(finding, report.session.agent, 1));
+    }
+    let path = match report.left_out {
+        Some(_) => "PATH".into(),
+        None => report.facts.path.to_string_lossy(),
+    };
+    let more = Line::own("`ctxgauge why ").and_log(&path);
+    let section = section.with(
+        more.and("` looks at results and listings too; findings overlap, so do not add them up"),
+    );
+    (!found.is_empty()).then_some(section)
 }
 
 fn not_counted(session: &Session) -> Option<Section> {

@@ -1,6 +1,8 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
 use super::{LISTED_ROWS, Report as SessionReport};
+use crate::output::finding::FindingPart;
+use crate::output::json::dollars;
 use crate::output::json::part::part;
 use crate::output::redact::OmittedCounts;
 use crate::percent;
@@ -8,9 +10,9 @@ use jiff::Timestamp;
 use model::cost::calls::Calls as CallNames;
 use model::cost::carried::CarriedCost;
 use model::cost::clearing::{Clearing, clearings};
+use model::due::rebuilds::{Rebuild, rebuilds};
 use model::cost::tools::{Server, Tool, servers, tools};
 use model::due::prompt_cache::{MissReason, NextPrompt, Prompt, PromptCache};
-use model::due::rebuilds::{Rebuild, rebuilds};
 use model::due::triggers::NextTrigger;
 use model::event::CauseSource;
 use model::event::{PlanLimit, PlanLimits};
@@ -23,6 +25,7 @@ use model::session::context::{Context, Share};
 use model::session::{Item, PastReset, Request, Session, SizedItem};
 use model::sizes::recurring::RecurringPart;
 use model::values::hooked::HookedCompaction;
+use model::why::findings_without_texts;
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
 use render::jump::part_name;
@@ -75,6 +78,12 @@ part! { Report<'a>(
     what_if: Vec<WhatIfPart> = what_if(session, session.requests().len())
         .into_iter()
         .map(WhatIfPart::new)
+        .collect(),
+    // The findings that need no texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<FindingPart> = findings_without_texts(session)
+        .iter()
+        .map(|finding| FindingPart::new(finding, session.agent))
         .collect(),
     left_out?: OmittedCounts = report.left_out,
 }}
@@ -487,9 +496,4 @@ fn rounded(x: f64, parts: f64) -> serde_json::Number {
     } else {
         (whole as u64).into()
     }
-}
-
-/// Rounds US dollars to a millionth.
-pub(crate) fn dollars(usd: f64) -> f64 {
-    (usd * 1e6).round() / 1e6
 }

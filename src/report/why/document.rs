@@ -3,8 +3,8 @@
 use super::lines::Line as Found;
 use super::{MOST_LINES, Why};
 use crate::output::document::{Block, Document, Line, Section, facts};
+use crate::output::finding::{TITLE, facts_of, heading};
 use crate::output::names::Names;
-use render::finding::{about_cost, act, cost, size, what};
 use render::number::{counted, tokens};
 use render::spending;
 
@@ -13,7 +13,7 @@ pub(super) fn document(why: &Why) -> Document {
     let mut sections = vec![spent(why)];
     sections.extend(lines.map(|(ix, line)| section(why, ix + 1, line)));
     Document {
-        title: "What took the tokens and the money".into(),
+        title: TITLE.into(),
         sections,
     }
 }
@@ -45,7 +45,6 @@ fn spent(why: &Why) -> Section {
 fn section(why: &Why, nth: usize, found: &Found) -> Section {
     let finding = &found.finding;
     let names = Names::with_texts(&why.sessions, found.open);
-    let cost = cost(finding).map(|cost| format!("{cost} {}", about_cost(finding.kind)));
     let open = names.map(|names| {
         let id = names.id.unwrap_or_default();
         let open = match &*id {
@@ -54,23 +53,9 @@ fn section(why: &Why, nth: usize, found: &Found) -> Section {
         };
         open.and("  ").and_log(&names.name)
     });
-    let heading = Line::own(format!("{nth}. ")).and_log(&what(finding));
-    let heading = heading.and(format!(" ({})", found.agent));
+    let heading = heading(nth, finding).and(format!(" ({})", found.agent));
     let folder = found.folder.as_deref().filter(|folder| !folder.is_empty());
-    Section::new(heading).with(facts([
-        (
-            "Cost",
-            Some(
-                cost.unwrap_or_else(|| "no price is known".to_owned())
-                    .into(),
-            ),
-        ),
-        ("Size", Some(size(finding, found.sessions).into())),
-        ("Project", folder.map(Line::log)),
-        (
-            "Change",
-            act(finding, found.agent).map(|act| Line::log(&act)),
-        ),
-        ("Largest", open),
-    ]))
+    let more = facts([("Project", folder.map(Line::log)), ("Largest", open)]);
+    let facts = facts_of(finding, found.agent, found.sessions);
+    Section::new(heading).with([facts, more].concat())
 }

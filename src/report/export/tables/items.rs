@@ -1,7 +1,7 @@
 //! The table of items.
 
 use super::{SessionRows, Take, table};
-use crate::session::json::dollars;
+use crate::output::json::dollars;
 use anyhow::Result;
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;

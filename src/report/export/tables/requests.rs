@@ -1,7 +1,7 @@
 //! The table of requests: all responses with usage, those beside the conversation too.
 
 use super::{Response, SessionRows, Take, table};
-use crate::session::json::dollars;
+use crate::output::json::dollars;
 use anyhow::Result;
 use jiff::Timestamp;
 use model::due::rebuilds::{Rebuild, rebuilds};
