@@ -5,6 +5,7 @@ pub mod calls;
 pub mod carried;
 pub mod clearing;
 pub mod counts;
+pub mod rebuilds;
 pub mod spending;
 pub mod texts;
 pub mod tools;

@@ -3,5 +3,4 @@
 pub mod alerts;
 pub mod bounds;
 pub mod prompt_cache;
-pub mod rebuilds;
 pub mod triggers;

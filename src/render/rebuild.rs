@@ -2,7 +2,7 @@
 
 use super::number::{counted, short, tokens, usd};
 use super::text::inert;
-use model::due::rebuilds::{Rebuild, RebuildCause};
+use model::cost::rebuilds::{Rebuild, RebuildCause};
 use model::event::MissCause;
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! The bounds that a user sets for sessions, and which of them a session has passed: by how much, and since when.
 
 use crate::LeaveReason;
-use crate::due::rebuilds::rebuilds;
+use crate::cost::rebuilds::rebuilds;
 use crate::due::triggers;
 use crate::history::{ItemIx, SizedItem};
 use crate::outlook::forecast::{Forecast, NoForecast};

@@ -1,7 +1,7 @@
 //! Caches that the provider had to rebuild, by cause.
 
 use super::{Finding, FindingDetail, FindingKind, FindingPlace, Inputs, MOST_PLACES};
-use crate::due::rebuilds::{Rebuild, RebuildCause, rebuilds};
+use crate::cost::rebuilds::{Rebuild, RebuildCause, rebuilds};
 use crate::event::MissCause;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

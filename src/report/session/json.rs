@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use model::cost::calls::Calls as CallNames;
 use model::cost::carried::CarriedCost;
 use model::cost::clearing::{Clearing, clearings};
-use model::due::rebuilds::{Rebuild, rebuilds};
+use model::cost::rebuilds::{Rebuild, rebuilds};
 use model::cost::tools::{Server, Tool, servers, tools};
 use model::due::prompt_cache::{MissReason, NextPrompt, Prompt, PromptCache};
 use model::due::triggers::NextTrigger;

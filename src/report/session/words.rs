@@ -3,7 +3,7 @@
 use super::Report;
 use crate::output::document::Line;
 use model::Source;
-use model::due::rebuilds::rebuilds;
+use model::cost::rebuilds::rebuilds;
 use model::cost::tools::Server;
 use model::outlook::forecast::NoForecast;
 use model::outlook::whatif::{RuleOwner, WhatIf, what_if};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cost::cache_history::backtest;
-use crate::due::rebuilds::rebuilds;
+use crate::cost::rebuilds::rebuilds;
 use crate::event::{
     BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, Place, Reset, RetainedItems, Usage,
 };
@@ -307,7 +307,7 @@ proptest! {
         let next = log.0.gauge().next_prompt(now);
         prop_assert!(next.warm.written <= next.cold.written);
         prop_assert_eq!(backtest(&log.0).len() < 12, true);
-        let rebuilds = crate::due::rebuilds::rebuilds(&log.0);
+        let rebuilds = crate::cost::rebuilds::rebuilds(&log.0);
         prop_assert!(rebuilds.iter().all(|it| it.usd.is_none_or(|usd| usd >= 0.0)));
         crate::due::triggers::next(&log.0.gauge(), &Err(crate::outlook::forecast::NoForecast::NoGrowth), now);
     }

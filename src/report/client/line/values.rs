@@ -3,7 +3,7 @@
 use super::session::LineSession;
 use super::template::{Field, Key, Length};
 use model::cost::calls::Calls;
-use model::due::rebuilds::{self, Rebuild};
+use model::cost::rebuilds::{self, Rebuild};
 use model::lists::gauge::SessionGauge;
 use model::outlook::forecast::{Forecast, NoForecast};
 use model::session::context::Context;

@@ -4,7 +4,7 @@ use super::{Response, SessionRows, Take, table};
 use crate::output::json::dollars;
 use anyhow::Result;
 use jiff::Timestamp;
-use model::due::rebuilds::{Rebuild, rebuilds};
+use model::cost::rebuilds::{Rebuild, rebuilds};
 use model::event::Key;
 use model::session::{Request, RequestIx};
 use std::collections::HashMap;
