@@ -215,6 +215,20 @@ pub const FAMILIES: &[Family] = &[
         samples: |of| known(of.counts.map(|counts| counts.dropped)),
     },
     Family {
+        name: "cache_rebuilt",
+        unit: Tokens,
+        kind: Counter,
+        by: "cause",
+        help: "Tokens that were read anew because the prompt cache was rebuilt, by the cause. A cause has a series once it \
+               was one.",
+        samples: |of| {
+            let rebuilt = of.counts.iter().flat_map(|counts| counts.rebuilt());
+            rebuilt
+                .map(|(cause, tokens)| (cause, Number::Whole(tokens)))
+                .collect()
+        },
+    },
+    Family {
         name: "usage",
         unit: Tokens,
         kind: Counter,

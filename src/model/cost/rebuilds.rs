@@ -160,6 +160,17 @@ fn lost(before: &Request, request: &Request) -> u64 {
 }
 
 impl Rebuild {
+    /// Returns the name of its cause, the same for all that have the same remedy.
+    pub fn cause_name(&self) -> &str {
+        match &self.cause {
+            RebuildCause::Logged(MissCause::NotFound) if self.is_expired => {
+                RebuildCause::Expired.name()
+            }
+            RebuildCause::Logged(MissCause::Model) => RebuildCause::ModelSwitched.name(),
+            cause => cause.name(),
+        }
+    }
+
     fn new(
         session: &Session,
         ix: RequestIx,

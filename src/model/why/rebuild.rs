@@ -1,8 +1,7 @@
 //! Caches that the provider had to rebuild, by cause.
 
 use super::{Finding, FindingDetail, FindingKind, FindingPlace, Inputs, MOST_PLACES};
-use crate::cost::rebuilds::{Rebuild, RebuildCause, rebuilds};
-use crate::event::MissCause;
+use crate::cost::rebuilds::{Rebuild, rebuilds};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -10,23 +9,15 @@ pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
     let all = rebuilds(of.session);
     let mut by_cause: BTreeMap<&str, Vec<&Rebuild>> = BTreeMap::new();
     for rebuild in &all {
-        by_cause.entry(cause(rebuild)).or_default().push(rebuild);
+        by_cause
+            .entry(rebuild.cause_name())
+            .or_default()
+            .push(rebuild);
     }
     by_cause
         .into_iter()
         .map(|(cause, all)| finding(cause, all))
         .collect()
-}
-
-/// Returns the cause, the same for all that have the same remedy.
-fn cause(rebuild: &Rebuild) -> &str {
-    match &rebuild.cause {
-        RebuildCause::Logged(MissCause::NotFound) if rebuild.is_expired => {
-            RebuildCause::Expired.name()
-        }
-        RebuildCause::Logged(MissCause::Model) => RebuildCause::ModelSwitched.name(),
-        cause => cause.name(),
-    }
 }
 
 fn finding(cause: &str, mut all: Vec<&Rebuild>) -> Finding {
