@@ -177,7 +177,7 @@ pub const ALL: &[Key] = keys! {
     statusline: Section(STATUS_LINE), Means("its defaults"), "Content and colours of status lines.";
     hooks: Section(HOOKS), Means("its defaults"), "Messages of hooks.";
     alerts: Section(ALERTS), Means("no alerts"),
-        "Alerts: off unless share, requests_left, minutes_left or item is set.";
+        "Alerts: off unless share, requests_left, minutes_left, item or rebuild is set.";
 };
 
 const STATUS_LINE: &[Key] = keys! {
@@ -201,6 +201,8 @@ const ALERTS: &[Key] = keys! {
     minutes_left: Count, Means("no such alert"),
         "Alert this many minutes before a session compacts because nobody types.", like "5";
     item: Size, Means("no such alert"), "Alert when an item is at least this large.", like r#""20k""#;
+    rebuild: Size, Means("no such alert"),
+        "Alert when the cache was rebuilt and at least so much was read anew.", like r#""100k""#;
     notify: Choices(&["screen", "bell", "osc9", "osc777", "osc99"]), Default(r#"["screen"]"#),
         "Ways in which alerts reach you.", like r#"["screen", "bell", "osc9"]"#;
     command: Texts, Default("[]"), "A program and its arguments, run for each alert.",

@@ -16,6 +16,8 @@ pub struct Alerts {
     pub minutes_left: Option<u64>,
     /// An item of this size or more raises an alert.
     pub item: Option<Threshold>,
+    /// A rebuilt cache for which so much was read anew, or more, raises an alert.
+    pub rebuild: Option<Threshold>,
     /// The channels; the screen by default.
     pub notify: Vec<Channel>,
     /// A program to run and its arguments; empty: none. The facts are in its environment; no shell is
@@ -78,7 +80,7 @@ impl Alerts {
     /// Returns true if any alert is set.
     pub fn are_on(&self) -> bool {
         let is_left = self.requests_left.or(self.minutes_left).is_some();
-        !self.shares.is_empty() || is_left || self.item.is_some()
+        !self.shares.is_empty() || is_left || self.item.or(self.rebuild).is_some()
     }
 }
 
@@ -91,6 +93,7 @@ struct Row {
     requests_left: Option<u64>,
     minutes_left: Option<u64>,
     item: Option<Threshold>,
+    rebuild: Option<Threshold>,
     notify: Option<Vec<Channel>>,
     #[serde(default)]
     command: Vec<String>,
@@ -152,12 +155,13 @@ impl TryFrom<Row> for Alerts {
             requests_left: row.requests_left,
             minutes_left: row.minutes_left,
             item: row.item,
+            rebuild: row.rebuild,
             notify: row.notify.unwrap_or_else(|| vec![Channel::Screen]),
             command: row.command,
         };
         if !alerts.are_on() {
             return Err(
-                "[alerts] sets no alert: set `share`, `requests_left`, `minutes_left` or `item`",
+                "[alerts] sets no alert: set `share`, `requests_left`, `minutes_left`, `item` or `rebuild`",
             );
         }
         Ok(alerts)

@@ -10,15 +10,16 @@ use super::{App, ItemId, Notice, Severity, seconds_since};
 use jiff::Timestamp;
 use model::Kind;
 use model::cost::calls::Calls;
+use model::cost::rebuilds::{newest, rebuilds};
 use model::due::alerts::{Alerts, Channel, grows_past};
 use model::due::triggers::idle_at;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{FileId, LIVE_SECONDS, SessionKey};
 use model::outlook::forecast::Forecast;
-use model::session::{ItemIx, Session};
+use model::session::{ItemIx, RequestIx, Session};
 use model::values::threshold::Threshold;
 use render::item::words;
-use render::number;
+use render::{number, rebuild};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,6 +68,8 @@ pub enum Cause {
     RequestsLeft,
     /// Nobody types, and few minutes are left.
     Idle,
+    /// The cache was rebuilt, and much was read anew.
+    Rebuild,
     /// An item is large.
     Item {
         /// Its tokens.
@@ -95,6 +98,7 @@ impl Cause {
             Cause::Share => "share",
             Cause::RequestsLeft => "requests",
             Cause::Idle => "idle",
+            Cause::Rebuild => "rebuild",
             Cause::Item { .. } => "item",
         }
     }
@@ -118,6 +122,8 @@ struct AlertState {
     few_left: bool,
     /// The time at which it compacts if nobody types, as it was reported.
     idle: Option<Timestamp>,
+    /// The newest large rebuild that was reported.
+    rebuild: Option<RequestIx>,
     /// Its large items that were reported.
     items: HashSet<ItemId>,
     /// The record of its last compaction or clear, by [`model::event::Place::id`].
@@ -150,6 +156,9 @@ impl AlertState {
         let size = wanted.item;
         let large = size.and_then(|size| self.finds_large(size, session?, gauge));
         let mut news: Vec<(Cause, String)> = large.into_iter().collect();
+        let rebuild = wanted.rebuild.zip(session);
+        let rebuild = rebuild.and_then(|(size, session)| self.finds_rebuild(size, session, gauge));
+        news.extend(rebuild.map(|line| (Cause::Rebuild, line)));
         if let (Some(few), Ok(forecast)) = (wanted.requests_left, gauge.forecast_then())
             && self.runs_short(few, requests_left(&forecast))
         {
@@ -179,6 +188,27 @@ impl AlertState {
         is_news
     }
 
+    /// Returns the newest large rebuild, if it was not reported yet. One that came long before is no news.
+    fn finds_rebuild(
+        &mut self,
+        size: Threshold,
+        session: &Session,
+        gauge: &SessionGauge,
+    ) -> Option<String> {
+        // The agent's client may have the cause of the newest.
+        let mut all = newest(session)
+            .into_iter()
+            .chain(rebuilds(session).into_iter().rev());
+        let window = gauge.limits().window;
+        let large = all.find(|rebuild| size.is_reached(rebuild.tokens, window))?;
+        if self.rebuild >= Some(large.request) {
+            return None;
+        }
+        self.rebuild = Some(large.request);
+        let at = session.requests()[large.request].at;
+        (!is_old(gauge, at)).then(|| rebuild::one(&large))
+    }
+
     /// Returns the largest of the large items that were not reported yet.
     fn finds_large(
         &mut self,
@@ -189,10 +219,7 @@ impl AlertState {
         let sized = session.alive().into_iter();
         let sized = sized.map(|ix| (session.tokens(ix).0, ix));
         // A result that came long before is no news when its session is first seen, or read whole.
-        let is_old = |ix: ItemIx| {
-            let times = gauge.updated_at.zip(session.items()[ix].at);
-            times.is_some_and(|(newest, at)| seconds_since(at, newest) > LIVE_SECONDS)
-        };
+        let is_old = |ix: ItemIx| is_old(gauge, session.items()[ix].at);
         let new: Vec<(u64, ItemIx)> = sized
             .filter(|(tokens, _)| size.is_reached(*tokens, gauge.limits().window))
             .filter(|(_, ix)| self.items.insert(item_id(&session.items()[*ix])) && !is_old(*ix))
@@ -217,6 +244,12 @@ impl AlertState {
         let tokens = *tokens;
         Some((Cause::Item { tokens, tool }, line))
     }
+}
+
+/// Returns true if this time is long before the session's newest record.
+fn is_old(gauge: &SessionGauge, at: Option<Timestamp>) -> bool {
+    let times = gauge.updated_at.zip(at);
+    times.is_some_and(|(newest, at)| seconds_since(at, newest) > LIVE_SECONDS)
 }
 
 /// Returns the context as a share of its end. Until the log was read whole and counted, this is the lower end of the

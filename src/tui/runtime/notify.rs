@@ -224,7 +224,7 @@ fn facts(alert: &Alert) -> Facts {
     let text = |text: &Option<String>| text.as_deref().map(inert);
     let (item_tokens, item_tool) = match &alert.cause {
         Cause::Item { tokens, tool } => (Some(number(*tokens)), text(tool)),
-        Cause::Share | Cause::RequestsLeft | Cause::Idle => (None, None),
+        Cause::Share | Cause::RequestsLeft | Cause::Idle | Cause::Rebuild => (None, None),
     };
     let log = alert.log.as_deref();
     vec![

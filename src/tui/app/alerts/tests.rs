@@ -2,7 +2,7 @@ use super::*;
 use crate::app::Msg;
 use crate::tests::testing::{Log, app, now};
 use model::due::alerts::CLEAR_FALL;
-use model::event::Conversation;
+use model::event::{Conversation, Event, Key, Usage};
 use model::lists::sessions::Update;
 use model::session::Coverage;
 use model::values::process_activity::ProcessActivity;
@@ -17,6 +17,7 @@ fn wanted(shares: &[f64], requests_left: Option<u64>, item: Option<u64>) -> Aler
         requests_left,
         minutes_left: None,
         item: item.map(Threshold::Tokens),
+        rebuild: None,
         notify: vec![Channel::Screen],
         command: Vec::new(),
     }
@@ -303,6 +304,29 @@ fn items_found_together_are_reported_together() {
     let tool = Some("Grep".to_owned());
     let tokens = 61_004;
     assert_eq!(all[0].cause, Cause::Item { tokens, tool });
+}
+
+#[test]
+fn a_large_rebuild_is_reported_once() {
+    let request = |name: &str, cached| {
+        Event::Usage(Box::new(Usage {
+            cached,
+            ..Usage::reported(Key::of(name), 100_000)
+        }))
+    };
+    let read = |size, after: i64| {
+        let mut app = screens(Alerts {
+            rebuild: Some(Threshold::Tokens(size)),
+            ..wanted(&[], None, None)
+        });
+        let log = log(1).event(request("a", 90_000)).event(request("b", 0));
+        // The records are a minute apart.
+        let later = (0..after).map(|n| request(&n.to_string(), 100_000));
+        messages(&mut app, later.fold(log, Log::event))
+    };
+    let line = "shop: cache rebuilt: cause not stated, 100k";
+    assert_eq!(read(100_000, 3), [line]);
+    assert_eq!(read(100_001, 3), [""; 0]);
 }
 
 #[test]
