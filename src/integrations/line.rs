@@ -125,7 +125,6 @@ fn miss(cache: &Map<String, Value>) -> Option<ClientMiss> {
         causes: causes.take(MOST_CAUSES).map(str::to_owned).collect(),
         tools_added: changed("tools_added"),
         tools_removed: changed("tools_removed"),
-        tokens_if_cold: tokens(cache, "recache_tokens_if_cold"),
     })
 }
 
@@ -325,11 +324,9 @@ mod tests {
             let Input { miss, limits, .. } = read(text.as_bytes()).expect("an input");
             (miss, limits)
         };
-        let (miss, limits) = of(
-            r#""prompt_cache":{"misses":2,"last_miss_at":1795000000,"recache_tokens_if_cold":133590,
+        let (miss, limits) = of(r#""prompt_cache":{"misses":2,"last_miss_at":1795000000,
             "last_miss_cause":{"causes":["tools_changed"],"tools_added":3,"tools_removed":1}},
-            "rate_limits":{"five_hour":{"used_percentage":42.5,"resets_at":1795000000},"seven_day":{"used_percentage":12}}"#,
-        );
+            "rate_limits":{"five_hour":{"used_percentage":42.5,"resets_at":1795000000},"seven_day":{"used_percentage":12}}"#);
         let at = Timestamp::from_second(1_795_000_000).ok();
         let expected = ClientMiss {
             misses: 2,
@@ -337,7 +334,6 @@ mod tests {
             causes: vec!["tools_changed".to_owned()],
             tools_added: 3,
             tools_removed: 1,
-            tokens_if_cold: Some(133_590),
         };
         assert_eq!(miss, Some(expected));
         let limit = |minutes, percent, at| PlanLimit::new(minutes, percent, at).expect("a limit");

@@ -38,8 +38,6 @@ pub struct ClientMiss {
     pub tools_added: u64,
     /// The tools that were removed before it.
     pub tools_removed: u64,
-    /// The tokens that the next request reads anew if the cache is cold by then.
-    pub tokens_if_cold: Option<u64>,
 }
 
 /// The size at which a client compacts by itself, in its own word.
