@@ -1,6 +1,6 @@
 //! `ctxgauge why` through the whole program.
 
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{ctxgauge, manifest_folder, schema};
 use serde_json::Value;
 use std::path::Path;
 
@@ -41,6 +41,7 @@ fn rebuilt_caches_are_listed_by_the_providers_cause_with_what_to_change() {
 fn findings_are_in_order_and_have_no_sum() {
     let home = tempfile::tempdir().unwrap();
     let found: Value = serde_json::from_str(&why(home.path(), &["--json"])).unwrap();
+    schema::check("why-1.json", &found);
     let findings = found["findings"].as_array().unwrap();
     let costs: Vec<f64> = findings
         .iter()
