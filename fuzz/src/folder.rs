@@ -20,7 +20,7 @@ use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::session::SessionRequest;
-use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
+use ctxgauge::report::{self, CacheUse, Charset, FORMATS, ReportContext, Style};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -191,6 +191,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         rules: Arc::clone(&RULES),
         user: User::default(),
         cache: cache.map(Path::to_owned),
+        cache_use: CacheUse::Kept,
         poll: false,
         now: Default::default,
         zone: jiff::tz::TimeZone::UTC,

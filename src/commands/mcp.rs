@@ -6,8 +6,8 @@ use ::mcp::Texts;
 use anyhow::{Result, bail};
 use clap::Args;
 use files::Processes;
-use report::ReportContext;
 use report::session::id_of;
+use report::{CacheUse, ReportContext};
 use std::time::Duration;
 
 /// `ctxgauge mcp`.
@@ -61,8 +61,7 @@ impl Mcp {
     fn server(&self, call: &mut Call<'_>) -> Result<::mcp::Setup> {
         let setup = call.setup()?;
         let mut context = setup.context_of(&[], &self.logs, Redact::OFF)?;
-        // Nothing is written.
-        context.cache = None;
+        context.cache_use = CacheUse::ReadOnly;
         let session = self.session.as_deref().map(|name| known(&context, name));
         Ok(::mcp::Setup {
             session: session.transpose()?,

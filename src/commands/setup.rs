@@ -13,10 +13,10 @@ use ingest::discover::roots::{given, usual};
 use ingest::index::earlier;
 use jiff::tz::TimeZone;
 use model::window::{Catalogue, Rules};
-use report::ReportContext;
 use report::output::redact::{PublicNames, Redaction, Redactor};
 use report::reading::patience::Patience;
 use report::reading::progress::Progress;
+use report::{CacheUse, ReportContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -184,6 +184,7 @@ impl Setup {
             rules: Arc::new(rules),
             user: self.user.clone(),
             cache: None,
+            cache_use: CacheUse::Kept,
             poll: self.config.poll,
             now: jiff::Timestamp::now,
             zone: TimeZone::UTC,

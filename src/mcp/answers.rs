@@ -1,7 +1,8 @@
 //! The answers: parts of a report, as JSON objects in which every string is inert and short.
 
 use super::logs::SessionMatch;
-use super::tools::{Largest, Part, Question, Texts};
+use super::tools::{AllSessions, Largest, Part, Question, Texts};
+use jiff::{SignedDuration, Timestamp};
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;
 use model::due::triggers;
@@ -12,7 +13,9 @@ use model::outlook::whatif::{WhatIf, what_if_without, without};
 use model::session::ItemIx;
 use render::inert::visible_text;
 use render::text::inert;
+use report::ReportContext;
 use report::session::parts::{self, Names};
+use report::why::Wanted;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,6 +24,8 @@ use std::collections::BTreeSet;
 const MOST_PAST: usize = 5;
 /// The most growths that are listed.
 const MOST_JUMPS: usize = 3;
+/// The most findings that are listed.
+const MOST_FINDINGS: usize = 10;
 /// The longest name, in characters, and the longest sentence, which may contain two ids.
 const LONGEST_NAME: usize = 200;
 const LONGEST_NOTE: usize = 600;
@@ -38,6 +43,8 @@ pub(crate) fn answer(of: &SessionMatch<'_>, asked: Question) -> Result<Value, St
         Question::Largest(which) => largest(of, &which),
         Question::Without(ids) => what_if(of, ids)?,
         Question::Forecast => coming(of),
+        Question::Why => why(of)?,
+        Question::WhyOfAll(of_all_sessions) => return of_all(of.context, &of_all_sessions),
         Question::Text(part) => text(of, &part)?,
     };
     answer["session"] = session(of);
@@ -201,6 +208,37 @@ fn coming(of: &SessionMatch<'_>) -> Value {
     json!({"next": next(of, &of.session.gauge()), "past": past})
 }
 
+fn why(of: &SessionMatch<'_>) -> Result<Value, String> {
+    let log = &of.follower.log;
+    let found = report::why::parts_of(of.context, log, of.session, MOST_FINDINGS);
+    let found = found.map_err(|e| format!("the log cannot be read: {e}"))?;
+    Ok(json!({"findings": found}))
+}
+
+/// Answers what took the tokens and the money of all sessions.
+///
+/// # Errors
+///
+/// If there is none: the reason, for the model to read.
+pub(crate) fn of_all(context: &ReportContext, asked: &AllSessions) -> Result<Value, String> {
+    let since = asked.days.map(|days| {
+        let ago = SignedDuration::from_hours(i64::from(days) * 24);
+        (context.now)().checked_sub(ago).unwrap_or(Timestamp::MIN)
+    });
+    let wanted = Wanted {
+        since,
+        project: asked.project.clone(),
+    };
+    let names = match asked.texts {
+        Texts::On => Names::Shown,
+        Texts::Off => Names::Hidden,
+    };
+    let part = report::why::part(context, &wanted, MOST_FINDINGS, names);
+    let mut answer = Value::Object(part.map_err(|e| e.to_string())?);
+    make_inert(&mut answer, LONGEST_NAME);
+    Ok(answer)
+}
+
 fn text(of: &SessionMatch<'_>, part: &Part) -> Result<Value, String> {
     let items = of.session.items();
     check_ids(&BTreeSet::from([part.id]), items.len())?;
@@ -252,7 +290,11 @@ fn make_inert(value: &mut Value, longest: usize) {
         Value::Object(map) => {
             let parts = map.iter_mut().filter(|(key, _)| *key != "text");
             parts.for_each(|(key, value)| {
-                let longest = if key == "note" { LONGEST_NOTE } else { longest };
+                let longest = if matches!(key.as_str(), "note" | "act") {
+                    LONGEST_NOTE
+                } else {
+                    longest
+                };
                 make_inert(value, longest);
             });
         }

@@ -17,6 +17,7 @@ use model::event::{Conversation, Key};
 use model::lists::sessions::{SessionKey, Update};
 use model::outlook::forecast::{Forecast, NoForecast, forecast};
 use model::session::Session;
+use report::ReportContext;
 use std::sync::Arc;
 use tokens::Counter;
 
@@ -31,6 +32,7 @@ const MOST_SEARCHED: usize = 8;
 pub(crate) struct SessionMatch<'a> {
     pub(crate) session: &'a Session,
     pub(crate) follower: &'a Follower,
+    pub(crate) context: &'a ReportContext,
     /// The forecast of the next compaction.
     pub(crate) forecast: Result<Forecast, NoForecast>,
     /// The time of the answer.
@@ -65,6 +67,11 @@ impl Logs {
             glances: Glances::new(&context.rules),
             setup,
         }
+    }
+
+    /// Returns the places of all logs.
+    pub(crate) fn context(&self) -> &ReportContext {
+        &self.setup.context
     }
 
     /// Finds the session that a call of a tool is about, and reads its log to the end.
@@ -319,6 +326,7 @@ impl Logs {
         Ok(SessionMatch {
             session,
             follower,
+            context: &self.setup.context,
             forecast: forecast(session, Some(now)),
             now,
             found_by: choice.found_by,

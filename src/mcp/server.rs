@@ -4,7 +4,7 @@
 use super::deadline::Answers;
 use super::hints::Hints;
 use super::logs::Logs;
-use super::tools::{self, Refusal, Texts};
+use super::tools::{self, Question, Refusal, Texts};
 use super::wire::{Fault, Request};
 use super::{Setup, answers};
 use render::text::inert;
@@ -152,6 +152,9 @@ impl Server {
     fn tool(&mut self, call: Call, hints: Hints) -> Result<Value, Refusal> {
         let asked = tools::parse(&call.name, call.arguments, self.texts)?;
         let answer = self.answers.answer(move |logs| {
+            if let Question::WhyOfAll(of) = &asked {
+                return answers::of_all(logs.context(), of);
+            }
             let of = logs.session(&hints, &call.name)?;
             answers::answer(&of, asked)
         });

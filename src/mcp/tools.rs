@@ -47,8 +47,23 @@ pub(crate) enum Question {
     Without(Vec<ItemIx>),
     /// The forecast of the next compaction.
     Forecast,
+    /// The findings of the session.
+    Why,
+    /// The findings of all sessions.
+    WhyOfAll(AllSessions),
     /// A part of an item's text.
     Text(Part),
+}
+
+/// The sessions that are looked at together.
+#[derive(Debug, PartialEq)]
+pub(crate) struct AllSessions {
+    /// Only those that were active in so many days.
+    pub(crate) days: Option<u32>,
+    /// Only those of this project.
+    pub(crate) project: Option<String>,
+    /// The use of names in the logs.
+    pub(crate) texts: Texts,
 }
 
 /// The choice of the items that are asked for.
@@ -144,6 +159,15 @@ pub fn definitions(texts: Texts) -> Vec<Tool> {
                 "past": list(some(json!({"before": integer(), "after": maybe()}))),
             }),
         ),
+        tool(
+            "why",
+            "What took the most tokens and money, and what to change: in this session or, with any argument, in all.",
+            json!({
+                "all": {"type": "boolean"}, "days": integer(), "project": {"type": "string"},
+            }),
+            &[],
+            json!({"findings": list(object())}),
+        ),
     ];
     if texts == Texts::On {
         tools.push(tool(
@@ -210,6 +234,15 @@ struct WithoutArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct WhyArguments {
+    #[serde(default)]
+    all: bool,
+    days: Option<u32>,
+    project: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct TextArguments {
     id: u64,
     from: Option<u64>,
@@ -248,6 +281,18 @@ pub(crate) fn parse(
             let NoArguments {} = read(arguments)?;
             Question::Forecast
         }
+        "why" => match read(arguments)? {
+            WhyArguments {
+                all: false,
+                days: None,
+                project: None,
+            } => Question::Why,
+            WhyArguments { days, project, .. } => Question::WhyOfAll(AllSessions {
+                days,
+                project,
+                texts,
+            }),
+        },
         "item_text" if texts == Texts::On => {
             let TextArguments { id, from, bytes } = read(arguments)?;
             Question::Text(Part {
@@ -284,7 +329,7 @@ mod tests {
     use tokens::Counter;
 
     /// The most that the definitions may cost, in o200k tokens.
-    const PRICE: u64 = 700;
+    const PRICE: u64 = 800;
 
     #[test]
     fn the_definitions_cost_little_context() {
@@ -319,7 +364,20 @@ mod tests {
         };
         let asked = parsed("item_text", json!({"id": 3, "bytes": 1u64 << 40}));
         assert_eq!(asked, Ok(Question::Text(text)));
+        assert_eq!(parsed("why", json!({})), Ok(Question::Why));
+        let of_all = |days, project: Option<&str>| {
+            Ok(Question::WhyOfAll(AllSessions {
+                days,
+                project: project.map(str::to_owned),
+                texts: Texts::On,
+            }))
+        };
+        assert_eq!(parsed("why", json!({"all": true})), of_all(None, None));
+        assert_eq!(parsed("why", json!({"days": 7})), of_all(Some(7), None));
+        let project = json!({"project": "shop"});
+        assert_eq!(parsed("why", project), of_all(None, Some("shop")));
         let wrong = [
+            ("why", json!({"days": -1})),
             ("context_now", json!({"verbose": true})),
             ("largest_items", json!({"role": "nobody"})),
             ("what_if_without", json!({})),

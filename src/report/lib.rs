@@ -179,6 +179,8 @@ pub struct ReportContext {
     pub user: User,
     /// The folder for caches; `None`: nothing is kept.
     pub cache: Option<PathBuf>,
+    /// The use of the caches.
+    pub cache_use: CacheUse,
     /// True if all logs that are followed are polled too.
     pub poll: bool,
     /// The clock, to find out which sessions are idle.
@@ -193,6 +195,15 @@ pub struct ReportContext {
     pub redaction: Redaction,
     /// The only session that is wanted; `None`: all are.
     pub only: Option<OnlySession>,
+}
+
+/// The use of caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheUse {
+    /// New results are kept.
+    Kept,
+    /// They are read, and nothing is written.
+    ReadOnly,
 }
 
 impl ReportContext {

@@ -7,12 +7,21 @@ mod lines;
 use crate::ls::{self, ListOptions, ReadResult, Sort, Spending, Sums};
 use crate::output::finding::FindingPart;
 use crate::output::json::document;
+use crate::session::parts::{Names, object};
 use crate::{Document, NO_SESSIONS, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
+use ingest::log::LogFile;
+use ingest::log::reader::read_once;
 use jiff::Timestamp;
 use lines::Line;
+use model::cost::texts::TextReader;
+use model::event::ByLength;
 use model::lists::sessions::{SessionKey, Sessions};
-use std::io::Write;
+use model::session::Session;
+use model::why::{FindingDetail, SessionFindings};
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// The most findings that people read.
 const MOST_LINES: usize = 10;
@@ -61,6 +70,82 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
+    let (why, problems) = find(context, wanted);
+    print_problems(&problems, err)?;
+    if why.sessions.is_empty() && problems.is_empty() {
+        bail!(NO_SESSIONS);
+    }
+    style.print(&why, out)?;
+    context.check(&problems)
+}
+
+/// Returns the findings of all sessions for programs, as in `ctxgauge.why/1`, at most so many. Without names it has no
+/// text of logs but the names of tools.
+///
+/// # Errors
+///
+/// If there is no session.
+pub fn part(
+    context: &ReportContext,
+    wanted: &Wanted,
+    most: usize,
+    names: Names,
+) -> Result<Map<String, Value>> {
+    let (mut why, _) = find(context, wanted);
+    if why.sessions.is_empty() {
+        bail!(NO_SESSIONS);
+    }
+    why.lines.truncate(most);
+    if names == Names::Hidden {
+        for line in &mut why.lines {
+            line.folder = None;
+            if let FindingDetail::Listed { unused, .. } = &mut line.finding.detail {
+                unused.clear();
+            }
+        }
+    }
+    let mut part = object(&json::WhyPart::new(&why));
+    let findings = part.get_mut("findings").and_then(Value::as_array_mut);
+    for finding in findings
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        // Indexes into another session are of no use.
+        finding.remove("places");
+        let session = finding
+            .get_mut("session")
+            .filter(|_| names == Names::Hidden);
+        if let Some(session) = session.and_then(Value::as_object_mut) {
+            session.retain(|key, _| key == "id");
+        }
+    }
+    Ok(part)
+}
+
+/// Returns the findings that a session alone shows for programs, the dearest first, at most so many. Its log is read again
+/// for the texts.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub fn parts_of(
+    context: &ReportContext,
+    log: &LogFile,
+    session: &Session,
+    most: usize,
+) -> io::Result<Vec<Map<String, Value>>> {
+    let reader = TextReader::new(&ByLength);
+    read_once(log, &reader, &context.rules)?;
+    let found = SessionFindings::of(session, &reader.into_texts()).findings;
+    let parts = found.iter().take(most);
+    Ok(parts
+        .map(|of| object(&FindingPart::new(of, session.agent)))
+        .collect())
+}
+
+/// Looks for findings in all sessions. Returns the paths that could not be read too.
+fn find(context: &ReportContext, wanted: &Wanted) -> (Why, Vec<(PathBuf, String)>) {
     let options = ListOptions {
         sums: Sums::Findings,
         since: wanted.since,
@@ -68,18 +153,13 @@ pub fn run(
         sort: Sort::Cost,
         ..ListOptions::default()
     };
-    let read = ls::read(context, &options);
-    print_problems(&read.problems, err)?;
-    if read.sessions.is_empty() && read.problems.is_empty() {
-        bail!(NO_SESSIONS);
-    }
     let ReadResult {
         sessions,
         spending,
         findings,
         problems,
         ..
-    } = read;
+    } = ls::read(context, &options);
     let rows = options.rows(&sessions, &spending);
     let keys: Vec<SessionKey> = rows.iter().map(|row| row.key).collect();
     let mut spent = Spending::default();
@@ -93,6 +173,5 @@ pub fn run(
         spent,
         since: wanted.since,
     };
-    style.print(&why, out)?;
-    context.check(&problems)
+    (why, problems)
 }

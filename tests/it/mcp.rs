@@ -6,10 +6,10 @@ use ctxgauge::agents;
 use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::files::waiting;
 use ctxgauge::mcp::{self, Texts};
-use ctxgauge::report::ReportContext;
 use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
+use ctxgauge::report::{CacheUse, ReportContext};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -20,11 +20,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The calls that need no argument but `ids`.
-const TOOLS: [&str; 4] = [
+const TOOLS: [&str; 5] = [
     "context_now",
     "largest_items",
     "what_if_without",
     "compaction_forecast",
+    "why",
 ];
 
 fn initialize(version: &str, client: &str) -> Value {
@@ -234,7 +235,7 @@ fn each_revision_of_the_protocol_is_spoken_and_answers_are_as_their_schemas_say(
             assert_eq!(result(0)["protocolVersion"], version);
         }
         let tools = result(1)["tools"].as_array().unwrap().clone();
-        assert_eq!(tools.len(), 5);
+        assert_eq!(tools.len(), TOOLS.len() + 1);
         for (id, tool) in (2..).zip(&tools) {
             assert_eq!(tool["annotations"]["readOnlyHint"], true);
             let answer = result(id);
@@ -262,6 +263,7 @@ fn setup_for(log: &Path, session: &str) -> mcp::Setup {
             ..User::default()
         },
         cache: None,
+        cache_use: CacheUse::Kept,
         poll: false,
         now: jiff::Timestamp::now,
         zone: jiff::tz::TimeZone::UTC,
@@ -479,6 +481,43 @@ fn answers_contain_no_text_and_texts_and_names_are_inert() {
     for text in &texts {
         assert!(!strings(text).contains(is_hostile), "{text}");
     }
+}
+
+#[test]
+fn findings_are_of_the_session_or_of_all_and_nothing_is_written() {
+    let home = tempfile::tempdir().unwrap();
+    let fixture = "tests/fixtures/claude-code/rebuilt_cache_has_a_cause/log.jsonl";
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(manifest_folder().join(fixture), folder.join("4eb1.jsonl")).unwrap();
+    let files = || fs::read_dir(home.path()).unwrap().count();
+    let before = files();
+    let asked = |options: &[&str], arguments: Value| {
+        let mut client = Client::start(&mut server(home.path(), options), "claude-code");
+        let answer = client.call("why", arguments);
+        assert_eq!(client.end(), Some(0));
+        answer["result"]["structuredContent"].clone()
+    };
+    let of_one = asked(&["--session", "4eb1"], json!({}));
+    let of_all = asked(&[], json!({"all": true}));
+    let causes = |answer: &Value| {
+        let findings = answer["findings"].as_array().unwrap().iter();
+        let rebuilds = findings.filter(|finding| finding["kind"] == "rebuild");
+        rebuilds
+            .map(|finding| (finding["about"].clone(), finding["tokens"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert!(causes(&of_one).len() > 1, "{of_one}");
+    assert_eq!(causes(&of_one), causes(&of_all));
+    assert_eq!(of_one["session"]["id"], "4eb1");
+    assert_eq!(of_all["sessions"], 1);
+    let of = &of_all["findings"][0]["session"];
+    assert_eq!(of, &json!({"id": "4eb1"}));
+    let none = asked(&[], json!({"project": "nobody"}));
+    assert_eq!(none["findings"], json!([]));
+    let texts = asked(&["--texts"], json!({"days": 100_000}));
+    assert_eq!(texts["findings"][0]["session"]["name"], "shop");
+    assert_eq!(files(), before);
 }
 
 /// All strings of a value, those in JSON in a string too.

@@ -13,7 +13,7 @@ use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::session::SessionRequest;
-use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
+use ctxgauge::report::{self, CacheUse, Charset, FORMATS, ReportContext, Style};
 pub use program::{manifest_folder, process};
 use serde_json::Value;
 use std::path::Path;
@@ -34,6 +34,7 @@ pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
         rules: Arc::clone(&RULES),
         user: User::default(),
         cache: None,
+        cache_use: CacheUse::Kept,
         poll: false,
         now,
         zone: jiff::tz::TimeZone::UTC,

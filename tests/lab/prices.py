@@ -106,7 +106,7 @@ def page_block(tokens, prices):
     """Returns what the page says of prices."""
     rows = [HEADS, ("---",) * len(HEADS), *(price.cells() for price in prices)]
     table = "".join("| " + " | ".join(cells) + " |\n" for cells in rows)
-    return f"The four tools that are always there have {tokens} tokens with their output schemas.\n\n{table}"
+    return f"The five tools that are always there have {tokens} tokens with their output schemas.\n\n{table}"
 
 
 def with_block(page, block):

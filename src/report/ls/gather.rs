@@ -3,7 +3,7 @@
 
 use super::Sums;
 use super::responses::Responses;
-use crate::ReportContext;
+use crate::{CacheUse, ReportContext};
 use ingest::COUNTED;
 use ingest::bytes::sync::{lock, threads};
 use ingest::discover::settings::{SettingsOwner, SettingsReader};
@@ -114,7 +114,10 @@ pub(super) fn gather(
             take(result);
         }
     });
-    known.keep(kept)
+    match context.cache_use {
+        CacheUse::Kept => known.keep(kept),
+        CacheUse::ReadOnly => None,
+    }
 }
 
 /// The most results that wait to be taken.

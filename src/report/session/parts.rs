@@ -122,7 +122,7 @@ pub enum Names {
 /// The most parts of a jump.
 const MOST_JUMP_PARTS: usize = 3;
 
-fn object(part: &impl Serialize) -> Map<String, Value> {
+pub(crate) fn object(part: &impl Serialize) -> Map<String, Value> {
     match value(part) {
         Value::Object(map) => map,
         _ => Map::new(),

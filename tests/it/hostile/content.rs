@@ -18,7 +18,9 @@ use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::search::{self, Colours};
 use ctxgauge::report::session::SessionRequest;
-use ctxgauge::report::{self, Charset, DOCUMENT_FORMATS, FORMATS, ReportContext, Style, session};
+use ctxgauge::report::{
+    self, CacheUse, Charset, DOCUMENT_FORMATS, FORMATS, ReportContext, Style, session,
+};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
@@ -37,6 +39,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         rules: Arc::clone(rules),
         user: User::default(),
         cache: None,
+        cache_use: CacheUse::Kept,
         poll: false,
         now: Timestamp::now,
         zone: jiff::tz::TimeZone::UTC,

@@ -19,7 +19,7 @@ TITLES = {
 }
 
 OURS = "ctxgauge"
-TOOLS = ("context_now", "largest_items", "what_if_without", "compaction_forecast")
+TOOLS = ("context_now", "largest_items", "what_if_without", "compaction_forecast", "why")
 
 # The names that clients give a tool of a server.
 NAMES = ("mcp__{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}", "{server}__{tool}", "{tool}")
