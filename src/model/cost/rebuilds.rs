@@ -5,6 +5,7 @@ use crate::event::{CacheMiss, MissCause};
 use crate::history::{Request, RequestIx};
 use crate::session::Session;
 use crate::values::token_usage::TokenUsage;
+use crate::window::PriceRow;
 use jiff::Timestamp;
 
 /// Without a logged cause, a rebuild read at most this share of the prompt before from the cache.
@@ -63,11 +64,53 @@ impl RebuildCause {
     }
 }
 
+/// The rows of the tables for the models of a session. The last ones are kept: mostly all requests are of one model.
+struct Rows<'s> {
+    session: &'s Session,
+    life: Option<(Option<&'s str>, u8, Option<Life>)>,
+    price: Option<(&'s str, Option<&'s PriceRow>)>,
+}
+
+impl<'s> Rows<'s> {
+    fn new(session: &'s Session) -> Rows<'s> {
+        Rows {
+            session,
+            life: None,
+            price: None,
+        }
+    }
+
+    /// Returns the time for which the prompt of a request is kept.
+    fn life(&mut self, of: &'s Request) -> Option<Life> {
+        let (model, minutes) = (of.model.as_deref(), of.sent().1);
+        match self.life {
+            Some((known, logged, life)) if (known, logged) == (model, minutes) => life,
+            _ => {
+                let life = cache_life(self.session.rules(), model, Some(minutes));
+                self.life = Some((model, minutes, life));
+                life
+            }
+        }
+    }
+
+    fn price(&mut self, model: &'s str) -> Option<&'s PriceRow> {
+        match self.price {
+            Some((known, price)) if known == model => price,
+            _ => {
+                let session = self.session;
+                let price = session.rules().price_of(session.model_at(model));
+                self.price = Some((model, price));
+                price
+            }
+        }
+    }
+}
+
 /// Returns the rebuilds of a session, in order.
 pub fn rebuilds(session: &Session) -> Vec<Rebuild> {
     let requests = session.requests();
     let mut resets = session.resets().iter().peekable();
-    let mut has_cache = false;
+    let (mut rows, mut has_cache) = (Rows::new(session), false);
     let rebuild = |(ix, request): (RequestIx, &Request)| {
         let before = ix.checked_sub(1).map(|before| &requests[before]);
         let mut is_reset = false;
@@ -80,8 +123,8 @@ pub fn rebuilds(session: &Session) -> Vec<Rebuild> {
             return None;
         }
         match (&request.miss, before) {
-            (Some(miss), _) => logged(session, ix, before, miss),
-            (None, Some(before)) if is_caching && !is_reset => unlogged(session, ix, before),
+            (Some(miss), _) => logged(&mut rows, ix, before, miss),
+            (None, Some(before)) if is_caching && !is_reset => unlogged(&mut rows, ix, before),
             _ => None,
         }
     };
@@ -113,7 +156,7 @@ pub fn newest(session: &Session) -> Option<Rebuild> {
                 .checked_sub(1)
                 .map(|before| &session.requests()[before]);
             let tokens = request.prompt.saturating_sub(request.cached);
-            let rebuild = || Rebuild::new(session, last, before, tokens, cause);
+            let rebuild = || Rebuild::new(&mut Rows::new(session), last, before, tokens, cause);
             let rebuild = (tokens >= LEAST).then(rebuild)?;
             Some(Rebuild { tools, ..rebuild })
         }
@@ -122,29 +165,29 @@ pub fn newest(session: &Session) -> Option<Rebuild> {
 }
 
 /// Returns the rebuild of which the provider logged the cause.
-fn logged(
-    session: &Session,
+fn logged<'s>(
+    rows: &mut Rows<'s>,
     ix: RequestIx,
-    before: Option<&Request>,
+    before: Option<&'s Request>,
     miss: &CacheMiss,
 ) -> Option<Rebuild> {
-    let request = &session.requests()[ix];
+    let request = &rows.session.requests()[ix];
     let tokens = miss.tokens.or(before.map(|before| lost(before, request)))?;
     let tokens = tokens.min(request.prompt.saturating_sub(request.cached));
     let cause = RebuildCause::Logged(miss.cause.clone());
-    (tokens >= LEAST_LOGGED).then(|| Rebuild::new(session, ix, before, tokens, cause))
+    (tokens >= LEAST_LOGGED).then(|| Rebuild::new(rows, ix, before, tokens, cause))
 }
 
 /// Returns the rebuild that the numbers of the provider show.
-fn unlogged(session: &Session, ix: RequestIx, before: &Request) -> Option<Rebuild> {
-    let request = &session.requests()[ix];
+fn unlogged<'s>(rows: &mut Rows<'s>, ix: RequestIx, before: &'s Request) -> Option<Rebuild> {
+    let request = &rows.session.requests()[ix];
     let (same, tokens) = (before.prompt.min(request.prompt), lost(before, request));
     let is_kept = request.cached as f64 >= same as f64 * KEPT_SHARE;
     if is_kept || tokens < LEAST || !before.source.is_known() {
         return None;
     }
     let cause = RebuildCause::NotStated;
-    let mut rebuild = Rebuild::new(session, ix, Some(before), tokens, cause);
+    let mut rebuild = Rebuild::new(rows, ix, Some(before), tokens, cause);
     if before.model != request.model {
         rebuild.cause = RebuildCause::ModelSwitched;
     } else if rebuild.is_expired {
@@ -171,19 +214,17 @@ impl Rebuild {
         }
     }
 
-    fn new(
-        session: &Session,
+    fn new<'s>(
+        rows: &mut Rows<'s>,
         ix: RequestIx,
-        before: Option<&Request>,
+        before: Option<&'s Request>,
         tokens: u64,
         cause: RebuildCause,
     ) -> Rebuild {
+        let session = rows.session;
         let request = &session.requests()[ix];
         let pause = before.and_then(|before| pause(session, before, request));
-        let life = before.and_then(|before| {
-            let minutes = before.sent().1;
-            cache_life(session.rules(), before.model.as_deref(), Some(minutes))
-        });
+        let life = before.and_then(|before| rows.life(before));
         let is_over = |(pause, life): (u64, Life)| pause >= life.seconds.into();
         Rebuild {
             request: ix,
@@ -191,16 +232,15 @@ impl Rebuild {
             is_expired: pause.zip(life).is_some_and(is_over),
             tokens,
             cause,
-            usd: premium(session, request, tokens),
+            usd: premium(rows, request, tokens),
             tools: [0; 2],
         }
     }
 }
 
 /// Returns the extra cost of tokens of a prompt over reading them from the cache.
-fn premium(session: &Session, request: &Request, tokens: u64) -> Option<f64> {
-    let model = session.model_at(request.model.as_ref()?);
-    let row = session.rules().price_of(model)?;
+fn premium<'s>(rows: &mut Rows<'s>, request: &'s Request, tokens: u64) -> Option<f64> {
+    let row = rows.price(request.model.as_deref()?)?;
     let anew = request.prompt.saturating_sub(request.cached);
     let cache_write = request.billed.cache_creation.min(anew);
     let paid = TokenUsage {
