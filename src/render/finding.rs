@@ -1,13 +1,14 @@
 //! Findings in words: what happened, how much it took, and what to change.
 
 use super::number::{counted, short, tokens, usd};
+use super::rebuild::named_cause;
 use model::why::{Finding, FindingDetail, FindingKind, ToolClass};
 
 /// Returns what happened. It may contain text of a log: not safe to print.
 pub fn what(finding: &Finding) -> String {
     let about = &finding.about;
     match (finding.kind, &finding.detail) {
-        (FindingKind::Rebuild, _) => format!("the cache was rebuilt: {}", about.replace('_', " ")),
+        (FindingKind::Rebuild, _) => format!("the cache was rebuilt: {}", named_cause(about)),
         (FindingKind::Window, FindingDetail::Window(of)) => {
             format!(
                 "requests carried more than a window of {} holds",

@@ -2,24 +2,26 @@
 
 use super::number::{counted, short, tokens, usd};
 use super::text::inert;
-use model::cost::rebuilds::{Rebuild, RebuildCause};
-use model::event::MissCause;
+use model::cost::rebuilds::Rebuild;
 use std::borrow::Cow;
 
 /// Returns the cause: `tools changed`.
 pub fn cause(rebuild: &Rebuild) -> Cow<'_, str> {
-    let words = match &rebuild.cause {
-        RebuildCause::Logged(MissCause::Other(name)) => return inert(name),
-        RebuildCause::Logged(MissCause::NotFound) if !rebuild.is_expired => {
-            "previous message not found"
-        }
-        RebuildCause::Logged(MissCause::NotFound) | RebuildCause::Expired => "expired",
-        RebuildCause::Logged(MissCause::Tools) => "tools changed",
-        RebuildCause::Logged(MissCause::System) => "system prompt changed",
-        RebuildCause::Logged(MissCause::Messages) => "messages changed",
-        RebuildCause::Logged(MissCause::Model) | RebuildCause::ModelSwitched => "model switched",
-        RebuildCause::Logged(MissCause::Unavailable) => "cause unavailable",
-        RebuildCause::NotStated => "cause not stated",
+    named_cause(rebuild.cause_name())
+}
+
+/// Returns the words for the name of a cause. A name that is not known is shown as the log has it.
+pub fn named_cause(name: &str) -> Cow<'_, str> {
+    let words = match name {
+        "previous_message_not_found" => "previous message not found",
+        "expired" => "expired",
+        "tools_changed" => "tools changed",
+        "system_changed" => "system prompt changed",
+        "messages_changed" => "messages changed",
+        "model_switched" => "model switched",
+        "unavailable" => "cause unavailable",
+        "not_stated" => "cause not stated",
+        other => return inert(other),
     };
     words.into()
 }
@@ -76,3 +78,57 @@ pub fn all(rebuilds: &[Rebuild]) -> Option<String> {
 
 /// The most causes that are listed: a log may name any number.
 const MOST_CAUSES: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding;
+    use model::cost::rebuilds::RebuildCause;
+    use model::event::MissCause;
+    use model::why::{Finding, FindingDetail, FindingKind};
+
+    #[test]
+    fn a_cause_has_the_same_words_everywhere() {
+        let logged = [
+            "tools_changed",
+            "system_changed",
+            "messages_changed",
+            "model_changed",
+            "previous_message_not_found",
+            "unavailable",
+            "brand_new\u{1b}[2J",
+        ];
+        let logged = logged.map(|name| RebuildCause::Logged(MissCause::named(name)));
+        let others = [
+            RebuildCause::Expired,
+            RebuildCause::ModelSwitched,
+            RebuildCause::NotStated,
+        ];
+        for cause in logged.into_iter().chain(others) {
+            let is_unknown = matches!(cause, RebuildCause::Logged(MissCause::Other(_)));
+            let rebuild = Rebuild {
+                request: 1,
+                pause: None,
+                is_expired: false,
+                tokens: 211_000,
+                cause,
+                usd: Some(4.02),
+                tools: [0; 2],
+            };
+            let finding = Finding {
+                kind: FindingKind::Rebuild,
+                about: rebuild.cause_name().into(),
+                count: 1,
+                tokens: 211_000,
+                usd: Some(4.02),
+                range: None,
+                detail: FindingDetail::None,
+                places: Vec::new(),
+            };
+            let words = super::cause(&rebuild);
+            assert_eq!(words.contains('_'), is_unknown, "{words}");
+            assert!(!words.contains('\u{1b}'), "{words:?}");
+            assert!(finding::what(&finding).ends_with(&*words), "{words}");
+        }
+    }
+}

@@ -30,7 +30,7 @@ fn rebuilt_caches_are_listed_by_the_providers_cause_with_what_to_change() {
     );
     // An unknown cause is shown as it is, and is inert.
     assert!(
-        text.contains("new reason") && !text.contains('\x1b'),
+        text.contains("new_reason") && !text.contains('\x1b'),
         "{text}"
     );
     // What was kept of the log gives the same.
