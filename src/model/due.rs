@@ -2,5 +2,6 @@
 
 pub mod alerts;
 pub mod bounds;
+pub mod late_turn;
 pub mod prompt_cache;
 pub mod triggers;

@@ -7,6 +7,9 @@ use model::due::triggers::{ChangedRule, NextTrigger, changed_rule};
 use model::session::Session;
 use model::window::{CacheMisses, TriggerKind};
 
+/// Said before a turn that would [begin late](model::due::late_turn).
+pub const COMPACT_FIRST: &str = "compact before you ask";
+
 /// Returns the words after `compacts` for a trigger: `at 14:52 if nobody types`. `None`: it does not compact by itself.
 pub fn when(next: &NextTrigger, clock: &Clock) -> Option<String> {
     Some(match next.kind {

@@ -219,6 +219,7 @@ mod tests {
             p90: 14.1,
         };
         Values {
+            is_next_turn_late: false,
             rebuild: None,
             plan: [None, None],
             context: Context {
@@ -286,6 +287,28 @@ mod tests {
     fn plain(format: &str, values: &Values, columns: Option<usize>) -> String {
         let template = Template::named_or_text(format).expect("a format");
         lines(&template, values, None, columns, (Colours::None, FILL)).join("\n")
+    }
+
+    #[test]
+    fn a_late_turn_is_said_before_the_room_that_is_left() {
+        let line = |is_next_turn_late| {
+            let values = Values {
+                is_next_turn_late,
+                ..values(150_000, 0, 200_000, Some(167_000))
+            };
+            NAMED.map(|(format, _)| plain(format, &values, None))
+        };
+        let [normal, _, two] = line(true);
+        let said = " · compact before you ask · 17k to compaction";
+        assert!(
+            normal.contains(said) && two.contains(said),
+            "{normal}\n{two}"
+        );
+        assert!(
+            line(false)
+                .iter()
+                .all(|line| !line.contains("compact before"))
+        );
     }
 
     #[test]

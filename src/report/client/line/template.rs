@@ -21,12 +21,12 @@ const WIDEST_GAUGE: usize = 200;
 pub const NAMED: [(&str, &str); 3] = [
     (
         "normal",
-        "{gauge:colour} {percent:colour}[ · {until}][ · {next}][ · {requests}][ · {tokens}][ · {big}][ · {rebuild}][ · {cache:short}]",
+        "{gauge:colour} {percent:colour}[ · {late-turn}][ · {until}][ · {next}][ · {requests}][ · {tokens}][ · {big}][ · {rebuild}][ · {cache:short}]",
     ),
     ("short", "{percent:colour}[ · {requests:short}]"),
     (
         "two-lines",
-        "{gauge:colour} {percent:colour}[ · {until}][ · {next}][ · {requests}]\n\
+        "{gauge:colour} {percent:colour}[ · {late-turn}][ · {until}][ · {next}][ · {requests}]\n\
         [{tokens}][ · {roles}][ · {big}][ · {model}][ · {window}][ · {rebuild}][ · {cache}][ · {limits}]",
     ),
 ];
@@ -49,6 +49,8 @@ pub enum Key {
     Next,
     /// The state of the provider's prompt cache, and the time when it expires.
     Cache,
+    /// A warning before a turn that would begin shortly before the compaction.
+    LateTurn,
     /// The rebuild of the cache that the newest request was.
     Rebuild,
     /// The limits of the user's plan.

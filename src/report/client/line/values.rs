@@ -4,6 +4,7 @@ use super::session::LineSession;
 use super::template::{Field, Key, Length};
 use model::cost::calls::Calls;
 use model::cost::rebuilds::{self, Rebuild};
+use model::due::late_turn::is_next_turn_late;
 use model::lists::gauge::SessionGauge;
 use model::outlook::forecast::{Forecast, NoForecast};
 use model::session::context::Context;
@@ -60,6 +61,8 @@ pub struct Values {
     pub beside_size: Option<String>,
     /// The state of the prompt cache: in words, and in short.
     pub cache: Option<[String; 2]>,
+    /// True if the next turn would begin shortly before the compaction.
+    pub is_next_turn_late: bool,
     /// The rebuild of the cache that the newest request was. Its cause is log text.
     pub rebuild: Option<Rebuild>,
     /// The limits of the plan: with the part that the session used, and in short.
@@ -136,6 +139,7 @@ impl Values {
                 _ => Signs::of_epoch(&gauge),
             },
             project: session.project().to_owned(),
+            is_next_turn_late: is_next_turn_late(session, &gauge.context, gauge.limits()),
             rebuild: rebuilds::newest(session),
             ..Values::of_gauge(&gauge, agent, clock)
         }
@@ -167,6 +171,7 @@ impl Values {
                 let short = triggers::cache_in_short(&cache, state, clock);
                 [long + &failed, short]
             }),
+            is_next_turn_late: false,
             rebuild: None,
             plan: [plan::limits, plan::in_short].map(|words| words(gauge, clock.now)),
             version: owned(gauge.meta.version.as_deref()),
@@ -211,6 +216,9 @@ impl Values {
                 let [long, short] = self.cache.as_ref()?;
                 Some(if is_short { short } else { long }.clone())
             }
+            Key::LateTurn => self
+                .is_next_turn_late
+                .then(|| triggers::COMPACT_FIRST.to_owned()),
             Key::Rebuild => self
                 .rebuild
                 .as_ref()

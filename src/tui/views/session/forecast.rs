@@ -7,9 +7,11 @@ use crate::paint::{Piece, Pieces, Tone, joined, joined_width, piece, quiet, stro
 use crate::views::groups;
 use model::Role;
 use model::cost::rebuilds::newest;
+use model::due::late_turn::is_next_turn_late;
 use model::due::prompt_cache::CacheState;
 use model::due::triggers::{self, NextTrigger};
 use model::lists::gauge::SessionGauge;
+use model::lists::sessions::Activity;
 use model::outlook::forecast::{NoForecast, is_idle};
 use model::session::Session;
 use model::session::context::Context;
@@ -31,6 +33,7 @@ pub(super) fn forecast(
         .flatten()
         .into_iter()
         .collect();
+    parts.extend(compact_first(app, session, page));
     let first = beside.as_ref().filter(|beside| beside.is_first);
     parts.extend(first.and_then(OtherCauses::when));
     let without = groups::without_marked(page);
@@ -122,6 +125,14 @@ impl<'a> OtherCauses<'a> {
             .map(|sentence| vec![quiet(text::inert(&sentence))])
             .collect()
     }
+}
+
+/// Returns `compact before you ask` for a live session whose next turn would begin late.
+fn compact_first(app: &App, session: &Session, page: &Page) -> Option<Pieces> {
+    let activity = app.sessions.live(page.key, app.now)?;
+    let waits = activity != Activity::Working && !app.ui.replay.is_on();
+    let is_late = waits && is_next_turn_late(session, &page.state.context, &page.state.limits);
+    is_late.then(|| vec![piece(words::COMPACT_FIRST, Tone::Warn)])
 }
 
 /// Returns `cache rebuilt: tools changed, 211k, $4.02` if the newest request did that.
