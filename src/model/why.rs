@@ -130,7 +130,7 @@ impl SessionFindings {
     /// Returns the findings of a session whose texts were looked at while it was read.
     pub fn of(session: &Session, texts: &Texts) -> SessionFindings {
         let of = Inputs::new(session, texts);
-        let mut findings = without_texts(&of);
+        let mut findings = of.by_numbers();
         findings.extend(oversized::find(&of));
         findings.extend(repeated::find(&of));
         findings.sort_by(by_cost);
@@ -142,17 +142,10 @@ impl SessionFindings {
     }
 }
 
-/// Returns the findings that a session shows without the texts of its items, the dearest first.
-pub fn findings_without_texts(session: &Session) -> Vec<Finding> {
-    let mut findings = without_texts(&Inputs::new(session, &Texts::default()));
+/// Returns the findings of a session that need none of its texts, the dearest first.
+pub fn without_texts(session: &Session) -> Vec<Finding> {
+    let mut findings = Inputs::new(session, &Texts::default()).by_numbers();
     findings.sort_by(by_cost);
-    findings
-}
-
-fn without_texts(of: &Inputs<'_>) -> Vec<Finding> {
-    let mut findings = rebuild::find(of);
-    findings.extend(window::find(of));
-    findings.extend(polling::find(of));
     findings
 }
 
@@ -188,6 +181,14 @@ impl<'a> Inputs<'a> {
             carried: CarriedCost::by(session, requests.len()),
             prompts: prompts.fold(0, u64::saturating_add),
         }
+    }
+
+    /// Returns the findings that need no texts.
+    fn by_numbers(&self) -> Vec<Finding> {
+        let mut findings = rebuild::find(self);
+        findings.extend(window::find(self));
+        findings.extend(polling::find(self));
+        findings
     }
 
     /// Returns true if so many tokens are at least this share of all prompts.

@@ -33,30 +33,47 @@ pub fn what(finding: &Finding) -> String {
 /// Returns how often it was, in so many sessions, and the tokens that it took.
 pub fn size(finding: &Finding, sessions: u64) -> String {
     let within = counted(sessions, "session");
+    match &finding.detail {
+        FindingDetail::Window(_) => format!("{within}: {}", took(finding)),
+        _ => match times(finding) {
+            Some(times) => format!("{times} in {within}, {}", took(finding)),
+            None => format!("in {within}, {}", took(finding)),
+        },
+    }
+}
+
+/// Returns how often it was in one session, and the tokens that it took.
+pub fn size_here(finding: &Finding) -> String {
+    let parts = times(finding).into_iter().chain([took(finding)]);
+    parts.collect::<Vec<String>>().join(", ")
+}
+
+/// Returns how often it was; `None`: that says nothing.
+fn times(finding: &Finding) -> Option<String> {
+    let word = match finding.kind {
+        FindingKind::Rebuild => "time",
+        FindingKind::Oversized | FindingKind::Repeated => "result",
+        FindingKind::Polling => "poll",
+        FindingKind::Window | FindingKind::Listings => return None,
+    };
+    Some(counted(finding.count, word))
+}
+
+/// Returns the tokens that it took.
+fn took(finding: &Finding) -> String {
     let took = tokens(finding.tokens);
-    let times = counted(finding.count, "time");
     match (finding.kind, &finding.detail) {
-        (FindingKind::Rebuild, _) => format!("{times} in {within}, {took} tokens read anew"),
-        (FindingKind::Window, FindingDetail::Window(of)) => {
+        (FindingKind::Rebuild, _) => format!("{took} tokens read anew"),
+        (_, FindingDetail::Window(of)) => {
             let compactions = counted(of.compactions, "compaction");
             format!(
-                "{within}: {} tokens of prompts would be {}, with {compactions} instead of {}",
+                "{} tokens of prompts would be {}, with {compactions} instead of {}",
                 tokens(of.was),
                 tokens(of.prompts),
                 of.compactions_were
             )
         }
-        (FindingKind::Listings, _) => format!("in {within}, {took} tokens carried"),
-        (FindingKind::Polling, _) => {
-            format!(
-                "{} in {within}, {took} tokens carried",
-                counted(finding.count, "poll")
-            )
-        }
-        _ => format!(
-            "{} in {within}, {took} tokens carried",
-            counted(finding.count, "result")
-        ),
+        _ => format!("{took} tokens carried"),
     }
 }
 

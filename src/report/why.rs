@@ -9,7 +9,7 @@ use crate::output::finding::FindingPart;
 use crate::output::json::document;
 use crate::session::parts::{Names, object};
 use crate::{Document, NO_SESSIONS, Output, ReportContext, Style, print_problems};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
 use ingest::log::reader::read_once;
 use jiff::Timestamp;
@@ -18,10 +18,10 @@ use model::cost::texts::TextReader;
 use model::event::ByLength;
 use model::lists::sessions::{SessionKey, Sessions};
 use model::session::Session;
-use model::why::{FindingDetail, SessionFindings};
+use model::why::{Finding, FindingDetail, SessionFindings};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The most findings that people read.
 const MOST_LINES: usize = 10;
@@ -56,6 +56,34 @@ impl Output for Why {
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.why/1", json::WhyPart::new(self))
     }
+}
+
+/// Returns the findings of one session, which its log alone shows, the dearest first.
+///
+/// # Errors
+///
+/// If the log cannot be read, or does not have the session.
+pub fn in_session(
+    mut context: ReportContext,
+    log: &Path,
+    session: SessionKey,
+) -> Result<Vec<Finding>> {
+    context.roots = vec![context.given(log.to_path_buf())];
+    let options = ListOptions {
+        sums: Sums::Findings,
+        ..ListOptions::default()
+    };
+    let ReadResult {
+        mut findings,
+        problems,
+        ..
+    } = ls::read(&context, &options);
+    if let Some((_, why)) = problems.into_iter().next() {
+        bail!(why);
+    }
+    let found = findings.remove(&session);
+    let found = found.context("its log no longer has it, or came through a pipe")?;
+    Ok(found.findings)
 }
 
 /// Looks for findings in all sessions, and prints the dearest. Prints what could not be read on `err`.

@@ -7,6 +7,7 @@ pub mod columns;
 pub mod copy;
 mod cursor;
 pub mod filter;
+mod findings;
 mod hand_out;
 mod help;
 mod hints;
@@ -37,10 +38,12 @@ pub mod tabs;
 mod text;
 pub mod timeline;
 mod ui;
+mod why;
 
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
+pub use findings::{FindingId, FindingsRequest, FindingsResult};
 pub use hand_out::{HandOut, HandOutRequest, HandOutResult};
 pub use help::{HelpLine, Sign, wrapped};
 pub use hosts::AWAY_SIGN;
@@ -109,6 +112,8 @@ pub enum Msg {
     Done(String),
     /// News of a search over sessions.
     Search(SearchUpdate),
+    /// The findings that were asked for.
+    Findings(FindingsResult),
 }
 
 /// A request of the screens to the runtime.
@@ -189,6 +194,7 @@ pub struct App {
     awaited: Option<LastSession>,
     /// The item to select as soon as it is listed.
     sought: Option<tabs::RowId>,
+    pub(crate) findings: findings::KnownFindings,
     watch: alerts::AlertMonitor,
     rest: resting_log::RestingLog,
     pub(crate) shown: ScreenData,
@@ -281,6 +287,7 @@ impl App {
             usual_oversized: Ui::default().oversized,
             awaited: None,
             sought: None,
+            findings: findings::KnownFindings::default(),
             watch: alerts::AlertMonitor::default(),
             rest: resting_log::RestingLog::default(),
             shown: ScreenData::default(),
@@ -309,9 +316,14 @@ impl App {
             Msg::Drag(column) => self.drag(column),
             Msg::Release => self.shown.dragged = None,
             Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
-            Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
+            Msg::Resize(columns, rows) => {
+                self.ui.size = (columns, rows);
+                // The lines of a finding are wrapped.
+                self.stale.page |= self.ui.tab == tabs::WHY;
+            }
             Msg::Done(text) => self.notify(text),
             Msg::Search(news) => return self.receive_update(news),
+            Msg::Findings(result) => self.take_findings(result),
             Msg::Text(page) => return self.take_text(*page),
             Msg::Banner(text) => self.banner = text,
             Msg::Problem { path, what } => self.notices.add(Notice {
@@ -470,7 +482,9 @@ impl App {
     /// Returns the layout of a session's screen.
     pub fn session_layout(&self) -> layout::Session {
         let transport = u16::from(self.ui.replay.is_on());
-        layout::Session::of(self.ui.size, transport, self.notice_rows())
+        let is_news = !self.ui.replay.is_on() && self.ui.tab != tabs::WHY;
+        let finding = u16::from(is_news && self.dearest_finding().is_some());
+        layout::Session::of(self.ui.size, [transport, finding, self.notice_rows()])
     }
 
     fn notice_rows(&self) -> u16 {
@@ -503,6 +517,9 @@ impl App {
             | Update::CaughtUp => return,
         };
         self.watch.note(file);
+        if matches!(update, Update::Rebuilt { .. }) {
+            self.findings.note_reread(file);
+        }
         for key in self.sessions.of_file(file) {
             self.shown.matched.remove(key);
         }

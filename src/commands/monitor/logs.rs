@@ -9,7 +9,7 @@ use ingest::store::pipe::PipeInput;
 use ingest::{self, Handle, IngestEvent, TextJob, demo};
 use model::lists::sessions::{FileId, Update};
 use model::window::Rules;
-use report::ReportContext;
+use report::{ReportContext, why};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
@@ -20,7 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tokens::Counter;
 use tokio::sync::mpsc::Sender;
-use tui::app::{HandOutRequest, HandOutResult, SearchRequest, SearchUpdate};
+use tui::app::{
+    FindingsRequest, FindingsResult, HandOutRequest, HandOutResult, SearchRequest, SearchUpdate,
+};
 use tui::{Finder, Logs};
 
 /// The demo. Its sessions are complete from the start.
@@ -88,6 +90,10 @@ impl Logs for Demo {
 
     /// Writes nothing, because the sessions are invented.
     fn hand_out(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
+
+    fn find(&self, _: FindingsRequest, done: Box<dyn FnOnce(FindingsResult) + Send>) {
+        done(Err(search::INVENTED.to_owned()));
+    }
 
     /// Reports all sessions as not searched, because they are invented.
     fn search(&self, request: &SearchRequest, _: Matcher, finder: Finder) {
@@ -184,6 +190,19 @@ impl Logs for FollowedLogs {
 
     fn hand_out(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>) {
         Writer(Arc::clone(&self.context)).make(request, done);
+    }
+
+    fn find(&self, (key, log): FindingsRequest, done: Box<dyn FnOnce(FindingsResult) + Send>) {
+        if demo::holds(key.file) {
+            return self.demo.find((key, log), done);
+        }
+        let context = self.context.beside();
+        let find = move || {
+            let found = why::in_session(context, &log, key);
+            done(found.map_err(|error| format!("{error:#}")));
+        };
+        // If no thread can be started, `done` is dropped, which its owner notices.
+        drop(thread::Builder::new().name("why".into()).spawn(find));
     }
 
     fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder) {

@@ -16,7 +16,7 @@ use model::outlook::compaction::compactions;
 use model::session::Session;
 use model::session::context::Context;
 use model::session::replay::{Timeline, role_sizes};
-use model::why::findings_without_texts;
+use model::why::without_texts;
 use model::window::Limits;
 use render::clock::Clock;
 use render::number::{counted, tokens};
@@ -224,7 +224,7 @@ fn over_time(report: &Report<'_>, context: &Context, limits: &Limits) -> Option<
 
 /// Returns the section on what can be changed. It goes without the texts of items, which would take too long to look at.
 fn findings(report: &Report<'_>) -> Option<Section> {
-    let found = findings_without_texts(report.session);
+    let found = without_texts(report.session);
     let mut section = Section::new(TITLE);
     for (ix, finding) in found.iter().enumerate() {
         section = section.with(heading(ix + 1, finding));

@@ -25,7 +25,7 @@ use model::session::context::{Context, Share};
 use model::session::{Item, PastReset, Request, Session, SizedItem};
 use model::sizes::recurring::RecurringPart;
 use model::values::hooked::HookedCompaction;
-use model::why::findings_without_texts;
+use model::why::without_texts;
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
 use render::jump::part_name;
@@ -81,7 +81,7 @@ part! { Report<'a>(
         .collect(),
     // The findings that need no texts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<FindingPart> = findings_without_texts(session)
+    findings: Vec<FindingPart> = without_texts(session)
         .iter()
         .map(|finding| FindingPart::new(finding, session.agent))
         .collect(),

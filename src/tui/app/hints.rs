@@ -1,6 +1,6 @@
 //! Finds the keys that the footer names: those that have an effect on the present screen.
 
-use super::tabs::{ITEMS, Target};
+use super::tabs::{ITEMS, Target, WHY};
 use super::{App, Screen};
 use crate::keymap::{Action, Hint};
 use render::text;
@@ -39,7 +39,8 @@ impl App {
         }
         let (tab, replays) = (self.ui.tab, self.ui.replay.is_on());
         match action {
-            Action::Filter | Action::Sort | Action::Mark | Action::NextOversized => tab == ITEMS,
+            Action::Mark => tab == ITEMS || (tab == WHY && self.selected_finding().is_some()),
+            Action::Filter | Action::Sort | Action::NextOversized => tab == ITEMS,
             Action::Moment => matches!(tab.action, Action::Items | Action::Compactions),
             Action::Open => self.selected_target() != Target::Nothing,
             Action::Play | Action::Find | Action::Growth => replays,

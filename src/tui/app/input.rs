@@ -1,6 +1,6 @@
 //! Handles keys.
 
-use super::tabs::{COMPACTIONS, ITEMS, Policies, TABS, Tab, Target};
+use super::tabs::{COMPACTIONS, ITEMS, Policies, TABS, Tab, Target, WHY};
 use super::{
     App, Cursor, Effect, ListLine, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
 };
@@ -169,6 +169,7 @@ impl App {
             Action::NextOversized => self.step_oversized(key, 1),
             Action::PreviousOversized => self.step_oversized(key, -1),
             Action::Oversized => self.ask(Purpose::Oversized),
+            Action::Mark if ui.tab == WHY => self.show_without_finding(key),
             Action::Mark => self.mark(),
             Action::Unmark => ui.marked.retain(|(session, _)| *session != key),
             other => {
@@ -208,6 +209,7 @@ impl App {
     /// Shows a tab.
     pub(super) fn show(&mut self, tab: &'static Tab) {
         self.ui.tab = tab;
+        self.ui.back_to = None;
         self.stale();
     }
 
@@ -230,6 +232,7 @@ impl App {
                 Target::Tool(tool) => self.filter_items("tool:", &tool),
                 Target::Reset(reset) => self.open_reset(key, reset),
                 Target::Jump(rank) => self.go_to_jump(rank),
+                Target::Finding(rank, place) => self.go_to_place(key, rank, place),
                 Target::Policies => self.fold_policies(),
                 Target::Session(child) => {
                     self.ui.came_from = Some(key);
@@ -271,6 +274,7 @@ impl App {
         };
         self.ui.cursors.clear();
         self.ui.opened_reset = None;
+        (self.ui.opened_finding, self.ui.back_to) = (None, None);
         self.ui.policies = Policies::Folded;
         self.shown.page = None;
         self.is_opening = true;
@@ -299,10 +303,14 @@ impl App {
         self.stale();
     }
 
-    /// Goes back one step: from a text to where it was opened, from a replay to live, from a compaction to all of them,
+    /// Goes back one step: from a text to where it was opened, from a place to its finding, from a replay to live, from a compaction to all of them,
     /// from a filter to all items, from a sub-agent to its parent, from a session to where it was opened, from the results
     /// of a search to the list.
     fn back(&mut self) -> Effect {
+        if let (Screen::Session(_), Some(tab)) = (self.ui.screen, self.ui.back_to) {
+            self.show(tab);
+            return Effect::None;
+        }
         match self.ui.screen {
             Screen::Results => return self.leave_results(),
             Screen::Text(_) => self.leave_text(),
@@ -345,6 +353,7 @@ impl App {
                     cursor.step(ids, by);
                 }
                 self.ui.set_cursor(cursor);
+                self.unfold_finding();
                 self.sought = None;
             }
             Screen::Text(_) => return self.scroll_text(by),

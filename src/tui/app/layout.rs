@@ -125,6 +125,7 @@ impl Overview {
 ///  bar         the gauge
 ///  numbers     the same in numbers
 ///  forecast    when it will compact; on low screens part of the status
+///  finding     what took most of the money, if anything did; not on low screens
 ///  transport   only in a replay; on low screens in place of the status
 ///  roles chart one line per role, and the context over time next to them; on small screens one line
 ///  tabs        what the list shows
@@ -142,6 +143,7 @@ pub struct Session {
     pub bar: Area,
     pub numbers: Area,
     pub forecast: Area,
+    pub finding: Area,
     pub transport: Area,
     pub roles: Area,
     pub chart: Area,
@@ -158,8 +160,9 @@ const CHART_FROM: u16 = 72;
 const TALLEST_CHART: u16 = 14;
 
 impl Session {
-    /// Returns the layout of a screen of these columns and rows; `transport` and `notice` are rows to reserve.
-    pub fn of((width, rows): (u16, u16), transport: u16, notice: u16) -> Session {
+    /// Returns the layout of a screen of these columns and rows; `transport`, `finding` and `notice` are rows to
+    /// reserve.
+    pub fn of((width, rows): (u16, u16), [transport, finding, notice]: [u16; 3]) -> Session {
         let roomy = rows >= 20;
         let tall = rows >= 32;
         let mut cut = AreaCutter::new((width, rows));
@@ -172,6 +175,7 @@ impl Session {
         let bar = cut.take(if tall { 2 } else { 1 });
         let numbers = cut.take(1);
         let forecast = cut.take(u16::from(roomy));
+        let finding = cut.take(if roomy { finding } else { 0 });
         let transport = if roomy { cut.take(transport) } else { low };
         cut.take(u16::from(tall));
         let beside = roomy && width >= CHART_FROM;
@@ -202,6 +206,7 @@ impl Session {
             bar,
             numbers,
             forecast,
+            finding,
             transport,
             roles: across(1, roles),
             chart,
@@ -221,8 +226,8 @@ mod tests {
     #[test]
     fn the_smallest_screen_still_shows_a_list() {
         assert!(Overview::of(SMALLEST, [1; 3]).list.height >= 4);
-        assert!(Session::of(SMALLEST, 0, 0).list.height >= 4);
-        assert!(Session::of(SMALLEST, 1, 1).list.height >= 3);
+        assert!(Session::of(SMALLEST, [0; 3]).list.height >= 4);
+        assert!(Session::of(SMALLEST, [1; 3]).list.height >= 3);
     }
 
     #[test]
@@ -231,7 +236,7 @@ mod tests {
             for columns in [0, 40, 80, 200] {
                 let overview = Overview::of((columns, rows), [1; 3]);
                 assert_eq!(overview.footer.bottom(), rows);
-                let session = Session::of((columns, rows), 1, 1);
+                let session = Session::of((columns, rows), [1; 3]);
                 assert_eq!(session.footer.bottom(), rows);
                 assert_eq!(session.list.y, session.columns.bottom());
             }

@@ -197,6 +197,7 @@ fn steps(
 impl App {
     /// Computes what the screen of a session shows.
     pub(super) fn prepare_page(&mut self, key: SessionKey) {
+        self.prepare_findings(key);
         let known = self.shown.page.take().filter(|page| page.key == key);
         let fresh = known.is_none();
         let Some(session) = self.sessions.get(key) else {

@@ -6,6 +6,7 @@ mod items;
 mod jumps;
 mod tools;
 mod what_if;
+mod why;
 
 pub use what_if::Policies;
 
@@ -44,12 +45,17 @@ pub static TABS: &[Tab] = &[
     // The whole list's room for the timeline, which is small next to the roles or has no room there.
     tab("timeline", Action::Timeline, None),
     tab("jumps", Action::Jumps, Some(jumps::list)),
+    tab("why", Action::Why, Some(why::list)),
 ];
 
 /// The tab of the items.
 pub static ITEMS: &Tab = &TABS[0];
 /// The tab of the compactions.
 pub static COMPACTIONS: &Tab = &TABS[2];
+/// The tab of what the user can do.
+pub static WHAT_IF: &Tab = &TABS[3];
+/// The tab of the findings.
+pub static WHY: &Tab = &TABS[7];
 
 const fn tab(name: &'static str, action: Action, list: Option<MakeList>) -> Tab {
     Tab { name, action, list }
@@ -73,6 +79,7 @@ impl Tab {
     pub fn short_name(&self) -> &'static str {
         match self.action {
             Action::Compactions => "compact",
+            Action::WhatIf => "if",
             Action::Timeline => "time",
             _ => self.name,
         }
@@ -178,6 +185,8 @@ pub enum Target {
     Reset(usize),
     /// The moment of a jump, counted from the largest.
     Jump(usize),
+    /// A finding, counted from the dearest, and one of its places; `None`: its next one.
+    Finding(usize, Option<usize>),
     /// The policies of other agents, or what the user can do again.
     Policies,
 }

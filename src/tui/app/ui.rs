@@ -2,7 +2,7 @@
 
 use super::tabs::{ITEMS, Policies, RowId, Tab};
 use super::{
-    Column, Cursor, Direction, Grouping, Idle, ItemId, ItemSort, LineId, Prompt, Replay,
+    Column, Cursor, Direction, FindingId, Grouping, Idle, ItemId, ItemSort, LineId, Prompt, Replay,
     ShownItems, Top,
 };
 use model::event::Place;
@@ -93,6 +93,12 @@ pub struct Ui {
     pub oversized: Threshold,
     /// The compaction whose items are listed, by the place of its record.
     pub opened_reset: Option<Place>,
+    /// The finding that is unfolded; `None`: the first.
+    pub opened_finding: Option<FindingId>,
+    /// The place of it that Enter goes to next.
+    pub next_place: usize,
+    /// The tab that Escape goes back to, from a place that was opened there.
+    pub back_to: Option<&'static Tab>,
     /// Shows whether the policies of the what-if tab are listed.
     pub policies: Policies,
     /// The marked items, with their session.
@@ -144,6 +150,9 @@ impl Default for Ui {
             item_filter: String::new(),
             oversized: OVERSIZED,
             opened_reset: None,
+            opened_finding: None,
+            next_place: 0,
+            back_to: None,
             policies: Policies::default(),
             marked: HashSet::new(),
             needle: String::new(),

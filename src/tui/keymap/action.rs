@@ -53,6 +53,8 @@ pub enum Action {
     Agents,
     /// Shows the largest growths.
     Jumps,
+    /// Shows what took the tokens and the money.
+    Why,
     /// Shows the context over time.
     #[strum(to_string = "timeline", serialize = "course")]
     Timeline,

@@ -72,8 +72,14 @@ impl<C: Console, W: Write> Screens<C, W> {
                 }
             },
             Effect::HandOn(request) => {
-                if let Some(why) = self.writing.begin(&*self.logs, request) {
+                if self.writing.is_some() {
+                    let why = "another report or table is still being written";
                     self.app.update(Msg::Done(why.to_owned()));
+                } else if self.logs.is_invented(request.file) {
+                    let why = "nothing is written of the demo: its sessions are invented";
+                    self.app.update(Msg::Done(why.to_owned()));
+                } else {
+                    self.logs.hand_out(request, self.writing.begin());
                 }
             }
             Effect::Suspend => signals::ask_to_stop(),

@@ -1,7 +1,9 @@
 //! Defines the requests of the screens to the reader of the logs.
 
 use super::Finder;
-use crate::app::{HandOutRequest, HandOutResult, Msg, SearchRequest};
+use crate::app::{
+    FindingsRequest, FindingsResult, HandOutRequest, HandOutResult, Msg, SearchRequest,
+};
 use ingest::search::Matcher;
 use ingest::{IngestEvent, TextJob};
 use model::lists::sessions::FileId;
@@ -19,6 +21,9 @@ pub trait Logs: Send {
     /// Makes a report or a table of a session, and writes a file of it in the working directory, unless it is to be
     /// copied. The result is given to `done`, which is dropped if the work cannot be begun.
     fn hand_out(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandOutResult) + Send>);
+
+    /// Reads the log of a session for its findings. They are given to `done`, which is dropped if the work cannot be begun.
+    fn find(&self, request: FindingsRequest, done: Box<dyn FnOnce(FindingsResult) + Send>);
 
     /// Searches the texts of sessions, and tells the finder what it finds until that is not wanted any more. The search ends
     /// when the finder is dropped.

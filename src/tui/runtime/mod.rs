@@ -9,7 +9,7 @@ mod logs;
 mod notify;
 mod pacer;
 pub mod painter;
-mod pending_hand_out;
+mod pending;
 mod program;
 mod running_search;
 mod signals;
@@ -18,7 +18,7 @@ mod terminal;
 mod tmux;
 
 use crate::app::pager::Program;
-use crate::app::{App, Effect, HandOutResult, Msg};
+use crate::app::{App, Effect, FindingsResult, HandOutResult, Msg};
 use crate::keymap::Keymap;
 use crate::paint::HitMap;
 use crate::theme::Themes;
@@ -40,7 +40,7 @@ use model::window::Rules;
 use notify::{Notifier, Route};
 use pacer::Pacer;
 use painter::Painter;
-use pending_hand_out::PendingHandOut;
+use pending::Pending;
 pub use program::pager;
 pub use running_search::Finder;
 use running_search::RunningSearch;
@@ -168,7 +168,8 @@ struct Screens<C, W: Write> {
     pacer: Pacer,
     notifier: Notifier,
     opening: Option<TextExport>,
-    writing: PendingHandOut,
+    writing: Pending<HandOutResult>,
+    finding: Pending<FindingsResult>,
     copied: Copied,
     copying: PendingCopy,
     searching: RunningSearch,
@@ -312,7 +313,8 @@ impl<C: Console, W: Write> Screens<C, W> {
             pacer: Pacer::default(),
             notifier,
             opening: None,
-            writing: PendingHandOut::default(),
+            writing: Pending::default(),
+            finding: Pending::default(),
             copied: Copied::default(),
             copying: PendingCopy::default(),
             searching: RunningSearch::default(),
@@ -370,12 +372,22 @@ impl<C: Console, W: Write> Screens<C, W> {
                     }
                 },
                 made = self.writing.made() => match made {
-                    HandOutResult::Said(said) => {
+                    Some(HandOutResult::Copy(text)) => self.perform(Effect::Copy(text))?,
+                    Some(HandOutResult::Said(said)) => {
                         self.app.update(Msg::Done(said));
                         Next::Go
                     }
-                    HandOutResult::Copy(text) => self.perform(Effect::Copy(text))?,
+                    None => {
+                        let why = "nothing was written: no thread could be started";
+                        self.app.update(Msg::Done(why.to_owned()));
+                        Next::Go
+                    }
                 },
+                made = self.finding.made() => {
+                    let failed = || Err("no thread could be started".to_owned());
+                    self.app.update(Msg::Findings(made.unwrap_or_else(failed)));
+                    Next::Go
+                }
                 made = self.copying.made() => {
                     self.say_what_was_copied(Some(made));
                     Next::Go
@@ -438,6 +450,9 @@ impl<C: Console, W: Write> Screens<C, W> {
             self.filtering.begin(&*self.logs, request);
         } else if !self.app.filters_messages() {
             self.filtering.end();
+        }
+        if let Some(request) = self.app.take_findings_request() {
+            self.logs.find(request, self.finding.begin());
         }
         let (app, theme) = (&self.app, self.themes.theme());
         let mut hits = HitMap::default();

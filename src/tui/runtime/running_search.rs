@@ -102,7 +102,7 @@ fn last_line(why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{HandOutRequest, HandOutResult};
+    use crate::app::{FindingsRequest, FindingsResult, HandOutRequest, HandOutResult};
     use ingest::TextJob;
     use model::lists::sessions::FileId;
     use std::sync::Mutex;
@@ -115,6 +115,7 @@ mod tests {
         fn look_at(&self, _: FileId) {}
         fn read_text(&self, _: TextJob) {}
         fn hand_out(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandOutResult) + Send>) {}
+        fn find(&self, _: FindingsRequest, _: Box<dyn FnOnce(FindingsResult) + Send>) {}
 
         fn search(&self, _: &SearchRequest, _: Matcher, finder: Finder) {
             self.0.lock().unwrap().push(finder);

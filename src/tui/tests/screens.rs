@@ -11,6 +11,7 @@ mod session_lines;
 mod settling;
 mod tabs;
 mod unreported;
+mod why;
 mod widths;
 
 use crate::app::columns::COLUMNS;

@@ -8,8 +8,8 @@ use crate::theme::Theme;
 use crate::views;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{
-    BilledUsage, Cause, Conversation, Entry, Event, Key, Meta, NewItem, Node, Part, Place, Reset,
-    RetainedItems, Size, Usage, count,
+    BilledUsage, CacheMiss, Cause, Conversation, Entry, Event, Key, Meta, MissCause, NewItem, Node,
+    Part, Place, Reset, RetainedItems, Size, Usage, count,
 };
 use model::lists::sessions::{
     Commands, FileFacts, FileId, OtherHost, SessionKey, Sessions, Update,
@@ -254,6 +254,35 @@ impl Log {
                 is_whole: false,
                 is_inherited: false,
             })))
+    }
+
+    /// A response whose prompt was not in the cache, for a reason that the provider logged.
+    pub(crate) fn rebuilt(mut self, prompt: u64, cause: &str) -> Log {
+        self = self.answer(prompt, 100, "Bash", "make");
+        let usage = self
+            .updates
+            .iter_mut()
+            .rev()
+            .find_map(|update| match update {
+                Update::Appended { entries, .. } => match &mut entries[0].event {
+                    Event::Usage(usage) => Some(usage),
+                    _ => None,
+                },
+                _ => None,
+            });
+        let usage = usage.expect("a report");
+        usage.cached = 0;
+        usage.miss = Some(Box::new(CacheMiss {
+            cause: MissCause::named(cause),
+            tokens: Some(prompt),
+        }));
+        self
+    }
+
+    /// A text of the model.
+    pub(crate) fn says(self, tokens: u64, text: &str) -> Log {
+        let item = item(Role::Assistant, Kind::Text, None, tokens, text);
+        self.node(Part::Output, vec![item])
     }
 
     pub(crate) fn compact(self, before: u64, after: Option<u64>) -> Log {

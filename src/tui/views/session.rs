@@ -22,7 +22,10 @@ mod status;
 use crate::app::layout::Session as Layout;
 use crate::app::listed::{nearness, nearness_of, size_stage};
 use crate::app::{App, Nearness, Stage};
-use crate::paint::{Area, Hit, Piece, Tone, joined, joined_width, piece, plain, quiet, width};
+use crate::keymap::{Action, Scope};
+use crate::paint::{
+    Area, Hit, Piece, Tone, joined, joined_width, piece, plain, quiet, strong, width,
+};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
 use chart::Chart;
@@ -32,6 +35,7 @@ use model::session::context::Context;
 use model::state::agent_estimate::AgentEstimate;
 use model::values::process_activity::ProcessActivity;
 use model::window::Limits;
+use render::finding::{act, what};
 use render::{self, number, text, triggers};
 
 /// The columns under which the numbers are shortened.
@@ -99,6 +103,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     bars(&shown, &layout, columns, canvas);
     let forecast = forecast::forecast(app, (session, listed), page, &shown, columns);
     canvas.write_in(layout.forecast.inset(1, 0), &forecast);
+    dearest(app, listed.agent, layout.finding, canvas);
     if !layout.transport.is_empty() {
         super::transport::draw(app, page, layout.transport, canvas);
     }
@@ -134,6 +139,31 @@ fn bars(shown: &SessionNumbers<'_>, layout: &Layout, columns: usize, canvas: &mu
     }
     let numbers = numbers::numbers(shown, columns);
     canvas.write_in(layout.numbers.inset(1, 0), &numbers);
+}
+
+/// Draws the dearest finding: the key of its tab, its cost, what happened and, where there is room, what to change.
+fn dearest(app: &App, agent: &str, area: Area, canvas: &mut Canvas<'_>) {
+    let Some(finding) = app.dearest_finding().filter(|_| !area.is_empty()) else {
+        return;
+    };
+    let cost = match finding.usd {
+        Some(cost) => number::usd(cost),
+        None => format!("{} tokens", number::short(finding.tokens)),
+    };
+    let key = app.keymap.key_text(Scope::Session, Action::Why);
+    let mut line = vec![
+        piece(key, Tone::Key),
+        quiet(" why  "),
+        strong(cost),
+        plain("  "),
+    ];
+    let columns = usize::from(area.width.saturating_sub(2));
+    let room = columns.saturating_sub(width(&line));
+    line.push(plain(text::cut(&text::inert(&what(finding)), room)));
+    let act = act(finding, agent).map(|act| vec![quiet(text::inert(&act))]);
+    let groups = std::iter::once(line).chain(act);
+    canvas.write_in(area.inset(1, 0), &joined(groups, columns));
+    canvas.hit(area, Hit::Action(Action::Why));
 }
 
 /// Draws the context over time.

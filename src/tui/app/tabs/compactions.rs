@@ -369,7 +369,7 @@ fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
     std::iter::once(label).chain(pieces).collect()
 }
 
-fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
+pub(super) fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
     let mut pieces = sized(view, listed);
     if let Some(item) = view.session.items().get(listed.0) {
         let label = text::left(&item::label(item), 8);

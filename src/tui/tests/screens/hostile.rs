@@ -1,6 +1,7 @@
 //! Screens of logs that hold anything, under any keys.
 
 use super::*;
+use model::event::{CacheMiss, MissCause};
 
 /// Log text that tries all it can.
 fn hostile() -> impl Strategy<Value = String> {
@@ -41,13 +42,19 @@ fn event() -> impl Strategy<Value = Event> {
             ..Node::default()
         }))
     });
-    let usage = (0u64..1 << 40, any::<u64>()).prop_map(|(prompt, key)| {
+    let miss = prop::option::of(hostile());
+    let usage = (0u64..1 << 40, any::<u64>(), miss).prop_map(|(prompt, key, miss)| {
         Event::Usage(Box::new(Usage {
             request: Key::new(key),
             model: None,
             prompt,
             cached: 0,
-            miss: None,
+            miss: miss.map(|cause| {
+                Box::new(CacheMiss {
+                    cause: MissCause::named(&cause),
+                    tokens: Some(prompt),
+                })
+            }),
             output: Some(prompt / 7),
             reasoning: None,
             source: Source::Reported,
@@ -79,7 +86,7 @@ proptest! {
         parents in prop::collection::vec(0usize..6, 0..6),
         columns in 0u16..=200,
         rows in 0u16..=80,
-        keys in "[jkgGhlscCw?!/ q⏎⎋x1-6rRpiSntoOmMfFL@.,{}+=-]{0,16}",
+        keys in "[jkgGhlscCw?!/ q⏎⎋x1-8rRpiSntoOmMfFL@.,{}+=-]{0,16}",
         wheel in -5isize..5,
         click: (u16, u16),
     ) {

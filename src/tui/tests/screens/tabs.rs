@@ -61,7 +61,7 @@ fn no_name_of_a_jump_is_cut_twice() {
 #[test]
 fn the_footer_offers_to_open_what_can_be_opened() {
     let mut app = shop(80, 24);
-    for tab in ["1", "2", "3", "4", "5", "6", "7"] {
+    for tab in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         type_keys(&mut app, tab);
         let rows = app.list().map_or(1, |(list, _)| list.ids().len().max(1));
         for row in 0..rows {

@@ -8,8 +8,8 @@ use std::thread;
 /// The keys to each screen of the list.
 const LISTS: [&str; 3] = ["", "?", "/clau"];
 /// The keys to each screen of a session.
-const SESSIONS: [&str; 10] = [
-    "⏎c", "⏎m", "⏎2", "⏎3", "⏎3⏎", "⏎4", "⏎5", "⏎?", "⏎o15%", "⏎⏎",
+const SESSIONS: [&str; 11] = [
+    "⏎c", "⏎m", "⏎2", "⏎3", "⏎3⏎", "⏎4", "⏎5", "⏎8", "⏎?", "⏎o15%", "⏎⏎",
 ];
 
 /// A session whose numbers and names are too long for most cells.
@@ -33,6 +33,7 @@ fn long() -> Log {
         .compact(999_999_999, Some(888_888_888))
         .summary(12_345, &text)
         .answer(900_000_000, 1, "Read", &text)
+        .rebuilt(900_000_000, "changed 1234567 of 89012345")
         .result("Read", 98_765_432, &text)
         .result("Read", 98_765_432, &text)
 }
