@@ -131,6 +131,8 @@ fn explanations_in_a_list_of_files_are_no_names() {
     assert_eq!(listed(alone), []);
     let parts = "## Plugins\nBundles.\n### Available plugins\n- `box`: packs\n";
     assert_eq!(listed(parts), []);
+    let explained = "<plugins>\n## Plugins\nBundles.\n### How to use plugins\n- Naming: first\n";
+    assert_eq!(listed(explained), []);
 }
 
 /// A session that lists four skills, and has a call with these arguments.

@@ -145,10 +145,9 @@ pub(super) fn listed(text: &str) -> Vec<(Box<str>, usize)> {
     let mut with_files: Vec<usize> = Vec::new();
     let (mut is_within, mut is_heading) = (false, false);
     // After the list, or in place of it, Codex explains how to use what it lists, in lines of the same form.
-    let list = text
-        .split_once("### How to use")
-        .map_or(text, |(list, _)| list);
-    for line in list.lines() {
+    // Its heading is read, because the heading above it may be that of a part.
+    let end = text.find("### How to use").map(|at| at + "### ".len());
+    for line in text[..end.unwrap_or(text.len())].lines() {
         let begun = line.strip_prefix("- ").or(line.strip_prefix("## "));
         let name = begun.map(|rest| rest.split_once(": ").map_or(rest, |(name, _)| name).trim());
         let name = name.filter(|name| is_name(name) && all.len() < MOST_NAMES);
