@@ -27,8 +27,8 @@ pub struct TextFacts {
     pub listed: Vec<(Box<str>, usize)>,
     /// The names of the skills and agents that it uses.
     pub used: Vec<Box<str>>,
-    /// The hashes of its lines, without the numbers before them and without short lines.
-    lines: Vec<u64>,
+    /// The hashes and lengths of its lines, without the numbers before them and without short lines.
+    lines: Vec<(u64, u32)>,
 }
 
 /// A text that the agent cut before the model got it.
@@ -103,20 +103,22 @@ impl Texts {
         self.of.get(&(item.place.id(), item.hash))
     }
 
-    /// Returns, for each item, the share of its lines that the context held when it came; `None`: it has no line that
-    /// counts.
+    /// Returns, for each item, the share of the text of its lines that the context held when it came; `None`: it has no
+    /// line that counts.
     pub fn overlaps(&self, session: &Session) -> Vec<Option<f64>> {
         let items = session.items();
         let mut newest: HashMap<u64, ItemIx> = HashMap::new();
         let overlap = |(ix, item): (ItemIx, &Item)| {
             let lines = &self.of(item)?.lines;
-            let is_held = |line: &&u64| {
-                let earlier = newest.get(*line);
+            let is_held = |(line, _): &&(u64, u32)| {
+                let earlier = newest.get(line);
                 earlier.is_some_and(|earlier| items[*earlier].in_context_at(item.record))
             };
-            let held = lines.iter().filter(is_held).count();
-            newest.extend(lines.iter().map(|line| (*line, ix)));
-            (!lines.is_empty()).then(|| held as f64 / lines.len() as f64)
+            let length = |(_, length): &(u64, u32)| f64::from(*length);
+            let held: f64 = lines.iter().filter(is_held).map(length).sum();
+            let all: f64 = lines.iter().map(length).sum();
+            newest.extend(lines.iter().map(|(line, _)| (*line, ix)));
+            (!lines.is_empty()).then(|| held / all)
         };
         items.iter().enumerate().map(overlap).collect()
     }
@@ -231,7 +233,7 @@ mod tests {
         };
         let contents = [
             format!("{a}\n{b}\n}}"),
-            format!("     1→{a}\n     2→another line of text"),
+            format!("     1→{a}\n     2→one more line of it"),
             "}".to_owned(),
         ];
         let mut log = Log::new();

@@ -77,6 +77,9 @@ fn a_result_repeats_what_is_in_the_context_and_not_what_has_left_it() {
     assert_eq!(found(&log, &texts, FindingKind::Repeated), repeated);
     let texts = seen(&log, |ix| lines(["x", "y"][ix]));
     assert!(found(&log, &texts, FindingKind::Repeated).is_empty());
+    // A long line that is new is most of a result, however many short ones are not.
+    let texts = seen(&log, |ix| lines("x") + &"z".repeat(200 * ix));
+    assert!(found(&log, &texts, FindingKind::Repeated).is_empty());
 
     let log = read(Log::new(), "a", 1_000)
         .report(2_000)

@@ -19,11 +19,12 @@ pub(super) fn longest_line(text: &str) -> u32 {
     count(lengths.max().unwrap_or(0) as u64)
 }
 
-/// Returns the hashes of the lines, without the numbers before them and without short lines.
-pub(super) fn lines(text: &str) -> Vec<u64> {
+/// Returns the hashes and lengths of the lines, without the numbers before them and without short lines.
+pub(super) fn lines(text: &str) -> Vec<(u64, u32)> {
     let lines = text.lines().map(|line| without_number(line).trim());
     let long = lines.filter(|line| line.chars().nth(SHORT_LINE).is_some());
-    long.map(|line| xxh3_64(line.as_bytes())).collect()
+    long.map(|line| (xxh3_64(line.as_bytes()), count(line.len() as u64)))
+        .collect()
 }
 
 /// Returns a line without the number that a tool has written before it: an edit above moves all numbers.

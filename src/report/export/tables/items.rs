@@ -113,6 +113,6 @@ table! { (of: &'a SessionRows<'_>, common: &Common<'_>, row: &Row<'a>) {
     cut_unit: Text = row.stated().map(|(_, unit)| unit), "`tokens`, `characters` or `lines` of that.";
     longest_line: Int = row.text.map(|text| u64::from(text.longest_line)), "The characters of its longest line.";
     names: Text = row.names(), "The names in a list of tools, skills or agents, with a space between them.";
-    overlap: Float = common.overlaps.get(row.ix).copied().flatten().map(rounded), "The share of its lines of more than 15 characters that the context held already when it came.";
+    overlap: Float = common.overlaps.get(row.ix).copied().flatten().map(rounded), "The share of its text, in lines of more than 15 characters, that the context held already when it came.";
     pictures: Int = Some(u64::from(row.item.size.fixed)).filter(|tokens| *tokens > 0), "The tokens of images and documents in it, by formula.";
 }}
