@@ -17,6 +17,9 @@ pub struct Audit {
     /// List what this estimator predicted worst, and judge it. Default: calibrated.
     #[arg(long, value_name = "NAME")]
     pub estimator: Option<Estimator>,
+    /// Instead, compare the findings of `why` at the half of each session with its second half.
+    #[arg(long, conflicts_with_all = ["worst", "estimator"])]
+    pub why: bool,
     /// The sessions to audit.
     #[command(flatten)]
     pub all: ManySessions,
@@ -36,6 +39,9 @@ impl Run for Audit {
         let charset = self.print.plain.charset();
         call.long_work(&mut context, PrintTime::AtTheEnd, charset)?;
         let style = self.print.style(call);
+        if self.why {
+            return audit::findings::run(&context, style, call.out, call.err);
+        }
         let worst = WorstChoice {
             by: self.estimator.unwrap_or_default(),
             most: self.worst,

@@ -4,6 +4,7 @@
 //! added up: an item that was carried too long is also a part of a window that was too large. The prices are those of
 //! the providers' lists.
 
+mod backtest;
 mod listings;
 mod oversized;
 mod polling;
@@ -13,6 +14,7 @@ mod repeated;
 mod tests;
 mod window;
 
+pub use backtest::{Outcome, WindowPromise, backtest, window_promises};
 pub use listings::{Listings, SessionListings};
 pub use oversized::ToolClass;
 pub use window::SmallerWindow;

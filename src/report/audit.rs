@@ -3,6 +3,7 @@
 
 mod caches;
 mod document;
+pub mod findings;
 mod first;
 mod summary;
 mod worst;
@@ -18,6 +19,7 @@ use crate::reading::in_order::in_order;
 use crate::{Document, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
 use first::{FirstPredictions, Firsts};
+use ingest::discover::ScanResult;
 use ingest::log::LogFile;
 use ingest::log::reader::read_whole;
 use model::cost::cache_history::{self, CachePoint};
@@ -99,16 +101,7 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let found = context.find();
-    print_problems(&found.problems, err)?;
-    if found.files.is_empty() && !found.problems.is_empty() {
-        context.check(&found.problems)?;
-    }
-    if found.files.is_empty() {
-        bail!(
-            "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
-        );
-    }
+    let found = found_logs(context, err)?;
     let mut results = Results {
         wanted: worst,
         ..Results::default()
@@ -135,6 +128,21 @@ pub fn run(
     let audit = results.into_audit(found.files.len(), first);
     style.print(&audit, out)?;
     context.check(&found.problems)
+}
+
+/// Returns the logs that there are. Prints those that cannot be read on `err`.
+fn found_logs(context: &ReportContext, err: &mut dyn Write) -> Result<ScanResult> {
+    let found = context.find();
+    print_problems(&found.problems, err)?;
+    if found.files.is_empty() && !found.problems.is_empty() {
+        context.check(&found.problems)?;
+    }
+    if found.files.is_empty() {
+        bail!(
+            "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
+        );
+    }
+    Ok(found)
 }
 
 /// The audit of one session.

@@ -102,6 +102,38 @@ fn made_up_at(session: &str, steps: u64, times: u64) -> String {
     lines.join("\n") + "\n"
 }
 
+#[test]
+fn findings_of_the_first_half_are_compared_with_the_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = made_up_at("a", 400, 3).replace("\"Read\"", "\"Bash\"");
+    // After the first 60 of 400 requests, no line is long.
+    let is_late = |nth: usize| nth > 120;
+    let small = all.lines().enumerate().map(|(nth, line)| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        let result = line.pointer_mut("/message/content/0/content");
+        if let Some(Value::String(result)) = result.filter(|_| is_late(nth)) {
+            result.truncate(1_400);
+        }
+        format!("{line}\n")
+    });
+    let small: String = small.collect();
+    for (text, held) in [(all, 1), (small, 0)] {
+        let log = write(folder.path(), "log.jsonl", &text);
+        let found = audit(&["--why"], &log);
+        let kinds = json!({ "found": 1, "held": held });
+        assert_eq!(found["kinds"]["oversized"], kinds, "{found}");
+        assert_eq!(found["sessions"], 1, "{found}");
+        // The context grows, so a smaller window saves more of the second half.
+        let window = &found["windows"][0];
+        let [promised, rest] = ["promised", "rest"].map(|key| window[key].as_f64().unwrap());
+        assert!(0.0 < promised && promised < rest && rest < 1.0, "{window}");
+        let shown = run(&["audit", "--why"], &[&log]);
+        assert!(shown.contains("it came again"), "{shown}");
+    }
+    let short = write(folder.path(), "log.jsonl", &made_up("a", 12));
+    assert_eq!(audit(&["--why"], &short)["sessions"], 0);
+}
+
 fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, text).unwrap();

@@ -164,6 +164,8 @@ fn other_reports_have_the_documented_keys() {
     let audit = output(&["audit", "--worst", "3", claude]);
     let rare = ["worst[].went[]"];
     check("ctxgauge.audit/1", &[audit], &rare);
+    let audit = output(&["audit", "--why", claude]);
+    check("ctxgauge.audit-why/1", &[audit], &["kinds.*", "windows[]"]);
     // Places are polled where the user wants it, or on some file systems.
     check("ctxgauge.agents/1", &[output(&["agents"])], &["polled[]"]);
     check(

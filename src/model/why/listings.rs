@@ -65,6 +65,11 @@ impl SessionListings {
             used,
         }
     }
+
+    /// Returns true if the session used this name.
+    pub(super) fn is_used(&self, name: &str) -> bool {
+        self.used.contains(&plain(name))
+    }
 }
 
 /// Adds the names of a list, each with its part of the list's tokens.
