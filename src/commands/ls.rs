@@ -112,7 +112,9 @@ impl Ls {
         let has_cost = format.as_ref().is_some_and(LineFormat::has_cost);
         let needs_totals = has_cost || matches!(self.sort, Sort::Usage | Sort::Cost);
         ListOptions {
-            sums: if self.totals || needs_totals {
+            sums: if self.by.is_some_and(|by| by.of_calls().is_some()) {
+                Sums::Findings
+            } else if self.totals || needs_totals {
                 Sums::Totals
             } else {
                 Sums::None

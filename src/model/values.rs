@@ -5,6 +5,7 @@ pub(crate) mod cache_clock;
 pub mod earlier;
 pub(crate) mod file_id;
 pub mod hooked;
+pub(crate) mod median;
 pub mod names;
 pub mod process_activity;
 pub mod project;

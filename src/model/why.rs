@@ -12,11 +12,13 @@ mod rebuild;
 mod repeated;
 #[cfg(test)]
 mod tests;
+mod uses;
 mod window;
 
 pub use backtest::{Outcome, WindowPromise, backtest, window_promises};
 pub use listings::{Listings, SessionListings};
 pub use oversized::ToolClass;
+pub use uses::{UseKind, Used, Uses};
 pub use window::SmallerWindow;
 
 use crate::cost::carried::CarriedCost;
@@ -124,6 +126,8 @@ pub struct SessionFindings {
     pub findings: Vec<Finding>,
     /// Names that are listed in it. The sessions of a project show together what is unused.
     pub listings: SessionListings,
+    /// Its calls.
+    pub uses: Uses,
     /// The tokens of all its prompts.
     pub prompts: u64,
 }
@@ -139,6 +143,7 @@ impl SessionFindings {
         SessionFindings {
             findings,
             listings: SessionListings::of(&of),
+            uses: Uses::of(session, &of.carried),
             prompts: of.prompts,
         }
     }

@@ -36,7 +36,7 @@ pub use model::cost::spending::Spending;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, Row, SessionKey, Sessions, Update};
 use model::values::project::Projects;
-use model::why::SessionFindings;
+use model::why::{SessionFindings, Uses};
 use model::window::Overrides;
 use render::clock::Clock;
 use std::collections::HashMap;
@@ -68,6 +68,8 @@ pub struct SessionList {
     pub by_agent: Vec<Group>,
     /// The parts of the totals, and what they are divided by.
     pub groups: Option<(Division, Vec<Group>)>,
+    /// The calls of the sessions, and what they are grouped by.
+    pub calls: Option<(DivideBy, Uses)>,
     /// The usage of each session; empty: no totals were asked for.
     pub spending: HashMap<SessionKey, Spending>,
     /// The user's clock when they were listed.
@@ -103,7 +105,8 @@ pub(crate) fn read_found(
     wanted: &ListOptions,
     found: ScanResult,
 ) -> ReadResult {
-    let mut totals = (wanted.sums == Sums::Totals).then(totals::CollectedResponses::default);
+    let mut totals = (wanted.sums == Sums::Totals || wanted.by.is_some())
+        .then(totals::CollectedResponses::default);
     let mut spending = HashMap::new();
     let mut all_findings = HashMap::new();
     let mut prices = PriceList::new(&context.rules);
@@ -249,6 +252,25 @@ impl Output for SessionList {
     }
 }
 
+/// Returns the calls of all sessions that are wanted, however many are listed.
+fn uses(
+    wanted: &ListOptions,
+    all: &Sessions,
+    findings: &HashMap<SessionKey, SessionFindings>,
+) -> Uses {
+    let unlimited = ListOptions {
+        limit: None,
+        ..wanted.clone()
+    };
+    let mut uses = Uses::default();
+    for row in unlimited.rows(all, &HashMap::new()) {
+        if let Some(found) = findings.get(&row.key) {
+            uses.add(&found.uses);
+        }
+    }
+    uses
+}
+
 /// Lists all sessions. Prints what could not be read on `err`.
 ///
 /// # Errors
@@ -265,6 +287,7 @@ pub fn run(
         sessions: all,
         totals,
         spending,
+        findings,
         problems,
         unwritten,
         ..
@@ -289,7 +312,10 @@ pub fn run(
     let by_agent = totals
         .as_ref()
         .map(|totals| totals.groups(&by_agent, &context.rules, all.projects()));
+    let calls = wanted.by.filter(|by| by.of_calls().is_some());
+    let calls = calls.map(|by| (by, uses(wanted, &all, &findings)));
     let sessions = SessionList {
+        calls,
         by_agent: by_agent.unwrap_or_default(),
         rows: wanted.rows(&all, &spending),
         sessions: all,

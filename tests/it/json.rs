@@ -146,7 +146,9 @@ fn other_reports_have_the_documented_keys() {
     let codex = codex.to_str().unwrap();
     let by_project = output(&["ls", "--totals", "--by", "project", claude, codex]);
     schema::check("ls-1.json", &by_project);
-    check("ctxgauge.ls/1", &[list, by_project], &rare);
+    let by_tool = output(&["ls", "--totals", "--by", "tool", claude]);
+    schema::check("ls-1.json", &by_tool);
+    check("ctxgauge.ls/1", &[list, by_project, by_tool], &rare);
     let found = output(&["search", "main", "--limit", "1", claude]);
     let result = output(&["search", "GET", "--tool", "Read", "--limit", "1", claude]);
     schema::check("search-1.json", &result);

@@ -4,6 +4,7 @@ use crate::cost::carried::CarriedCost;
 use crate::event::Key;
 use crate::history::{RequestIx, SizedItem};
 use crate::session::Session;
+use crate::values::median::median;
 use crate::{Kind, Role, Source};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
@@ -177,7 +178,7 @@ pub fn tools(
 }
 
 /// Returns the times of the calls of a session.
-fn call_times(session: &Session) -> HashMap<Key, Timestamp> {
+pub(crate) fn call_times(session: &Session) -> HashMap<Key, Timestamp> {
     let items = session.items().iter();
     let calls = items.filter(|item| item.kind == Kind::ToolCall);
     calls
@@ -186,15 +187,9 @@ fn call_times(session: &Session) -> HashMap<Key, Timestamp> {
 }
 
 /// Returns the seconds between two times; `None`: the clock was set back.
-fn seconds_between(from: Timestamp, to: Timestamp) -> Option<f64> {
+pub(crate) fn seconds_between(from: Timestamp, to: Timestamp) -> Option<f64> {
     let seconds = to.duration_since(from).as_secs_f64();
     (seconds >= 0.0).then_some(seconds)
-}
-
-/// Returns the median of some numbers, the larger one of the middle two.
-fn median(mut of: Vec<f64>) -> Option<f64> {
-    of.sort_by(f64::total_cmp);
-    of.get(of.len() / 2).copied()
 }
 
 #[cfg(test)]
@@ -255,8 +250,6 @@ mod tests {
             now[0].median_seconds.is_some_and(|seconds| seconds > 0.0),
             "{now:?}"
         );
-        assert_eq!(median(vec![9.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(Vec::new()), None);
     }
 
     #[test]

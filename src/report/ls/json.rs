@@ -1,5 +1,7 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
+use super::options::DivideBy;
+use super::text::rows;
 use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending, Totals};
 use crate::output::json::dollars;
@@ -11,6 +13,7 @@ use jiff::Timestamp;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Activity, Row, SessionKey, Sessions};
+use model::why::{Used, Uses};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,6 +27,7 @@ part! { List<'a>(all: &'a SessionList) {
         .groups
         .as_ref()
         .map(|(by, groups)| GroupsPart::new(by, groups)),
+    calls?: CallsPart<'a> = all.calls.as_ref().map(|(by, calls)| CallsPart::new(*by, calls)),
 }}
 
 /// The sessions. Each is made when it is written, since there may be many thousands.
@@ -41,6 +45,23 @@ part! { GroupsPart<'a>(division: &'a Division, groups: &'a [Group]) {
     // The time zone in which days and weeks begin.
     zone?: &'a str = division.clock(),
     of: Vec<GroupPart<'a>> = groups.iter().map(GroupPart::new).collect(),
+}}
+
+part! { CallsPart<'a>(by: DivideBy, calls: &'a Uses) {
+    by: &'static str = by.name(),
+    of: Vec<UsedPart<'a>> = rows(by, calls).into_iter().map(|(name, of)| UsedPart::new(name, of)).collect(),
+}}
+
+part! { UsedPart<'a>(called: &'a str, of: &Used) {
+    name: &'a str = called,
+    calls: u64 = of.calls,
+    failed: u64 = of.failed,
+    median_seconds: Option<f64> = of.median_seconds(),
+    tokens: u64 = of.tokens,
+    carried: u64 = of.carried,
+    // By list prices of cached input, of what has one.
+    carried_usd: f64 = dollars(of.usd),
+    unpriced: u64 = of.unpriced,
 }}
 
 part! { GroupPart<'a>(group: &'a Group) {

@@ -8,6 +8,7 @@ use model::cost::spending::Spending;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Families, Row, SessionKey, Sessions, contains};
 use model::values::project::is_named;
+use model::why::UseKind;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
@@ -49,6 +50,14 @@ pub enum DivideBy {
     Model,
     /// The agent.
     Agent,
+    /// The tool that was called. Instead of responses, calls are counted.
+    Tool,
+    /// The program that a shell ran, likewise.
+    Command,
+    /// The MCP server that was called, likewise.
+    Server,
+    /// The skill that was called, likewise.
+    Skill,
 }
 
 /// The property by which totals are divided, with the time zone of days.
@@ -95,13 +104,24 @@ impl DivideBy {
     pub fn name(self) -> &'static str {
         self.into()
     }
+
+    /// Returns what groups calls; `None`: it divides responses.
+    pub fn of_calls(self) -> Option<UseKind> {
+        match self {
+            DivideBy::Tool => Some(UseKind::Tool),
+            DivideBy::Command => Some(UseKind::Command),
+            DivideBy::Server => Some(UseKind::Server),
+            DivideBy::Skill => Some(UseKind::Skill),
+            _ => None,
+        }
+    }
 }
 
 impl ListOptions {
     /// Returns the property by which the totals are divided, with the time zone of days.
     pub(super) fn division(&self) -> Option<Division> {
         Some(Division {
-            by: self.by?,
+            by: self.by.filter(|by| by.of_calls().is_none())?,
             zone: self.zone.clone().unwrap_or(TimeZone::UTC),
         })
     }

@@ -3,12 +3,15 @@
 use super::columns::{COLUMNS, Cells, Entry, signs};
 use super::money::at_least;
 use super::totals::AgentTotals;
-use super::{Division, Group, SessionList, Spending};
+use super::{DivideBy, Division, Group, SessionList, Spending};
 use crate::output::text::page::Page;
 use crate::output::text::table::{Column, Holds, Table};
+use model::why::{Used, Uses};
 use render::NONE;
-use render::number::{counted, grouped, tokens};
+use render::calls::{failed, took};
+use render::number::{counted, grouped, tokens, usd};
 use render::spending::cost;
+use render::sure::AT_LEAST;
 use std::io;
 
 /// The most characters of an id on a terminal: enough to select a session.
@@ -85,7 +88,49 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<(
     if let Some((by, groups)) = &sessions.groups {
         write_groups(page, by, groups)?;
     }
+    if let Some((by, calls)) = &sessions.calls {
+        write_calls(page, *by, calls)?;
+    }
     Ok(())
+}
+
+/// Writes a row for each tool, command, server or skill.
+fn write_calls(page: &mut Page<'_>, by: DivideBy, calls: &Uses) -> io::Result<()> {
+    let number = number_in(page.columns());
+    writeln!(
+        page,
+        "\nby {}; carried: tokens of results times the requests that sent them; the cost is that of cached input",
+        by.name()
+    )?;
+    let columns = [
+        Column::new("", Holds::Text(12), 0),
+        Column::new("CALLS", Holds::Numbers, 0),
+        Column::new("FAILED", Holds::Numbers, 2),
+        Column::new("TIME", Holds::Numbers, 3),
+        Column::new("TOKENS", Holds::Numbers, 1),
+        Column::new("CARRIED", Holds::Numbers, 0),
+        Column::new("COST", Holds::Numbers, 0),
+    ];
+    let rows = rows(by, calls).into_iter().map(|(name, of)| {
+        [
+            name.to_owned(),
+            number(of.calls),
+            failed(of.failed, of.calls),
+            took(of.median_seconds()),
+            number(of.tokens),
+            number(of.carried),
+            match of.unpriced {
+                0 => usd(of.usd),
+                _ => format!("{AT_LEAST}{}", usd(of.usd)),
+            },
+        ]
+    });
+    write_table(page, columns.into(), rows.collect())
+}
+
+/// Returns the calls by name, the most carried first.
+pub(super) fn rows(by: DivideBy, calls: &Uses) -> Vec<(&str, &Used)> {
+    by.of_calls().map(|kind| calls.by(kind)).unwrap_or_default()
 }
 
 fn write_table<const N: usize>(

@@ -239,7 +239,7 @@ impl Totals {
                         .unwrap_or_default()
                         .to_owned(),
                     DivideBy::Model => model.map_or_else(String::new, |of| of.model.to_owned()),
-                    DivideBy::Agent => agent.format.id.to_owned(),
+                    _ => agent.format.id.to_owned(),
                 };
                 let spending = prices.spending(&cost, agent.format, model);
                 groups.entry(name).or_default().add(spending);

@@ -5,6 +5,7 @@ use crate::history::RequestIx;
 use crate::session::Session;
 use crate::session::growth::epoch_of;
 use crate::session::own_count::Counts;
+use crate::values::median::median;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -132,10 +133,4 @@ impl Point {
         let came = self.before.max(1) as f64;
         (requests - came).abs() / came
     }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
-    Some((values.get(low)? + values.get(high)?) / 2.0)
 }

@@ -145,8 +145,8 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
         cells: vec![
             Line::log(&tool.name),
             tool.results.to_string().into(),
-            failed(tool).into(),
-            took(tool).into(),
+            failed(tool.failed as u64, tool.results as u64).into(),
+            took(tool.median_seconds).into(),
             tokens(tool.tokens).into(),
             format!("{:.0}%", tool.share * 100.0).into(),
             tokens_or_none(tool.in_context).into(),

@@ -108,8 +108,8 @@ impl Row for Line {
         right "SCHEMA" [8; 3] |view, line| view.number(number::tokens_or_none(line.tool.schema), Tone::Plain),
             means "its definition in the context";
         right "RESULTS" [8; 3] |_, line| plain(line.tool.results.to_string()), means "how many";
-        right "FAILED" [0, 0, 8] |_, line| plain(failed(&line.tool)), means "the share of its calls that failed";
-        right "TOOK" [0, 0, 8] |view, line| view.number(took(&line.tool), Tone::Quiet),
+        right "FAILED" [0, 0, 8] |_, line| plain(failed(line.tool.failed as u64, line.tool.results as u64)), means "the share of its calls that failed";
+        right "TOOK" [0, 0, 8] |view, line| view.number(took(line.tool.median_seconds), Tone::Quiet),
             means "from a call to its result, the median";
         right "IN CONTEXT" [0, 12, 12] |view, line| view.number(number::tokens_or_none(line.tool.in_context), Tone::Plain),
             means "the part of TOKENS that is in the context";
