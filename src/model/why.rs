@@ -6,6 +6,7 @@
 
 mod backtest;
 mod listings;
+mod measured;
 mod oversized;
 mod polling;
 mod rebuild;
@@ -17,6 +18,7 @@ mod window;
 
 pub use backtest::{Outcome, WindowPromise, backtest, window_promises};
 pub use listings::{Listings, SessionListings};
+pub use measured::{Measured, measured};
 pub use oversized::ToolClass;
 pub use uses::{UseKind, Used, Uses};
 pub use window::SmallerWindow;

@@ -3,6 +3,7 @@
 mod document;
 mod json;
 mod lines;
+mod measured;
 
 use crate::ls::{self, ListOptions, ReadResult, Sort, Spending, Sums};
 use crate::output::finding::FindingPart;
@@ -14,6 +15,7 @@ use ingest::log::LogFile;
 use ingest::log::reader::read_once;
 use jiff::Timestamp;
 use lines::Line;
+use measured::ProjectMeasured;
 use model::cost::texts::TextReader;
 use model::event::ByLength;
 use model::lists::sessions::{SessionKey, Sessions};
@@ -45,6 +47,8 @@ pub struct Why {
     spent: Spending,
     /// The findings of all of them, the dearest first.
     lines: Vec<Line>,
+    /// What was measured once findings were acted on.
+    measured: Vec<ProjectMeasured>,
     since: Option<Timestamp>,
 }
 
@@ -125,6 +129,8 @@ pub fn part(
     }
     why.lines.truncate(most);
     if names == Names::Hidden {
+        // They are about names in folders.
+        why.measured.clear();
         for line in &mut why.lines {
             line.folder = None;
             if let FindingDetail::Listed { unused, .. } = &mut line.finding.detail {
@@ -197,6 +203,7 @@ fn find(context: &ReportContext, wanted: &Wanted) -> (Why, Vec<(PathBuf, String)
     let why = Why {
         looked_at: keys.len() as u64,
         lines: lines::lines(&sessions, &keys, &findings),
+        measured: measured::all(&sessions, &keys, &findings),
         sessions,
         spent,
         since: wanted.since,

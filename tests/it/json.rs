@@ -161,6 +161,7 @@ fn other_reports_have_the_documented_keys() {
         "findings[].places[].item",
         "findings[].places[].request",
         "findings[].window",
+        "measured[]",
     ];
     check("ctxgauge.why/1", &[output(&["why", claude])], &rare);
     let audit = output(&["audit", "--worst", "3", claude]);

@@ -24,10 +24,14 @@ const LEAST_REQUESTS: usize = 10;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
 #[strum(serialize_all = "lowercase")]
-enum ListKind {
+pub(super) enum ListKind {
     Skills,
     Agents,
     Servers,
+}
+
+impl ListKind {
+    pub(super) const ALL: [ListKind; 3] = [ListKind::Skills, ListKind::Agents, ListKind::Servers];
 }
 
 /// The names that are listed in a session, and those of them that were used.
@@ -39,9 +43,11 @@ pub struct SessionListings {
 
 /// A name in the lists of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct ListedName {
-    kind: ListKind,
-    name: Box<str>,
+pub(super) struct ListedName {
+    pub(super) kind: ListKind,
+    pub(super) name: Box<str>,
+    /// Its tokens in the first list that has it.
+    pub(super) tokens: u64,
     carried: u64,
     usd: Option<f64>,
     item: ItemIx,
@@ -64,6 +70,11 @@ impl SessionListings {
             listed: listed.into_values().collect(),
             used,
         }
+    }
+
+    /// Returns the names that are listed.
+    pub(super) fn listed(&self) -> impl Iterator<Item = &ListedName> {
+        self.listed.iter()
     }
 
     /// Returns true if the session used this name.
@@ -94,6 +105,7 @@ fn add_list(
         let known = known.or_insert_with(|| ListedName {
             kind,
             name: name.clone(),
+            tokens: share,
             carried: 0,
             usd: Some(0.0),
             item: ix,
@@ -185,8 +197,7 @@ impl Listings {
 
     /// Returns the kinds of names that are listed and hardly used.
     pub fn findings(&self) -> Vec<Finding> {
-        let kinds = [ListKind::Skills, ListKind::Agents, ListKind::Servers];
-        kinds
+        ListKind::ALL
             .into_iter()
             .filter_map(|kind| self.finding(kind))
             .collect()

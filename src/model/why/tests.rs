@@ -3,6 +3,7 @@ use crate::cost::texts::TextFacts;
 use crate::event::{Key, NewItem};
 use crate::testing::{Log, new_item};
 use crate::{Kind, Role};
+use jiff::Timestamp;
 
 /// The texts that were seen of a log whose items have these texts.
 fn seen(log: &Log, text: impl Fn(ItemIx) -> String) -> Texts {
@@ -234,4 +235,57 @@ fn an_empty_session_has_no_findings() {
     let mut all = Listings::default();
     all.add(&none.listings, none.prompts);
     assert!(all.findings().is_empty());
+}
+
+/// A session that began on this day and lists four skills of 1,000 tokens each, without the last ones.
+fn listing(without: usize, tokens: u64) -> SessionFindings {
+    let names = &["alpha", "beta", "gamma", "delta"][..4 - without];
+    let list = NewItem {
+        preview: "skill_listing".into(),
+        ..new_item(Role::Container, Kind::ToolList, tokens * names.len() as u64)
+    };
+    let mut log = Log::new().node("list", vec![list]);
+    for nth in 0..12 {
+        log = log.report(8_000 + nth);
+    }
+    let line = |name: &&str| format!("- {name:5}: it does something\n");
+    let text: String = names.iter().map(line).collect();
+    SessionFindings::of(&log.session, &seen(&log, |_| text.clone()))
+}
+
+#[test]
+fn a_list_that_became_shorter_is_measured_again() {
+    let day = |day: i64| Timestamp::from_second(day * 86_400).unwrap();
+    let of = |sessions: &[SessionFindings]| measured((1..).map(day).zip(sessions).collect());
+    let (long, short) = (|tokens| listing(0, tokens), |tokens| listing(1, tokens));
+    let changed = of(&[long(1_000), long(1_010), short(1_000), short(1_010)]);
+    let [found] = &changed[..] else {
+        panic!("{changed:?}");
+    };
+    assert_eq!((&*found.names[0], found.since), ("delta", day(3)));
+    assert_eq!(found.sessions, [2, 2]);
+    assert!(
+        (found.less - found.promised).abs() <= found.error,
+        "{found:?}"
+    );
+    // One session is no measurement, and neither is a list that comes back.
+    assert_eq!(of(&[long(1_000), long(1_000), short(1_000)]), []);
+    assert_eq!(
+        of(&[
+            long(1_000),
+            short(1_000),
+            short(1_000),
+            long(1_000),
+            long(1_000)
+        ]),
+        []
+    );
+    // Sizes that vary by more than the name has show nothing.
+    assert_eq!(
+        of(&[long(1_000), long(9_000), short(1_000), short(9_000)]),
+        []
+    );
+    // Nothing says that a log without lists would have had them.
+    let none = SessionFindings::default;
+    assert_eq!(of(&[long(1_000), long(1_000), none(), none()]), []);
 }

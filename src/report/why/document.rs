@@ -1,6 +1,7 @@
 //! The findings for people.
 
 use super::lines::Line as Found;
+use super::measured::ProjectMeasured;
 use super::{MOST_LINES, Why};
 use crate::output::document::{Block, Document, Line, Section, facts};
 use crate::output::finding::{TITLE, facts_of, heading};
@@ -12,6 +13,9 @@ pub(super) fn document(why: &Why) -> Document {
     let lines = why.lines.iter().take(MOST_LINES).enumerate();
     let mut sections = vec![spent(why)];
     sections.extend(lines.map(|(ix, line)| section(why, ix + 1, line)));
+    let measured = why.measured.iter().map(measured);
+    let measured = measured.fold(Section::new("measured again"), Section::with);
+    sections.extend((!why.measured.is_empty()).then_some(measured));
     Document {
         title: TITLE.into(),
         sections,
@@ -40,6 +44,37 @@ fn spent(why: &Why) -> Section {
     section.with_all(listed).with(
         "findings overlap, so do not add them up; prices are list prices, without discounts or plans",
     )
+}
+
+/// Returns what a change has brought.
+fn measured(found: &ProjectMeasured) -> Line {
+    let of = &found.of;
+    let names: Vec<&str> = of.names.iter().map(|name| &**name).collect();
+    let (named, others) = names.split_at(names.len().min(MOST_NAMES));
+    let more = match others.len() {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let less = tokens_and_error(of.less, of.error);
+    let promised = tokens(of.promised.round() as u64);
+    let since = of.since.strftime("%d %b %Y");
+    let kind = of.kind;
+    Line::own(format!(
+        "{less} tokens less a request since {since}, promised {promised}: no longer listed are the {kind} "
+    ))
+    .and_log(&named.join(", "))
+    .and(format!("{more} ({}, ", found.agent))
+    .and_log(&found.folder)
+    .and(")")
+}
+
+/// The most names of a list that people read.
+const MOST_NAMES: usize = 3;
+
+/// Returns tokens with their error: `9.8k ±0.4k`.
+fn tokens_and_error(of: f64, error: f64) -> String {
+    let [of, error] = [of, error].map(|of| tokens(of.round() as u64));
+    format!("{of} ±{error}")
 }
 
 fn section(why: &Why, nth: usize, found: &Found) -> Section {

@@ -2,6 +2,7 @@
 
 use super::Why;
 use super::lines::Line;
+use super::measured::ProjectMeasured;
 use crate::output::finding::FindingPart;
 use crate::output::json::dollars;
 use crate::output::json::part::part;
@@ -20,6 +21,8 @@ part! { WhyPart<'a>(why: &'a Why) {
     unpriced: u64 = why.spent.unpriced,
     // They overlap: the costs of two of them have no sum.
     findings: Vec<LinePart<'a>> = why.lines.iter().map(|line| LinePart::new(why, line)).collect(),
+    // What findings have become once they were acted on.
+    measured: Vec<MeasuredPart<'a>> = why.measured.iter().map(MeasuredPart::new).collect(),
 }}
 
 part! { LinePart<'a>(why: &'a Why, line: &'a Line) {
@@ -30,6 +33,20 @@ part! { LinePart<'a>(why: &'a Why, line: &'a Line) {
     finding: FindingPart = FindingPart::new(&line.finding, line.agent),
     // The session that it took most of, and where it is there.
     session?: OpenPart = Names::with_texts(&why.sessions, line.open).map(|names| OpenPart::new(names)),
+}}
+
+part! { MeasuredPart<'a>(found: &'a ProjectMeasured) {
+    agent: &'static str = found.agent,
+    folder: &'a str = &found.folder,
+    about: &'static str = found.of.kind,
+    names: &'a [Box<str>] = &found.of.names,
+    since: Timestamp = found.of.since,
+    // Of a request, on average.
+    less: u64 = found.of.less.round() as u64,
+    error: u64 = found.of.error.round() as u64,
+    promised: u64 = found.of.promised.round() as u64,
+    sessions_before: usize = found.of.sessions[0],
+    sessions_after: usize = found.of.sessions[1],
 }}
 
 part! { OpenPart(names: Names<'_>) {
