@@ -114,11 +114,11 @@ impl Texts {
                 let earlier = newest.get(line);
                 earlier.is_some_and(|earlier| items[*earlier].in_context_at(item.record))
             };
-            let length = |(_, length): &(u64, u32)| f64::from(*length);
-            let held: f64 = lines.iter().filter(is_held).map(length).sum();
-            let all: f64 = lines.iter().map(length).sum();
+            let length = |(_, length): &(u64, u32)| u64::from(*length);
+            let held: u64 = lines.iter().filter(is_held).map(length).sum();
+            let all: u64 = lines.iter().map(length).sum();
             newest.extend(lines.iter().map(|(line, _)| (*line, ix)));
-            (!lines.is_empty()).then(|| held / all)
+            (!lines.is_empty()).then(|| held as f64 / all as f64)
         };
         items.iter().enumerate().map(overlap).collect()
     }
