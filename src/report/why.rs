@@ -47,7 +47,7 @@ pub struct Why {
     spent: Spending,
     /// The findings of all of them, the dearest first.
     lines: Vec<Line>,
-    /// What was measured once findings were acted on.
+    /// The measurements once findings were acted on.
     measured: Vec<ProjectMeasured>,
     since: Option<Timestamp>,
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Outcome {
     /// The kind of the finding.
     pub kind: FindingKind,
-    /// What was found: one, or the names that were listed and unused.
+    /// The number of findings: one, or the names that were listed and unused.
     pub found: u64,
     /// The part of it that came again or, of names, that stayed unused.
     pub held: u64,

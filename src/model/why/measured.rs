@@ -1,4 +1,4 @@
-//! What became of a finding once it was acted on: names that were listed and unused, and are no longer listed in later
+//! Findings that were acted on, measured again: names that were listed and unused, and are no longer listed in later
 //! sessions of their project.
 
 use super::listings::{ListKind, Listings};

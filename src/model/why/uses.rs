@@ -1,4 +1,4 @@
-//! What was called, how often, and what the results cost: by tool, command, server and skill, for sums over many sessions.
+//! Counts calls, and what their results cost: by tool, command, server and skill, for sums over many sessions.
 
 use super::oversized::ToolClass;
 use crate::cost::calls::Calls;

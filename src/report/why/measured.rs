@@ -1,11 +1,11 @@
-//! What was measured in projects once a finding was acted on.
+//! Measurements in projects, once a finding was acted on.
 
 use model::event::Conversation;
 use model::lists::sessions::{SessionKey, Sessions};
 use model::why::{Measured, SessionFindings, measured};
 use std::collections::{BTreeMap, HashMap};
 
-/// What was measured in a project.
+/// A measurement in a project.
 pub(super) struct ProjectMeasured {
     /// The agent's id.
     pub(super) agent: &'static str,
