@@ -21,7 +21,7 @@ part! { WhyPart<'a>(why: &'a Why) {
     unpriced: u64 = why.spent.unpriced,
     // They overlap: the costs of two of them have no sum.
     findings: Vec<LinePart<'a>> = why.lines.iter().map(|line| LinePart::new(why, line)).collect(),
-    // What findings have become once they were acted on.
+    // Lists that became shorter after they were a finding.
     measured: Vec<MeasuredPart<'a>> = why.measured.iter().map(MeasuredPart::new).collect(),
 }}
 
