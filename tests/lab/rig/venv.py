@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from importlib import metadata
@@ -27,9 +28,21 @@ def install(folder, packages, python):
     newest = found["install"][0]["metadata"]["version"]
     if newest == older:
         return f"{name}=={newest}"
-    # pip takes an older one without a word where the newest asks for what the registry no longer has.
+    # pip takes an older one without a word where the newest asks for what the registry does not have.
     run([*pip, "--no-deps", f"{name}=={newest}"])
-    return f"{name}=={newest}, with the packages of {older}"
+    required = found["install"][0]["metadata"].get("requires_dist", [])
+    others = [other for one in required if (other := _other(pip, one))]
+    return f"{name}=={newest}, with other versions of {', '.join(others)}"
+
+
+def _other(pip, required):
+    """Installs what a package asks for, or else the newest version of it. Returns its name if that is another one."""
+    try:
+        run([*pip, "--no-deps", required])
+    except RuntimeError:
+        name = re.match(r"[\w.-]+", required).group()
+        run([*pip, "--no-deps", "--upgrade", name])
+        return name
 
 
 def modules(folder, python):

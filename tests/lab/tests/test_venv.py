@@ -41,11 +41,16 @@ class Venv(unittest.TestCase):
 
         def run(argv, at=None):
             ran.append([str(one) for one in argv])
-            return '{"install": [{"metadata": {"version": "3.0.3"}}]}' if "--dry-run" in argv else ""
+            if "gone==1.0" in argv:
+                raise RuntimeError("no matching version")
+            required = '"requires_dist": ["gone==1.0", "there==2.0"]'
+            return f'{{"install": [{{"metadata": {{"version": "3.0.3", {required}}}}}]}}' if "--dry-run" in argv else ""
 
         with patch.object(venv, "LAB", self.at), patch.object(venv, "run", run), patch.object(venv, "interpreter"):
             about = venv.modules("one", "python3.12") / "agent-3.0.2.dist-info/METADATA"
             about.parent.mkdir(parents=True)
             about.write_text("Metadata-Version: 2.1\nName: agent\nVersion: 3.0.2\n")
-            self.assertEqual(venv.install("one", ["agent"], "python3.12"), "agent==3.0.3, with the packages of 3.0.2")
-        self.assertEqual(ran[-1][-2:], ["--no-deps", "agent==3.0.3"])
+            installed = venv.install("one", ["agent"], "python3.12")
+        self.assertEqual(installed, "agent==3.0.3, with other versions of gone")
+        packages = [argv[argv.index("--no-deps") + 1 :] for argv in ran[-4:]]
+        self.assertEqual(packages, [["agent==3.0.3"], ["gone==1.0"], ["--upgrade", "gone"], ["there==2.0"]])
