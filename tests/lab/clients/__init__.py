@@ -21,8 +21,9 @@ from clients.qwen import Qwen
 
 NPM = (
     Claude(), Codex(), Copilot(), Gemini(), Qwen(), OpenCode(), Pi(), Droid(), Kimi(), Cline(), Kilo(), OpenClaw(),
+    Grok(),
 )  # fmt: skip
-PYPI = (Grok(), Hermes(), MiniSweAgent(), MistralVibe(), OpenHands())
+PYPI = (Hermes(), MiniSweAgent(), MistralVibe(), OpenHands())
 CLIENTS = {client.name: client for client in (*NPM, *PYPI, *FRAMEWORKS)}
 
 # The agents that have a format of their own in ctxgauge, and so a version that is proven.

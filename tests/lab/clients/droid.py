@@ -7,7 +7,7 @@ from clients.client import Client, base, newest_last
 
 class Droid(Client):
     name, agent, command = "droid", "droid", "droid"
-    package = "droid"
+    package = "@factory/cli"
     # With `-s` it ends at once, and says nothing. It can go on in a fork.
     resumes = False
     # The file beside its log has the numbers of the newest response alone.

@@ -1,25 +1,14 @@
-"""Grok Build from the package on PyPI that carries its program; with a model of the user's own, over Chat Completions."""
+"""Grok Build with a model of the user's own, over Chat Completions."""
 
-from clients.client import Options, base, newest_last
-from clients.pypi import PyPI
-from rig import venv
+from clients.client import Client, Options, base, newest_last
 
 
-class Grok(PyPI):
-    name = agent = "grok"
-    packages = ("grok-cli-bin",)
+class Grok(Client):
+    name = agent = command = "grok"
+    package = "@xai-official/grok"
     small = Options(window=60000)
     is_followed = True
     plans = ("short", "long", "compact", "models", "subagent", "resume")
-
-    def install(self):
-        installed = super().install()
-        # The package has no script for it, and pip takes the right to execute it away.
-        self.program().chmod(0o755)
-        return installed
-
-    def program(self):
-        return venv.modules(self.name, self.python) / "grok_cli_bin/bin/grok"
 
     def environment(self, home, url, options):
         quiet = ("GROK_TELEMETRY_ENABLED", "GROK_TELEMETRY_TRACE_UPLOAD", "GROK_FEEDBACK_ENABLED")

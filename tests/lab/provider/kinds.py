@@ -17,7 +17,9 @@ HELPER = re.compile(
     re.I,
 )
 # Work beside the session that has tools all the same, by its system prompt or its last text.
-BESIDE = re.compile(r"acting as the managed memory|^\[SUGGESTION MODE", re.I)
+BESIDE = re.compile(
+    r"acting as the managed memory|^\[SUGGESTION MODE|^<system-reminder>Write an ultra-short dashboard line", re.I
+)
 # A request for a summary, by its last text.
 ASKED = re.compile(
     r"CONTEXT CHECKPOINT COMPACTION|create a detailed summary of|<state_snapshot>|summarize the following conversation"
