@@ -348,7 +348,9 @@ impl GeminiCliDecoder {
         } else {
             parts::of_user(message)
         };
-        let own = message.id.key().map(|key| self.history.of_message(key));
+        // Messages of a list are all sent, also those with one id.
+        let id = message.id.key().filter(|_| pool.is_none());
+        let own = id.map(|key| self.history.of_message(key));
         let mut placing = PartPlacer {
             history: &mut self.history,
             own: own.unwrap_or_default(),

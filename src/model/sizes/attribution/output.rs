@@ -37,10 +37,11 @@ impl Attribution {
         if present.is_empty() && gone.iter().filter_map(left).any(|left| left.request > ix) {
             return;
         }
-        let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) = present
-            .into_iter()
-            .partition(|ix| self.items.all()[*ix].kind == Kind::Thinking);
-        if has_reasoning && reasoning > 0 && thinking.is_empty() {
+        let is_thinking = |ix: &ItemIx| self.items.all()[*ix].kind == Kind::Thinking;
+        let has_thought = gone.iter().any(is_thinking);
+        let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) =
+            present.into_iter().partition(is_thinking);
+        if has_reasoning && reasoning > 0 && thinking.is_empty() && !has_thought {
             thinking.push(self.add_unlogged_output(ix, Kind::Thinking, tree));
             // Without any of its output, the log shows nothing of what the client has.
             self.needs_revision |= !rest.is_empty() && self.items.note_hidden_thinking();
@@ -52,7 +53,8 @@ impl Attribution {
         }
         let before = self.items.touches();
         if has_reasoning && !rest.is_empty() {
-            let split = if thinking.is_empty() { 0 } else { reasoning };
+            let is_shown = has_thought || !thinking.is_empty();
+            let split = if is_shown { reasoning } else { 0 };
             self.apportion_by_estimates(&thinking, split);
             self.apportion_by_estimates(&rest, output - split);
         } else {
