@@ -496,6 +496,18 @@ pub struct NewItem {
     pub is_failed: bool,
 }
 
+impl NewItem {
+    /// Returns the item with so many of its characters, and without its pictures.
+    pub(crate) fn cut(self, chars: u64) -> NewItem {
+        NewItem {
+            size: self.size.cut(chars),
+            // It is another text.
+            hash: self.hash.wrapping_add(1),
+            ..self
+        }
+    }
+}
+
 /// A provider's numbers for one request, or an agent's own estimate of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Usage {

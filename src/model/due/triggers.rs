@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::window::Limits;
 use crate::window::other::of_model;
 use crate::window::{
-    Compaction, LimitInputs, OtherSettings, OtherTrigger, TriggerKind, TriggerSource, matches_model,
+    Compaction, LimitInputs, OtherSettings, OtherTrigger, TriggerKind, TriggerSource,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -294,11 +294,8 @@ impl TriggerQuery<'_> {
             });
         }
         let of = self.of;
-        let least = row.share * of.limits().window as f64;
-        let is_with = |model| row.ids.iter().any(|pattern| matches_model(pattern, model));
-        let is_of_model = row.ids.is_empty() || of.model().is_some_and(is_with);
-        let is_on = self.set.clearing.unwrap_or(row.usual) && is_of_model;
-        if !is_on || (of.context.used as f64) < least {
+        let is_for = row.is_for(of.model(), of.context.used, of.limits().window);
+        if !(is_for && self.set.clearing.unwrap_or(row.usual)) {
             return None;
         }
         let pause = self.set.clearing_pause.unwrap_or(row.pause);

@@ -52,6 +52,23 @@ impl Size {
         self.local.saturating_add_signed(self.cl100k_more)
     }
 
+    /// Returns the size of so many characters of the text.
+    pub(super) fn cut(self, chars: u64) -> Size {
+        let share = (chars as f64 / f64::from(self.chars.max(1))).min(1.0);
+        let part = |whole: u32| (f64::from(whole) * share) as u32;
+        Size {
+            bytes: part(self.bytes),
+            chars: part(self.chars),
+            local: part(self.local),
+            digits: part(self.digits),
+            wide: part(self.wide),
+            marks: part(self.marks),
+            escapes: part(self.escapes),
+            counted: self.counted,
+            ..Size::default()
+        }
+    }
+
     /// Returns the size of text of which only the length is known, in bytes.
     pub(super) fn unseen(bytes: u64) -> Size {
         let length = count(bytes);

@@ -8,7 +8,7 @@ use crate::cost::spending::SessionSpending;
 use crate::event::Cause;
 use crate::event::Meta;
 use crate::event::PlanLimits;
-use crate::history::{Item, ItemIx, PastReset};
+use crate::history::{ItemIx, PastReset};
 use crate::outlook::forecast::{NoForecast, Pace, pace};
 use crate::session::context::Context;
 use crate::session::limits::Sizes;
@@ -17,7 +17,6 @@ use crate::state::past::ModelFacts;
 use crate::values::names::is_chosen_id;
 use crate::values::project::{last_part, trimmed};
 use crate::values::prompt::shows;
-use crate::window::OtherTrigger;
 use crate::window::TriggerKind;
 use crate::{Kind, LeaveReason, Role};
 use jiff::Timestamp;
@@ -272,7 +271,7 @@ impl Session {
                 largest = Some(item);
             }
             let of = &self.items()[item.0];
-            if row.is_some_and(|row| is_clearable(of, row)) {
+            if row.is_some_and(|row| self.is_clearable(of, row)) {
                 let characters = u64::from(of.size.chars);
                 let stays = row.map_or(0, |row| row.stays);
                 results.push((leaving(item.1, characters, stays), characters));
@@ -350,12 +349,6 @@ fn leaving(tokens: u64, characters: u64, stays: u64) -> u64 {
         Some(_) => tokens,
         None => 0,
     }
-}
-
-fn is_clearable(item: &Item, row: &OtherTrigger) -> bool {
-    item.role == Role::Tool
-        && item.kind == Kind::ToolResult
-        && item.tool.as_deref().is_some_and(|tool| row.clears(tool))
 }
 
 /// Returns the facts that a log names of its session, with names as long as they are kept.

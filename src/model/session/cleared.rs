@@ -3,8 +3,9 @@
 
 use super::Session;
 use crate::event::{Key, Usage};
+use crate::history::Item;
 use crate::window::{OtherTrigger, TriggerKind};
-use crate::{Kind, LeaveReason};
+use crate::{Kind, Role};
 use jiff::Timestamp;
 
 /// The most characters that a token of results has.
@@ -13,13 +14,27 @@ const PER_TOKEN: u64 = 12;
 impl Session {
     /// Takes out of the context what a reported prompt does not hold any more.
     pub(super) fn leave_cleared(&mut self, usage: &Usage, at: Option<Timestamp>) {
-        if let Some(calls) = self.cleared(usage, at) {
-            self.state.clear_items(&[], &calls, LeaveReason::Cleared);
+        if let Some((calls, stays)) = self.cleared(usage, at) {
+            self.state.clear_results(&calls, stays);
         }
     }
 
-    /// Returns the calls whose results a prompt does not hold any more; `None`: it holds all.
-    fn cleared(&self, usage: &Usage, at: Option<Timestamp>) -> Option<Vec<Key>> {
+    /// Returns true if an item is a result that the next prompt may leave out.
+    pub(crate) fn is_clearable(&self, item: &Item, row: &OtherTrigger) -> bool {
+        let is_old = || {
+            let request = self.requests().len().checked_sub(row.answers);
+            request.is_some_and(|request| self.attribution().in_prompt(item, request))
+        };
+        item.role == Role::Tool
+            && item.kind == Kind::ToolResult
+            && item.tool.as_deref().is_some_and(|tool| row.clears(tool))
+            && u64::from(item.size.chars) >= row.shortest
+            && (row.answers == 0 || is_old())
+    }
+
+    /// Returns the calls whose results a prompt does not hold any more, and how many characters it holds of each; `None`: it
+    /// holds all.
+    fn cleared(&self, usage: &Usage, at: Option<Timestamp>) -> Option<(Vec<Key>, u64)> {
         let newest = self.requests().len().checked_sub(1)?;
         let before = &self.requests()[newest];
         let fell = before.prompt.saturating_sub(usage.prompt);
@@ -30,13 +45,18 @@ impl Session {
         let version = self.meta.version.as_deref();
         let mut rows = self.rules().others(self.agent, version).into_iter();
         let row = rows.find(|row| row.kind == TriggerKind::Clearing && row.unlogged)?;
+        if !row.is_for(self.model(), before.prompt, self.limits().window) {
+            return None;
+        }
         let pause = at.zip(before.at);
         let pause = pause.map_or(0, |(now, then)| now.duration_since(then).as_secs());
         let (sent, all) = self.clearable(row, newest);
         let sent = leaving(row, &sent, all, pause);
-        let characters: u64 = sent.iter().map(|(_, length)| length).sum();
-        let is_seen = !sent.is_empty() && fell.saturating_mul(PER_TOKEN) >= characters;
-        is_seen.then(|| sent.iter().map(|(call, _)| *call).collect())
+        let gone = sent
+            .iter()
+            .map(|(_, length)| length.saturating_sub(row.stays));
+        let is_seen = !sent.is_empty() && fell.saturating_mul(PER_TOKEN) >= gone.sum();
+        is_seen.then(|| (sent.iter().map(|(call, _)| *call).collect(), row.stays))
     }
 
     /// Returns the calls of the results that may leave and that a request held, with their characters; and the characters of
@@ -44,9 +64,8 @@ impl Session {
     fn clearable(&self, row: &OtherTrigger, request: usize) -> (Vec<(Key, u64)>, u64) {
         let (mut sent, mut all) = (Vec::new(), 0);
         let items = self.alive_items().map(|ix| &self.items()[ix]);
-        for item in items {
-            let is_named = item.tool.as_deref().is_some_and(|tool| row.clears(tool));
-            if let (Kind::ToolResult, true, Some(call)) = (item.kind, is_named, item.call) {
+        for item in items.filter(|item| self.is_clearable(item, row)) {
+            if let Some(call) = item.call {
                 let characters = u64::from(item.size.chars);
                 all += characters;
                 if self.attribution().in_prompt(item, request) {
@@ -59,7 +78,7 @@ impl Session {
 }
 
 /// Returns the results that leave if any do, after a pause of so many seconds: all but the newest, or else the oldest until
-/// half of the characters is left.
+/// half of the characters is left, where there is a limit for them.
 fn leaving<'r>(
     row: &OtherTrigger,
     sent: &'r [(Key, u64)],
@@ -67,8 +86,10 @@ fn leaving<'r>(
     pause: i64,
 ) -> &'r [(Key, u64)] {
     let old = &sent[..sent.len().saturating_sub(row.kept)];
-    if pause >= row.pause.into() || all <= row.characters {
-        return old;
+    match row.characters {
+        most if pause >= row.pause.into() || all <= most => return old,
+        0 => return &[],
+        _ => {}
     }
     let mut left = all;
     let stays = |(_, length): &(Key, u64)| {
@@ -97,13 +118,29 @@ kept = 5
 characters = 500_000
 tools = ["read"]
 unlogged = true
+
+[[trigger]]
+agent = "cuts"
+kind = "clearing"
+pause = 3_600
+share = 0.1
+answers = 3
+shortest = 4_001
+stays = 3_000
+tools = ["*"]
+unlogged = true
 "#;
 
     /// Takes in prompts with the results before each, as their characters, at these minutes. Returns the number of results
     /// that each prompt is seen to leave out.
     fn seen(prompts: &[(i64, u64, &[u64])]) -> Vec<usize> {
+        seen_of("tested", prompts).0
+    }
+
+    /// Returns the same for an agent, with the characters of the results that are in the context at the end.
+    fn seen_of(agent: &'static str, prompts: &[(i64, u64, &[u64])]) -> (Vec<usize>, u32) {
         let rules = toml::from_str(RULES).expect("rules");
-        let mut session = Session::new("tested", Arc::new(rules));
+        let mut session = Session::new(agent, Arc::new(rules));
         session.coverage = Coverage::Whole;
         let mut line = 0;
         let mut apply = |session: &mut Session, minute: i64, event: Event| {
@@ -141,7 +178,39 @@ unlogged = true
             left.push(all - gone);
             gone = all;
         }
-        left
+        let held = session
+            .alive_items()
+            .map(|ix| session.items()[ix].size.chars);
+        (left, held.sum())
+    }
+
+    #[test]
+    fn results_before_the_last_answers_are_cut_after_a_pause() {
+        let before: [(i64, u64, &[u64]); 4] = [
+            (0, 40_000, &[40_000, 4_000]),
+            (1, 44_000, &[16_000]),
+            (2, 48_000, &[16_000]),
+            (3, 52_000, &[16_000]),
+        ];
+        let with =
+            |minute, prompt| seen_of("cuts", &[&before[..], &[(minute, prompt, &[])]].concat());
+        // Those of the last three answers came with the prompts after the second one.
+        assert_eq!(
+            with(70, 39_500),
+            (vec![0, 0, 0, 0, 2], 3_000 + 4_000 + 3_000 + 32_000)
+        );
+        let whole = (vec![0; 5], 92_000);
+        assert_eq!(with(70, 52_500), whole);
+        // Without a pause something else left.
+        assert_eq!(with(40, 39_500), whole);
+        // Of so small a share of the window none is cut.
+        let small = [
+            (0, 15_000, &[40_000][..]),
+            (1, 15_100, &[]),
+            (2, 15_200, &[]),
+            (70, 6_000, &[]),
+        ];
+        assert_eq!(seen_of("cuts", &small), (vec![0; 4], 40_000));
     }
 
     #[test]

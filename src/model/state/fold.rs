@@ -203,6 +203,23 @@ impl State {
         }
     }
 
+    /// Takes the results of these calls out of the context, but for so many characters of each.
+    pub(crate) fn clear_results(&mut self, calls: &[Key], stays: u64) {
+        for call in calls {
+            let results = self.attribution.items_mut().results_of(*call);
+            for ix in results.collect::<Vec<_>>() {
+                let item = &self.items()[ix];
+                if !item.in_context() {
+                    continue;
+                }
+                let (node, place, at) = (item.node(), item.place, item.at);
+                let cut = (stays > 0).then(|| item.logged.clone().cut(stays));
+                self.leave(ix, LeaveReason::Cleared);
+                self.add_items(node, cut.into_iter().collect(), place, at, None);
+            }
+        }
+    }
+
     /// Brings back what a recorded request holds, and takes out what it does not.
     pub(crate) fn follow_request(&mut self, added: &[ItemKey], missing: &[ItemKey]) {
         let next = self.requests().len();

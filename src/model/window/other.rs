@@ -73,12 +73,18 @@ pub struct OtherTrigger {
     /// The characters that stay of each of them.
     #[serde(default)]
     pub stays: u64,
+    /// The characters of the shortest of them.
+    #[serde(default)]
+    pub shortest: u64,
     /// The least number of their results.
     #[serde(default)]
     pub results: usize,
     /// The number of the newest of them that stay.
     #[serde(default)]
     pub kept: usize,
+    /// The number of the newest answers of which all results stay.
+    #[serde(default)]
+    pub answers: usize,
     /// The characters of all their results above which the oldest are left out, until half of that is left; 0: any.
     #[serde(default)]
     pub characters: u64,
@@ -97,6 +103,13 @@ impl OtherTrigger {
     /// Returns true if results of a tool are left out.
     pub(crate) fn clears(&self, tool: &str) -> bool {
         self.tools.iter().any(|named| named == tool || named == "*")
+    }
+
+    /// Returns true if results are left out of a context of this size with this model.
+    pub(crate) fn is_for(&self, model: Option<&str>, used: u64, window: u64) -> bool {
+        let is_with = |model| self.ids.iter().any(|id| super::matches_model(id, model));
+        (self.ids.is_empty() || model.is_some_and(is_with))
+            && used as f64 >= self.share * window as f64
     }
 }
 
