@@ -20,6 +20,11 @@ impl ReportedSums {
         (rest != BilledUsage::default()).then_some(rest)
     }
 
+    /// Returns true if these are the sums of what was emitted.
+    pub fn are(&self, sums: BilledUsage) -> bool {
+        self.0 == sums
+    }
+
     /// Returns the growth of the sums, all of which are now emitted; `None`: they are the same. Requests that were missed
     /// count, too. Sums that have fallen began again: their growth is `begun_again`.
     pub fn growth(&mut self, sums: BilledUsage, begun_again: BilledUsage) -> Option<BilledUsage> {

@@ -6,8 +6,8 @@
 //!
 //! * No record contains a request's usage. The settings file has it: `lastCallTokenUsage` is that of the
 //!   newest response, without what was read from a cache in `inputTokens`; `tokenUsage` is the session's
-//!   sum. Seen in 0.215: the file is rewritten after each response, up to 0.1 s after its message and mostly
-//!   before its tools have returned. So the newest response is known; those before it only while the log is
+//!   sum. The file is rewritten after each response: in 0.215 up to 0.1 s after its message and mostly before its tools
+//!   have returned, in 0.225 up to 0.1 s before its message. So is the cost of a compaction. So the newest response is known; those before it only while the log is
 //!   followed. The others are known as a sum, which may be of many days. In versions without `lastCallTokenUsage` the
 //!   context is estimated.
 //! * Messages are a list, in the order of the file, `parentId` notwithstanding. Their content is
@@ -128,8 +128,14 @@ struct DroidDecoder {
     sums: Option<Numbers>,
     last: Option<Numbers>,
     reported: ReportedSums,
-    /// The newest response since the last compaction.
+    /// The newest response since the last compaction, until something follows its numbers.
     newest: Option<PendingResponse>,
+    /// True if its numbers were reported.
+    is_reported: bool,
+    /// True if the cost of the newest compaction is not known yet.
+    is_unpaid: bool,
+    /// True if there are numbers of a response, or of a compaction, whose record is not written yet.
+    is_early: bool,
     tools: ToolNames,
     /// The messages so far.
     messages: Vec<Key>,
@@ -178,10 +184,17 @@ impl Decoder for DroidDecoder {
         };
         let last = self.last.unwrap_or_default();
         let numbers = last.billed();
+        let newest = self.newest.filter(|_| numbers.prompt() > 0);
+        // Of the end of a log it is not known what was before it.
+        let follows = numbers.prompt() > 0 && self.meta.id.is_some() && !self.is_unpaid;
+        self.is_early = newest.is_none() && follows && !self.reported.are(sums);
+        if self.is_early {
+            return;
+        }
         let Some(growth) = self.reported.growth(sums, numbers) else {
             return;
         };
-        let newest = self.newest.filter(|_| numbers.prompt() > 0);
+        self.is_unpaid = false;
         let rest = match newest {
             Some(_) => growth.saturating_sub(numbers),
             None => growth,
@@ -203,6 +216,7 @@ impl Decoder for DroidDecoder {
                 growth
             };
             newest.begin(out);
+            self.is_reported = true;
             out.usage(Usage {
                 model: self.meta.model.clone(),
                 cached: numbers.cache_read,
@@ -242,9 +256,11 @@ impl DroidDecoder {
                 let items = assistant_items(&message.content, &mut self.tools, out);
                 let request = record.id.get().map(|id| Key::of_parts(&["response", id]));
                 self.newest = request.map(|request| PendingResponse::new(request, out));
+                self.is_reported = false;
                 return out.node(Node::output(key, request, items));
             }
             "user" => {
+                self.newest = self.newest.filter(|_| !self.is_reported);
                 let (role, kind) = match visibility {
                     Some("llm_only") => (Role::Container, Kind::Reminder),
                     _ => (Role::User, Kind::Text),
@@ -266,6 +282,10 @@ impl DroidDecoder {
         });
         let id = record.id.get();
         self.newest = None;
+        self.is_unpaid = true;
+        if self.is_early {
+            self.read_end(out);
+        }
         // At the beginning of a file nothing leaves: its history was another session's. Where the line's number is not
         // known, a compaction without an anchor is at the beginning.
         let is_first = out.place().line() > 0 || anchor.is_none();
@@ -364,6 +384,20 @@ mod tests {
             reports(&[&a, r#"settings {"tokenUsage":{"inputTokens":7}}"#]),
             []
         );
+    }
+
+    #[test]
+    fn settings_may_be_written_before_the_record() {
+        let start = r#"{"type":"session_start","id":"s"}"#;
+        let result = r#"{"type":"message","id":"u","message":{"role":"user","content":[]}}"#;
+        let summary = r#"{"type":"compaction_state","id":"c","summaryText":"Both were answered."}"#;
+        let [a, b, c] = [1, 2, 3].map(answer);
+        let [first, second, third, fourth] = [(100, 100), (130, 30), (190, 60), (240, 50)]
+            .map(|(sum, input)| settings(sum, input, 0));
+        let said = [
+            start, result, &first, &a, result, &second, &b, result, &third, summary, &fourth, &c,
+        ];
+        assert_eq!(reports(&said), [(100, 100), (30, 30), (50, 50)]);
     }
 
     #[test]
