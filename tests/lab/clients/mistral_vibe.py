@@ -10,7 +10,8 @@ THRESHOLD = 200000
 class MistralVibe(PyPI):
     name, agent, command = "mistral-vibe", "mistral-vibe", "vibe"
     packages = ("mistral-vibe",)
-    small = Options(limit=48000)
+    # The least is 50,000.
+    small = Options(limit=52000)
     is_followed = True
     plans = ("short", "long", "compact", "models", "subagent", "resume")
 

@@ -10,8 +10,8 @@ import time
 
 # The folder of a run that has what the followers wrote.
 FOLLOWED = "followed"
-# The seconds after which a follower has read what was written.
-TO_READ = 1.0
+# The least seconds after which a follower has read what was written, and the most until it has begun.
+TO_READ, TO_BEGIN = 1.0, 30.0
 
 
 class Followers:
@@ -25,11 +25,19 @@ class Followers:
     def keep(self):
         """Follows the sessions that are new, and waits until all have read what there is."""
         with self._lock:
+            began = time.monotonic()
             for row in self._gauge.sessions():
                 if row["id"] not in self._processes:
                     argv = ("follow", row["path"], "--texts", "--reports", "--every", "0s")
                     self._processes[row["id"]] = self._gauge.start(*argv, to=file_of(self._folder, row["id"]))
-            time.sleep(TO_READ)
+            # Where other programs run, a list takes longer, and so does all else.
+            listed = time.monotonic()
+            while not self._have_begun() and time.monotonic() < listed + TO_BEGIN:
+                time.sleep(0.1)
+            time.sleep(max(TO_READ, 2 * (listed - began)))
+
+    def _have_begun(self):
+        return all(file_of(self._folder, session).stat().st_size for session in self._processes)
 
     def close(self):
         self.keep()
