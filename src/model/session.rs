@@ -3,7 +3,7 @@
 //! before it folds them.
 
 mod answers;
-mod cleared;
+pub(crate) mod cleared;
 pub mod context;
 mod forgotten;
 pub(crate) mod growth;

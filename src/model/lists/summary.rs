@@ -10,6 +10,7 @@ use crate::event::Meta;
 use crate::event::PlanLimits;
 use crate::history::{ItemIx, PastReset};
 use crate::outlook::forecast::{NoForecast, Pace, pace};
+use crate::session::cleared::until_half;
 use crate::session::context::Context;
 use crate::session::limits::Sizes;
 use crate::session::{Coverage, Session, SizedItem};
@@ -281,16 +282,16 @@ impl Session {
             let kept = set.clearing_kept.unwrap_or(row.kept);
             Some((row, &results[..results.len().checked_sub(kept)?]))
         });
+        let sum = |of: &[(u64, u64)]| of.iter().fold(0, |sum: u64, one| sum.saturating_add(one.0));
         let clearable = old.and_then(|(row, old)| {
-            let tokens = old
-                .iter()
-                .fold(0, |sum: u64, one| sum.saturating_add(one.0));
+            let tokens = sum(old);
             (results.len() >= row.results && tokens >= row.least).then_some(tokens)
         });
         let excess = old.and_then(|(row, old)| {
             let most = set.clearing_characters.unwrap_or(row.characters);
             let all = results.iter().map(|(_, characters)| characters).sum();
-            (most > 0).then(|| excess(old, all, most)).flatten()
+            let tokens = sum(until_half(old, all, most));
+            (most > 0 && all > most && tokens > 0).then_some(tokens)
         });
         (largest, clearable, excess)
     }
@@ -326,20 +327,6 @@ impl Session {
         let said = last.find(|item| item.role == Role::Assistant && item.kind == Kind::Text);
         Answer::of(&said?.preview)
     }
-}
-
-/// Returns the tokens of the oldest results that leave until half of `most` characters is left of `all`; `None`: they are
-/// not more than that. Each has its tokens and its characters.
-fn excess(old: &[(u64, u64)], all: u64, most: u64) -> Option<u64> {
-    let (mut left, mut tokens) = (all, 0_u64);
-    for (size, characters) in old {
-        if left <= most / 2 {
-            break;
-        }
-        left = left.saturating_sub(*characters);
-        tokens = tokens.saturating_add(*size);
-    }
-    (all > most && tokens > 0).then_some(tokens)
 }
 
 /// Returns the tokens of a result that leave where so many of its characters stay.

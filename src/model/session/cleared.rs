@@ -77,8 +77,8 @@ impl Session {
     }
 }
 
-/// Returns the results that leave if any do, after a pause of so many seconds: all but the newest, or else the oldest until
-/// half of the characters is left, where there is a limit for them.
+/// Returns the results that leave if any do, after a pause of so many seconds: all but the newest, or else the oldest where
+/// there is a limit for them.
 fn leaving<'r>(
     row: &OtherTrigger,
     sent: &'r [(Key, u64)],
@@ -87,13 +87,17 @@ fn leaving<'r>(
 ) -> &'r [(Key, u64)] {
     let old = &sent[..sent.len().saturating_sub(row.kept)];
     match row.characters {
-        most if pause >= row.pause.into() || all <= most => return old,
-        0 => return &[],
-        _ => {}
+        most if pause >= row.pause.into() || all <= most => old,
+        0 => &[],
+        most => until_half(old, all, most),
     }
+}
+
+/// Returns the oldest of these results, each with its characters, until half of `most` is left of `all`.
+pub(crate) fn until_half<T>(old: &[(T, u64)], all: u64, most: u64) -> &[(T, u64)] {
     let mut left = all;
-    let stays = |(_, length): &(Key, u64)| {
-        let stays = left <= row.characters / 2;
+    let stays = |(_, length): &(T, u64)| {
+        let stays = left <= most / 2;
         left = left.saturating_sub(*length);
         stays
     };
