@@ -38,7 +38,8 @@ impl Attribution {
             return;
         }
         let is_thinking = |ix: &ItemIx| self.items.all()[*ix].kind == Kind::Thinking;
-        let has_thought = gone.iter().any(is_thinking);
+        let mut gone = gone.iter().filter(|ix| is_thinking(ix));
+        let has_thought = gone.any(|of| left(of).is_some_and(|left| left.request > ix));
         let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) =
             present.into_iter().partition(is_thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() && !has_thought {
