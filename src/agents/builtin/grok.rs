@@ -1,6 +1,6 @@
 //! Grok Build.
 //!
-//! A session is a folder, `sessions/<percent-encoded cwd>/<id>/`. Checked on runs of 0.2.111:
+//! A session is a folder, `sessions/<percent-encoded cwd>/<id>/`. Checked on runs of 0.2.111 and 1.0.41:
 //!
 //! * `updates.jsonl` only grows: the Agent Client Protocol's updates, and Grok's own. A response is what has
 //!   the same `streamStartMs`. On its calls `totalTokens` is exactly its prompt and its output; on text it is

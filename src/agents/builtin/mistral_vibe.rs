@@ -1,6 +1,6 @@
 //! Mistral Vibe 3.
 //!
-//! A session is a folder with a journal, `journal/<first sequence>.jsonl`. Seen in whole runs of 3.0.2;
+//! A session is a folder with a journal, `journal/<first sequence>.jsonl`. Seen in whole runs of 3.0.2 and 3.0.3;
 //! its earlier versions are public (mistralai/mistral-vibe), this store is not:
 //!
 //! * A request is an `action_intent` of the kind `completion`, its response the `action_result` of the same
