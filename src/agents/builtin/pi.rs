@@ -305,7 +305,8 @@ impl PiDecoder {
         });
         self.before = record.tokens_before.0.filter(|tokens| *tokens > 0);
         // The kept messages may begin before the previous summary, which is never kept.
-        if let Some(old) = std::mem::replace(&mut self.summary, node.key) {
+        let old = std::mem::replace(&mut self.summary, node.key);
+        if let Some(old) = old.filter(|old| Some(*old) != node.key) {
             out.emit(Event::cleared_node(old));
         }
         if let Some(message) = &record.system_message {

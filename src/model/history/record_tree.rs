@@ -81,7 +81,6 @@ pub(crate) struct RecordTree {
     /// The live branch of the last walk; `None`: the next walk visits all nodes since the last reset.
     walked: Option<WalkResult>,
     /// Nodes that walks have visited.
-    #[cfg(test)]
     visited: usize,
 }
 

@@ -1,3 +1,4 @@
+use super::walk::{MOST_VISITED, MOST_VISITED_PER_NODE};
 use super::*;
 use proptest::prelude::*;
 
@@ -230,6 +231,18 @@ fn rewinds_after_many_cuts_cost_what_came_since() {
         }
         tree
     });
+}
+
+#[test]
+fn rewinds_over_each_reset_walk_a_bounded_number_of_nodes() {
+    let mut tree = trunk(10);
+    for n in 0..4_000 {
+        tree.reset(Some(Key::new(1_000_000 + n)), &RetainedItems::Nothing);
+        tree.set_leaf(Key::new(5), true);
+    }
+    let most = MOST_VISITED + tree.nodes.len() * (MOST_VISITED_PER_NODE + 1);
+    let visited = tree.visited;
+    assert!((MOST_VISITED..most).contains(&visited), "{visited}");
 }
 
 #[test]

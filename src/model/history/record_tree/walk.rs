@@ -9,6 +9,12 @@ use crate::event::{Key, Part};
 use crate::history::NodeIx;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+/// The most nodes that the walks of a log visit, and so many more for each of its nodes. A session of ten thousand records
+/// can go back before its last compaction four hundred times. A log that does so with each record would be read in the
+/// square of the time.
+pub(super) const MOST_VISITED: usize = 4_000_000;
+pub(super) const MOST_VISITED_PER_NODE: usize = 64;
+
 /// The relation of a record to a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Membership {
@@ -127,8 +133,12 @@ impl WalkResult {
 impl RecordTree {
     /// Makes `leaf` the end of the live branch. Costs what the branches do not share and what came since
     /// the last walk. If there was none since the last reset, or a record's parent is another one now, it
-    /// costs what the tree holds since that reset.
+    /// costs what the tree holds since that reset. Once walks have visited [`MOST_VISITED`] nodes and more, no branch is
+    /// left any more.
     pub(super) fn walk(&mut self, leaf: NodeIx) -> BranchChange {
+        if self.visited > MOST_VISITED + self.nodes.len() * MOST_VISITED_PER_NODE {
+            return BranchChange::default();
+        }
         let walked = self.walked.take().filter(|_| !self.has_later_parents);
         let change = walked.and_then(|walked| self.walk_over(walked, leaf));
         let change = change.unwrap_or_else(|| self.walk_all(leaf));
@@ -203,7 +213,7 @@ impl RecordTree {
         touched.sort_unstable();
         touched.dedup();
         let change = self.change_to(&touched, &walked);
-        self.note_visited(visited + touched.len());
+        self.visited += visited + touched.len();
         self.change_path(&change);
         self.tip = Some(leaf);
         self.walked = Some(walked);
@@ -236,7 +246,7 @@ impl RecordTree {
             return;
         };
         let tail = self.path.split_off(self.live_before(*first));
-        self.note_visited(tail.len());
+        self.visited += tail.len();
         let mut joined = change.joined.iter().copied().peekable();
         for ix in tail {
             if self.is_live(ix) {
@@ -281,7 +291,7 @@ impl RecordTree {
             .then(|| self.walked_all(leaf, lowest, kept_nodes, &on, &beside));
         on.extend(beside);
         on.extend(self.live().filter(|ix| self.is_beside(*ix)));
-        self.note_visited(on.len() + self.path.len() + self.nodes.len() - lowest);
+        self.visited += on.len() + self.path.len() + self.nodes.len() - lowest;
         let change = self.set_path(on);
         self.tip = Some(leaf);
         self.walked = walked;
@@ -367,15 +377,5 @@ impl RecordTree {
             }
         }
         beside
-    }
-
-    /// Counts the nodes that walks have visited.
-    fn note_visited(&mut self, nodes: usize) {
-        #[cfg(test)]
-        {
-            self.visited += nodes;
-        }
-        #[cfg(not(test))]
-        let _ = nodes;
     }
 }
