@@ -29,6 +29,7 @@ use crate::history::{ItemIx, RequestIx};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 use strum::{IntoStaticStr, VariantArray};
 
 /// The most places that a finding lists, the largest first.
@@ -113,7 +114,8 @@ pub enum FindingDetail {
 }
 
 /// A place of a finding in its session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum FindingPlace {
     /// A request.
     Request(RequestIx),
@@ -200,56 +202,53 @@ impl<'a> Inputs<'a> {
         findings
     }
 
+    /// Returns so many tokens of an item as a part of a finding, with what they carried.
+    fn part(&self, ix: ItemIx, tokens: u64) -> Part {
+        Part {
+            tokens: self.carried.tokens(ix, tokens),
+            usd: self.carried.usd(ix, tokens),
+            place: FindingPlace::Item(ix),
+        }
+    }
+
     /// Returns true if so many tokens are at least this share of all prompts.
     fn is_share(&self, tokens: u64, least: f64) -> bool {
         tokens > 0 && tokens as f64 >= self.prompts as f64 * least
     }
 }
 
-/// Items of one kind and tool.
-struct Group {
-    kind: FindingKind,
-    about: Box<str>,
+/// What one request or item has to do with a finding.
+struct Part {
     tokens: u64,
     usd: Option<f64>,
-    /// The items, each with what it carried.
-    items: Vec<(u64, ItemIx)>,
+    place: FindingPlace,
 }
 
-impl Group {
-    fn new(kind: FindingKind, about: &str) -> Group {
-        Group {
+/// Returns a finding for each subject that these parts are about.
+fn by_subject<'a>(
+    kind: FindingKind,
+    parts: impl IntoIterator<Item = (&'a str, Part)>,
+) -> Vec<Finding> {
+    let mut subjects: BTreeMap<&str, Vec<Part>> = BTreeMap::new();
+    for (about, part) in parts {
+        subjects.entry(about).or_default().push(part);
+    }
+    let finding = |(about, mut parts): (&str, Vec<Part>)| {
+        let tokens = parts.iter().map(|part| part.tokens);
+        let tokens = tokens.fold(0, u64::saturating_add);
+        let usd = parts.iter().map(|part| part.usd).sum();
+        parts.sort_by_key(|part| (Reverse(part.tokens), part.place));
+        let places = parts.iter().take(MOST_PLACES);
+        Finding {
             kind,
             about: about.into(),
-            tokens: 0,
-            usd: Some(0.0),
-            items: Vec::new(),
-        }
-    }
-
-    /// Adds so many tokens of an item.
-    fn add(&mut self, of: &Inputs<'_>, ix: ItemIx, tokens: u64) {
-        let carried = of.carried.tokens(ix, tokens);
-        self.tokens = self.tokens.saturating_add(carried);
-        let usd = of.carried.usd(ix, tokens);
-        self.usd = self.usd.zip(usd).map(|(sum, usd)| sum + usd);
-        self.items.push((carried, ix));
-    }
-
-    fn finding(mut self, count: usize) -> Finding {
-        self.items
-            .sort_by_key(|(carried, ix)| (Reverse(*carried), *ix));
-        self.items.truncate(MOST_PLACES);
-        let places = self.items.into_iter();
-        Finding {
-            kind: self.kind,
-            about: self.about,
-            count: count as u64,
-            tokens: self.tokens,
-            usd: self.usd,
+            count: parts.len() as u64,
+            tokens,
+            usd,
             range: None,
             detail: FindingDetail::None,
-            places: places.map(|(_, ix)| FindingPlace::Item(ix)).collect(),
+            places: places.map(|part| part.place).collect(),
         }
-    }
+    };
+    subjects.into_iter().map(finding).collect()
 }

@@ -1,11 +1,10 @@
 //! Results that were too large. Size alone says little: a file that is worked on may be large. A result that the agent
 //! had to cut, or that has a line which no person reads, was not what the call was meant to find.
 
-use super::{Finding, FindingKind, Group, Inputs};
+use super::{Finding, FindingKind, Inputs, by_subject};
 use crate::Kind;
 use crate::cost::tools::server_of;
 use crate::history::Item;
-use std::collections::BTreeMap;
 
 /// Smaller results are none, in tokens.
 const LEAST_TOKENS: u64 = 2_000;
@@ -15,31 +14,17 @@ const LEAST_SHARE: f64 = 0.003;
 const LONG_LINE: u32 = 1_500;
 
 pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
-    let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
-    for (ix, item) in of.session.items().iter().enumerate() {
-        let Some(tool) = item.tool.as_deref().filter(|tool| is_asked(item, tool)) else {
-            continue;
-        };
+    let items = of.session.items().iter().enumerate();
+    let parts = items.filter_map(|(ix, item)| {
+        let tool = item.tool.as_deref().filter(|tool| is_asked(item, tool))?;
         let (tokens, _) = of.session.tokens(ix);
-        let is_large = tokens >= LEAST_TOKENS
-            && of.is_share(of.carried.tokens(ix, tokens), LEAST_SHARE)
-            && of
-                .texts
-                .of(item)
-                .is_some_and(|text| text.cut.is_some() || text.longest_line >= LONG_LINE);
-        if is_large {
-            let group = groups.entry(tool);
-            let group = group.or_insert_with(|| Group::new(FindingKind::Oversized, tool));
-            group.add(of, ix, tokens);
-        }
-    }
-    let groups = groups.into_values();
-    groups
-        .map(|group| {
-            let count = group.items.len();
-            group.finding(count)
-        })
-        .collect()
+        let text = of.texts.of(item).filter(|_| tokens >= LEAST_TOKENS)?;
+        let part = of.part(ix, tokens);
+        let is_share = of.is_share(part.tokens, LEAST_SHARE);
+        let is_much = text.cut.is_some() || text.longest_line >= LONG_LINE;
+        (is_share && is_much).then_some((tool, part))
+    });
+    by_subject(FindingKind::Oversized, parts)
 }
 
 /// Returns true if an item is the result of a command, a search, a fetch or a server's tool: a narrower call would have

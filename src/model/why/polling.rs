@@ -1,6 +1,6 @@
 //! Jobs that were polled again and again, each time with the output since.
 
-use super::{Finding, FindingKind, Group, Inputs};
+use super::{Finding, FindingKind, Inputs, by_subject};
 use crate::Kind;
 use crate::event::Key;
 use crate::history::{Item, ItemIx};
@@ -39,26 +39,23 @@ pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
             _ => {}
         }
     }
-    let mut groups: BTreeMap<&str, (Group, usize)> = BTreeMap::new();
-    let polled = jobs
-        .into_iter()
-        .filter(|(_, polls)| polls.len() >= LEAST_POLLS);
-    for ((tool, _), polls) in polled {
-        let group = groups.entry(tool);
-        let (group, count) = group.or_insert_with(|| (Group::new(FindingKind::Polling, tool), 0));
-        *count += polls.len();
-        for (ix, call) in polls {
-            let results = results.get(&call).into_iter().flatten();
-            for ix in results.copied().chain([ix]) {
-                group.add(of, ix, of.session.tokens(ix).0);
-            }
-        }
+    jobs.retain(|_, polls| polls.len() >= LEAST_POLLS);
+    let polls = jobs.iter().flat_map(|((tool, _), polls)| {
+        let items = polls.iter().flat_map(|(ix, call)| {
+            let results = results.get(call).into_iter().flatten();
+            results.copied().chain([*ix])
+        });
+        items.map(|ix| (*tool, of.part(ix, of.session.tokens(ix).0)))
+    });
+    let mut findings = by_subject(FindingKind::Polling, polls);
+    findings.retain(|finding| of.is_share(finding.tokens, LEAST_SHARE));
+    for finding in &mut findings {
+        let polls = jobs
+            .iter()
+            .filter(|((tool, _), _)| **tool == *finding.about);
+        finding.count = polls.map(|(_, polls)| polls.len() as u64).sum();
     }
-    let groups = groups.into_values();
-    groups
-        .filter(|(group, _)| of.is_share(group.tokens, LEAST_SHARE))
-        .map(|(group, count)| group.finding(count))
-        .collect()
+    findings
 }
 
 /// Returns the id of the job that a call polls; `None`: it names none, or types something into it.

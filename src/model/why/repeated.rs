@@ -1,9 +1,8 @@
 //! Results with lines that the context has already: a file that is read again whole after a change of one line.
 
-use super::{Finding, FindingKind, Group, Inputs};
+use super::{Finding, FindingKind, Inputs, by_subject};
 use crate::history::Item;
 use crate::{Kind, Role};
-use std::collections::BTreeMap;
 
 /// Smaller results are none, in tokens.
 const LEAST_TOKENS: u64 = 500;
@@ -13,32 +12,19 @@ const LEAST_SHARE: f64 = 0.8;
 const LEAST_LINES: usize = 5;
 
 pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
-    let mut groups: BTreeMap<&str, (Group, usize)> = BTreeMap::new();
-    let overlaps = of.texts.overlaps(of.session);
-    for (ix, item) in of.session.items().iter().enumerate() {
-        let has_lines = |item| {
-            of.texts
-                .of(item)
-                .is_some_and(|text| text.line_count() >= LEAST_LINES)
-        };
-        let Some(share) = overlaps[ix].filter(|_| is_read(item) && has_lines(item)) else {
-            continue;
-        };
+    let overlaps = of.texts.overlaps(of.session).into_iter();
+    let items = of.session.items().iter().zip(overlaps).enumerate();
+    let parts = items.filter_map(|(ix, (item, overlap))| {
+        let share = overlap.filter(|share| *share >= LEAST_SHARE && is_read(item))?;
+        let lines = of.texts.of(item)?.line_count();
         let (tokens, _) = of.session.tokens(ix);
-        if share < LEAST_SHARE || tokens < LEAST_TOKENS {
-            continue;
-        }
         let tool = item.tool.as_deref().unwrap_or("unknown");
-        let group = groups.entry(tool);
-        let (group, count) = group.or_insert_with(|| (Group::new(FindingKind::Repeated, tool), 0));
-        group.add(of, ix, (tokens as f64 * share) as u64);
-        *count += 1;
-    }
-    let groups = groups.into_values();
-    groups
-        .map(|(group, count)| group.finding(count))
-        .filter(|finding| finding.tokens > 0)
-        .collect()
+        let is_part = lines >= LEAST_LINES && tokens >= LEAST_TOKENS;
+        is_part.then(|| (tool, of.part(ix, (tokens as f64 * share) as u64)))
+    });
+    let mut findings = by_subject(FindingKind::Repeated, parts);
+    findings.retain(|finding| finding.tokens > 0);
+    findings
 }
 
 /// Returns true if an item is the result of a call that reads something. A client that puts in a file again was not asked
