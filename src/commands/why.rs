@@ -6,7 +6,8 @@ use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
-use report::why::{self, Wanted};
+use report::ls::ListOptions;
+use report::why;
 
 /// `ctxgauge why`.
 #[derive(Debug, Args)]
@@ -36,9 +37,10 @@ impl Run for Why {
         let mut context = setup.context_of_all(&self.all, Redact::OFF)?;
         let charset = self.print.plain.charset();
         call.long_work(&mut context, PrintTime::AtTheEnd, charset)?;
-        let wanted = Wanted {
+        let wanted = ListOptions {
             since: self.since.map(|since| since.moment(&context.clock())),
             project: self.project.clone(),
+            ..ListOptions::default()
         };
         why::run(
             &context,

@@ -14,8 +14,8 @@ use model::session::ItemIx;
 use render::inert::visible_text;
 use render::text::inert;
 use report::ReportContext;
+use report::ls::ListOptions;
 use report::session::parts::{self, Names};
-use report::why::Wanted;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -225,9 +225,10 @@ pub(crate) fn of_all(context: &ReportContext, asked: &AllSessions) -> Result<Val
         let ago = SignedDuration::from_hours(i64::from(days) * 24);
         (context.now)().checked_sub(ago).unwrap_or(Timestamp::MIN)
     });
-    let wanted = Wanted {
+    let wanted = ListOptions {
         since,
         project: asked.project.clone(),
+        ..ListOptions::default()
     };
     let names = match asked.texts {
         Texts::On => Names::Shown,

@@ -17,7 +17,7 @@ mod uses;
 mod window;
 
 pub use backtest::{Outcome, WindowPromise, backtest, window_promises};
-pub use listings::{Listings, SessionListings};
+pub use listings::{SessionListings, hardly_used};
 pub use measured::{Measured, measured};
 pub use oversized::ToolClass;
 pub use uses::{UseKind, Used, Uses};
@@ -103,14 +103,18 @@ pub enum FindingDetail {
     /// The outcome of a smaller window.
     Window(SmallerWindow),
     /// Names that are listed and were not used.
-    Listed {
-        /// The number of names that are listed.
-        listed: u64,
-        /// The number of those that were used.
-        used: u64,
-        /// The largest that were not used. Text of a log: not safe to print.
-        unused: Vec<Box<str>>,
-    },
+    Listed(ListedNames),
+}
+
+/// The names of one kind that are listed in each prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ListedNames {
+    /// The number of names that are listed.
+    pub names: u64,
+    /// The number of those that were used.
+    pub used: u64,
+    /// The largest of the others. Text of a log: not safe to print.
+    pub unused: Vec<Box<str>>,
 }
 
 /// A place of a finding in its session.

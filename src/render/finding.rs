@@ -2,7 +2,7 @@
 
 use super::number::{counted, short, tokens, usd};
 use super::rebuild::named_cause;
-use model::why::{Finding, FindingDetail, FindingKind, ToolClass};
+use model::why::{Finding, FindingDetail, FindingKind, ListedNames, ToolClass};
 
 /// Returns what happened. It may contain text of a log: not safe to print.
 pub fn what(finding: &Finding) -> String {
@@ -22,8 +22,8 @@ pub fn what(finding: &Finding) -> String {
         (FindingKind::Repeated, _) => {
             format!("results of {about} repeat lines that the context had already")
         }
-        (FindingKind::Listings, FindingDetail::Listed { listed, used, .. }) => {
-            format!("{about} are listed and hardly used: {used} of {listed}")
+        (FindingKind::Listings, FindingDetail::Listed(ListedNames { names, used, .. })) => {
+            format!("{about} are listed and hardly used: {used} of {names}")
         }
         (FindingKind::Listings, _) => format!("{about} are listed and hardly used"),
         (FindingKind::Polling, _) => format!("jobs were polled again and again with {about}"),
@@ -77,22 +77,20 @@ fn took(finding: &Finding) -> String {
     }
 }
 
-/// Returns its cost by list price; `None`: not known.
-pub fn cost(finding: &Finding) -> Option<String> {
-    let cost = usd(finding.usd?);
-    Some(match finding.range {
-        Some((low, high)) => format!("{cost} ({} to {})", usd(low), usd(high)),
-        None => cost,
-    })
-}
-
-/// Returns what the cost is.
-pub fn about_cost(kind: FindingKind) -> &'static str {
-    match kind {
+/// Returns its cost by list price, and what that is.
+pub fn cost(finding: &Finding) -> String {
+    let Some(cost) = finding.usd.map(usd) else {
+        return "no price is known".to_owned();
+    };
+    let range = finding
+        .range
+        .map(|(low, high)| format!(" ({} to {})", usd(low), usd(high)));
+    let about = match finding.kind {
         FindingKind::Rebuild => "more than from the cache, by list price",
         FindingKind::Window => "less, its compactions paid, by list price",
         _ => "at the list price of cached input",
-    }
+    };
+    format!("{cost}{} {about}", range.unwrap_or_default())
 }
 
 /// Returns what to change, with the setting and its file where the agent has one; `None`: nothing is known that helps.
@@ -167,7 +165,7 @@ fn narrower(tool: &str) -> &'static str {
 }
 
 fn listings(finding: &Finding, agent: &str) -> Option<String> {
-    let FindingDetail::Listed { unused, .. } = &finding.detail else {
+    let FindingDetail::Listed(ListedNames { unused, .. }) = &finding.detail else {
         return None;
     };
     let first = unused.first()?;

@@ -18,24 +18,17 @@ use lines::Line;
 use measured::ProjectMeasured;
 use model::cost::texts::TextReader;
 use model::event::ByLength;
+use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{SessionKey, Sessions};
 use model::session::Session;
 use model::why::{Finding, FindingDetail, SessionFindings};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The most findings that people read.
 const MOST_LINES: usize = 10;
-
-/// The sessions that are looked at.
-#[derive(Debug, Clone, Default)]
-pub struct Wanted {
-    /// Only sessions that were active since then.
-    pub since: Option<Timestamp>,
-    /// Only sessions with this in the name of their project; with a separator, in the path of its folder.
-    pub project: Option<String>,
-}
 
 /// The findings.
 pub struct Why {
@@ -97,7 +90,7 @@ pub fn in_session(
 /// If there is no session, a path that the user named cannot be read, or `out` or `err` cannot be written to.
 pub fn run(
     context: &ReportContext,
-    wanted: &Wanted,
+    wanted: &ListOptions,
     style: Style,
     out: &mut dyn Write,
     err: &mut dyn Write,
@@ -119,7 +112,7 @@ pub fn run(
 /// If there is no session.
 pub fn part(
     context: &ReportContext,
-    wanted: &Wanted,
+    wanted: &ListOptions,
     most: usize,
     names: Names,
 ) -> Result<Map<String, Value>> {
@@ -133,8 +126,8 @@ pub fn part(
         why.measured.clear();
         for line in &mut why.lines {
             line.folder = None;
-            if let FindingDetail::Listed { unused, .. } = &mut line.finding.detail {
-                unused.clear();
+            if let FindingDetail::Listed(of) = &mut line.finding.detail {
+                of.unused.clear();
             }
         }
     }
@@ -178,14 +171,31 @@ pub fn parts_of(
         .collect())
 }
 
+/// A session with findings.
+struct Found<'a> {
+    key: SessionKey,
+    gauge: &'a SessionGauge,
+    findings: &'a SessionFindings,
+}
+
+/// The sessions of each agent and project, the dearest first.
+type Projects<'a> = BTreeMap<(&'static str, &'a str), Vec<&'a Found<'a>>>;
+
+fn by_project<'a>(all: &'a [Found<'a>]) -> Projects<'a> {
+    let mut projects = Projects::new();
+    for of in all {
+        let project = (of.gauge.agent, of.gauge.folder());
+        projects.entry(project).or_default().push(of);
+    }
+    projects
+}
+
 /// Looks for findings in all sessions. Returns the paths that could not be read too.
-fn find(context: &ReportContext, wanted: &Wanted) -> (Why, Vec<(PathBuf, String)>) {
+fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, String)>) {
     let options = ListOptions {
         sums: Sums::Findings,
-        since: wanted.since,
-        project: wanted.project.clone(),
         sort: Sort::Cost,
-        ..ListOptions::default()
+        ..wanted.clone()
     };
     let ReadResult {
         sessions,
@@ -195,15 +205,24 @@ fn find(context: &ReportContext, wanted: &Wanted) -> (Why, Vec<(PathBuf, String)
         ..
     } = ls::read(context, &options);
     let rows = options.rows(&sessions, &spending);
-    let keys: Vec<SessionKey> = rows.iter().map(|row| row.key).collect();
     let mut spent = Spending::default();
-    for of in keys.iter().filter_map(|key| spending.get(key)) {
+    for of in rows.iter().filter_map(|row| spending.get(&row.key)) {
         spent.add(*of);
     }
+    let found = rows.iter().filter_map(|row| {
+        let (key, gauge) = (row.key, sessions.gauge(row.key)?);
+        Some(Found {
+            key,
+            gauge,
+            findings: findings.get(&key)?,
+        })
+    });
+    let found: Vec<Found<'_>> = found.collect();
+    let projects = by_project(&found);
     let why = Why {
-        looked_at: keys.len() as u64,
-        lines: lines::lines(&sessions, &keys, &findings),
-        measured: measured::all(&sessions, &keys, &findings),
+        looked_at: rows.len() as u64,
+        lines: lines::lines(&found, &projects),
+        measured: measured::all(&projects),
         sessions,
         spent,
         since: wanted.since,

@@ -1,6 +1,6 @@
 //! Findings of the first half of a session, compared with what came after it.
 
-use super::{Finding, FindingDetail, FindingKind, Listings, SessionFindings};
+use super::{Finding, FindingDetail, FindingKind, ListedNames, SessionFindings, hardly_used};
 use crate::outlook::whatif::{TRIED, smaller_windows};
 use crate::session::Session;
 use serde::Serialize;
@@ -29,16 +29,14 @@ pub struct WindowPromise {
 
 /// Compares the findings of the beginning of a session with those of the whole session.
 pub fn backtest(half: &SessionFindings, whole: &SessionFindings) -> Vec<Outcome> {
-    let mut alone = Listings::default();
-    alone.add(&half.listings, half.prompts);
-    let listed = alone.findings();
+    let listed = hardly_used([half]);
     let findings = half.findings.iter().chain(&listed);
     findings.map(|finding| outcome(finding, whole)).collect()
 }
 
 fn outcome(finding: &Finding, whole: &SessionFindings) -> Outcome {
     let (found, held) = match &finding.detail {
-        FindingDetail::Listed { unused, .. } => {
+        FindingDetail::Listed(ListedNames { unused, .. }) => {
             let held = unused.iter().filter(|name| !whole.listings.is_used(name));
             (unused.len(), held.count())
         }

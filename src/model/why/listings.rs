@@ -1,7 +1,9 @@
 //! Skills, agents and servers that are listed in each prompt and hardly used. A session that does not use a skill shows
 //! little, so the sessions of a project are looked at together.
 
-use super::{Finding, FindingDetail, FindingKind, FindingPlace, Inputs};
+use super::{
+    Finding, FindingDetail, FindingKind, FindingPlace, Inputs, ListedNames, SessionFindings,
+};
 use crate::Kind;
 use crate::cost::tools::server_of;
 use crate::history::{Item, ItemIx};
@@ -37,7 +39,7 @@ impl ListKind {
 /// The names that are listed in a session, and those of them that were used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionListings {
-    listed: Vec<ListedName>,
+    pub(super) listed: Vec<ListedName>,
     used: BTreeSet<Box<str>>,
 }
 
@@ -51,6 +53,14 @@ pub(super) struct ListedName {
     carried: u64,
     usd: Option<f64>,
     item: ItemIx,
+}
+
+impl ListedName {
+    /// Adds what another list of it has carried.
+    fn add(&mut self, carried: u64, usd: Option<f64>) {
+        self.carried = self.carried.saturating_add(carried);
+        self.usd = self.usd.zip(usd).map(|(sum, usd)| sum + usd);
+    }
 }
 
 impl SessionListings {
@@ -72,9 +82,9 @@ impl SessionListings {
         }
     }
 
-    /// Returns the names that are listed.
-    pub(super) fn listed(&self) -> impl Iterator<Item = &ListedName> {
-        self.listed.iter()
+    /// Returns the names of a kind that are listed.
+    pub(super) fn listed(&self, kind: ListKind) -> impl Iterator<Item = &ListedName> {
+        self.listed.iter().filter(move |of| of.kind == kind)
     }
 
     /// Returns true if the session used this name.
@@ -110,8 +120,7 @@ fn add_list(
             usd: Some(0.0),
             item: ix,
         });
-        known.carried = known.carried.saturating_add(carried);
-        known.usd = known.usd.zip(usd).map(|(sum, usd)| sum + usd);
+        known.add(carried, usd);
     }
 }
 
@@ -159,85 +168,60 @@ fn plain(name: &str) -> Box<str> {
     last.chars().map(sign).collect()
 }
 
-/// The lists of the sessions of a project.
-#[derive(Debug, Default)]
-pub struct Listings {
-    names: BTreeMap<(ListKind, Box<str>), ProjectName>,
-    used: BTreeSet<Box<str>>,
-    prompts: u64,
+/// Returns the kinds of names that are listed in the sessions of a project and hardly used.
+pub fn hardly_used<'a>(
+    sessions: impl IntoIterator<Item = &'a SessionFindings, IntoIter: Clone>,
+) -> Vec<Finding> {
+    let sessions = sessions.into_iter();
+    let findings = ListKind::ALL.map(|kind| hardly_used_of(kind, sessions.clone()));
+    findings.into_iter().flatten().collect()
 }
 
-/// A name in the lists of a project's sessions.
-#[derive(Debug)]
-struct ProjectName {
-    sessions: u64,
-    carried: u64,
-    usd: Option<f64>,
-    item: ItemIx,
-}
-
-impl Listings {
-    /// Adds a session with so many tokens of prompts.
-    pub fn add(&mut self, of: &SessionListings, prompts: u64) {
-        for listed in &of.listed {
-            let known = self.names.entry((listed.kind, listed.name.clone()));
-            let known = known.or_insert_with(|| ProjectName {
-                sessions: 0,
-                carried: 0,
-                usd: Some(0.0),
-                item: listed.item,
-            });
-            known.sessions += 1;
-            known.carried = known.carried.saturating_add(listed.carried);
-            known.usd = known.usd.zip(listed.usd).map(|(sum, usd)| sum + usd);
+/// Returns the names of one kind if they are hardly used.
+pub(super) fn hardly_used_of<'a>(
+    kind: ListKind,
+    sessions: impl Iterator<Item = &'a SessionFindings> + Clone,
+) -> Option<Finding> {
+    let prompts = sessions.clone().map(|of| of.prompts);
+    let prompts = prompts.fold(0, u64::saturating_add);
+    let used_names = sessions.clone().flat_map(|of| &of.listings.used);
+    let used_names: BTreeSet<&Box<str>> = used_names.collect();
+    // Each name with the number of sessions that list it.
+    let mut names: BTreeMap<&str, (ListedName, u64)> = BTreeMap::new();
+    for listed in sessions.flat_map(|of| of.listings.listed(kind)) {
+        match names.get_mut(&*listed.name) {
+            Some((sum, sessions)) => {
+                sum.add(listed.carried, listed.usd);
+                *sessions += 1;
+            }
+            None => {
+                names.insert(&listed.name, (listed.clone(), 1));
+            }
         }
-        self.used.extend(of.used.iter().cloned());
-        self.prompts = self.prompts.saturating_add(prompts);
     }
-
-    /// Returns the kinds of names that are listed and hardly used.
-    pub fn findings(&self) -> Vec<Finding> {
-        ListKind::ALL
-            .into_iter()
-            .filter_map(|kind| self.finding(kind))
-            .collect()
+    let listed = names.len();
+    let mut unused: Vec<_> = names.into_values().collect();
+    unused.retain(|(of, _)| !used_names.contains(&plain(&of.name)));
+    unused.sort_by_key(|(of, _)| Reverse(of.carried));
+    let carried = unused.iter().map(|(of, _)| of.carried);
+    let carried = carried.fold(0, u64::saturating_add);
+    let used = listed - unused.len();
+    if used * HARDLY_USED > listed || (carried as f64) < prompts as f64 * LEAST_SHARE {
+        return None;
     }
-
-    fn finding(&self, kind: ListKind) -> Option<Finding> {
-        let names = self.names.iter().filter(|((of, _), _)| *of == kind);
-        let listed = names.clone().count();
-        let is_used = |name: &str| self.is_used(name);
-        let mut unused: Vec<_> = names.filter(|((_, name), _)| !is_used(name)).collect();
-        unused.sort_by_key(|(_, of)| Reverse(of.carried));
-        let carried = unused.iter().map(|(_, of)| of.carried);
-        let carried = carried.fold(0, u64::saturating_add);
-        let used = listed - unused.len();
-        if used * HARDLY_USED > listed || (carried as f64) < self.prompts as f64 * LEAST_SHARE {
-            return None;
-        }
-        let usd = unused.iter().map(|(_, of)| of.usd);
-        let first = unused.first()?;
-        Some(Finding {
-            kind: FindingKind::Listings,
-            about: <&str>::from(kind).into(),
-            count: unused.iter().map(|(_, of)| of.sessions).max()?,
-            tokens: carried,
-            usd: usd.sum(),
-            range: None,
-            detail: FindingDetail::Listed {
-                listed: listed as u64,
-                used: used as u64,
-                unused: unused
-                    .iter()
-                    .take(MOST_UNUSED)
-                    .map(|((_, name), _)| name.clone())
-                    .collect(),
-            },
-            places: vec![FindingPlace::Item(first.1.item)],
-        })
-    }
-
-    fn is_used(&self, name: &str) -> bool {
-        self.used.contains(&plain(name))
-    }
+    let largest = unused.iter().take(MOST_UNUSED);
+    Some(Finding {
+        kind: FindingKind::Listings,
+        about: <&str>::from(kind).into(),
+        count: unused.iter().map(|(_, sessions)| *sessions).max()?,
+        tokens: carried,
+        usd: unused.iter().map(|(of, _)| of.usd).sum(),
+        range: None,
+        places: vec![FindingPlace::Item(unused.first()?.0.item)],
+        detail: FindingDetail::Listed(ListedNames {
+            names: listed as u64,
+            used: used as u64,
+            unused: largest.map(|(of, _)| of.name.clone()).collect(),
+        }),
+    })
 }

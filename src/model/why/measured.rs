@@ -1,8 +1,8 @@
 //! Findings that were acted on, measured again: names that were listed and unused, and are no longer listed in later
 //! sessions of their project.
 
-use super::listings::{ListKind, Listings};
-use super::{FindingDetail, SessionFindings};
+use super::SessionFindings;
+use super::listings::{ListKind, hardly_used_of};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub struct Measured {
 /// Returns what was measured in the sessions of a project, each with its beginning. Sessions without any list are left
 /// out: their logs may not have them.
 pub fn measured(mut sessions: Vec<(Timestamp, &SessionFindings)>) -> Vec<Measured> {
-    sessions.retain(|(_, found)| found.listings.listed().next().is_some());
+    sessions.retain(|(_, found)| !found.listings.listed.is_empty());
     sessions.sort_by_key(|(began, _)| *began);
     let kinds = ListKind::ALL.into_iter();
     kinds
@@ -56,7 +56,7 @@ type Sessions<'a> = &'a [(Timestamp, &'a SessionFindings)];
 /// Returns what changed between some sessions and those after them, if it is sure.
 fn changed(kind: ListKind, before: Sessions<'_>, after: Sessions<'_>) -> Option<Measured> {
     let names = |(_, found): &(Timestamp, &SessionFindings)| -> BTreeSet<Box<str>> {
-        let listed = found.listings.listed().filter(|listed| listed.kind == kind);
+        let listed = found.listings.listed(kind);
         listed.map(|listed| listed.name.clone()).collect()
     };
     let mut gone = names(before.last()?);
@@ -69,13 +69,14 @@ fn changed(kind: ListKind, before: Sessions<'_>, after: Sessions<'_>) -> Option<
         let listed = names(session);
         gone.retain(|name| !listed.contains(name));
     }
-    if gone.is_empty() || !was_found(kind, before) {
+    let before_alone = before.iter().map(|(_, found)| *found);
+    if gone.is_empty() || hardly_used_of(kind, before_alone).is_none() {
         return None;
     }
     let sizes = |of: Sessions<'_>, is_counted: &dyn Fn(&str) -> bool| -> Vec<f64> {
         let size = |(_, found): &(Timestamp, &SessionFindings)| {
-            let listed = found.listings.listed();
-            let listed = listed.filter(|listed| listed.kind == kind && is_counted(&listed.name));
+            let listed = found.listings.listed(kind);
+            let listed = listed.filter(|listed| is_counted(&listed.name));
             listed.map(|listed| listed.tokens as f64).sum()
         };
         of.iter().map(size).collect()
@@ -91,18 +92,6 @@ fn changed(kind: ListKind, before: Sessions<'_>, after: Sessions<'_>) -> Option<
         error,
         promised,
         sessions: [before.len(), after.len()],
-    })
-}
-
-/// Returns true if the names of a kind were a finding in these sessions.
-fn was_found(kind: ListKind, of: Sessions<'_>) -> bool {
-    let mut all = Listings::default();
-    of.iter()
-        .for_each(|(_, found)| all.add(&found.listings, found.prompts));
-    let findings = all.findings();
-    findings.iter().any(|finding| {
-        let is_kind = *finding.about == *<&str>::from(kind);
-        is_kind && matches!(finding.detail, FindingDetail::Listed { .. })
     })
 }
 

@@ -165,14 +165,10 @@ fn with_skills(preview: &str, arguments: &str) -> SessionFindings {
 #[test]
 fn a_skill_is_unused_only_if_no_session_of_the_project_used_it() {
     let unused = |sessions: &[SessionFindings]| {
-        let mut all = Listings::default();
-        sessions
-            .iter()
-            .for_each(|of| all.add(&of.listings, of.prompts));
-        let findings = all.findings();
+        let findings = hardly_used(sessions);
         let detail = findings.first().map(|finding| finding.detail.clone());
         match detail {
-            Some(FindingDetail::Listed { unused, .. }) => unused.join(" "),
+            Some(FindingDetail::Listed(of)) => of.unused.join(" "),
             _ => String::new(),
         }
     };
@@ -232,9 +228,7 @@ fn an_empty_session_has_no_findings() {
     let texts = seen(&log, |_| String::new());
     let none = SessionFindings::of(&log.session, &texts);
     assert!(none.findings.is_empty());
-    let mut all = Listings::default();
-    all.add(&none.listings, none.prompts);
-    assert!(all.findings().is_empty());
+    assert!(hardly_used([&none]).is_empty());
 }
 
 /// A session that began on this day and lists four skills of 1,000 tokens each, without the last ones.

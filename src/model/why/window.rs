@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SmallerWindow {
     /// The window, in tokens.
+    #[serde(rename = "tokens")]
     pub window: u64,
     /// All prompts together as they were, in tokens.
+    #[serde(rename = "prompts_were")]
     pub was: u64,
     /// All prompts together with it.
     pub prompts: u64,

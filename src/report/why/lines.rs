@@ -1,8 +1,9 @@
 //! Findings of the same kind about the same thing, in all sessions of an agent.
 
-use model::lists::sessions::{SessionKey, Sessions};
-use model::why::{Finding, FindingDetail, FindingKind, Listings, SessionFindings, by_cost};
-use std::collections::{BTreeMap, HashMap};
+use super::{Found, Projects};
+use model::lists::sessions::SessionKey;
+use model::why::{Finding, FindingDetail, FindingKind, by_cost, hardly_used};
+use std::collections::BTreeMap;
 
 /// A finding over several sessions.
 pub(super) struct Line {
@@ -24,19 +25,15 @@ pub(super) struct Line {
 type Group = (FindingKind, &'static str, Box<str>);
 
 /// Returns the findings of these sessions, the dearest first.
-pub(super) fn lines(
-    sessions: &Sessions,
-    keys: &[SessionKey],
-    findings: &HashMap<SessionKey, SessionFindings>,
-) -> Vec<Line> {
+pub(super) fn lines(all: &[Found<'_>], projects: &Projects<'_>) -> Vec<Line> {
     let mut groups: BTreeMap<Group, Line> = BTreeMap::new();
-    let mut projects: BTreeMap<(&'static str, String), (Listings, u64, SessionKey)> =
-        BTreeMap::new();
-    for key in keys {
-        let (Some(found), Some(gauge)) = (findings.get(key), sessions.gauge(*key)) else {
-            continue;
-        };
-        for finding in &found.findings {
+    for Found {
+        key,
+        gauge,
+        findings,
+    } in all
+    {
+        for finding in &findings.findings {
             let group = (finding.kind, gauge.agent, finding.about.clone());
             match groups.get_mut(&group) {
                 Some(line) => line.add(*key, finding),
@@ -45,19 +42,14 @@ pub(super) fn lines(
                 }
             }
         }
-        let project = (gauge.agent, gauge.folder().to_owned());
-        let of = projects.entry(project);
-        // They are in order, so the first is the dearest.
-        let (listings, count, _) = of.or_insert_with(|| (Listings::default(), 0, *key));
-        listings.add(&found.listings, found.prompts);
-        *count += 1;
     }
     let mut lines: Vec<Line> = groups.into_values().collect();
-    for ((agent, folder), (listings, _, key)) in projects {
-        lines.extend(listings.findings().into_iter().map(|finding| Line {
-            folder: Some(folder.clone()),
+    for ((agent, folder), sessions) in projects {
+        let listed = hardly_used(sessions.iter().map(|of| of.findings));
+        lines.extend(listed.into_iter().map(|finding| Line {
+            folder: Some((*folder).to_owned()),
             sessions: finding.count,
-            ..Line::new(agent, key, finding)
+            ..Line::new(agent, sessions[0].key, finding)
         }));
     }
     lines.sort_by(|a, b| by_cost(&a.finding, &b.finding));

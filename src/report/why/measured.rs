@@ -1,9 +1,8 @@
 //! Measurements in projects, once a finding was acted on.
 
+use super::Projects;
 use model::event::Conversation;
-use model::lists::sessions::{SessionKey, Sessions};
-use model::why::{Measured, SessionFindings, measured};
-use std::collections::{BTreeMap, HashMap};
+use model::why::{Measured, measured};
 
 /// A measurement in a project.
 pub(super) struct ProjectMeasured {
@@ -14,35 +13,21 @@ pub(super) struct ProjectMeasured {
     pub(super) of: Measured,
 }
 
-/// Returns what was measured in the projects of these sessions. Sub-agents have lists of their own, so they are left out.
-pub(super) fn all(
-    sessions: &Sessions,
-    keys: &[SessionKey],
-    findings: &HashMap<SessionKey, SessionFindings>,
-) -> Vec<ProjectMeasured> {
-    let mut projects: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for key in keys
-        .iter()
-        .filter(|key| key.conversation == Conversation::Main)
-    {
-        let (Some(found), Some(gauge)) = (findings.get(key), sessions.gauge(*key)) else {
-            continue;
-        };
-        let summary = gauge.summary();
-        if let (Some(began), None) = (summary.started_at, &summary.meta.parent) {
-            let project = (gauge.agent, gauge.folder().to_owned());
-            projects.entry(project).or_default().push((began, found));
-        }
-    }
-    let projects = projects.into_iter();
-    let all = projects.flat_map(|((agent, folder), sessions)| {
-        measured(sessions)
-            .into_iter()
-            .map(move |of| ProjectMeasured {
-                agent,
-                folder: folder.clone(),
-                of,
-            })
+/// Returns what was measured in these projects. Sub-agents have lists of their own, so they are left out.
+pub(super) fn all(projects: &Projects<'_>) -> Vec<ProjectMeasured> {
+    let all = projects.iter().flat_map(|((agent, folder), sessions)| {
+        let main = sessions.iter().filter_map(|of| {
+            let summary = of.gauge.summary();
+            let is_main = of.key.conversation == Conversation::Main;
+            let is_main = is_main && summary.meta.parent.is_none();
+            Some((summary.started_at.filter(|_| is_main)?, of.findings))
+        });
+        let measured = measured(main.collect()).into_iter();
+        measured.map(move |of| ProjectMeasured {
+            agent,
+            folder: (*folder).to_owned(),
+            of,
+        })
     });
     all.collect()
 }

@@ -18,7 +18,7 @@ use crate::app::{App, seconds_since, wrapped};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
 use model::session::Session;
 use model::why::FindingPlace;
-use render::finding::{about_cost, act, cost, size_here, what};
+use render::finding::{act, cost, size_here, what};
 use render::{self, number, text};
 use std::rc::Rc;
 
@@ -91,8 +91,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
 /// Returns the parts of a finding that is unfolded.
 fn parts(app: &App, session: &Session, of: &ListedFinding) -> impl Iterator<Item = Part> + use<> {
     let finding = &of.finding;
-    let cost = cost(finding).map(|cost| format!("; {cost} {}", about_cost(finding.kind)));
-    let size = size_here(finding) + &cost.unwrap_or_else(|| "; no price is known".to_owned());
+    let size = format!("{}; {}", size_here(finding), cost(finding));
     let act = act(finding, session.agent);
     let act = act.map(|act| format!("change: {}", text::inert(&act)));
     let room = usize::from(app.ui.size.0).saturating_sub(indent(app) + 2);
