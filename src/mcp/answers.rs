@@ -209,10 +209,12 @@ fn coming(of: &SessionMatch<'_>) -> Value {
 }
 
 fn why(of: &SessionMatch<'_>) -> Result<Value, String> {
-    let log = &of.follower.log;
-    let found = report::why::parts_of(of.context, log, of.session, MOST_FINDINGS);
-    let found = found.map_err(|e| format!("the log cannot be read: {e}"))?;
-    Ok(json!({"findings": found}))
+    let log = &of.follower.log.facts.path;
+    let found = report::why::in_session(of.context.beside(), log, of.key);
+    let found = found.map_err(|e| format!("the log cannot be read: {e:#}"))?;
+    let found = found.iter().take(MOST_FINDINGS);
+    let found = found.map(|finding| parts::finding(finding, of.session.agent));
+    Ok(json!({"findings": found.collect::<Vec<_>>()}))
 }
 
 /// Answers what took the tokens and the money of all sessions.

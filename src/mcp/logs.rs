@@ -30,6 +30,7 @@ const MOST_SEARCHED: usize = 8;
 
 /// A session that was found, as it is now.
 pub(crate) struct SessionMatch<'a> {
+    pub(crate) key: SessionKey,
     pub(crate) session: &'a Session,
     pub(crate) follower: &'a Follower,
     pub(crate) context: &'a ReportContext,
@@ -324,6 +325,7 @@ impl Logs {
         let follower = &*follower;
         let session = follower.session(key).ok_or("the log has no session")?;
         Ok(SessionMatch {
+            key,
             session,
             follower,
             context: &self.setup.context,

@@ -6,25 +6,19 @@ mod lines;
 mod measured;
 
 use crate::ls::{self, ListOptions, ReadResult, Sort, Spending, Sums};
-use crate::output::finding::FindingPart;
 use crate::output::json::document;
 use crate::session::parts::{Names, object};
 use crate::{Document, NO_SESSIONS, Output, ReportContext, Style, print_problems};
 use anyhow::{Context, Result, bail};
-use ingest::log::LogFile;
-use ingest::log::reader::read_once;
 use jiff::Timestamp;
 use lines::Line;
 use measured::ProjectMeasured;
-use model::cost::texts::TextReader;
-use model::event::ByLength;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{SessionKey, Sessions};
-use model::session::Session;
 use model::why::{Finding, FindingDetail, SessionFindings};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The most findings that people read.
@@ -150,27 +144,6 @@ pub fn part(
     Ok(part)
 }
 
-/// Returns the findings that a session alone shows for programs, the dearest first, at most so many. Its log is read again
-/// for the texts.
-///
-/// # Errors
-///
-/// If the log cannot be read.
-pub fn parts_of(
-    context: &ReportContext,
-    log: &LogFile,
-    session: &Session,
-    most: usize,
-) -> io::Result<Vec<Map<String, Value>>> {
-    let reader = TextReader::new(&ByLength);
-    read_once(log, &reader, &context.rules)?;
-    let found = SessionFindings::of(session, &reader.into_texts()).findings;
-    let parts = found.iter().take(most);
-    Ok(parts
-        .map(|of| object(&FindingPart::new(of, session.agent)))
-        .collect())
-}
-
 /// A session with findings.
 struct Found<'a> {
     key: SessionKey,
@@ -180,15 +153,6 @@ struct Found<'a> {
 
 /// The sessions of each agent and project, the dearest first.
 type Projects<'a> = BTreeMap<(&'static str, &'a str), Vec<&'a Found<'a>>>;
-
-fn by_project<'a>(all: &'a [Found<'a>]) -> Projects<'a> {
-    let mut projects = Projects::new();
-    for of in all {
-        let project = (of.gauge.agent, of.gauge.folder());
-        projects.entry(project).or_default().push(of);
-    }
-    projects
-}
 
 /// Looks for findings in all sessions. Returns the paths that could not be read too.
 fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, String)>) {
@@ -218,7 +182,11 @@ fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, St
         })
     });
     let found: Vec<Found<'_>> = found.collect();
-    let projects = by_project(&found);
+    let mut projects = Projects::new();
+    for of in &found {
+        let project = (of.gauge.agent, of.gauge.folder());
+        projects.entry(project).or_default().push(of);
+    }
     let why = Why {
         looked_at: rows.len() as u64,
         lines: lines::lines(&found, &projects),

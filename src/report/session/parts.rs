@@ -5,6 +5,7 @@
 use super::json::{
     Band, CachePart, ComingPart, ContextPart, ItemPart, JumpPart, PastPart, by_role,
 };
+use crate::output::finding::FindingPart;
 use crate::output::json::line;
 use jiff::Timestamp;
 use model::cost::calls::Calls;
@@ -16,6 +17,7 @@ use model::outlook::forecast::{Forecast, NoForecast};
 use model::outlook::jumps::Jump;
 use model::session::context::Context;
 use model::session::{ItemIx, Session};
+use model::why::Finding;
 use render::jump;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -54,6 +56,11 @@ pub fn cache(gauge: &SessionGauge, now: Timestamp) -> Value {
 pub fn requests_left(forecast: &Result<Forecast, NoForecast>) -> Value {
     let band = forecast.as_ref().ok().map(|f| Band::new(&f.requests, 1.0));
     value(&band)
+}
+
+/// Returns what took tokens in a session of an agent: one of `findings`.
+pub fn finding(finding: &Finding, agent: &str) -> Map<String, Value> {
+    object(&FindingPart::new(finding, agent))
 }
 
 /// Returns the last compactions, at most this many, the oldest first: `past` of `compaction`.
