@@ -101,7 +101,6 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let found = found_logs(context, err)?;
     let mut results = Results {
         wanted: worst,
         ..Results::default()
@@ -109,25 +108,38 @@ pub fn run(
     let earlier = EarlierSessions::of_all_times(Facts::default());
     let rules = with(earlier.clone(), &context.rules);
     let counter = Counter::with_cl100k();
-    let mut unread = Vec::new();
-    let reading = context.progress.begin(&found.files);
-    let replay =
-        |log: &LogFile| reading.log(log, || replay_one(context, log, &counter, &rules, worst));
-    in_order(&found.files, AHEAD, replay, |log, replayed| {
-        match replayed {
-            Ok(sessions) => results.add(log, sessions),
-            Err(error) => unread.push((log.facts.path.to_path_buf(), error.to_string())),
-        }
-        Ok::<(), anyhow::Error>(())
-    })?;
-    drop(reading);
-    print_problems(&unread, err)?;
+    let replay = |log: &LogFile| replay_one(context, log, &counter, &rules, worst);
+    let add = |log: &LogFile, sessions| results.add(log, sessions);
+    let found = each_log(context, err, replay, add)?;
     let shown = EarlierSessions::of_all_times(earlier.noted());
     let firsts = std::mem::take(&mut results.firsts);
     let first = firsts.compare(&counter, &with(shown, &rules));
     let audit = results.into_audit(found.files.len(), first);
     style.print(&audit, out)?;
     context.check(&found.problems)
+}
+
+/// Replays all logs, and takes the results in order. Returns the logs. Prints those that could not be read on `err`.
+fn each_log<T: Send>(
+    context: &ReportContext,
+    err: &mut dyn Write,
+    replay: impl Fn(&LogFile) -> io::Result<T> + Sync,
+    mut take: impl FnMut(&LogFile, T),
+) -> Result<ScanResult> {
+    let found = found_logs(context, err)?;
+    let mut unread = Vec::new();
+    let reading = context.progress.begin(&found.files);
+    let replay = |log: &LogFile| reading.log(log, || replay(log));
+    in_order(&found.files, AHEAD, replay, |log, replayed| {
+        match replayed {
+            Ok(replayed) => take(log, replayed),
+            Err(error) => unread.push((log.facts.path.to_path_buf(), error.to_string())),
+        }
+        Ok::<(), anyhow::Error>(())
+    })?;
+    drop(reading);
+    print_problems(&unread, err)?;
+    Ok(found)
 }
 
 /// Returns the logs that there are. Prints those that cannot be read on `err`.

@@ -5,11 +5,9 @@ use crate::outlook::whatif::{TRIED, smaller_windows};
 use crate::session::Session;
 use serde::Serialize;
 
-/// How far a finding held in the rest of its session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How far findings held in the rest of their sessions.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// The kind of the finding.
-    pub kind: FindingKind,
     /// The number of findings: one, or the names that were listed and unused.
     pub found: u64,
     /// The part of it that came again or, of names, that stayed unused.
@@ -28,10 +26,11 @@ pub struct WindowPromise {
 }
 
 /// Compares the findings of the beginning of a session with those of the whole session.
-pub fn backtest(half: &SessionFindings, whole: &SessionFindings) -> Vec<Outcome> {
+pub fn backtest(half: &SessionFindings, whole: &SessionFindings) -> Vec<(FindingKind, Outcome)> {
     let listed = hardly_used([half]);
     let findings = half.findings.iter().chain(&listed);
-    findings.map(|finding| outcome(finding, whole)).collect()
+    let outcomes = findings.map(|finding| (finding.kind, outcome(finding, whole)));
+    outcomes.collect()
 }
 
 fn outcome(finding: &Finding, whole: &SessionFindings) -> Outcome {
@@ -50,7 +49,6 @@ fn outcome(finding: &Finding, whole: &SessionFindings) -> Outcome {
         }
     };
     Outcome {
-        kind: finding.kind,
         found: found as u64,
         held: held as u64,
     }

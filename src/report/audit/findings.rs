@@ -1,10 +1,9 @@
 //! The audit of findings: those of the first half of each session, compared with its second half.
 
-use super::{AHEAD, found_logs, share};
+use super::{each_log, share};
 use crate::output::document::{Row, Section, Table};
 use crate::output::json::document;
-use crate::reading::in_order::in_order;
-use crate::{Document, Output, ReportContext, Style, print_problems};
+use crate::{Document, Output, ReportContext, Style};
 use anyhow::Result;
 use ingest::log::LogFile;
 use ingest::log::reader::{read_once, read_until};
@@ -27,18 +26,9 @@ struct FindingsAudit {
     /// The sessions with two halves that are long enough.
     sessions: u64,
     /// The findings by kind.
-    kinds: BTreeMap<FindingKind, Tally>,
+    kinds: BTreeMap<FindingKind, Outcome>,
     /// The smaller windows.
     windows: Vec<WindowPromise>,
-}
-
-/// Findings, counted.
-#[derive(Debug, Default, Clone, Copy, Serialize)]
-struct Tally {
-    /// Those of the first halves.
-    found: u64,
-    /// Those of them that held in the second halves.
-    held: u64,
 }
 
 /// Compares the findings of the first half of each session with its second half. Prints the logs that could not be read
@@ -53,32 +43,21 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let found = found_logs(context, err)?;
-    let mut audit = FindingsAudit {
-        logs: found.files.len(),
-        ..FindingsAudit::default()
-    };
-    let mut unread = Vec::new();
-    let reading = context.progress.begin(&found.files);
-    let compare = |log: &LogFile| reading.log(log, || compare(context, log));
-    in_order(&found.files, AHEAD, compare, |log, compared| {
-        match compared {
-            Ok(compared) => compared
-                .into_iter()
-                .for_each(|compared| audit.add(compared)),
-            Err(error) => unread.push((log.facts.path.to_path_buf(), error.to_string())),
-        }
-        Ok::<(), anyhow::Error>(())
+    let mut audit = FindingsAudit::default();
+    let compare = |log: &LogFile| compare(context, log);
+    let found = each_log(context, err, compare, |_, compared| {
+        compared
+            .into_iter()
+            .for_each(|compared| audit.add(compared));
     })?;
-    drop(reading);
-    print_problems(&unread, err)?;
+    audit.logs = found.files.len();
     style.print(&audit, out)?;
     context.check(&found.problems)
 }
 
 /// How the findings of a session held.
 struct Compared {
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<(FindingKind, Outcome)>,
     windows: Vec<WindowPromise>,
 }
 
@@ -116,10 +95,10 @@ impl FindingsAudit {
     fn add(&mut self, compared: Compared) {
         self.sessions += 1;
         self.windows.extend(compared.windows);
-        for outcome in compared.outcomes {
-            let tally = self.kinds.entry(outcome.kind).or_default();
-            tally.found += outcome.found;
-            tally.held += outcome.held;
+        for (kind, outcome) in compared.outcomes {
+            let sum = self.kinds.entry(kind).or_default();
+            sum.found += outcome.found;
+            sum.held += outcome.held;
         }
     }
 }
