@@ -2,7 +2,7 @@
 
 use crate::cost::carried::CarriedCost;
 use crate::event::Key;
-use crate::history::{RequestIx, SizedItem};
+use crate::history::{Item, RequestIx, SizedItem};
 use crate::session::Session;
 use crate::values::median::median;
 use crate::{Kind, Role, Source};
@@ -37,7 +37,7 @@ pub struct Tool {
 }
 
 /// The cost of the tools of an MCP server together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Server {
     /// The server's name.
     pub name: Box<str>,
@@ -73,12 +73,9 @@ pub fn servers(tools: &[Tool]) -> Vec<Server> {
         let Some(name) = server_of(&tool.name) else {
             continue;
         };
-        let server = by_name.entry(name).or_insert(Server {
+        let server = by_name.entry(name).or_insert_with(|| Server {
             name: name.into(),
-            tools: 0,
-            schema: 0,
-            tokens: 0,
-            in_context: 0,
+            ..Server::default()
         });
         server.tools += 1;
         server.schema = server.schema.saturating_add(tool.schema);
@@ -145,10 +142,8 @@ pub fn tools(
         }
         tool.results += 1;
         tool.failed += usize::from(item.is_failed);
-        let begun = item.call.and_then(|call| called.get(&call));
-        if let Some(took) = begun.and_then(|begun| seconds_between(*begun, item.at?)) {
-            seconds.entry(name).or_default().push(took);
-        }
+        let took = seconds_of(item, &called);
+        seconds.entry(name).or_default().extend(took);
         tool.tokens = tool.tokens.saturating_add(tokens);
         tool.in_context = tool.in_context.saturating_add(in_context);
         if tool.results == 1 || (tokens, ix) > (tool.largest.1, tool.largest.0) {
@@ -186,10 +181,11 @@ pub(crate) fn call_times(session: &Session) -> HashMap<Key, Timestamp> {
         .collect()
 }
 
-/// Returns the seconds between two times; `None`: the clock was set back.
-pub(crate) fn seconds_between(from: Timestamp, to: Timestamp) -> Option<f64> {
-    let seconds = to.duration_since(from).as_secs_f64();
-    (seconds >= 0.0).then_some(seconds)
+/// Returns the seconds from the call of a result, at one of these times, to the result; `None`: the log does not show
+/// them, or the clock was set back.
+pub(crate) fn seconds_of(result: &Item, called: &HashMap<Key, Timestamp>) -> Option<f64> {
+    let took = result.at?.duration_since(*called.get(&result.call?)?);
+    Some(took.as_secs_f64()).filter(|seconds| *seconds >= 0.0)
 }
 
 #[cfg(test)]

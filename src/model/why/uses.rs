@@ -3,7 +3,7 @@
 use super::oversized::ToolClass;
 use crate::cost::calls::Calls;
 use crate::cost::carried::CarriedCost;
-use crate::cost::tools::{call_times, seconds_between, server_of};
+use crate::cost::tools::{call_times, seconds_of, server_of};
 use crate::history::Item;
 use crate::session::Session;
 use crate::values::median::median;
@@ -11,9 +11,13 @@ use crate::{Kind, Role};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// The property by which calls are grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum UseKind {
     /// The tool.
     Tool,
@@ -48,6 +52,13 @@ pub struct Used {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Uses(BTreeMap<(UseKind, Box<str>), Used>);
 
+impl UseKind {
+    /// Returns its name in reports.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
 impl Used {
     /// Returns the seconds from a call to its result, the median; `None`: the log shows no times.
     pub fn median_seconds(&self) -> Option<f64> {
@@ -79,8 +90,6 @@ impl Uses {
             }
             let (tokens, _) = session.tokens(ix);
             let (sent, usd) = (carried.tokens(ix, tokens), carried.usd(ix, tokens));
-            let begun = item.call.and_then(|call| called.get(&call));
-            let took = begun.and_then(|begun| seconds_between(*begun, item.at?));
             // A client that puts in a file was not asked to.
             let is_result = item.role == Role::Tool && item.kind == Kind::ToolResult;
             let is_call = is_result && item.call.is_some();
@@ -91,7 +100,7 @@ impl Uses {
                 carried: sent,
                 usd: usd.unwrap_or(0.0),
                 unpriced: usd.map_or(sent, |_| 0),
-                millis: took
+                millis: seconds_of(item, &called)
                     .map(|seconds| (seconds * 1e3) as u32)
                     .into_iter()
                     .collect(),
