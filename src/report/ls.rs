@@ -36,7 +36,7 @@ pub use model::cost::spending::Spending;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, Row, SessionKey, Sessions, Update};
 use model::values::project::Projects;
-use model::why::{SessionFindings, Uses};
+use model::why::{SessionFindings, UseKind, Uses};
 use model::window::Overrides;
 use render::clock::Clock;
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ pub struct SessionList {
     /// The parts of the totals, and what they are divided by.
     pub groups: Option<(Division, Vec<Group>)>,
     /// The calls of the sessions, and what they are grouped by.
-    pub calls: Option<(DivideBy, Uses)>,
+    pub calls: Option<(UseKind, Uses)>,
     /// The usage of each session; empty: no totals were asked for.
     pub spending: HashMap<SessionKey, Spending>,
     /// The user's clock when they were listed.
@@ -252,25 +252,6 @@ impl Output for SessionList {
     }
 }
 
-/// Returns the calls of all sessions that are wanted, however many are listed.
-fn uses(
-    wanted: &ListOptions,
-    all: &Sessions,
-    findings: &HashMap<SessionKey, SessionFindings>,
-) -> Uses {
-    let unlimited = ListOptions {
-        limit: None,
-        ..wanted.clone()
-    };
-    let mut uses = Uses::default();
-    for row in unlimited.rows(all, &HashMap::new()) {
-        if let Some(found) = findings.get(&row.key) {
-            uses.add(&found.uses);
-        }
-    }
-    uses
-}
-
 /// Lists all sessions. Prints what could not be read on `err`.
 ///
 /// # Errors
@@ -312,12 +293,18 @@ pub fn run(
     let by_agent = totals
         .as_ref()
         .map(|totals| totals.groups(&by_agent, &context.rules, all.projects()));
-    let calls = wanted.by.filter(|by| by.of_calls().is_some());
-    let calls = calls.map(|by| (by, uses(wanted, &all, &findings)));
+    let mut rows = wanted.rows(&all, &spending);
+    let calls = wanted.by.and_then(DivideBy::of_calls).map(|kind| {
+        let mut uses = Uses::default();
+        let found = rows.iter().filter_map(|row| findings.get(&row.key));
+        found.for_each(|found| uses.add(&found.uses));
+        (kind, uses)
+    });
+    rows.truncate(wanted.limit.unwrap_or(usize::MAX));
     let sessions = SessionList {
         calls,
         by_agent: by_agent.unwrap_or_default(),
-        rows: wanted.rows(&all, &spending),
+        rows,
         sessions: all,
         totals,
         groups,

@@ -1,7 +1,5 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
-use super::options::DivideBy;
-use super::text::rows;
 use super::totals::AgentTotals;
 use super::{Division, Group, SessionList, Spending, Totals};
 use crate::output::json::dollars;
@@ -13,7 +11,7 @@ use jiff::Timestamp;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Activity, Row, SessionKey, Sessions};
-use model::why::{Used, Uses};
+use model::why::{UseKind, Used, Uses};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,7 +25,7 @@ part! { List<'a>(all: &'a SessionList) {
         .groups
         .as_ref()
         .map(|(by, groups)| GroupsPart::new(by, groups)),
-    calls?: CallsPart<'a> = all.calls.as_ref().map(|(by, calls)| CallsPart::new(*by, calls)),
+    calls?: CallsPart<'a> = all.calls.as_ref().map(|(kind, calls)| CallsPart::new(*kind, calls)),
 }}
 
 /// The sessions. Each is made when it is written, since there may be many thousands.
@@ -47,9 +45,9 @@ part! { GroupsPart<'a>(division: &'a Division, groups: &'a [Group]) {
     of: Vec<GroupPart<'a>> = groups.iter().map(GroupPart::new).collect(),
 }}
 
-part! { CallsPart<'a>(by: DivideBy, calls: &'a Uses) {
-    by: &'static str = by.name(),
-    of: Vec<UsedPart<'a>> = rows(by, calls).into_iter().map(|(name, of)| UsedPart::new(name, of)).collect(),
+part! { CallsPart<'a>(kind: UseKind, calls: &'a Uses) {
+    by: &'static str = kind.name(),
+    of: Vec<UsedPart<'a>> = calls.by(kind).into_iter().map(|(name, of)| UsedPart::new(name, of)).collect(),
 }}
 
 part! { UsedPart<'a>(called: &'a str, of: &Used) {

@@ -144,7 +144,7 @@ impl ListOptions {
             && is_part(self.model.as_deref(), gauge.model().unwrap_or_default())
     }
 
-    /// Returns the sessions in order.
+    /// Returns all sessions that are wanted, in order.
     pub(crate) fn rows(
         &self,
         sessions: &Sessions,
@@ -164,16 +164,14 @@ impl ListOptions {
                 Sort::Cost => (of.usd() * 1e6) as u64,
             }
         };
-        let mut rows = sessions.rows(
+        sessions.rows(
             |of| self.has_session(of.gauge, of.active),
             |of| {
                 let rank = Reverse(rank(of.key, of.gauge));
                 (rank, Reverse(of.active), of.key)
             },
             families,
-        );
-        rows.truncate(self.limit.unwrap_or(usize::MAX));
-        rows
+        )
     }
 }
 

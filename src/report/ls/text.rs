@@ -3,10 +3,10 @@
 use super::columns::{COLUMNS, Cells, Entry, signs};
 use super::money::at_least;
 use super::totals::AgentTotals;
-use super::{DivideBy, Division, Group, SessionList, Spending};
+use super::{Division, Group, SessionList, Spending};
 use crate::output::text::page::Page;
 use crate::output::text::table::{Column, Holds, Table};
-use model::why::{Used, Uses};
+use model::why::{UseKind, Uses};
 use render::NONE;
 use render::calls::{failed, took};
 use render::number::{counted, grouped, tokens, usd};
@@ -88,19 +88,19 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<(
     if let Some((by, groups)) = &sessions.groups {
         write_groups(page, by, groups)?;
     }
-    if let Some((by, calls)) = &sessions.calls {
-        write_calls(page, *by, calls)?;
+    if let Some((kind, calls)) = &sessions.calls {
+        write_calls(page, *kind, calls)?;
     }
     Ok(())
 }
 
 /// Writes a row for each tool, command, server or skill.
-fn write_calls(page: &mut Page<'_>, by: DivideBy, calls: &Uses) -> io::Result<()> {
+fn write_calls(page: &mut Page<'_>, kind: UseKind, calls: &Uses) -> io::Result<()> {
     let number = number_in(page.columns());
     writeln!(
         page,
         "\nby {}; carried: tokens of results times the requests that sent them; the cost is that of cached input",
-        by.name()
+        kind.name()
     )?;
     let columns = [
         Column::new("", Holds::Text(12), 0),
@@ -111,7 +111,7 @@ fn write_calls(page: &mut Page<'_>, by: DivideBy, calls: &Uses) -> io::Result<()
         Column::new("CARRIED", Holds::Numbers, 0),
         Column::new("COST", Holds::Numbers, 0),
     ];
-    let rows = rows(by, calls).into_iter().map(|(name, of)| {
+    let rows = calls.by(kind).into_iter().map(|(name, of)| {
         [
             name.to_owned(),
             number(of.calls),
@@ -126,11 +126,6 @@ fn write_calls(page: &mut Page<'_>, by: DivideBy, calls: &Uses) -> io::Result<()
         ]
     });
     write_table(page, columns.into(), rows.collect())
-}
-
-/// Returns the calls by name, the most carried first.
-pub(super) fn rows(by: DivideBy, calls: &Uses) -> Vec<(&str, &Used)> {
-    by.of_calls().map(|kind| calls.by(kind)).unwrap_or_default()
 }
 
 fn write_table<const N: usize>(
