@@ -142,26 +142,19 @@ pub fn newest(session: &Session) -> Option<Rebuild> {
     let Some(miss) = miss.filter(|miss| miss.at.is_some_and(is_of_it)) else {
         return found;
     };
-    let tools = [miss.tools_added, miss.tools_removed];
     let said = miss.causes.first();
     let said = said.map(|word| RebuildCause::Logged(MissCause::named(word)));
-    match (found, said) {
-        (Some(found), Some(cause)) if !found.cause.is_logged() => {
-            let found = Rebuild { cause, ..found };
-            Some(Rebuild { tools, ..found })
-        }
-        (Some(found), _) => Some(Rebuild { tools, ..found }),
-        (None, Some(cause)) => {
-            let before = last
-                .checked_sub(1)
-                .map(|before| &session.requests()[before]);
+    let rebuild = match (found, said) {
+        (Some(found), Some(cause)) if !found.cause.is_logged() => Rebuild { cause, ..found },
+        (Some(found), _) => found,
+        (None, said) => {
             let tokens = request.prompt.saturating_sub(request.cached);
-            let rebuild = || Rebuild::new(&mut Rows::new(session), last, before, tokens, cause);
-            let rebuild = (tokens >= LEAST).then(rebuild)?;
-            Some(Rebuild { tools, ..rebuild })
+            let cause = said.filter(|_| tokens >= LEAST)?;
+            Rebuild::new(&mut Rows::new(session), last, tokens, cause)
         }
-        (None, None) => None,
-    }
+    };
+    let tools = [miss.tools_added, miss.tools_removed];
+    Some(Rebuild { tools, ..rebuild })
 }
 
 /// Returns the rebuild of which the provider logged the cause.
@@ -175,7 +168,7 @@ fn logged<'s>(
     let tokens = miss.tokens.or(before.map(|before| lost(before, request)))?;
     let tokens = tokens.min(request.prompt.saturating_sub(request.cached));
     let cause = RebuildCause::Logged(miss.cause.clone());
-    (tokens >= LEAST_LOGGED).then(|| Rebuild::new(rows, ix, before, tokens, cause))
+    (tokens >= LEAST_LOGGED).then(|| Rebuild::new(rows, ix, tokens, cause))
 }
 
 /// Returns the rebuild that the numbers of the provider show.
@@ -186,8 +179,7 @@ fn unlogged<'s>(rows: &mut Rows<'s>, ix: RequestIx, before: &'s Request) -> Opti
     if is_kept || tokens < LEAST || !before.source.is_known() {
         return None;
     }
-    let cause = RebuildCause::NotStated;
-    let mut rebuild = Rebuild::new(rows, ix, Some(before), tokens, cause);
+    let mut rebuild = Rebuild::new(rows, ix, tokens, RebuildCause::NotStated);
     if before.model != request.model {
         rebuild.cause = RebuildCause::ModelSwitched;
     } else if rebuild.is_expired {
@@ -214,15 +206,10 @@ impl Rebuild {
         }
     }
 
-    fn new<'s>(
-        rows: &mut Rows<'s>,
-        ix: RequestIx,
-        before: Option<&'s Request>,
-        tokens: u64,
-        cause: RebuildCause,
-    ) -> Rebuild {
+    fn new<'s>(rows: &mut Rows<'s>, ix: RequestIx, tokens: u64, cause: RebuildCause) -> Rebuild {
         let session = rows.session;
         let request = &session.requests()[ix];
+        let before = ix.checked_sub(1).map(|before| &session.requests()[before]);
         let pause = before.and_then(|before| pause(session, before, request));
         let life = before.and_then(|before| rows.life(before));
         let is_over = |(pause, life): (u64, Life)| pause >= life.seconds.into();
