@@ -89,6 +89,10 @@ pub(super) fn gather(
             known.read(log, sums, &how, &mut fresh)
         };
         let read = reading.log(log, || context.patience.read(log, &mut from));
+        // Only a log whose changes show is kept. This is known only after it was read.
+        if read.is_err() || !log.store.is_stamped_whole() {
+            fresh = NewResults::default();
+        }
         Some((ix, read, fresh))
     };
     let mut kept = Vec::new();
@@ -184,9 +188,7 @@ impl EarlierResults {
                     session.set_overrides(Arc::clone(&overrides));
                 }
                 let summaries = summaries_of(&sessions);
-                if fresh.can_keep(log) {
-                    fresh.ends = Some(value(&summaries));
-                }
+                fresh.ends = Some(value(&summaries));
                 (summaries, overrides)
             }
         };
@@ -201,15 +203,17 @@ impl EarlierResults {
             (Sums::Totals, Some(responses)) => (Ok(responses), LogFindings::new()),
             (Sums::Totals, None) => {
                 let read = Responses::read(log);
-                fresh.keep_responses(log, read.as_ref().ok());
+                fresh.responses = read.as_ref().ok().map(Responses::store);
                 (read, LogFindings::new())
             }
             (Sums::Findings, responses) => match responses.zip(kept_findings()) {
                 Some((responses, findings)) => (Ok(responses), findings),
                 None => {
                     let (responses, findings) = read_findings(log, &overrides, how)?;
-                    fresh.keep_responses(log, Some(&responses));
-                    fresh.keep_findings(log, &overrides, &findings);
+                    fresh.responses = Some(responses.store());
+                    // No type in it can fail to be written.
+                    fresh.findings =
+                        postcard::to_stdvec(&(overrides.summary_hash(), &findings)).ok();
                     (Ok(responses), findings)
                 }
             },
@@ -240,28 +244,6 @@ impl EarlierResults {
         let parts = parts.into_iter();
         let mut failed = parts.filter_map(|(part, entries)| index.put(part, &entries).err());
         Some((index.path.clone(), failed.next()?))
-    }
-}
-
-impl NewResults {
-    /// Keeps the responses of a log that was read.
-    fn keep_responses(&mut self, log: &LogFile, read: Option<&Responses>) {
-        if self.can_keep(log) {
-            self.responses = read.map(Responses::store);
-        }
-    }
-
-    /// Keeps the findings of a log that was read, with the settings that they depend on.
-    fn keep_findings(&mut self, log: &LogFile, overrides: &Overrides, found: &LogFindings) {
-        if self.can_keep(log) {
-            // No type in it can fail to be written.
-            self.findings = postcard::to_stdvec(&(overrides.summary_hash(), found)).ok();
-        }
-    }
-
-    /// Returns true if a change of the log will show. This is known only after the log was read.
-    fn can_keep(&self, log: &LogFile) -> bool {
-        self.key.is_some() && log.store.is_stamped_whole()
     }
 }
 
