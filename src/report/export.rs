@@ -196,13 +196,10 @@ fn write(
             let (sessions, texts) = if export.tables.contains(&Table::Items) {
                 let text_reader = TextReader::new(&reader);
                 let sessions = read_once(log, &text_reader, &context.rules)?;
-                let texts = text_reader.into_texts();
-                let is_redacting = reader.is_redacting();
-                let texts = if is_redacting {
-                    texts.without_names()
-                } else {
-                    texts
-                };
+                let mut texts = text_reader.into_texts();
+                if reader.is_redacting() {
+                    texts.clear_names();
+                }
                 (sessions, Some(texts))
             } else {
                 (read_once(log, &reader, &context.rules)?, None)

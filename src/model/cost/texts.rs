@@ -87,15 +87,13 @@ impl Texts {
         self.of.insert((place.id(), item.hash), facts);
     }
 
-    /// Returns these without names.
-    #[must_use]
-    pub fn without_names(mut self) -> Texts {
+    /// Drops all names.
+    pub fn clear_names(&mut self) {
         for facts in self.of.values_mut() {
             facts.names.clear();
             facts.listed.clear();
             facts.used.clear();
         }
-        self
     }
 
     /// Returns the facts about the text of an item; `None`: it was not read.
