@@ -30,24 +30,14 @@ use crate::session::Session;
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
-use strum::{IntoStaticStr, VariantArray};
+use strum::IntoStaticStr;
 
 /// The most places that a finding lists, the largest first.
 const MOST_PLACES: usize = 20;
 
 /// The kind of a finding.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

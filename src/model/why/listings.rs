@@ -158,14 +158,8 @@ fn list_kind(item: &Item) -> Option<ListKind> {
 fn plain(name: &str) -> Box<str> {
     let last = name.rsplit(':').next().unwrap_or(name);
     let last = last.rsplit("_plugin_").next().unwrap_or(last);
-    let sign = |c: char| {
-        if c.is_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '_'
-        }
-    };
-    last.chars().map(sign).collect()
+    let plain = last.to_ascii_lowercase();
+    plain.replace(|c: char| !c.is_alphanumeric(), "_").into()
 }
 
 /// Returns the kinds of names that are listed in the sessions of a project and hardly used.

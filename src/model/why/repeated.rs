@@ -30,14 +30,9 @@ pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
 /// Returns true if an item is the result of a call that reads something. A client that puts in a file again was not asked
 /// to, and the result of an edit is no reading.
 fn is_read(item: &Item) -> bool {
-    let tool = item
-        .tool
-        .as_deref()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let is_edit = ["edit", "patch", "write_file"]
-        .iter()
-        .any(|word| tool.contains(word));
-    let is_edit = is_edit || tool == "write";
+    let tool = item.tool.as_deref().unwrap_or_default();
+    let tool = tool.to_ascii_lowercase();
+    let words = ["edit", "patch", "write_file"];
+    let is_edit = tool == "write" || words.iter().any(|word| tool.contains(word));
     item.role == Role::Tool && item.kind == Kind::ToolResult && item.call.is_some() && !is_edit
 }

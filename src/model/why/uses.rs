@@ -144,20 +144,17 @@ impl Uses {
 /// Returns the names under which a result counts. `words` are what its call was made with.
 fn names<'a>(result: &'a Item, words: Option<&'a str>) -> Vec<(UseKind, &'a str)> {
     let tool = result.tool.as_deref().unwrap_or("unknown");
-    let server = server_of(tool).map(|server| (UseKind::Server, server));
     let is_shell = ToolClass::of(tool) == Some(ToolClass::Command);
     let command = words.filter(|_| is_shell).and_then(program);
     let skill = words.filter(|_| tool == "Skill");
     let skill = skill.and_then(|words| words.split_whitespace().next());
     let all = [
-        server,
+        Some((UseKind::Tool, tool)),
+        server_of(tool).map(|name| (UseKind::Server, name)),
         command.map(|name| (UseKind::Command, name)),
         skill.map(|name| (UseKind::Skill, name)),
     ];
-    [(UseKind::Tool, tool)]
-        .into_iter()
-        .chain(all.into_iter().flatten())
-        .collect()
+    all.into_iter().flatten().collect()
 }
 
 /// Returns the program that a command line runs first, without its folder. A change of the folder and settings of

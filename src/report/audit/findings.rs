@@ -117,8 +117,7 @@ impl Output for FindingsAudit {
         });
         let kinds = Table::new("kind | it held if | #found | #held | #share", rows);
         let windows = self.windows.iter().map(|of| {
-            let cells = [of.promised, of.rest].map(|of| share(of).into());
-            let [promised, rest] = cells;
+            let [promised, rest] = [of.promised, of.rest].map(|of| share(of).into());
             Row::from([of.window.to_string().into(), promised, rest])
         });
         let windows = Table::new("#window | #promised | #in the rest", windows);
@@ -126,15 +125,11 @@ impl Output for FindingsAudit {
             "findings at the half of {} sessions, against the rest of each ({} logs read)",
             self.sessions, self.logs
         );
-        let windows = (!self.windows.is_empty())
-            .then(|| Section::new("input that a smaller window saves").with(windows));
-        Some(Document {
-            title: title.into(),
-            sections: [Section::default().with(kinds)]
-                .into_iter()
-                .chain(windows)
-                .collect(),
-        })
+        let windows = Section::new("input that a smaller window saves").with(windows);
+        let mut sections = vec![Section::default().with(kinds)];
+        sections.extend((!self.windows.is_empty()).then_some(windows));
+        let title = title.into();
+        Some(Document { title, sections })
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {

@@ -55,12 +55,12 @@ fn measured(found: &ProjectMeasured) -> Line {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    let less = tokens_and_error(of.less, of.error);
-    let promised = tokens(of.promised.round() as u64);
+    let rounded = |of: f64| tokens(of.round() as u64);
+    let [less, error, promised] = [of.less, of.error, of.promised].map(rounded);
     let since = of.since.strftime("%d %b %Y");
     let kind = of.kind;
     Line::own(format!(
-        "{less} tokens less a request since {since}, promised {promised}: no longer listed are the {kind} "
+        "{less} ±{error} tokens less a request since {since}, promised {promised}: no longer listed are the {kind} "
     ))
     .and_log(&named.join(", "))
     .and(format!("{more} ({}, ", found.agent))
@@ -70,12 +70,6 @@ fn measured(found: &ProjectMeasured) -> Line {
 
 /// The most names of a list that people read.
 const MOST_NAMES: usize = 3;
-
-/// Returns tokens with their error: `9.8k ±0.4k`.
-fn tokens_and_error(of: f64, error: f64) -> String {
-    let [of, error] = [of, error].map(|of| tokens(of.round() as u64));
-    format!("{of} ±{error}")
-}
 
 fn section(why: &Why, nth: usize, found: &Found) -> Section {
     let finding = &found.finding;

@@ -42,11 +42,11 @@ fn without_number(line: &str) -> &str {
 /// Returns what a text says of having been cut: the first line that states a size, or else that says so.
 pub(super) fn cut(text: &str) -> Option<CutText> {
     let mut found = None;
-    for line in text.lines() {
-        found = said_cut(line).or(found);
-        if found.is_some_and(|cut| cut.stated.is_some()) {
-            break;
+    for cut in text.lines().filter_map(said_cut) {
+        if cut.stated.is_some() {
+            return Some(cut);
         }
+        found = Some(cut);
     }
     found
 }
