@@ -9,7 +9,7 @@
 //!
 //! If the mapping language can describe its log, put a mapping into `assets/mappings/` and list it in
 //! [`assets::MAPPINGS`]; `mini-swe-agent.toml` is a small example. Its label and its facts are in the mapping itself. It
-//! needs a policy, logs and the tables too: see the steps 3 to 5. Otherwise:
+//! needs a policy, logs and the tables too: see the steps 3 to 6. Otherwise:
 //!
 //! 1. Write `src/agents/builtin/<agent>.rs` with a [`Format`], which is plain data, and a type that implements
 //!    [`Decoder`]. [`mistral_vibe_2`] is the smallest example. [`keys_marks_sums`] says which [`Key`] to choose, which
@@ -22,8 +22,15 @@
 //! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one trap per case and at least two cases, each with its
 //!    `meant.toml`. `INSTA_UPDATE=always cargo test --all-features --test it fixtures::` writes the snapshots beside them; compare them
 //!    with what you expect.
+//!    An answer that is on several lines is one node with one item, emitted when the answer is complete: a second node of
+//!    the same id replaces the items of the first, and they stay in the report as replaced. Its [`Place`] covers all of its
+//!    lines, since the texts of items are read again from there.
 //! 5. Write its label and its facts into `assets/agents.toml`. The README's list of agents and the table in `assets/docs/agents.md` are made from
 //!    it; tests print both when they have changed.
+//! 6. List the keys that decide how a line is read in `DECIDING` (`tests/it/hostile/plant.rs`), and the agent in `LINKED`
+//!    (`tests/it/damaged/types.rs`) if its records name their parents. A new policy changes the snapshot of the list of
+//!    agents, too. The tests of the crates are run with `-p ctxgauge-agents` and `-p ctxgauge-ingest`, which has the tests of
+//!    logs that are followed (`log::fixtures`).
 //!
 //! Most logs are files of lines. What else a log can be kept in is listed in [`StoreKind`]; several sessions in
 //! one log, files beside the log and the like are optional groups of [`Format`]'s fields.
@@ -34,6 +41,7 @@
 //!
 //! [`Event::Unreadable`]: model::event::Event::Unreadable
 //! [`Key`]: model::event::Key
+//! [`Place`]: model::event::Place
 //! [`Decoder`]: formats::Decoder
 //! [`StoreKind`]: formats::StoreKind
 //! [`DECODERS`]: builtin::DECODERS
