@@ -211,7 +211,7 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// What one request or item has to do with a finding.
+/// A request or an item that a finding is about.
 struct Part {
     tokens: u64,
     usd: Option<f64>,

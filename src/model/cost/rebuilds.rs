@@ -64,20 +64,56 @@ impl RebuildCause {
     }
 }
 
-/// The rows of the tables for the models of a session. The last ones are kept: mostly all requests are of one model.
-struct Rows<'s> {
+/// Looks for rebuilds among the requests of a session. The newest rows of the tables are kept: mostly all requests are of one
+/// model.
+struct Finder<'s> {
     session: &'s Session,
     life: Option<(Option<&'s str>, u8, Option<Life>)>,
     price: Option<(&'s str, Option<&'s PriceRow>)>,
+    /// The first request that used a cache, once it was looked for.
+    first_cached: Option<Option<RequestIx>>,
 }
 
-impl<'s> Rows<'s> {
-    fn new(session: &'s Session) -> Rows<'s> {
-        Rows {
+impl<'s> Finder<'s> {
+    fn new(session: &'s Session) -> Finder<'s> {
+        Finder {
             session,
             life: None,
             price: None,
+            first_cached: None,
         }
+    }
+
+    /// Returns the rebuild that a request was; `None`: it was none.
+    fn at(&mut self, ix: RequestIx) -> Option<Rebuild> {
+        let requests = self.session.requests();
+        let request = &requests[ix];
+        if request.is_inherited || !request.source.is_known() {
+            return None;
+        }
+        let before = ix.checked_sub(1).map(|before| &requests[before]);
+        match (&request.miss, before) {
+            (Some(miss), _) => logged(self, ix, before, miss),
+            (None, Some(before)) => unlogged(self, ix, before),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the context was compacted or cleared just before a request.
+    fn is_after_reset(&self, ix: RequestIx) -> bool {
+        let resets = self.session.resets();
+        let next = resets.partition_point(|reset| reset.request < ix);
+        resets.get(next).is_some_and(|reset| reset.request == ix)
+    }
+
+    /// Returns true if a request before this one used a cache.
+    fn is_caching(&mut self, ix: RequestIx) -> bool {
+        let requests = self.session.requests();
+        let first = self.first_cached.get_or_insert_with(|| {
+            let mut all = requests.iter();
+            all.position(|request| request.cached > 0 || request.billed.cache_creation > 0)
+        });
+        first.is_some_and(|first| first < ix)
     }
 
     /// Returns the time for which the prompt of a request is kept.
@@ -108,27 +144,9 @@ impl<'s> Rows<'s> {
 
 /// Returns the rebuilds of a session, in order.
 pub fn rebuilds(session: &Session) -> Vec<Rebuild> {
-    let requests = session.requests();
-    let mut resets = session.resets().iter().peekable();
-    let (mut rows, mut has_cache) = (Rows::new(session), false);
-    let rebuild = |(ix, request): (RequestIx, &Request)| {
-        let before = ix.checked_sub(1).map(|before| &requests[before]);
-        let mut is_reset = false;
-        while let Some(reset) = resets.next_if(|reset| reset.request <= ix) {
-            is_reset |= reset.request == ix;
-        }
-        let is_caching = has_cache;
-        has_cache |= request.cached > 0 || request.billed.cache_creation > 0;
-        if request.is_inherited || !request.source.is_known() {
-            return None;
-        }
-        match (&request.miss, before) {
-            (Some(miss), _) => logged(&mut rows, ix, before, miss),
-            (None, Some(before)) if is_caching && !is_reset => unlogged(&mut rows, ix, before),
-            _ => None,
-        }
-    };
-    requests.iter().enumerate().filter_map(rebuild).collect()
+    let mut finder = Finder::new(session);
+    let all = 0..session.requests().len();
+    all.filter_map(|ix| finder.at(ix)).collect()
 }
 
 /// Returns the rebuild that the newest request was; `None`: it was none. Where the log does not have the cause, the agent's
@@ -136,7 +154,8 @@ pub fn rebuilds(session: &Session) -> Vec<Rebuild> {
 pub fn newest(session: &Session) -> Option<Rebuild> {
     let last = session.requests().len().checked_sub(1)?;
     let request = &session.requests()[last];
-    let found = rebuilds(session).pop().filter(|it| it.request == last);
+    let mut finder = Finder::new(session);
+    let found = finder.at(last);
     let is_of_it = |at: Timestamp| request.sent().0.is_some_and(|sent| at >= sent);
     let miss = session.said().and_then(|said| said.miss.as_ref());
     let Some(miss) = miss.filter(|miss| miss.at.is_some_and(is_of_it)) else {
@@ -150,7 +169,7 @@ pub fn newest(session: &Session) -> Option<Rebuild> {
         (None, said) => {
             let tokens = request.prompt.saturating_sub(request.cached);
             let cause = said.filter(|_| tokens >= LEAST)?;
-            Rebuild::new(&mut Rows::new(session), last, tokens, cause)
+            Rebuild::new(&mut finder, last, tokens, cause)
         }
     };
     let tools = [miss.tools_added, miss.tools_removed];
@@ -159,27 +178,30 @@ pub fn newest(session: &Session) -> Option<Rebuild> {
 
 /// Returns the rebuild of which the provider logged the cause.
 fn logged<'s>(
-    rows: &mut Rows<'s>,
+    finder: &mut Finder<'s>,
     ix: RequestIx,
     before: Option<&'s Request>,
     miss: &CacheMiss,
 ) -> Option<Rebuild> {
-    let request = &rows.session.requests()[ix];
+    let request = &finder.session.requests()[ix];
     let tokens = miss.tokens.or(before.map(|before| lost(before, request)))?;
     let tokens = tokens.min(request.prompt.saturating_sub(request.cached));
     let cause = RebuildCause::Logged(miss.cause.clone());
-    (tokens >= LEAST_LOGGED).then(|| Rebuild::new(rows, ix, tokens, cause))
+    (tokens >= LEAST_LOGGED).then(|| Rebuild::new(finder, ix, tokens, cause))
 }
 
 /// Returns the rebuild that the numbers of the provider show.
-fn unlogged<'s>(rows: &mut Rows<'s>, ix: RequestIx, before: &'s Request) -> Option<Rebuild> {
-    let request = &rows.session.requests()[ix];
+fn unlogged<'s>(finder: &mut Finder<'s>, ix: RequestIx, before: &'s Request) -> Option<Rebuild> {
+    let request = &finder.session.requests()[ix];
     let (same, tokens) = (before.prompt.min(request.prompt), lost(before, request));
     let is_kept = request.cached as f64 >= same as f64 * KEPT_SHARE;
     if is_kept || tokens < LEAST || !before.source.is_known() {
         return None;
     }
-    let mut rebuild = Rebuild::new(rows, ix, tokens, RebuildCause::NotStated);
+    if finder.is_after_reset(ix) || !finder.is_caching(ix) {
+        return None;
+    }
+    let mut rebuild = Rebuild::new(finder, ix, tokens, RebuildCause::NotStated);
     if before.model != request.model {
         rebuild.cause = RebuildCause::ModelSwitched;
     } else if rebuild.is_expired {
@@ -206,12 +228,17 @@ impl Rebuild {
         }
     }
 
-    fn new<'s>(rows: &mut Rows<'s>, ix: RequestIx, tokens: u64, cause: RebuildCause) -> Rebuild {
-        let session = rows.session;
+    fn new<'s>(
+        finder: &mut Finder<'s>,
+        ix: RequestIx,
+        tokens: u64,
+        cause: RebuildCause,
+    ) -> Rebuild {
+        let session = finder.session;
         let request = &session.requests()[ix];
         let before = ix.checked_sub(1).map(|before| &session.requests()[before]);
         let pause = before.and_then(|before| pause(session, before, request));
-        let life = before.and_then(|before| rows.life(before));
+        let life = before.and_then(|before| finder.life(before));
         let is_over = |(pause, life): (u64, Life)| pause >= life.seconds.into();
         Rebuild {
             request: ix,
@@ -219,15 +246,15 @@ impl Rebuild {
             is_expired: pause.zip(life).is_some_and(is_over),
             tokens,
             cause,
-            usd: premium(rows, request, tokens),
+            usd: premium(finder, request, tokens),
             tools: [0; 2],
         }
     }
 }
 
 /// Returns the extra cost of tokens of a prompt over reading them from the cache.
-fn premium<'s>(rows: &mut Rows<'s>, request: &'s Request, tokens: u64) -> Option<f64> {
-    let row = rows.price(request.model.as_deref()?)?;
+fn premium<'s>(finder: &mut Finder<'s>, request: &'s Request, tokens: u64) -> Option<f64> {
+    let row = finder.price(request.model.as_deref()?)?;
     let anew = request.prompt.saturating_sub(request.cached);
     let cache_write = request.billed.cache_creation.min(anew);
     let paid = TokenUsage {
