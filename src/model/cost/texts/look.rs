@@ -142,8 +142,8 @@ fn named(line: &str) -> Option<&str> {
 /// Returns the names in a list, each at the beginning of a line: `- name: what it is for`, or `## name`. Where some name
 /// a file, only those are names: the others explain the list.
 pub(super) fn listed(text: &str) -> Vec<(Box<str>, usize)> {
-    let mut all: Vec<(Box<str>, usize)> = Vec::new();
-    let mut with_files: Vec<usize> = Vec::new();
+    // Each name with its bytes, and true if it names a file.
+    let mut all: Vec<((Box<str>, usize), bool)> = Vec::new();
     let (mut is_within, mut is_heading) = (false, false);
     // After the list, or in place of it, Codex explains how to use what it lists, in lines of the same form.
     // Its heading is read, because the heading above it may be that of a part.
@@ -154,8 +154,7 @@ pub(super) fn listed(text: &str) -> Vec<(Box<str>, usize)> {
         let name = name.filter(|name| is_name(name) && all.len() < MOST_NAMES);
         if let Some(name) = name {
             let has_file = line.contains(FILE) && line.trim_end().ends_with(')');
-            with_files.extend(has_file.then_some(all.len()));
-            all.push((name.into(), line.len() + 1));
+            all.push(((name.into(), line.len() + 1), has_file));
             (is_within, is_heading) = (true, line.starts_with('#'));
             continue;
         }
@@ -164,19 +163,13 @@ pub(super) fn listed(text: &str) -> Vec<(Box<str>, usize)> {
             all.pop();
         }
         is_within &= !line.starts_with(['#', '<']);
-        if let Some((_, bytes)) = all.last_mut().filter(|_| is_within) {
+        if let Some(((_, bytes), _)) = all.last_mut().filter(|_| is_within) {
             *bytes += line.len() + 1;
         }
     }
-    if with_files.is_empty() {
-        return all;
-    }
-    let mut nth = 0..;
-    all.retain(|_| {
-        nth.next()
-            .is_some_and(|nth| with_files.binary_search(&nth).is_ok())
-    });
-    all
+    let some_have_files = all.iter().any(|(_, has_file)| *has_file);
+    all.retain(|(_, has_file)| *has_file || !some_have_files);
+    all.into_iter().map(|(name, _)| name).collect()
 }
 
 /// The text that follows the description of a name whose file is listed with it.
