@@ -21,7 +21,8 @@ impl State {
         place: Place,
         at: Option<Timestamp>,
     ) -> ReportOrder {
-        if self.begins_midway {
+        // Only a prompt before which there is no report is compared with it.
+        if self.begins_midway && self.anchor().is_none() {
             let usual = self.rules.usual_prefix(self.agent, self.model(), 0);
             let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
             self.attribution.limit_prefix(most);
