@@ -37,13 +37,27 @@ struct Screen {
 
 /// How many frames are kept.
 const KEPT_FRAMES: usize = 256;
+/// The end of a synchronized update.
+const FRAME_END: &[u8] = b"\x1b[?2026l";
 
 impl Screen {
     fn read(&mut self, bytes: &[u8]) {
-        self.parser.process(bytes);
-        self.bytes.extend_from_slice(bytes);
+        // What is read at once from a busy machine may be several frames.
+        for piece in bytes.split_inclusive(|byte| FRAME_END.last() == Some(byte)) {
+            self.parser.process(piece);
+            self.bytes.extend_from_slice(piece);
+            if self.bytes.ends_with(FRAME_END) {
+                self.keep_frame();
+            }
+        }
+        if self.is_whole() {
+            self.keep_frame();
+        }
+    }
+
+    fn keep_frame(&mut self) {
         let frame = self.parser.screen().contents();
-        if self.is_whole() && self.frames.back() != Some(&frame) {
+        if self.frames.back() != Some(&frame) {
             if self.frames.len() == KEPT_FRAMES {
                 self.frames.pop_front();
             }
@@ -241,9 +255,10 @@ impl Terminal {
         waiting::wait_for(what, || {
             let screen = self.screen.lock().unwrap();
             let is_shown = screen.frames.iter().any(|frame| test(frame));
-            is_shown
-                .then_some(())
-                .ok_or_else(|| screen.parser.screen().contents())
+            is_shown.then_some(()).ok_or_else(|| {
+                let frames: Vec<&str> = screen.frames.iter().map(String::as_str).collect();
+                frames.join("\n--- the next frame\n")
+            })
         });
     }
 
