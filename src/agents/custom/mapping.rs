@@ -65,6 +65,8 @@ pub struct Mapping {
     /// The provider's numbers.
     #[serde(default)]
     pub(super) usage: UsageKeys,
+    /// A document's list of numbers, for messages that have none of their own.
+    pub(super) ledger: Option<LedgerKeys>,
 }
 
 /// The names of files where a mapping gives none.
@@ -288,6 +290,17 @@ pub(super) struct UsageKeys {
     pub(super) reasoning: Pointers,
     /// True if the agent counts them itself.
     pub(super) estimated: bool,
+}
+
+/// A list of numbers in a document. Its entries count as costs: what was cached is not in them, so they give no prompt.
+/// Their times and models are where those of records are.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LedgerKeys {
+    pub(super) list: Pointer,
+    /// The id of the message that an entry is about.
+    pub(super) message: Pointers,
+    pub(super) usage: UsageKeys,
 }
 
 impl UsageKeys {

@@ -1,6 +1,6 @@
 //! Decodes a log by a mapping.
 
-use super::mapping::{Author, LogForm, Mapping, SessionKeys};
+use super::mapping::{Author, LedgerKeys, LogForm, Mapping, SessionKeys, UsageKeys};
 use super::message::{Message, NoMessage};
 use super::pointer::Pointers;
 use decode::anthropic::{ToolNames, part_of};
@@ -16,7 +16,7 @@ use model::event::{
 };
 use model::window::matches;
 use model::{Kind, LeaveReason};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Decodes one file.
 #[derive(Clone)]
@@ -43,6 +43,8 @@ struct Session {
     has_begun: bool,
     has_answered: bool,
     conversation: PromptHistory,
+    /// The ids of the messages that have numbers, where a ledger has those of others.
+    numbered: HashSet<Key>,
 }
 
 impl Decoder for CustomDecoder {
@@ -127,6 +129,12 @@ impl CustomDecoder {
             out.begin(Place::of_line(line));
             self.read_line(record.get(), out);
         }
+        if let Some(ledger) = &self.mapping.ledger {
+            let lost = LostFields::default();
+            self.reader(Conversation::Main, &lost)
+                .ledger(ledger, value, out);
+            lost.report(out);
+        }
     }
 }
 
@@ -153,6 +161,27 @@ impl Reader<'_> {
                 Some(list) => self.request(list, value, out),
                 None => out.unknown("no list of messages"),
             },
+        }
+    }
+
+    /// Emits the costs in a document's list of numbers, but for those of messages that have numbers.
+    fn ledger(&mut self, keys: &'static LedgerKeys, document: Raw<'_>, out: &mut EventSink<'_>) {
+        let list = keys.list.find(document);
+        let mut entries = Vec::new();
+        let read = list.map(|list| json::each_element(list.get(), &mut |one| entries.push(one)));
+        if let Some(Err(_)) = read {
+            out.unreadable("no list of numbers");
+        }
+        for (nth, entry) in (0..).zip(entries) {
+            let message = keys.message.id(entry, self.lost);
+            if message.is_some_and(|id| self.session.numbered.contains(&Key::of(&id))) {
+                continue;
+            }
+            out.set_time(self.time(entry));
+            self.facts(None, entry, out);
+            if let Some(billed) = self.usage(&keys.usage, entry).map(|usage| usage.billed) {
+                out.billed(Key::of_number("ledger", nth), billed);
+            }
         }
     }
 
@@ -210,7 +239,10 @@ impl Reader<'_> {
             None => Parent::Previous,
         };
         let key = id.as_deref().map(key);
-        let usage = self.usage(value);
+        let usage = self.usage(&mapping.usage, value);
+        if mapping.ledger.is_some() && usage.is_some() {
+            self.session.numbered.extend(id.as_deref().map(Key::of));
+        }
         match Message::read(mapping, value, self.lost) {
             Ok(message) if message.author == Author::Clear => self.clear(&message.word, out),
             Ok(message) => {
@@ -362,7 +394,7 @@ impl Reader<'_> {
         let id = mapping.record.id.id(value, self.lost);
         let request = request_of(mapping, id.as_deref(), out);
         let reply = self.blocks(mapping.reply.elements(value), out);
-        let usage = self.usage(value);
+        let usage = self.usage(&mapping.usage, value);
         let usage = usage.map(|usage| Usage { request, ..usage });
         let conversation = &mut self.session.conversation;
         conversation.add_response(request, &reply, usage, out);
@@ -389,8 +421,7 @@ impl Reader<'_> {
     }
 
     /// The numbers in a record, of no request yet; `None`: there are none.
-    fn usage(&self, value: Raw<'_>) -> Option<Usage> {
-        let keys = &self.mapping.usage;
+    fn usage(&self, keys: &'static UsageKeys, value: Raw<'_>) -> Option<Usage> {
         let model = self.session.known.model.as_deref();
         if let Some(report) = keys.report.read(value, self.lost, Some).first() {
             let numbers = Numbers::read(*report, self.lost.at("usage"));
