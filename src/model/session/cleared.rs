@@ -39,7 +39,9 @@ impl Session {
         let before = &self.requests()[newest];
         let fell = before.prompt.saturating_sub(usage.prompt);
         let is_other_model = before.model.as_deref() != self.model();
-        if fell == 0 || before.key() == usage.request || is_other_model {
+        // A prompt that was reported already does not follow the newest one.
+        let is_again = || self.attribution().request_of(usage.request).is_some();
+        if fell == 0 || is_other_model || is_again() {
             return None;
         }
         let version = self.meta.version.as_deref();
@@ -135,7 +137,7 @@ tools = ["*"]
 unlogged = true
 "#;
 
-    /// Takes in prompts with the results before each, as their characters, at these minutes. Returns the number of results
+    /// Takes in prompts with the results before each, as their characters, at these minutes; a minute has one request. Returns the number of results
     /// that each prompt is seen to leave out.
     fn seen(prompts: &[(i64, u64, &[u64])]) -> Vec<usize> {
         seen_of("tested", prompts).0
@@ -170,7 +172,7 @@ unlogged = true
                 let node = Node::new(key, Part::Result, vec![item]);
                 apply(&mut session, *minute, Event::Node(Box::new(node)));
             }
-            let key = Key::of_number("request", left.len() as u64);
+            let key = Key::of_number("request", *minute as u64);
             let usage = Usage::reported(key, *prompt);
             apply(&mut session, *minute, Event::Usage(Box::new(usage)));
             let items = session.items().iter();
@@ -215,6 +217,13 @@ unlogged = true
             (70, 6_000, &[]),
         ];
         assert_eq!(seen_of("cuts", &small), (vec![0; 4], 40_000));
+    }
+
+    #[test]
+    fn a_prompt_that_is_reported_again_takes_nothing_out() {
+        let eleven: &[u64] = &[50_000; 11];
+        let prompts = [(0, 150_000, eleven), (1, 151_000, &[]), (0, 80_000, &[])];
+        assert_eq!(seen(&prompts), [0, 0, 0]);
     }
 
     #[test]
