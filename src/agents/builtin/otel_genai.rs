@@ -120,6 +120,9 @@ fn recognise(head: &[u8]) -> bool {
             && (concerns_a_model(line) || is_of_python() && concerns_a_model(head))
 }
 
+/// A call is compared with the first conversation of its id and so many newer ones, and with so many of other traces.
+const MOST_COMPARED: usize = 64;
+
 /// A conversation of the file.
 struct Thread {
     conversation: PromptHistory,
@@ -366,13 +369,15 @@ impl OtelGenAiDecoder {
             let thread = self.threads.get(lane);
             carried.is_empty() || thread.is_none_or(|thread| thread.conversation.shares(carried))
         };
-        if let Some(lane) = known.iter().find(fits) {
+        let newer = known.iter().skip(1).rev().take(MOST_COMPARED).rev();
+        if let Some(lane) = known.first().into_iter().chain(newer).find(fits) {
             return *lane;
         }
         let of_traces = match call.conversation {
             Some(_) => &[][..],
             None => &self.of_traces,
         };
+        let of_traces = &of_traces[of_traces.len().saturating_sub(MOST_COMPARED)..];
         let repeated = of_traces.iter().filter(|(own, _)| own == agent);
         let repeated = repeated.filter_map(|(_, lane)| {
             let conversation = &self.threads.get(lane)?.conversation;

@@ -68,6 +68,8 @@ pub struct PromptHistory {
     emptied: HashSet<Key>,
     /// The names of tools, by the call.
     tools: HashMap<Key, Arc<str>>,
+    /// The number of times that each block is held, as long as blocks were only added.
+    counted: Option<HashMap<u64, u32>>,
     /// The number of losses so far: lengths that were noted before the last one are wrong.
     pub loss_count: u64,
 }
@@ -147,6 +149,9 @@ impl PromptHistory {
 
     /// Takes in a request.
     pub fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut EventSink<'_>) {
+        if self.add_to_all(prompt, out) {
+            return;
+        }
         // 1. Find what stays: the blocks on which it builds, those that it carries, the starts of responses, the front.
         let kept = prompt.kept.min(self.live.len());
         let new = self.match_blocks(kept, prompt.blocks);
@@ -176,6 +181,7 @@ impl PromptHistory {
 
         // 4. Emit new blocks. Output among them belongs to the response whose start is before it: no line showed it, or in
         //    other words.
+        self.counted = None;
         self.live.truncate(kept);
         let mut owner = None;
         for (n, (mut held, block)) in new.into_iter().zip(prompt.blocks).enumerate() {
@@ -203,6 +209,38 @@ impl PromptHistory {
         self.settle_starts(out);
     }
 
+    /// Takes in a request that builds on all that is held and carries what is new alone, in a time that does not grow with
+    /// the context. Returns false, and does nothing, if something leaves or returns.
+    fn add_to_all(&mut self, prompt: &Prompt<'_, '_>, out: &mut EventSink<'_>) -> bool {
+        if prompt.kept < self.live.len() || self.live.is_empty() || prompt.step == Step::Replace {
+            return false;
+        }
+        let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
+        let beside = self.front_beside(&front);
+        if !beside.is_empty() && !prompt.keeps_front {
+            return false;
+        }
+        let mut counts = self.take_counts();
+        let mut new = Vec::new();
+        for block in prompt.blocks {
+            let name = next_name(&mut counts, block.fingerprint());
+            let key = *self.names.entry(name).or_insert_with(|| block_key(name));
+            if self.emitted.contains(&key) {
+                return false;
+            }
+            new.push(ContextBlock::of(block, key, None));
+        }
+        self.emit_front(&front, out);
+        let front = front.into_iter().map(|(named, _)| named);
+        self.front = beside.into_iter().chain(front).collect();
+        for (held, block) in new.iter().zip(prompt.blocks) {
+            self.emit_block(held, block, out);
+        }
+        self.live.extend(new);
+        self.counted = Some(counts);
+        true
+    }
+
     /// Takes in the first blocks of a request of which more may follow: nothing leaves.
     pub fn add_request_part(&mut self, blocks: &[Block<'_>], out: &mut EventSink<'_>) {
         let prompt = Prompt::of(blocks);
@@ -212,6 +250,7 @@ impl PromptHistory {
             self.front.retain(|(key, _)| *key != named.0);
             self.front.push(named);
         }
+        self.counted = None;
         let hidden = self.live.last().filter(|held| held.is_start());
         let mut owner = hidden.and_then(|start| start.request);
         for (held, block) in self
@@ -239,7 +278,7 @@ impl PromptHistory {
         out: &mut EventSink<'_>,
     ) {
         let key = start_key(request);
-        if self.live.iter().all(|held| held.key != key) {
+        if !self.emitted.contains(&key) || self.live.iter().all(|held| held.key != key) {
             self.add_output(request, blocks, out);
         }
         usage.into_iter().for_each(|usage| out.usage(usage));
@@ -254,7 +293,7 @@ impl PromptHistory {
             bytes: 0,
             request: Some(request),
         };
-        let mut counts = self.counts(self.live.len());
+        let mut counts = self.take_counts();
         let mut outputs = Vec::new();
         for (n, block) in blocks.iter().enumerate() {
             let key = Key::of_number("output", hash(&(request, n)));
@@ -279,6 +318,7 @@ impl PromptHistory {
         }
         self.live.push(start);
         self.live.extend(outputs);
+        self.counted = Some(counts);
     }
 
     /// Takes in the usage of a request that is older than the newest one: it counts, and the context
@@ -317,6 +357,12 @@ impl PromptHistory {
         !self.emitted.contains(&key) || self.emptied.contains(&key)
     }
 
+    /// Returns the number of times that each block is held, for a caller that adds blocks and puts it back.
+    fn take_counts(&mut self) -> HashMap<u64, u32> {
+        let counted = self.counted.take();
+        counted.unwrap_or_else(|| self.counts(self.live.len()))
+    }
+
     /// Returns the number of times that each block is held among the first `upto`.
     fn counts(&self, upto: usize) -> HashMap<u64, u32> {
         let mut counts = HashMap::new();
@@ -339,7 +385,7 @@ impl PromptHistory {
         let held = blocks.iter().map(|block| {
             let name = next_name(&mut counts, block.fingerprint());
             let key = self.names.entry(name);
-            let key = *key.or_insert_with(|| Key::of_number("block", hash(&name)));
+            let key = *key.or_insert_with(|| block_key(name));
             ContextBlock::of(block, key, by_key.get(&key).copied().flatten())
         });
         held.collect()
@@ -394,6 +440,10 @@ impl PromptHistory {
             }
         }
     }
+}
+
+fn block_key(name: Name) -> Key {
+    Key::of_number("block", hash(&name))
 }
 
 fn start_key(request: Key) -> Key {
