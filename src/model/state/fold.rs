@@ -192,7 +192,10 @@ impl State {
     /// Clears the content of these records and of the results of these calls.
     pub(crate) fn clear_items(&mut self, nodes: &[Key], calls: &[Key], cause: LeaveReason) {
         let of_nodes = nodes.iter().filter_map(|key| self.tree.find(*key));
-        let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.tree.items(node)).collect();
+        let held = of_nodes.flat_map(|node| self.tree.items(node));
+        // A record that is edited again and again has many items that have left.
+        let held = held.filter(|ix| self.items()[*ix].in_context());
+        let mut hits: BTreeSet<ItemIx> = held.collect();
         for call in calls {
             hits.extend(self.attribution.items_mut().results_of(*call));
         }
