@@ -2,6 +2,7 @@
 
 use super::CutText;
 use crate::event::count;
+use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Lines of no more characters are the same in many texts: brackets, blank lines.
@@ -41,6 +42,19 @@ fn without_number(line: &str) -> &str {
 
 /// Returns what a text says of having been cut: the first line that states a size, or else that says so.
 pub(super) fn cut(text: &str) -> Option<CutText> {
+    // One of them is in each note. Looking for the notes line by line took two fifths of the time of `ctxgauge why`.
+    const WORDS: [&str; 4] = [
+        "truncated",
+        "Output too large",
+        "original token count: ",
+        "Total output lines: ",
+    ];
+    if !WORDS
+        .iter()
+        .any(|words| memmem::find(text.as_bytes(), words.as_bytes()).is_some())
+    {
+        return None;
+    }
     let mut found = None;
     for cut in text.lines().filter_map(said_cut) {
         if cut.stated.is_some() {
