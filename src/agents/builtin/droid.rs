@@ -6,9 +6,10 @@
 //!
 //! * No record contains a request's usage. The settings file has it: `lastCallTokenUsage` is that of the
 //!   newest response, without what was read from a cache in `inputTokens`; `tokenUsage` is the session's
-//!   sum. The file is rewritten after each response: in 0.215 up to 0.1 s after its message and mostly before its tools
-//!   have returned, in 0.225 up to 0.1 s before its message. So is the cost of a compaction. So the newest response is known; those before it only while the log is
-//!   followed. The others are known as a sum, which may be of many days. In versions without `lastCallTokenUsage` the
+//!   sum. The file is rewritten after each response: in 0.215 up to 0.1 s after its message and mostly
+//!   before its tools have returned, in 0.225 up to 0.1 s before its message. So is the cost of a
+//!   compaction. So the newest response is known; those before it only while the log is followed. The
+//!   others are known as a sum, which may be of many days. In versions without `lastCallTokenUsage` the
 //!   context is estimated.
 //! * Messages are a list, in the order of the file, `parentId` notwithstanding. Their content is
 //!   Anthropic's blocks. `visibility` names who gets them: `user_only` (what hooks did, with an empty
