@@ -57,10 +57,16 @@ impl Calibration {
                     continue;
                 }
                 let weight = weight * parts[i];
-                for (j, cell) in row.iter_mut().enumerate() {
+                for (j, cell) in row[..=i].iter_mut().enumerate() {
                     *cell += weight * parts[j];
                 }
                 right[i] += weight * reported;
+            }
+        }
+        // The equations are symmetric: half of the sums are enough.
+        for i in 0..PARTS {
+            for j in i + 1..PARTS {
+                left[i][j] = left[j][i];
             }
         }
         let Some([token, item, call, digit, wide, mark]) = solve(left, right) else {
