@@ -172,18 +172,18 @@ struct Inputs<'a> {
     session: &'a Session,
     texts: &'a Texts,
     carried: CarriedCost<'a>,
-    /// The tokens of all prompts.
+    /// The tokens of all prompts that are its own.
     prompts: u64,
 }
 
 impl<'a> Inputs<'a> {
     fn new(session: &'a Session, texts: &'a Texts) -> Inputs<'a> {
-        let requests = session.requests();
-        let prompts = requests.iter().map(|request| request.prompt);
+        let own = session.requests().iter().filter(|one| !one.is_inherited);
+        let prompts = own.map(|request| request.prompt);
         Inputs {
             session,
             texts,
-            carried: CarriedCost::by(session, requests.len()),
+            carried: CarriedCost::own(session),
             prompts: prompts.fold(0, u64::saturating_add),
         }
     }

@@ -12,6 +12,8 @@ use std::collections::HashMap;
 #[derive(Debug, Clone)]
 pub struct CarriedCost<'s> {
     session: &'s Session,
+    /// The first request that counts.
+    from: RequestIx,
     requests: RequestIx,
     /// The payments of the requests before each one.
     paid: Vec<Paid>,
@@ -28,11 +30,26 @@ struct Paid {
 impl<'s> CarriedCost<'s> {
     /// Returns the costs by the end of the first `requests` requests.
     pub fn by(session: &'s Session, requests: RequestIx) -> CarriedCost<'s> {
+        CarriedCost::between(session, 0, requests)
+    }
+
+    /// Returns the costs of all requests but the first ones that were inherited: another session made them.
+    pub fn own(session: &'s Session) -> CarriedCost<'s> {
+        let requests = session.requests();
+        let inherited = requests.iter().take_while(|request| request.is_inherited);
+        CarriedCost::between(session, inherited.count(), requests.len())
+    }
+
+    fn between(session: &'s Session, from: RequestIx, requests: RequestIx) -> CarriedCost<'s> {
         let requests = requests.min(session.requests().len());
         let mut paid = vec![Paid::default()];
         let mut sum = Paid::default();
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
-        for request in session.requests().iter().take(requests) {
+        for (ix, request) in session.requests().iter().enumerate().take(requests) {
+            if ix < from {
+                paid.push(sum);
+                continue;
+            }
             let row = request.model.as_ref().and_then(|id| {
                 let price = || session.rules().price_of(session.model_at(id));
                 let row = of.entry(id).or_insert_with(price);
@@ -48,6 +65,7 @@ impl<'s> CarriedCost<'s> {
         }
         CarriedCost {
             session,
+            from,
             requests,
             paid,
         }
@@ -55,7 +73,8 @@ impl<'s> CarriedCost<'s> {
 
     /// Returns the tokens times the requests whose prompt held the item.
     pub fn tokens(&self, ix: ItemIx, tokens: u64) -> u64 {
-        let held = self.session.items()[ix].requests_held(self.requests);
+        let item = &self.session.items()[ix];
+        let held = item.requests_held(self.requests) - item.requests_held(self.from);
         tokens.saturating_mul(held as u64)
     }
 
@@ -78,6 +97,7 @@ impl<'s> CarriedCost<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{Event, Key, Usage};
     use crate::testing::Log;
     use crate::{Kind, Role};
 
@@ -101,6 +121,24 @@ mod tests {
         assert!((usd - 4.5).abs() < 1e-9, "{usd}");
         assert_eq!(CarriedCost::by(&log.session, 1).tokens(0, 1_000), 1_000);
         assert_eq!(CarriedCost::by(&log.session, 0).usd(0, 1_000), Some(0.0));
+    }
+
+    #[test]
+    fn inherited_requests_are_paid_by_another_session() {
+        let inherited = Usage {
+            is_inherited: true,
+            ..Usage::reported(Key::new(1), 2_000)
+        };
+        let log = Log::new()
+            .model("dear")
+            .item("a", Role::Tool, Kind::ToolResult, 1_000)
+            .event(Event::Usage(Box::new(inherited)))
+            .report(2_100)
+            .report(2_200);
+        let carried = CarriedCost::own(&log.session);
+        assert_eq!(carried.tokens(0, 1_000), 2_000);
+        let usd = carried.usd(0, 1_000_000).unwrap();
+        assert!((usd - 4.0).abs() < 1e-9, "{usd}");
     }
 
     #[test]
