@@ -93,7 +93,47 @@ pub struct Page {
 }
 
 /// All pages of the documentation, in the order in which they are listed.
-pub const PAGES: [Page; 21] = [
+pub const PAGES: [Page; 30] = [
+    Page {
+        name: "install",
+        about: "how to install ctxgauge: npm, packages, a static program; manual pages and completions",
+        text: include_str!("docs/install.md"),
+    },
+    Page {
+        name: "how-full",
+        about: "how full is it?",
+        text: include_str!("docs/how-full.md"),
+    },
+    Page {
+        name: "context-command",
+        about: "why does it differ from /context?",
+        text: include_str!("docs/context-command.md"),
+    },
+    Page {
+        name: "compaction",
+        about: "what will compaction drop?",
+        text: include_str!("docs/compaction.md"),
+    },
+    Page {
+        name: "too-big",
+        about: "which result was too big?",
+        text: include_str!("docs/too-big.md"),
+    },
+    Page {
+        name: "limit",
+        about: "where did my limit go?",
+        text: include_str!("docs/limit.md"),
+    },
+    Page {
+        name: "wrong-window",
+        about: "my model's window is wrong",
+        text: include_str!("docs/wrong-window.md"),
+    },
+    Page {
+        name: "unknown-agent",
+        about: "my agent is not listed",
+        text: include_str!("docs/unknown-agent.md"),
+    },
     Page {
         name: "screens",
         about: "what the screens show, with pictures in the README",
@@ -193,6 +233,11 @@ pub const PAGES: [Page; 21] = [
         name: "speed",
         about: "measurements of speed and memory",
         text: include_str!("docs/speed.md"),
+    },
+    Page {
+        name: "comparison",
+        about: "other programs on the same logs, and what they do better",
+        text: include_str!("docs/comparison.md"),
     },
     Page {
         name: "development",

@@ -140,7 +140,7 @@ enum Command {
     /// Write a configuration file, check it, show what is set and where.
     #[command(after_help = examples::of("config"))]
     Config(config::Config),
-    /// Print a completion script for a shell.
+    /// Print a completion script for a shell, or write those of all shells and the manual pages.
     #[command(after_help = examples::of("completions"))]
     Completions(completions::Completions),
     /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.

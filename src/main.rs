@@ -8,6 +8,11 @@ use ctxgauge::files::paths::User;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// The allocator of musl is slow where several threads use it.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     streams::report_panics();
     files::ignore_file_size_limit();

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_the_reader_cut_counts_in_an_agents_own_sizes() {
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
         let mut seen = 0;
         for format in ALL.iter() {
             let cases = fs::read_dir(fixtures.join(format.id)).into_iter().flatten();

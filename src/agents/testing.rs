@@ -10,11 +10,7 @@ use std::sync::Arc;
 /// The text of a file below `tests/fixtures`.
 macro_rules! fixture {
     ($path:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/fixtures/",
-            $path
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/", $path))
     };
 }
 pub(crate) use fixture;

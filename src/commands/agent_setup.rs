@@ -86,6 +86,10 @@ impl Run for AgentSetup {
         } else if let Some(note) = note(agent, &parts) {
             writeln!(call.out, "{note}")?;
         }
+        if !self.undo && !self.by_name && std::env::current_exe().is_ok_and(|own| is_in_cache(&own))
+        {
+            writeln!(call.out, "{IN_CACHE}")?;
+        }
         for part in by_hand {
             let step = step(agent, part, &program, self.undo);
             let step = step.unwrap_or_else(|| format!("{}.", Refusal::NoPart(agent.id(), part)));
@@ -262,6 +266,17 @@ fn program(user: &User, by_name: bool) -> Program {
     Program::at(&first.filter(is_own).unwrap_or(own))
 }
 
+/// The note about a path that is entered and may be gone tomorrow.
+const IN_CACHE: &str = "The path that is entered is in a cache of npx or the like, which may be emptied. Install ctxgauge \
+    first, for example with `npm install -g ctxgauge`, and run this again.";
+
+/// Returns true if a program was fetched to be run once: by npx, `bunx`, or `dlx` of pnpm and Yarn.
+fn is_in_cache(program: &Path) -> bool {
+    let mut folders = program.iter().map(|folder| folder.to_string_lossy());
+    folders
+        .any(|folder| folder == "_npx" || folder.starts_with("bunx-") || folder.starts_with("dlx"))
+}
+
 /// Returns the step that the user has to do besides; `None`: there is none.
 fn note(agent: Agent, parts: &[Part]) -> Option<&'static str> {
     let is_codex = agent == Agent::Codex && parts.contains(&Part::Hooks);
@@ -287,4 +302,34 @@ fn write_diff(change: &Change, path: &str, out: &mut dyn Write) -> Result<()> {
     }
     writeln!(out)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_are_run_once_are_in_caches() {
+        for (path, is) in [
+            (
+                "/home/dev/.npm/_npx/3596fc/node_modules/@ctxgauge/linux-x64/ctxgauge",
+                true,
+            ),
+            (
+                "/home/dev/.cache/pnpm/dlx/ab12/node_modules/@ctxgauge/linux-x64/ctxgauge",
+                true,
+            ),
+            (
+                "/tmp/bunx-0-ctxgauge@latest/node_modules/@ctxgauge/linux-x64/ctxgauge",
+                true,
+            ),
+            (
+                "/usr/lib/node_modules/ctxgauge/node_modules/@ctxgauge/linux-x64/ctxgauge",
+                false,
+            ),
+            ("/usr/bin/ctxgauge", false),
+        ] {
+            assert_eq!(is_in_cache(Path::new(path)), is, "{path}");
+        }
+    }
 }

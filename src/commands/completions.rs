@@ -1,22 +1,77 @@
 //! `ctxgauge completions`.
 
 use super::{Call, Cli, Run};
-use anyhow::Result;
-use clap::{Args, CommandFactory};
-use clap_complete::{Shell, generate};
+use anyhow::{Context, Result};
+use clap::{Args, Command, CommandFactory, ValueEnum};
+use clap_complete::{Generator, Shell, generate};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+use files::output::{Existing, NewFolder};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "ctxgauge";
 
 /// `ctxgauge completions`. The configuration is not read: completions are needed even if it is wrong.
 #[derive(Debug, Args)]
 pub struct Completions {
     /// The shell.
-    pub shell: Shell,
+    #[arg(required_unless_present = "folder")]
+    pub shell: Option<Shell>,
+    /// Write the scripts of all shells and the manual pages into this folder, for a package.
+    #[arg(long, value_name = "DIR", conflicts_with = "shell")]
+    pub folder: Option<PathBuf>,
 }
 
 impl Run for Completions {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        // The script is written from memory: the generator panics where it cannot write.
-        let mut script = Vec::new();
-        generate(self.shell, &mut Cli::command(), "ctxgauge", &mut script);
-        Ok(call.out.write_all(&script)?)
+        if let Some(folder) = &self.folder {
+            return write_all(folder).with_context(|| folder.display().to_string());
+        }
+        let scripts = self.shell.map(script);
+        Ok(call.out.write_all(&scripts.unwrap_or_default())?)
     }
+}
+
+/// Returns the script of a shell. It is written to memory: the generator panics where it cannot write.
+fn script(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    generate(shell, &mut Cli::command(), NAME, &mut script);
+    script
+}
+
+/// Replaces the folder by one with the scripts and the pages.
+fn write_all(folder: &Path) -> Result<()> {
+    let is_ours = |name: &str| name.trim_start_matches('_').starts_with(NAME);
+    let folder = NewFolder::create(folder, Existing::Replace, is_ours)?;
+    for shell in Shell::value_variants() {
+        let mut file = folder.file(Path::new(&shell.file_name(NAME)))?;
+        file.write_all(&script(*shell))?;
+    }
+    let mut program = Cli::command();
+    program.build();
+    write_pages(program, &folder)?;
+    Ok(folder.finish()?)
+}
+
+/// Writes the manual page of a command, and those of its subcommands.
+fn write_pages(command: Command, folder: &NewFolder) -> Result<()> {
+    for below in command.get_subcommands() {
+        write_pages(below.clone(), folder)?;
+    }
+    let examples = command.get_after_help().map(ToString::to_string);
+    let page = Man::new(command.after_help(None::<&str>));
+    let page = page.source(concat!("ctxgauge ", env!("CARGO_PKG_VERSION")));
+    let mut file = folder.file(Path::new(&page.get_filename()))?;
+    page.render(&mut file)?;
+    Ok(write_examples(&examples.unwrap_or_default(), &mut file)?)
+}
+
+/// Writes the examples of a command in their own lines.
+fn write_examples(examples: &str, out: &mut impl Write) -> io::Result<()> {
+    let lines = examples.trim_start_matches("Examples:\n");
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXAMPLES"]).control("nf", []);
+    roff.text([roman(lines)]).control("fi", []);
+    roff.to_writer(out)
 }

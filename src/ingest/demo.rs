@@ -32,6 +32,17 @@ pub struct Log {
     text: &'static str,
 }
 
+#[cfg(feature = "testing")]
+impl Log {
+    /// Returns the log as an agent would have written it.
+    pub fn expanded(&self) -> String {
+        let lines = (1..).zip(self.text.lines());
+        lines
+            .map(|(number, line)| expand(line, number) + "\n")
+            .collect()
+    }
+}
+
 /// Returns the demo's logs, with their formats by id.
 pub fn logs(by_id: impl Fn(&str) -> Option<&'static Format>) -> Arc<[Log]> {
     let logs = assets::DEMO.iter().filter_map(|log| {

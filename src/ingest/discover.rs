@@ -861,7 +861,7 @@ mod tests {
         for path in [&chat, &transcript] {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         }
-        let sql = include_str!("../../tests/fixtures/cursor/chat_with_own_sizes/log.sql");
+        let sql = include_str!("fixtures/cursor/chat_with_own_sizes/log.sql");
         let writer = rusqlite::Connection::open(&chat).unwrap();
         writer.execute_batch(sql).unwrap();
         drop(writer);

@@ -349,10 +349,8 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
 
-    const LOG: &str =
-        include_str!("../../tests/fixtures/copilot-cli/telemetry_tells_prompts/log.jsonl");
-    const SPANS: &str =
-        include_str!("../../tests/fixtures/copilot-cli/telemetry_tells_prompts/otel.jsonl");
+    const LOG: &str = include_str!("fixtures/copilot-cli/telemetry_tells_prompts/log.jsonl");
+    const SPANS: &str = include_str!("fixtures/copilot-cli/telemetry_tells_prompts/otel.jsonl");
 
     /// A session's log and the file of its telemetry, and the log as it is found.
     fn home(log: &str, spans: &str) -> (tempfile::TempDir, [PathBuf; 2], LogFile) {
@@ -404,9 +402,8 @@ mod tests {
         }
     }
 
-    const ROWS_LOG: &str =
-        include_str!("../../tests/fixtures/copilot-cli/rows_have_prompts/log.jsonl");
-    const ROWS: &str = include_str!("../../tests/fixtures/copilot-cli/rows_have_prompts/store.sql");
+    const ROWS_LOG: &str = include_str!("fixtures/copilot-cli/rows_have_prompts/log.jsonl");
+    const ROWS: &str = include_str!("fixtures/copilot-cli/rows_have_prompts/store.sql");
 
     /// A session with its database, which has these first statements of the script, and the clock by which that is
     /// looked at again.
@@ -507,9 +504,8 @@ mod tests {
 
     #[test]
     fn rows_beside_a_log_with_its_own_numbers_do_not_make_it_be_read_again() {
-        let of_log = include_str!(
-            "../../tests/fixtures/copilot-cli/usage_records_and_background_compaction/log.jsonl"
-        );
+        let of_log =
+            include_str!("fixtures/copilot-cli/usage_records_and_background_compaction/log.jsonl");
         let id = of_log
             .split("\"sessionId\":\"")
             .nth(1)

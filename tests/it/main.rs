@@ -43,6 +43,7 @@ mod meant;
 mod metrics;
 mod monitor;
 mod named;
+mod packages;
 mod paths;
 mod places;
 mod provisional;
@@ -62,5 +63,7 @@ mod sums;
 mod support;
 mod tasks;
 mod totals;
+#[cfg(unix)]
+mod transcripts;
 mod triggers;
 mod why;

@@ -1,6 +1,7 @@
 //! The tables of the README and of `assets/docs/` are those of the program.
 
 use crate::support::{documentation, manifest_folder};
+use assets::PAGES;
 use clap::Parser;
 use ctxgauge::agents;
 use ctxgauge::commands::Cli;
@@ -291,4 +292,15 @@ fn the_readme_leads_to_every_document() {
     for path in documents().iter().filter(|path| *path != "README.md") {
         assert!(links(&readme).any(|link| link == path), "{path}");
     }
+}
+
+#[test]
+fn every_page_is_a_topic_of_the_help() {
+    let mut pages: Vec<String> = PAGES
+        .iter()
+        .map(|page| format!("assets/docs/{}.md", page.name))
+        .chain(["README.md".to_owned()])
+        .collect();
+    pages.sort();
+    assert_eq!(pages, documents(), "`PAGES` in assets/lib.rs");
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// The SQL of all fixtures.
 fn scripts() -> Vec<(PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let agents = fs::read_dir(folder).unwrap().flatten();
     let cases = agents.flat_map(|agent| fs::read_dir(agent.path()).into_iter().flatten());
     let scripts = cases.flatten().map(|case| case.path().join("log.sql"));

@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn no_text_of_a_log_is_in_it_but_what_its_sessions_are_called() {
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
         let look = |root: PathBuf| {
             let roots = vec![SearchRoot::Given(root)];
             Scanner::new(roots, agents::ALL.to_vec(), |_| None)

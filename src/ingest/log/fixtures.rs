@@ -30,7 +30,7 @@ use std::time::{Duration, SystemTime};
 use tokens::Counter;
 
 static LOGS: LazyLock<Vec<LogFile>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let mut logs = Scanner::new(
         vec![SearchRoot::Given(folder)],
         agents::ALL.to_vec(),

@@ -132,10 +132,7 @@ fn log_at(path: &Path) -> LogFile {
 #[test]
 fn compressed_logs_are_searched() {
     let dir = tempfile::tempdir().unwrap();
-    let fixture = "tests/fixtures/codex/usage-record/log.jsonl";
-    let plain = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(fixture);
+    let plain = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex/usage-record/log.jsonl");
     let bytes = fs::read(&plain).unwrap();
     let name = "rollout-2026-11-20T10-00-00-77777777-7777-7777-8777-777777777777.jsonl.zst";
     let compressed = compress_to_vec(bytes.as_slice(), CompressionLevel::Fastest);

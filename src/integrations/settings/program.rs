@@ -51,7 +51,7 @@ impl Program {
 
     /// Returns one of its commands, for a shell.
     pub(super) fn command(&self, verb: &str) -> String {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:\\".contains(c);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@\\".contains(c);
         let program = if self.0.chars().all(is_plain) {
             self.0.clone()
         } else {
@@ -127,6 +127,7 @@ mod tests {
         for path in [
             "ctxgauge",
             "/opt/ctxgauge",
+            "/lib/node_modules/@ctxgauge/linux-x64/ctxgauge",
             "/home/ada lovelace/bin/ctxgauge",
             "/opt/gauge",
             "/home/ada lovelace/it's/ctxgauge-0.9",

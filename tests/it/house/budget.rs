@@ -14,7 +14,7 @@ const STARTS: [&str; 5] = [
 ];
 
 /// The files whose tests start a process, and what only a process has.
-const PROCESSES: [(&str, &str); 26] = [
+const PROCESSES: [(&str, &str); 27] = [
     ("tests/it/bad_input.rs", "a limit of the size of files"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
@@ -48,6 +48,7 @@ const PROCESSES: [(&str, &str); 26] = [
     ("tests/it/support.rs", "the helpers"),
     ("tests/it/support/claude.rs", "the helpers"),
     ("tests/it/support/program.rs", "the helpers"),
+    ("tests/it/transcripts.rs", "a shell and its pipes"),
     ("tests/pty/confined.rs", "a terminal"),
     ("tests/pty/hosts.rs", "a terminal"),
     ("tests/pty/life.rs", "a terminal"),

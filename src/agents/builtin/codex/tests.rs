@@ -14,10 +14,7 @@ mod responses;
 
 fn fixture(name: &str) -> Vec<u8> {
     let root = env!("CARGO_MANIFEST_DIR");
-    std::fs::read(format!(
-        "{root}/../../tests/fixtures/codex/{name}/log.jsonl"
-    ))
-    .unwrap()
+    std::fs::read(format!("{root}/fixtures/codex/{name}/log.jsonl")).unwrap()
 }
 
 fn decode(log: &[u8]) -> Vec<Entry> {

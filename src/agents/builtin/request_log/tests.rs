@@ -23,10 +23,7 @@ fn fixture(name: &str) -> BTreeMap<Conversation, Session> {
 }
 
 fn text(name: &str) -> String {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/fixtures/request-log"
-    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/request-log");
     std::fs::read_to_string(format!("{folder}/{name}/log.jsonl")).unwrap()
 }
 
@@ -254,10 +251,7 @@ fn models_lose_the_names_of_those_who_pass_them_on() {
 
 #[test]
 fn logs_are_recognised_by_what_they_hold() {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/fixtures/request-log"
-    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/request-log");
     for case in std::fs::read_dir(folder).unwrap().flatten() {
         let Ok(text) = std::fs::read(case.path().join("log.jsonl")) else {
             continue; // A database is recognised by its tables.

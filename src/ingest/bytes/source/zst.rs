@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn an_idle_session_is_found_and_read() {
         let dir = tempfile::tempdir().unwrap();
-        let log = include_bytes!("../../../../tests/fixtures/codex/usage-record/log.jsonl");
+        let log = include_bytes!("../../fixtures/codex/usage-record/log.jsonl");
         let name = "rollout-2026-11-20T10-00-00-77777777-7777-7777-8777-777777777777.jsonl.zst";
         fs::write(dir.path().join(name), compressed(log)).unwrap();
         for root in [

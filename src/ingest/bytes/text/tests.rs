@@ -95,7 +95,7 @@ fn an_items_text_is_read_where_it_stands() {
 
 #[test]
 fn every_item_of_every_format_has_its_text() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let logs = Scanner::new(
         vec![SearchRoot::Given(fixtures)],
         agents::ALL.to_vec(),

@@ -198,7 +198,7 @@ fn one_that_is_too_large_is_refused_however_it_was_read_before() {
 
 #[test]
 fn a_document_is_the_conversation_that_its_lines_would_be() {
-    let text = include_str!("../../../../tests/fixtures/gemini-cli/document/log.json");
+    let text = include_str!("../../fixtures/gemini-cli/document/log.json");
     let file = Written::new("chats/session-2026-01-02T03-04-s.json", text);
     let session = file.fresh().remove(0).1;
     let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();

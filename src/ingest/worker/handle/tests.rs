@@ -457,10 +457,8 @@ fn an_items_text_is_read_while_logs_are_followed() {
 fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("session.yaml");
-    let history =
-        include_str!("../../../../tests/fixtures/ouro/history_before_its_summary/log.yaml");
-    let summary =
-        include_str!("../../../../tests/fixtures/ouro/summary_in_place_of_history/log.yaml");
+    let history = include_str!("../../fixtures/ouro/history_before_its_summary/log.yaml");
+    let summary = include_str!("../../fixtures/ouro/summary_in_place_of_history/log.yaml");
     fs::write(&path, history).unwrap();
     let mut watching = Watching::new(Options {
         formats: vec![&OURO],

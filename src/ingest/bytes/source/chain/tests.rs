@@ -16,8 +16,7 @@ const C: &str = "cccccccc-3333-7333-8333-333333333333";
 /// The three rollouts of a fork of a fork, below a home of Codex.
 fn home() -> (tempfile::TempDir, [PathBuf; 3]) {
     let home = tempfile::tempdir().unwrap();
-    let case =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/codex/fork-by-reference");
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex/fork-by-reference");
     let file = |folder: &str, name: String, from: String| {
         let folder = home.path().join(folder);
         fs::create_dir_all(&folder).unwrap();

@@ -155,8 +155,7 @@ fn logs_in_another_file_system_are_found_and_read() {
 
 #[test]
 fn a_log_that_continues_others_is_joined_in_another_file_system() {
-    let here =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/codex/fork-by-reference");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex/fork-by-reference");
     let memory = Memory::default();
     for entry in fs::read_dir(&here).unwrap().flatten() {
         let name = entry.file_name().into_string().unwrap();

@@ -1,0 +1,104 @@
+//! What packages contain and name.
+
+use crate::support::{ctxgauge, manifest_folder};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn json(path: &str) -> Value {
+    let text = fs::read_to_string(manifest_folder().join(path)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn npm_has_the_version_of_the_program_and_a_package_for_each_platform() {
+    let main = json("assets/packages/npm/package.json");
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(main["version"], version);
+    let platforms = main["optionalDependencies"].as_object().unwrap();
+    assert!(platforms.values().all(|of_one| of_one == version));
+    let names: Vec<&str> = platforms
+        .keys()
+        .filter_map(|name| name.strip_prefix("@ctxgauge/"))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "darwin-arm64",
+            "darwin-x64",
+            "linux-arm64",
+            "linux-x64",
+            "win32-x64"
+        ]
+    );
+}
+
+#[test]
+fn releases_are_built_for_the_platforms_of_npm() {
+    let text = fs::read_to_string(manifest_folder().join("dist-workspace.toml")).unwrap();
+    let dist: toml::Table = text.parse().unwrap();
+    let targets = dist["dist"]["targets"].as_array().unwrap();
+    let platform = |target: &str| {
+        let (processor, system) = target.split_once('-').unwrap();
+        let processor = match processor {
+            "aarch64" => "arm64",
+            _ => "x64",
+        };
+        let system = match system {
+            "apple-darwin" => "darwin",
+            "pc-windows-msvc" => "win32",
+            _ => "linux",
+        };
+        format!("@ctxgauge/{system}-{processor}")
+    };
+    let mut built: Vec<String> = targets
+        .iter()
+        .map(|target| platform(target.as_str().unwrap()))
+        .collect();
+    built.sort();
+    let main = json("assets/packages/npm/package.json");
+    let packed = main["optionalDependencies"].as_object().unwrap().keys();
+    assert!(packed.eq(&built), "{built:?}");
+}
+
+#[test]
+fn the_marketplace_offers_the_plugin_that_is_there() {
+    let offered = &json(".claude-plugin/marketplace.json")["plugins"][0];
+    let source = offered["source"].as_str().unwrap();
+    let plugin = json(&format!("{source}/.claude-plugin/plugin.json"));
+    for key in ["name", "description", "license"] {
+        assert_eq!(offered[key], plugin[key], "{key}");
+    }
+}
+
+#[test]
+fn a_folder_has_the_manual_pages_and_the_scripts_of_all_shells() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("share");
+    let write = |folder: &Path| {
+        let mut command = ctxgauge(home.path());
+        command
+            .args(["completions", "--folder"])
+            .arg(folder)
+            .output()
+    };
+    // An earlier one is replaced.
+    for _ in 0..2 {
+        let output = write(&folder);
+        assert!(output.status.success(), "{output:?}");
+    }
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    for script in ["ctxgauge.bash", "_ctxgauge", "ctxgauge.fish"] {
+        assert!(read(script).contains("audit"), "{script}");
+    }
+    assert!(read("ctxgauge.1").contains("ctxgauge\\-ls(1)"));
+    let page = read("ctxgauge-agents-check.1");
+    assert!(
+        page.contains(".SH NAME\n") && page.contains(".SH EXAMPLES\n.nf\n"),
+        "{page}"
+    );
+    // A folder with other files is not.
+    fs::write(home.path().join("letter"), "").unwrap();
+    assert!(!write(home.path()).status.success());
+    assert!(home.path().join("letter").exists());
+}
