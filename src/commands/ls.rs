@@ -119,6 +119,7 @@ impl Ls {
             } else {
                 Sums::None
             },
+            depth: format.as_ref().map(LineFormat::depth).unwrap_or_default(),
             by: self.by,
             since: self.since.map(|since| since.moment(&clock)),
             zone: Some(clock.zone),

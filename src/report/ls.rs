@@ -56,6 +56,16 @@ pub enum Sums {
     Findings,
 }
 
+/// The part of each log that is read for its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// The end. What depends on more of the log has a sign.
+    #[default]
+    Ends,
+    /// All of it: its row shows what a report does.
+    Whole,
+}
+
 /// The sessions that were found.
 pub struct SessionList {
     /// The sessions.
@@ -115,7 +125,7 @@ pub(crate) fn read_found(
     let mut registries = Registries::new(&context.user);
     let now = (context.now)();
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
-    let unwritten = gather(context, wanted.sums, &found.files, &mut |ix, gathered| {
+    let unwritten = gather(context, (wanted.sums, wanted.depth), &found.files, &mut |ix, gathered| {
         let log = &found.files[ix];
         let file = log.facts.file;
         let LogContent {
@@ -191,7 +201,7 @@ pub(crate) fn read_found(
 pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
     let mut projects = Projects::default();
     // A cache that cannot be written only takes time.
-    let _ = gather(context, Sums::None, logs, &mut |_, gathered| {
+    let _ = gather(context, (Sums::None, Depth::Ends), logs, &mut |_, gathered| {
         let Ok(gathered) = gathered else {
             return;
         };
@@ -210,7 +220,7 @@ fn count(
     totals: &mut totals::CollectedResponses,
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Option<(PathBuf, io::Error)> {
-    gather(context, Sums::Totals, logs, &mut |ix, gathered| {
+    gather(context, (Sums::Totals, Depth::Ends), logs, &mut |ix, gathered| {
         let log = &logs[ix];
         let read = gathered.and_then(|read| Ok((read.summaries, read.overrides, read.responses?)));
         match read {

@@ -302,8 +302,7 @@ fn size(gauge: &SessionGauge) -> String {
     if let Ok(forecast) = gauge.forecast_then()
         && !forecast.is_now()
     {
-        let [_, median, _] = forecast.requests.rounded();
-        let _ = write!(text, ", about {}", counted(median, "request"));
+        let _ = write!(text, ", {}{}", signs.requests, forecast.requests_left());
     }
     text
 }

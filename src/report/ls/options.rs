@@ -1,6 +1,6 @@
 //! Chooses the sessions of a list and their order, and the responses that its totals count.
 
-use super::Sums;
+use super::{Depth, Sums};
 use super::format::LineFormat;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,6 +18,8 @@ use strum::{EnumIter, EnumMessage, IntoStaticStr};
 pub struct ListOptions {
     /// The totals at the end of the list.
     pub sums: Sums,
+    /// The part of each log that is read for its row.
+    pub depth: Depth,
     /// The property by which the totals are divided; `None`: they are not.
     pub by: Option<DivideBy>,
     /// The clock by which days begin; `None`: UTC.

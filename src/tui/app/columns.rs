@@ -268,7 +268,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // How long it will last, the number that people ask for most. The median alone has room first, then `9 (6–14)`, then
     // `120 (78–186)`.
-    Right "next" "NEXT" [64 => 6, 80 => 10, 100 => 13],
+    Right "next" "NEXT" [64 => 6, 80 => 10, 100 => 14],
         sort 6 Sort::Lowest(|gauge| {
             let forecast = gauge.forecast_then().ok()?;
             Some((forecast.requests.p50 * 10.0) as u64)
@@ -279,7 +279,8 @@ pub static COLUMNS: &[Column] = columns! {
             Err(_) => quiet(NONE),
             Ok(forecast) if forecast.is_now() => plain("now"),
             Ok(forecast) => {
-                let band = number::band(&forecast.requests);
+                let sign = Signs::of(entry.gauge).requests;
+                let band = format!("{sign}{}", number::band(&forecast.requests));
                 // Without room for the band, the median stays.
                 plain(if text::width(&band) < usize::from(entry.width) {
                     &band

@@ -13,6 +13,7 @@ use model::lists::gauge::SessionGauge;
 use model::lists::sessions::SessionKey;
 use model::lists::summary::Largest;
 use model::window::TriggerKind;
+use render::sure::Signs;
 use render::{item, number, sparkline, spending, text, triggers as words};
 
 pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
@@ -152,7 +153,8 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
     }
     match forecast {
         Ok(forecast) if !columns::is_shown("next", app.ui.size.0) => {
-            groups::next_requests(&forecast, nearness(gauge))
+            let stage = Stage::settled_if(Signs::of(gauge).requests.is_empty());
+            groups::next_requests(stage, &forecast, nearness(gauge))
         }
         _ => Pieces::new(),
     }
