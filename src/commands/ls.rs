@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use jiff::tz::TimeZone;
 use render::clock::Clock;
-use report::ls::{self, DivideBy, LineFormat, ListOptions, Sort, Sums};
+use report::ls::{self, DivideBy, LineFormat, ListOptions, Part, Sort, Sums};
 use report::{FORMATS, OutputFormat};
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
@@ -16,9 +16,12 @@ use strum::IntoEnumIterator;
 /// `ctxgauge ls`.
 #[derive(Debug, Args)]
 pub struct Ls {
-    /// Read all logs completely and add what was used, each response counted once: by session, and totals per agent.
+    /// Read all logs completely and add up what was used, each response counted once: totals of each agent.
     #[arg(long)]
     pub totals: bool,
+    /// With --totals: list the sessions, too, with what each has used.
+    #[arg(long, requires = "totals")]
+    pub sessions: bool,
     /// With --totals: divide them, too.
     #[arg(long, value_name = "WHAT", requires = "totals", value_parser = one_of(DivideBy::iter(), with_help))]
     pub by: Option<DivideBy>,
@@ -125,6 +128,10 @@ impl Ls {
             zone: Some(clock.zone),
             project: self.project.clone(),
             model: self.model.clone(),
+            part: match self.totals && !self.sessions && !needs_totals {
+                true => Part::Totals,
+                false => Part::Sessions,
+            },
             limit: self.limit,
             sort: self.sort,
             format,

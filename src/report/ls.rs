@@ -66,12 +66,24 @@ pub enum Depth {
     Whole,
 }
 
+/// The part of a list that people are shown. Programs get all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// The sessions, below the totals if these were asked for.
+    #[default]
+    Sessions,
+    /// The totals alone.
+    Totals,
+}
+
 /// The sessions that were found.
 pub struct SessionList {
     /// The sessions.
     pub sessions: Sessions,
     /// The sessions that are listed, in order.
     pub rows: Vec<Row>,
+    /// The part of it that people are shown.
+    pub part: Part,
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
     /// The totals by agent, with their cost; empty: no totals were asked for.
@@ -125,7 +137,8 @@ pub(crate) fn read_found(
     let mut registries = Registries::new(&context.user);
     let now = (context.now)();
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
-    let unwritten = gather(context, (wanted.sums, wanted.depth), &found.files, &mut |ix, gathered| {
+    let parts = (wanted.sums, wanted.depth);
+    let unwritten = gather(context, parts, &found.files, &mut |ix, gathered| {
         let log = &found.files[ix];
         let file = log.facts.file;
         let LogContent {
@@ -201,7 +214,8 @@ pub(crate) fn read_found(
 pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
     let mut projects = Projects::default();
     // A cache that cannot be written only takes time.
-    let _ = gather(context, (Sums::None, Depth::Ends), logs, &mut |_, gathered| {
+    let ends = (Sums::None, Depth::Ends);
+    let _ = gather(context, ends, logs, &mut |_, gathered| {
         let Ok(gathered) = gathered else {
             return;
         };
@@ -220,7 +234,8 @@ fn count(
     totals: &mut totals::CollectedResponses,
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Option<(PathBuf, io::Error)> {
-    gather(context, (Sums::Totals, Depth::Ends), logs, &mut |ix, gathered| {
+    let totals_alone = (Sums::Totals, Depth::Ends);
+    gather(context, totals_alone, logs, &mut |ix, gathered| {
         let log = &logs[ix];
         let read = gathered.and_then(|read| Ok((read.summaries, read.overrides, read.responses?)));
         match read {
@@ -315,6 +330,7 @@ pub fn run(
         calls,
         by_agent: by_agent.unwrap_or_default(),
         rows,
+        part: wanted.part,
         sessions: all,
         totals,
         groups,

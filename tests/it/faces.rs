@@ -278,11 +278,7 @@ fn no_face_shows_a_number_as_sure_that_another_one_does_not() {
                 assert_eq!(listed, forecast, "{}", what("ls"));
                 let line = requests(&["status", "--session", id]);
                 let is_marked = line.starts_with('~');
-                assert!(
-                    is_marked || line == forecast,
-                    "{}: {line}",
-                    what("status")
-                );
+                assert!(is_marked || line == forecast, "{}: {line}", what("status"));
                 forecasts += 1;
             }
 

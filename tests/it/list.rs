@@ -506,3 +506,29 @@ fn sums_have_a_last_row_and_what_they_cost() {
         assert!(row[6].starts_with("≥$"), "{text}");
     }
 }
+
+#[test]
+fn the_totals_come_first_and_sessions_only_if_they_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let text = |arguments: &[&str]| printed(folder.path(), arguments).0;
+    let totals = text(&["--totals"]);
+    assert!(totals.starts_with("totals, "), "{totals}");
+    assert!(!totals.contains("TITLE"), "{totals}");
+    let by_day = text(&["--totals", "--by", "day"]);
+    assert!(by_day.starts_with("by day"), "{by_day}");
+    assert!(by_day.contains("\n\ntotals, "), "{by_day}");
+    for wanted in [&["--totals", "--sessions"][..], &["--sort", "cost"]] {
+        let both = text(wanted);
+        assert!(both.starts_with(&totals), "{both}");
+        assert!(both.contains("TITLE"), "{both}");
+    }
+    // All costs have cents.
+    let costs = by_day.split_whitespace().filter(|word| word.contains('$'));
+    let costs: Vec<&str> = costs.collect();
+    let cents = |cost: &&str| {
+        cost.rsplit_once('.')
+            .is_some_and(|(_, cents)| cents.len() == 2)
+    };
+    assert!(costs.len() > 2 && costs.iter().all(cents), "{costs:?}");
+}

@@ -1,8 +1,8 @@
 //! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache. A log that
 //! the monitor has read whole is shown as the monitor showed it.
 
-use super::{Depth, Sums};
 use super::responses::Responses;
+use super::{Depth, Sums};
 use crate::{CacheUse, ReportContext};
 use ingest::COUNTED;
 use ingest::bytes::sync::{lock, threads};

@@ -1,7 +1,7 @@
 //! Chooses the sessions of a list and their order, and the responses that its totals count.
 
-use super::{Depth, Sums};
 use super::format::LineFormat;
+use super::{Depth, Part, Sums};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::cost::spending::Spending;
@@ -30,6 +30,8 @@ pub struct ListOptions {
     pub project: Option<String>,
     /// Only sessions with this in the name of their newest model, and responses of such models.
     pub model: Option<String>,
+    /// The part of the list that people are shown.
+    pub part: Part,
     /// At most this many sessions.
     pub limit: Option<usize>,
     /// Their order.
