@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use jiff::tz::TimeZone;
 use render::clock::Clock;
-use report::ls::{self, DivideBy, LineFormat, ListOptions, Part, Sort, Sums};
+use report::ls::{self, DivideBy, LineFormat, ListOptions, Part, Rows, Sort, Sums};
 use report::{FORMATS, OutputFormat};
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
@@ -40,6 +40,9 @@ pub struct Ls {
     /// At most this many sessions; totals are of all.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// List also the sessions in which an agent wrote the summary of a compaction.
+    #[arg(long)]
+    pub all: bool,
     /// Order of the sessions.
     #[arg(long, value_name = "KEY", default_value = "recent", value_parser = one_of(Sort::iter(), with_help))]
     pub sort: Sort,
@@ -132,6 +135,7 @@ impl Ls {
                 true => Part::Totals,
                 false => Part::Sessions,
             },
+            rows: if self.all { Rows::All } else { Rows::Usual },
             limit: self.limit,
             sort: self.sort,
             format,

@@ -17,7 +17,7 @@ mod totals;
 pub(crate) use cost::Cost;
 pub use format::LineFormat;
 pub(crate) use options::is_part;
-pub use options::{DivideBy, Division, ListOptions, Sort};
+pub use options::{DivideBy, Division, ListOptions, Rows, Sort};
 pub(crate) use responses::Responses;
 pub(crate) use spending::PriceList;
 pub(crate) use totals::in_all_logs;

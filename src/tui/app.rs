@@ -212,6 +212,8 @@ pub(crate) struct ScreenData {
     pub(crate) matching: usize,
     /// The sessions that match the filter.
     matching_keys: Arc<HashSet<SessionKey>>,
+    /// The number of sub-agents below each of the listed sessions that has any, folded ones included.
+    pub(crate) families: HashMap<SessionKey, usize>,
     /// The number of sessions when the list was made.
     pub(crate) listed_of: usize,
     /// The time at which it was made.

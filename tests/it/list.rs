@@ -508,6 +508,33 @@ fn sums_have_a_last_row_and_what_they_cost() {
 }
 
 #[test]
+fn the_sessions_of_a_compaction_are_no_rows_and_sub_agents_are_of_their_parents_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let sub = folder.path().join("aaaa/subagents");
+    fs::create_dir_all(&sub).unwrap();
+    fs::write(
+        folder.path().join("aaaa.jsonl"),
+        log("aaaa", "shop", "claude-opus-4-6", 1..4),
+    )
+    .unwrap();
+    for id in ["agent-acompact-1", "agent-a2"] {
+        let text = log("aaaa", "shop/assets", "claude-opus-4-6", 2..3);
+        fs::write(sub.join(format!("{id}.jsonl")), text).unwrap();
+    }
+    let lines = |arguments: &[&str]| {
+        let format = ["--format", "{id} {project}"];
+        printed(folder.path(), &[&format, arguments].concat()).0
+    };
+    assert_eq!(lines(&[]), "aaaa shop\nagent-a2 shop\n");
+    assert_eq!(lines(&["--project", "shop"]), lines(&[]));
+    let all = lines(&["--all"]);
+    assert!(all.contains("agent-acompact-1 shop\n"), "{all}");
+    // Alone, it is a session like any other.
+    let alone = printed(&sub.join("agent-acompact-1.jsonl"), &["--format", "{id}"]);
+    assert_eq!(alone.0, "agent-acompact-1\n");
+}
+
+#[test]
 fn the_totals_come_first_and_sessions_only_if_they_are_wanted() {
     let folder = tempfile::tempdir().unwrap();
     logs(folder.path());

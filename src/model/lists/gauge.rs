@@ -10,8 +10,7 @@ use crate::outlook::forecast::{Forecast, NoForecast, is_idle};
 use crate::session::limits::{LimitTerms, Sizes, facts_after_switch};
 use crate::session::{Coverage, Session};
 use crate::state::past::ModelFacts;
-use crate::values::names::contains;
-use crate::values::project::{is_named, last_part};
+use crate::values::project::last_part;
 use crate::values::version;
 use crate::window::{ClientStatus, Limits, Overrides, Rules};
 use derive_more::Deref;
@@ -143,14 +142,6 @@ impl SessionGauge {
         match &self.host {
             Some(host) => &host.project,
             None => last_part(self.folder()),
-        }
-    }
-
-    /// Returns true if its project is one that the user named: see [`is_named`].
-    pub fn is_in_project(&self, by: &str) -> bool {
-        match &self.host {
-            Some(host) => contains(&host.project, &by.to_lowercase()),
-            None => is_named(self.folder(), by),
         }
     }
 

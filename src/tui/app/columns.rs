@@ -50,7 +50,7 @@ pub enum Sort {
     /// Those that need the user first, the most urgent one at the top.
     Needs,
     /// By a name.
-    Name(for<'s> fn(&Sessions, &'s SessionGauge) -> &'s str),
+    Name(for<'s> fn(&'s Sessions, &'s SessionGauge) -> &'s str),
     /// The lowest number first. Those without one come last, whatever the direction.
     Lowest(fn(&SessionGauge) -> Option<u64>),
     /// The highest number first. Those without one come last, whatever the direction.

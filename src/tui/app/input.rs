@@ -136,6 +136,7 @@ impl App {
             Action::Group => ui.grouping = order::next(ui.grouping),
             Action::Idle => ui.idle = order::next(ui.idle),
             Action::Newest => self.select_newest(),
+            Action::Fold => self.fold_selected(),
             Action::Search => self.ask_pattern(),
             Action::Replay => {
                 let effect = self.open();

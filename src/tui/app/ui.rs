@@ -68,6 +68,8 @@ pub struct Ui {
     pub grouping: Grouping,
     /// The groups whose sessions are not listed.
     pub folded: HashSet<u64>,
+    /// The sessions whose sub-agents are listed below them.
+    pub unfolded: HashSet<SessionKey>,
     /// Shows whether idle sessions are listed.
     pub idle: Idle,
     /// The filter of the sessions.
@@ -138,6 +140,7 @@ impl Default for Ui {
             direction: Direction::default(),
             grouping: Grouping::default(),
             folded: HashSet::new(),
+            unfolded: HashSet::new(),
             idle: Idle::default(),
             filter: String::new(),
             sessions: Cursor::new(Top::Stays),

@@ -18,7 +18,7 @@ use crate::app::columns::COLUMNS;
 use crate::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
 use crate::keymap::KeyPress;
 use crate::tests::testing::{
-    Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
+    Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys, unfold,
 };
 use crate::theme::{Theme, Themes};
 use model::due::alerts::{Alerts, Channel};
@@ -231,6 +231,7 @@ fn groups() {
 #[test]
 fn idle_sessions_hide() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     type_keys(&mut app, "i");
     insta::assert_snapshot!("live_only", text(&app, Theme::default()));
     let keys = keys_on_screen(&app);
@@ -332,6 +333,7 @@ fn a_hint_is_its_key() {
 #[test]
 fn the_sums_take_in_all_sessions_in_time() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     let totals = app.shown.totals;
     let used = |key| {
         app.sessions

@@ -95,6 +95,9 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
         let sizes = sizes(&compacted, &gauge.context);
         say(plain(format!("compacted {sizes}{ago}")));
     }
+    if let Some(agents) = app.shown.families.get(&key) {
+        say(quiet(number::counted(*agents as u64, "sub-agent")));
+    }
     if app.is_counting(key) {
         say(quiet("counting"));
     }

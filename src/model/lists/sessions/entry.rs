@@ -17,6 +17,8 @@ pub(super) struct SessionEntry {
     pub(super) active: Option<Timestamp>,
     /// The folder that the projects have of it.
     pub(super) folder: Box<str>,
+    /// The id by which it is found; `None`: by none.
+    pub(super) id: Option<Box<str>>,
 }
 
 /// The part of a session that is held. All is boxed: a list of all sessions reads little of most.
@@ -40,6 +42,7 @@ impl SessionEntry {
             held,
             active: None,
             folder: Box::default(),
+            id: None,
         }
     }
 

@@ -31,6 +31,7 @@ fn another_order_is_shown_from_its_top() {
 #[test]
 fn the_selection_stays_on_its_session_under_filters() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     type_keys(&mut app, "/shop⏎");
     type_keys(&mut app, "G");
     let selected = app.current();
@@ -100,6 +101,7 @@ fn the_header_shows_a_filter_and_the_sort_where_both_fit() {
 #[test]
 fn the_header_counts_the_live_sessions_that_are_listed() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     let all = app.shown.live;
     type_keys(&mut app, "/shop");
     let listed = keys_on_screen(&app);
@@ -366,10 +368,41 @@ fn messages_are_searched_for_the_words_of_a_filter() {
     assert!(!app.filters_messages());
 }
 
+#[test]
+fn sub_agents_are_folded_below_their_parent() {
+    let mut app = app(logs(), 120, 40);
+    let (parent, child) = (key_of(2), key_of(3));
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("·▸claude") && !shown.contains("└"),
+        "{shown}"
+    );
+    assert!(!keys_on_screen(&app).contains(&child));
+    type_keys(&mut app, "/shop⏎ ");
+    assert_eq!(keys_on_screen(&app), [parent, child]);
+    let shown = text(&app, Theme::default());
+    let names = shown.lines().find(|line| line.contains("└ claude"));
+    let names = names.unwrap_or_default();
+    assert!(names.contains("shop   "), "{shown}");
+    assert!(names.contains("Explore: find all callers"), "{shown}");
+    assert!(
+        shown.contains("▾claude") && shown.contains("1 sub-agent"),
+        "{shown}"
+    );
+    // From the sub-agent, the key hides it.
+    type_keys(&mut app, "j ");
+    assert_eq!(keys_on_screen(&app), [parent]);
+    assert_eq!(app.current(), Some(parent));
+    // Where its parent is not listed, it is listed by itself.
+    type_keys(&mut app, "⎋/haiku⏎");
+    assert_eq!(keys_on_screen(&app), [child]);
+}
+
 /// Sub-agents stay below their parent whatever the list is sorted by, and in its group.
 #[test]
 fn sub_agents_stay_with_their_parent_in_every_order() {
     let mut app = app(logs(), 120, 40);
+    unfold(&mut app);
     let (parent, child) = (key_of(2), key_of(3));
     for _ in COLUMNS {
         for _ in 0..2 {
