@@ -61,7 +61,9 @@ impl Signs {
             left,
             window: about(is_end_open && limits.is_window_provisional),
             trigger: about(is_end_open && limits.is_trigger_provisional),
-            requests: about(gauge.coverage != Coverage::Whole || !gauge.is_final),
+            requests: about(
+                gauge.coverage != Coverage::Whole || !gauge.is_final || limits.trigger.is_none(),
+            ),
         }
     }
 }

@@ -559,3 +559,28 @@ fn the_totals_come_first_and_sessions_only_if_they_are_wanted() {
     };
     assert!(costs.len() > 2 && costs.iter().all(cents), "{costs:?}");
 }
+
+#[test]
+fn what_compacts_when_a_prompt_is_refused_has_a_forecast() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = log("aaaa", "shop", "claude-opus-5", 1..9).replace("2.1.330", "2.1.250");
+    fs::write(folder.path().join("aaaa.jsonl"), text).unwrap();
+    let row = &list(folder.path(), &[])["sessions"][0];
+    assert_eq!(row["trigger"], json!(null));
+    let (requests, _) = printed(folder.path(), &["--format", "{requests}"]);
+    assert!(
+        requests.starts_with('~') && requests.contains(" requests ("),
+        "{requests}"
+    );
+    let home = tempfile::tempdir().unwrap();
+    let report = ctxgauge(home.path())
+        .arg("report")
+        .arg(folder.path())
+        .output();
+    let report = String::from_utf8(report.stdout).unwrap();
+    let forecast = format!(
+        "compacts in about {}",
+        requests.trim_start_matches('~').trim()
+    );
+    assert!(report.contains(&forecast), "{forecast}: {report}");
+}

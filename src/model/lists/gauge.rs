@@ -197,7 +197,8 @@ impl SessionGauge {
     /// Returns the reason why nothing can be forecast.
     pub fn forecast_then(&self) -> Result<Forecast, NoForecast> {
         *self.forecast.get_or_init(|| {
-            let trigger = self.limits().trigger.ok_or(NoForecast::NoTrigger)?;
+            let near = self.limits().compacts_near();
+            let trigger = near.ok_or(NoForecast::NoTrigger)?;
             let mut forecast = self.pace?.forecast(self.context.headroom(trigger));
             if is_idle(self.updated_at, None) {
                 forecast.minutes = None;
