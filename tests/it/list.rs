@@ -535,6 +535,44 @@ fn the_sessions_of_a_compaction_are_no_rows_and_sub_agents_are_of_their_parents_
 }
 
 #[test]
+fn an_idle_session_of_codex_waits_for_its_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(300);
+    let id = "019f36b8-7808-7b53-b256-85144c802798";
+    let line = |kind: &str, payload: Value| {
+        json!({ "timestamp": at.to_string(), "type": kind, "payload": payload }).to_string()
+    };
+    let said = |role: &str, kind: &str| json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": "on" }] });
+    let lines = [
+        line(
+            "session_meta",
+            json!({ "id": id, "cwd": "/home/dev/shop", "cli_version": "0.145.0" }),
+        ),
+        line(
+            "event_msg",
+            json!({ "type": "task_started", "turn_id": "1" }),
+        ),
+        line("response_item", said("user", "input_text")),
+        line("response_item", said("assistant", "output_text")),
+        line(
+            "event_msg",
+            json!({ "type": "task_complete", "turn_id": "1" }),
+        ),
+    ];
+    let path = folder
+        .path()
+        .join(format!("rollout-2026-11-29T08-00-00-{id}.jsonl"));
+    let live = |lines: &[String]| {
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let log = fs::File::options().write(true).open(&path).unwrap();
+        log.set_modified(at.into()).unwrap();
+        printed(folder.path(), &["--format", "{live}"]).0
+    };
+    assert_eq!(live(&lines), "waits\n");
+    assert_eq!(live(&lines[..4]), "\n");
+}
+
+#[test]
 fn the_totals_come_first_and_sessions_only_if_they_are_wanted() {
     let folder = tempfile::tempdir().unwrap();
     logs(folder.path());

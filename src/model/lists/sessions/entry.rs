@@ -100,6 +100,15 @@ impl SessionEntry {
         }
     }
 
+    /// Returns true if its agent waits for the user, as its log says. A sub-agent's waits for another agent.
+    pub(super) fn waits(&self) -> bool {
+        let is_over = match &self.held {
+            EntryContent::Summary(gauge) => gauge.is_turn_over,
+            EntryContent::Session(session, _) => session.turn_over,
+        };
+        is_over && self.meta().parent.is_none()
+    }
+
     pub(super) fn updated_at(&self) -> Option<Timestamp> {
         match &self.held {
             EntryContent::Summary(gauge) => gauge.updated_at,
