@@ -192,6 +192,8 @@ pub struct App {
     usual_oversized: Threshold,
     /// The session to open once it is found; without an id, that of its log.
     awaited: Option<LastSession>,
+    /// The session that was open last.
+    last: LastSession,
     /// The item to select as soon as it is listed.
     sought: Option<tabs::RowId>,
     pub(crate) findings: findings::KnownFindings,
@@ -216,6 +218,8 @@ pub(crate) struct ScreenData {
     pub(crate) families: HashMap<SessionKey, usize>,
     /// The number of sessions when the list was made.
     pub(crate) listed_of: usize,
+    /// The most urgent need of another session than the one on screen, and the number of all these.
+    pub(crate) other_need: Option<(Need, SessionKey, usize)>,
     /// The time at which it was made.
     listed_at: Option<Timestamp>,
     /// The time at which the sums below the list were made.
@@ -288,6 +292,7 @@ impl App {
             hits: HitMap::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,
+            last: LastSession::default(),
             sought: None,
             findings: findings::KnownFindings::default(),
             watch: alerts::AlertMonitor::default(),
@@ -547,6 +552,7 @@ impl App {
         let all = self.shown.matching == self.shown.listed_of;
         let listed = live.filter(|(key, _)| all || self.shown.matching_keys.contains(key));
         self.shown.live = listed.count();
+        self.shown.other_need = self.open_session().and_then(|open| self.other_need(open));
         let newest = self.shown.newest;
         self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }

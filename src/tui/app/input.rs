@@ -137,6 +137,7 @@ impl App {
             Action::Idle => ui.idle = order::next(ui.idle),
             Action::Newest => self.select_newest(),
             Action::Fold => self.fold_selected(),
+            Action::LastOpened => return self.open_last(),
             Action::Search => self.ask_pattern(),
             Action::Replay => {
                 let effect = self.open();
@@ -269,6 +270,7 @@ impl App {
         }
         self.ui.sessions.pin(super::LineId::Session(key));
         self.ui.screen = Screen::Session(key);
+        self.note_last(key);
         self.ui.replay = Replay {
             speed: self.ui.replay.speed,
             ..Replay::default()

@@ -38,6 +38,22 @@ impl Need {
 }
 
 impl App {
+    /// Returns the most urgent need of a live session other than the open one, and the number of these sessions.
+    pub(super) fn other_need(&self, open: SessionKey) -> Option<(Need, SessionKey, usize)> {
+        let others = self.shown.active.iter().filter(|(key, _)| *key != open);
+        let needs: Vec<(Need, SessionKey)> = others
+            .filter_map(|(key, active)| {
+                let gauge = self.sessions.gauge(*key)?;
+                // A sub-agent's user is its parent.
+                let need = || self.need_of(*key, gauge, *active);
+                let need = need().filter(|_| gauge.meta.parent.is_none())?;
+                Some((need, *key))
+            })
+            .collect();
+        let (need, key) = needs.iter().min()?;
+        Some((*need, *key, needs.len()))
+    }
+
     /// Returns the most urgent reason for which a session needs the user; `None`: it does not.
     pub fn need(&self, key: SessionKey) -> Option<Need> {
         let gauge = self.sessions.gauge(key)?;

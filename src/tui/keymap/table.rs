@@ -10,6 +10,7 @@ pub static BINDINGS: &[Binding] = {
     use Scope::*;
     &[
         bind(Overview, A::Open, &[Enter, Right, Char('l')], "open the session; fold or unfold the group", Some("open")),
+        bind(Overview, A::LastOpened, &[Tab], "open the session that was open last", None),
         bind(Overview, A::Fold, &[Char(' ')], "list or hide the session's sub-agents; fold or unfold the group", None),
         bind(Overview, A::Filter, &[Char('/')], "filter by agent, project, model, title, path or user message", Some("filter")),
         bind(Overview, A::Search, &[Char('f')], "search the texts of the listed sessions", Some("search")),

@@ -178,3 +178,34 @@ fn a_session_of_a_machine_that_is_away_needs_nobody_and_its_cache_is_not_known()
     let shown = away(&mut empty);
     assert!(shown.starts_with(" ctxgauge  1 host away"), "{shown}");
 }
+
+#[test]
+fn a_session_says_that_another_one_needs_the_user() {
+    let mut app = app(vec![calm(1, 20), calm(2, 50)], 120, 40);
+    type_keys(&mut app, "⏎");
+    let open = app.open_session();
+    let other = [key_of(1), key_of(2)]
+        .into_iter()
+        .find(|key| Some(*key) != open);
+    let header = |app: &App| {
+        text(app, Theme::default())
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(!header(&app).contains("waits for you"));
+    for key in [open, other].into_iter().flatten() {
+        app.update(Msg::Update(Update::Running {
+            file: key.file,
+            running: Some(ProcessActivity::Waiting),
+            at: now(),
+        }));
+        app.prepare(now());
+        // The one on screen says so by its sign.
+        assert_eq!(
+            header(&app).contains("calm waits for you"),
+            Some(key) == other
+        );
+    }
+}
