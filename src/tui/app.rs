@@ -24,6 +24,7 @@ mod needs;
 mod notices;
 mod order;
 mod page;
+mod order_menu;
 pub mod pager;
 mod prompt;
 mod replay;

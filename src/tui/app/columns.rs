@@ -28,7 +28,7 @@ pub struct Column {
     pub heading: &'static str,
     /// Its content, for the help.
     pub help: &'static str,
-    /// Its place among the sorts that the sort key steps through.
+    /// Its place in the menu of sorts.
     pub step: u8,
     /// The order of the sessions by this column.
     pub sort: Sort,
@@ -391,17 +391,10 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// Returns the sort of a new screen: the first step of the sort key.
+    /// Returns the sort of a new screen: the first of the menu.
     pub fn first() -> &'static Column {
         let first = COLUMNS.iter().min_by_key(|column| column.step);
         first.unwrap_or(&COLUMNS[0])
-    }
-
-    /// Returns the column that the sort key selects next.
-    pub fn next(&self) -> &'static Column {
-        let later = COLUMNS.iter().filter(|column| column.step > self.step);
-        let next = later.min_by_key(|column| column.step);
-        next.unwrap_or(Column::first())
     }
 
     /// Returns its columns on a screen of this width, without those that a wide screen has to spare; 0: not shown.

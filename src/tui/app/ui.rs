@@ -34,6 +34,10 @@ pub enum Overlay {
     Notices,
     /// The files that can be written of a session.
     HandOn(SessionKey),
+    /// The menu of the columns to sort by.
+    Sort,
+    /// The menu of what to group by.
+    Group,
     /// The menu of copies of a session.
     Copy(SessionKey),
 }

@@ -209,9 +209,9 @@ fn a_window_for_what_is_gone_is_not_asked() {
 
 #[test]
 fn groups() {
-    at_each_size("groups", "p", logs);
+    at_each_size("groups", "pp⏎", logs);
     let mut app = app(logs(), 80, 24);
-    type_keys(&mut app, "p");
+    type_keys(&mut app, "pp⏎");
     let all = app.lines().len();
     // The selected session's group heading is above it: folded, its sessions are gone.
     app.update(Msg::Key(KeyPress::Home));
@@ -224,7 +224,7 @@ fn groups() {
     assert!(app.lines().len() < all);
     type_keys(&mut app, "⏎");
     assert_eq!(app.lines().len(), all);
-    type_keys(&mut app, "p");
+    type_keys(&mut app, "pp⏎");
     insta::assert_snapshot!("groups_by_agent", text(&app, Theme::default()));
 }
 

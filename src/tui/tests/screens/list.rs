@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::columns::Sort;
-use crate::app::{FoundItem, ListLine, SearchUpdate};
+use crate::app::{Direction, FoundItem, Grouping, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::lists::gauge::SessionGauge;
@@ -16,16 +16,50 @@ fn another_order_is_shown_from_its_top() {
         type_keys(app, "G");
         assert!(app.ui.sessions.offset() > 0);
     };
-    for key in ["s", "S", "p", "p", "s"] {
+    for key in ["ss⏎", "S", "pp⏎", "pp⏎", "ss⏎"] {
         scrolled(&mut app);
         type_keys(&mut app, key);
         assert_eq!(app.ui.sessions.offset(), 0, "{key}");
         assert_eq!(app.current(), Some(keys_on_screen(&app)[0]), "{key}");
     }
-    type_keys(&mut app, "pG");
+    type_keys(&mut app, "pp⏎G");
     let heading = app.overview_layout().columns;
     click(&mut app, (heading.x + 4, heading.y));
     assert_eq!((app.ui.sort.name, app.ui.sessions.offset()), ("agent", 0));
+}
+
+#[test]
+fn the_order_is_chosen_in_a_menu() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "s");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("▌• recent ▾"), "{shown}");
+    assert!(shown.contains("kept for the next run"), "{shown}");
+    // What is chosen is only used then.
+    type_keys(&mut app, "jj");
+    assert_eq!(app.ui.sort.name, "recent");
+    type_keys(&mut app, "⏎");
+    assert_eq!((app.ui.sort.name, app.ui.overlay), ("headroom", None));
+    // The direction is that of this column.
+    type_keys(&mut app, "sS");
+    assert!(text(&app, Theme::default()).contains("▌• headroom ▴"));
+    type_keys(&mut app, "k⏎");
+    assert_eq!(app.ui.sort.name, "needs you");
+    assert_eq!(app.ui.direction, Direction::default());
+    type_keys(&mut app, "pp⏎");
+    assert_eq!(app.ui.grouping, Grouping::Project);
+    type_keys(&mut app, "p⎋");
+    assert_eq!((app.ui.grouping, app.ui.overlay), (Grouping::Project, None));
+    // All rows of the menu can be reached on the smallest screen.
+    let mut app = super::app(logs(), 40, 12);
+    type_keys(&mut app, "skkk");
+    let shown = text(&app, Theme::default());
+    let row = shown
+        .lines()
+        .position(|line| line.contains("▌  compactions"));
+    let row = row.unwrap_or_else(|| panic!("{shown}")) as u16;
+    click(&mut app, (18, row));
+    assert_eq!(app.ui.sort.name, "compactions");
 }
 
 #[test]
@@ -56,7 +90,7 @@ fn the_selection_stays_on_its_session_under_filters() {
 #[test]
 fn the_lines_below_the_list_have_the_sums_of_a_group() {
     let mut app = app(logs(), 80, 24);
-    type_keys(&mut app, "p/shop⏎k");
+    type_keys(&mut app, "pp⏎/shop⏎k");
     let shown = text(&app, Theme::default());
     let below = shown.lines().skip_while(|line| !line.contains("── shop"));
     let below: Vec<&str> = below.collect();
@@ -158,7 +192,7 @@ fn each_column_orders_the_sessions_and_the_other_way_round() {
         // One session has compacted, and none has a price: the others are the last in both directions.
         let is_one = matches!(column, "compactions" | "cost");
         assert_eq!(one_way == other_way, is_one, "{column}");
-        type_keys(&mut app, "Ss");
+        type_keys(&mut app, "Sss⏎");
     }
     assert_eq!(app.ui.sort, Column::first());
 }
@@ -272,7 +306,7 @@ fn a_small_list_is_made_again_for_every_update() {
 
 #[test]
 fn keys_that_change_a_large_list_see_all_of_it() {
-    for keys in ["s", "S", "p", "/new"] {
+    for keys in ["ss⏎", "S", "pp⏎", "/new"] {
         let mut app = many_sessions();
         find(&mut app, 9_000);
         type_keys(&mut app, keys);
@@ -413,7 +447,7 @@ fn sub_agents_stay_with_their_parent_in_every_order() {
             assert_eq!(shown.matches("└ claude").count(), 1, "{shown}");
             type_keys(&mut app, "S");
         }
-        type_keys(&mut app, "s");
+        type_keys(&mut app, "ss⏎");
     }
 }
 
@@ -431,7 +465,7 @@ fn a_helper_is_in_the_group_of_its_parents_project() {
         .answer(14_000, 200, "Grep", "connect");
     let logs = logs().into_iter().chain([helper]);
     let mut app = app(logs.collect(), 120, 40);
-    type_keys(&mut app, "p/callers");
+    type_keys(&mut app, "pp⏎/callers");
     let shown = text(&app, Theme::default());
     assert!(shown.contains("▾ shop  2 sessions"), "{shown}");
     assert!(!shown.contains("▾ 4te"), "{shown}");

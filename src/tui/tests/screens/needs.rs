@@ -60,7 +60,7 @@ fn the_sessions_that_need_the_user_are_the_first_after_one_key() {
             Some(Need::Compacts)
         ]
     );
-    type_keys(&mut app, "s");
+    type_keys(&mut app, "ss⏎");
     assert_eq!(app.ui.sort.name, "needs you");
     let order: Vec<u64> = keys_on_screen(&app).iter().map(|key| key.file.0).collect();
     assert_eq!(order, [2, 5, 3, 1, 4]);
