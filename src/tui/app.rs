@@ -18,6 +18,7 @@ mod jump_text;
 pub mod layout;
 mod legend;
 pub mod listed;
+mod meetings;
 mod menu;
 mod mouse;
 mod needs;
@@ -50,6 +51,7 @@ pub use help::{HelpLine, Sign, wrapped};
 pub use hosts::AWAY_SIGN;
 pub use items::{ItemId, ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
+pub use meetings::Meeting;
 pub use needs::Need;
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};
@@ -76,7 +78,7 @@ use model::values::threshold::Threshold;
 use pager::{Pager, Program};
 use render::clock::Clock;
 use sessions::ListFreshness;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -219,8 +221,12 @@ pub(crate) struct ScreenData {
     pub(crate) families: HashMap<SessionKey, usize>,
     /// The number of sessions when the list was made.
     pub(crate) listed_of: usize,
-    /// The most urgent need of another session than the one on screen, and the number of all these.
-    pub(crate) other_need: Option<(Need, SessionKey, usize)>,
+    /// Another session than the one on screen whose agent waits for the user, and the number of these sessions.
+    pub(crate) other_waiting: Option<(SessionKey, usize)>,
+    /// The sessions that have changed the same file as another one at work in their folder.
+    pub(crate) meetings: BTreeMap<SessionKey, Meeting>,
+    /// The time at which these were looked for.
+    met_at: Option<Timestamp>,
     /// The time at which it was made.
     listed_at: Option<Timestamp>,
     /// The time at which the sums below the list were made.
@@ -553,7 +559,10 @@ impl App {
         let all = self.shown.matching == self.shown.listed_of;
         let listed = live.filter(|(key, _)| all || self.shown.matching_keys.contains(key));
         self.shown.live = listed.count();
-        self.shown.other_need = self.open_session().and_then(|open| self.other_need(open));
+        self.shown.other_waiting = self
+            .open_session()
+            .and_then(|open| self.other_waiting(open));
+        self.note_meetings();
         let newest = self.shown.newest;
         self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }

@@ -176,7 +176,10 @@ pub static COLUMNS: &[Column] = columns! {
             title.unwrap_or(NO_NAME)
         }),
         "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
-        |entry| piece(entry.names().title, entry.name_tone());
+        |entry| match entry.app.shown.meetings.get(&entry.row.key) {
+            Some(_) => piece(format!("! {}", entry.names().title), Tone::Near),
+            None => piece(entry.names().title, entry.name_tone()),
+        };
     // Only who has several models at work asks for it.
     Left "model" "MODEL" [140 => 14] grow 1, sort 12 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
         "the model of the last request",

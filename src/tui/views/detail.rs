@@ -95,6 +95,18 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
         let sizes = sizes(&compacted, &gauge.context);
         say(plain(format!("compacted {sizes}{ago}")));
     }
+    if let Some(meeting) = app.shown.meetings.get(&key) {
+        let file = text::one_line(&meeting.file);
+        let file = text::both_ends(&file, columns / 3);
+        let label = app
+            .sessions
+            .facts(meeting.with)
+            .map_or("", |facts| facts.label);
+        say(piece(
+            format!("{file} is changed by another agent too, {label}"),
+            Tone::Near,
+        ));
+    }
     if let Some(agents) = app.shown.families.get(&key) {
         say(quiet(number::counted(*agents as u64, "sub-agent")));
     }

@@ -209,3 +209,37 @@ fn a_session_says_that_another_one_needs_the_user() {
         );
     }
 }
+
+#[test]
+fn two_agents_that_change_one_file_in_one_folder_are_marked() {
+    let at_work = |file, agent, folder: &str, edited: &str| {
+        Log::found(file, agent, &format!("s{file}"), 20)
+            .meta(folder, "claude-opus-4-6", Some("far off"), None)
+            .user(90, "hello")
+            .answer(20_000, 100, "Edit", edited)
+    };
+    let shown = |folder: &str, edited: &str| {
+        let logs = vec![
+            at_work(
+                1,
+                "claude-code",
+                "/code/shop",
+                "Edit /code/shop/src/cart.rs:3-9",
+            ),
+            at_work(2, "codex", folder, edited),
+        ];
+        text(&app(logs, 120, 24), Theme::default())
+    };
+    let together = shown("/code/shop", "Edit src/cart.rs");
+    assert_eq!(together.matches(" ! far off").count(), 2, "{together}");
+    assert!(
+        together.contains("src/cart.rs is changed by another agent too"),
+        "{together}"
+    );
+    for apart in [
+        shown("/code/shop", "Edit src/db.rs"),
+        shown("/code/blog", "Edit src/cart.rs"),
+    ] {
+        assert!(!apart.contains("! far off"), "{apart}");
+    }
+}
