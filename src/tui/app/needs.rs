@@ -38,20 +38,16 @@ impl Need {
 }
 
 impl App {
-    /// Returns the most urgent need of a live session other than the open one, and the number of these sessions.
-    pub(super) fn other_need(&self, open: SessionKey) -> Option<(Need, SessionKey, usize)> {
+    /// Returns a session other than the open one whose agent waits for the user, and the number of these sessions.
+    pub(super) fn other_waiting(&self, open: SessionKey) -> Option<(SessionKey, usize)> {
         let others = self.shown.active.iter().filter(|(key, _)| *key != open);
-        let needs: Vec<(Need, SessionKey)> = others
-            .filter_map(|(key, active)| {
-                let gauge = self.sessions.gauge(*key)?;
-                // A sub-agent's user is its parent.
-                let need = || self.need_of(*key, gauge, *active);
-                let need = need().filter(|_| gauge.meta.parent.is_none())?;
-                Some((need, *key))
-            })
-            .collect();
-        let (need, key) = needs.iter().min()?;
-        Some((*need, *key, needs.len()))
+        let waiting = others.filter(|(key, active)| {
+            let gauge = self.sessions.gauge(*key);
+            let own = gauge.filter(|gauge| gauge.meta.parent.is_none());
+            own.and_then(|gauge| self.need_of(*key, gauge, *active)) == Some(Need::Waits)
+        });
+        let first = waiting.clone().map(|(key, _)| *key).min()?;
+        Some((first, waiting.count()))
     }
 
     /// Returns the most urgent reason for which a session needs the user; `None`: it does not.

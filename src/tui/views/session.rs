@@ -202,14 +202,15 @@ fn header(
         (false, _) => [piece("", Tone::Live), plain(format!("{age} "))],
     };
     let mut right = vec![cache(app, listed), live, age];
-    if let Some((need, other, all)) = app.shown.other_need {
+    if let Some((other, all)) = app.shown.other_waiting {
         let name = app.sessions.name(other);
         let more = match all {
             1 => String::new(),
-            all => format!(", {} more", all - 1),
+            all => format!(" and {} more", all - 1),
         };
         let room = usize::from(area.width) / 3;
-        let words = format!("{} {}{more}", text::cut(&name, OTHER_NAME), need.words());
+        let verb = if all == 1 { "waits" } else { "wait" };
+        let words = format!("{}{more} {verb} for you", text::cut(&name, OTHER_NAME));
         if text::width(&words) <= room {
             right.insert(0, piece(format!("{words}  "), Tone::Near));
         }
