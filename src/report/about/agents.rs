@@ -39,8 +39,7 @@ pub struct Agent {
     pub newest: Option<Timestamp>,
     /// The rules by which it compacts, the usual one first.
     pub compacts_at: String,
-    /// The rule that holds for its newest session here.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The rule that holds for its newest session here; `None`: it has none, or nothing is known.
     pub compacts_here: Option<String>,
     /// The files and variables that its windows and triggers are read from.
     pub settings: Vec<String>,
