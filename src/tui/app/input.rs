@@ -17,6 +17,9 @@ impl App {
         let action = self.keymap.action(self.scope(), key);
         let ends = matches!(action, Some(Action::Quit | Action::Suspend));
         if self.ui.overlay.is_some() && !(ends && matches!(key, KeyPress::Ctrl(_))) {
+            if self.type_in_help(key) {
+                return Effect::None;
+            }
             if let Some(effect) = self.choose_order(key).or_else(|| self.choose(key)) {
                 return effect;
             }
@@ -67,6 +70,7 @@ impl App {
     fn show_overlay(&mut self, overlay: Overlay) {
         self.ui.overlay = Some(overlay);
         self.ui.overlay_top = 0;
+        self.ui.help_filter = None;
         self.ui.notices = Cursor::default();
     }
 

@@ -57,6 +57,8 @@ pub struct Ui {
     pub overlay: Option<Overlay>,
     /// The lines that the help is scrolled by.
     pub overlay_top: usize,
+    /// The text that the listed keys contain; `None`: all are listed.
+    pub help_filter: Option<String>,
     /// The selected row of the menu.
     pub menu_row: usize,
     /// The selected notice, by its number.
@@ -137,6 +139,7 @@ impl Default for Ui {
             came_from: None,
             overlay: None,
             overlay_top: 0,
+            help_filter: None,
             menu_row: 0,
             notices: Cursor::default(),
             prompt: None,

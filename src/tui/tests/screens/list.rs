@@ -537,3 +537,27 @@ fn a_filter_finds_what_is_shown() {
         }
     }
 }
+
+#[test]
+fn the_keys_are_in_groups_and_can_be_filtered() {
+    let mut app = app(logs(), 120, 60);
+    type_keys(&mut app, "??");
+    let shown = text(&app, Theme::default());
+    let at = |words: &str| {
+        shown
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}: {shown}"))
+    };
+    assert!(at("open and go back") < at("list and find") && at("list and find") < at("hand on"));
+    type_keys(&mut app, "/REPORT");
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("write a report") && shown.contains("/REPORT"),
+        "{shown}"
+    );
+    assert!(!shown.contains("go to the top"), "{shown}");
+    type_keys(&mut app, "⎋");
+    assert!(text(&app, Theme::default()).contains("go to the top"));
+    type_keys(&mut app, "q");
+    assert_eq!(app.ui.overlay, None);
+}
