@@ -6,11 +6,11 @@ mod topics;
 
 use super::exit::Exit;
 use super::options::MonitorOptions;
-use super::{Call, Cli, Run, locale};
+use super::{Call, Cli, Run, examples, locale};
 use anyhow::{Result, bail};
 use assets::PAGES;
 use clap::builder::Styles;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command, CommandFactory};
 use markdown::wrapped;
 use render::ascii;
 use std::fmt::Write as _;
@@ -73,6 +73,31 @@ impl Help {
     }
 }
 
+/// The commands that few people need: the help on the program only names them.
+const ADVANCED: [&str; 9] = [
+    "audit",
+    "check",
+    "completions",
+    "export",
+    "follow",
+    "hook",
+    "mcp",
+    "metrics",
+    "serve",
+];
+
+/// Returns the command line, of which the help on the program describes the usual commands and names the others.
+pub(super) fn program() -> Command {
+    let all = Cli::command();
+    let is_there = |name: &&str| all.find_subcommand(name).is_some();
+    let advanced: Vec<&str> = ADVANCED.into_iter().filter(is_there).collect();
+    let names = advanced.join(", ");
+    let examples = examples::of("");
+    let more = format!("Advanced: {names}\n\n{examples}");
+    let hide = |program: Command, name| program.mut_subcommand(name, |command| command.hide(true));
+    advanced.into_iter().fold(all, hide).after_help(more)
+}
+
 /// Returns the help on the program, its commands and the topics.
 fn overview(has_styles: bool) -> String {
     let mut text = command_help(&[], has_styles).unwrap_or_default();
@@ -85,7 +110,7 @@ fn overview(has_styles: bool) -> String {
 
 /// Returns the help of a command, which is named by its own name and those of its subcommands.
 fn command_help(names: &[String], has_styles: bool) -> Option<String> {
-    let mut program = Cli::command();
+    let mut program = program();
     if !has_styles {
         program = program.styles(Styles::plain());
     }
@@ -104,10 +129,7 @@ fn command_help(names: &[String], has_styles: bool) -> Option<String> {
 
 fn no_topic(topic: &str) -> Exit {
     let program = Cli::command();
-    let commands: Vec<&str> = program
-        .get_subcommands()
-        .map(clap::Command::get_name)
-        .collect();
+    let commands: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
     let advice = match topics::meant(topic, &commands) {
         Some(name) => format!("did you mean `ctxgauge help {name}`?"),
         None => "`ctxgauge help` lists the commands and topics".to_owned(),
@@ -144,6 +166,24 @@ mod tests {
         assert!(
             agents.contains("Usage: ctxgauge agents") && agents.contains("# Supported agents\n")
         );
+    }
+
+    #[test]
+    fn the_usual_commands_are_described_and_the_others_named() {
+        let text = help("").unwrap();
+        let described = |name: &str| text.contains(&format!("\n  {name:<10} "));
+        let program = program();
+        let all = program.get_subcommands().map(Command::get_name);
+        let (shown, others): (Vec<&str>, Vec<&str>) = all.partition(|name| described(name));
+        assert!(shown.len() <= 12 && shown.contains(&"report"), "{text}");
+        let names = text.split_once("\nAdvanced: ").unwrap().1;
+        let names: Vec<&str> = names.lines().next().unwrap().split(", ").collect();
+        assert!(
+            !others.is_empty() && others.iter().all(|other| names.contains(other)),
+            "{text}"
+        );
+        // All that is named has a help of its own.
+        assert!(others.iter().all(|other| help(other).is_ok()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use jiff::tz::TimeZone;
 use render::clock::Clock;
-use report::ls::{self, DivideBy, LineFormat, ListOptions, Sort, Sums};
+use report::ls::{self, DivideBy, LineFormat, ListOptions, Part, Rows, Sort, Sums};
 use report::{FORMATS, OutputFormat};
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
@@ -16,9 +16,12 @@ use strum::IntoEnumIterator;
 /// `ctxgauge ls`.
 #[derive(Debug, Args)]
 pub struct Ls {
-    /// Read all logs completely and add what was used, each response counted once: by session, and totals per agent.
+    /// Read all logs completely and add up what was used, each response counted once: totals of each agent.
     #[arg(long)]
     pub totals: bool,
+    /// With --totals: list the sessions, too, with what each has used.
+    #[arg(long, requires = "totals")]
+    pub sessions: bool,
     /// With --totals: divide them, too.
     #[arg(long, value_name = "WHAT", requires = "totals", value_parser = one_of(DivideBy::iter(), with_help))]
     pub by: Option<DivideBy>,
@@ -37,6 +40,9 @@ pub struct Ls {
     /// At most this many sessions; totals are of all.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// List also the sessions in which an agent wrote the summary of a compaction.
+    #[arg(long)]
+    pub all: bool,
     /// Order of the sessions.
     #[arg(long, value_name = "KEY", default_value = "recent", value_parser = one_of(Sort::iter(), with_help))]
     pub sort: Sort,
@@ -119,11 +125,17 @@ impl Ls {
             } else {
                 Sums::None
             },
+            depth: format.as_ref().map(LineFormat::depth).unwrap_or_default(),
             by: self.by,
             since: self.since.map(|since| since.moment(&clock)),
             zone: Some(clock.zone),
             project: self.project.clone(),
             model: self.model.clone(),
+            part: match self.totals && !self.sessions && !needs_totals {
+                true => Part::Totals,
+                false => Part::Sessions,
+            },
+            rows: if self.all { Rows::All } else { Rows::Usual },
             limit: self.limit,
             sort: self.sort,
             format,

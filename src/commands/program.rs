@@ -4,10 +4,10 @@ use super::exit::{self, Exit, WRONG_USAGE};
 use super::locale::Terminals;
 use super::streams::Output;
 use super::wrapped::Wrapped;
-use super::{Call, Cli, locale, mistakes};
+use super::{Call, Cli, help, locale, mistakes};
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use files::paths::User;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -43,7 +43,8 @@ pub fn run<W: Write>(arguments: &[OsString], user: &User, streams: Streams<'_, W
         let _ = writeln!(err, "ctxgauge: {why}");
         return WRONG_USAGE;
     }
-    let done = match Cli::try_parse_from(arguments) {
+    let parsed = help::program().try_get_matches_from(arguments);
+    let done = match parsed.and_then(|parsed| Cli::from_arg_matches(&parsed)) {
         Ok(cli) => super::run(
             cli.command,
             cli.monitor,

@@ -28,7 +28,7 @@ pub use stores::{ArrayName, ChainSpec, End, FolderSpec, StoreKind};
 pub use tier::Tier;
 pub use totals::{ANTHROPIC, THOUGHTS, Term, Totals, WITH_CACHE, WITH_CACHE_AND_REASONING};
 
-use model::event::{EventSink, Node};
+use model::event::{Event, EventSink, Node};
 pub use model::values::token_usage::{Billing, CachePlacement};
 use std::path::Path;
 
@@ -64,6 +64,8 @@ pub struct Format {
     /// The types of records that do not concern the context, separated by white space. Records of other
     /// types that the decoder does not read are shown as unknown.
     pub harmless: &'static str,
+    /// Those of them that say that the agent's turn is over: it waits for the user.
+    pub turn_over: &'static str,
     /// The numbers of its usage reports.
     pub totals: Totals,
     /// The agent's settings, if they can change when it compacts.
@@ -101,6 +103,7 @@ impl Format {
         reset_marks: &[],
         usage_marks: &[],
         harmless: "",
+        turn_over: "",
         totals: Totals::DEFAULT,
         settings: None,
         beside: FilesBeside::NONE,
@@ -131,6 +134,9 @@ impl Format {
     /// otherwise as unknown.
     pub fn pass_over(&self, kind: &str, out: &mut EventSink<'_>) {
         if has_word(self.harmless, kind) {
+            if has_word(self.turn_over, kind) {
+                out.emit(Event::TurnOver);
+            }
             out.skip(kind)
         } else {
             out.unknown(kind)

@@ -218,6 +218,8 @@ pub enum Event {
         /// The minutes for which it keeps the prompt, from now on; `None`: the log does not have it.
         cache_minutes: Option<u8>,
     },
+    /// The agent has finished its turn, or was interrupted: it waits for the user.
+    TurnOver,
     /// A request outside the conversation has read its newest prompt, which the provider keeps in its cache anew.
     CacheRenewed,
     /// From here on until a reset the provider leaves so many tokens out of each prompt, which the agent counts all the same

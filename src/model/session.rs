@@ -114,6 +114,7 @@ impl Session {
             Event::Requested { cache_minutes } => {
                 state.cache_clock_mut().note_requested(at, cache_minutes);
             }
+            Event::TurnOver => state.turn_over = true,
             Event::CacheRenewed => state.cache_clock_mut().renew(at),
             Event::PromptsLogged => state.note_logged_prompts(),
             Event::Cleared {

@@ -86,6 +86,8 @@ pub struct State {
     left_out: u64,
     side_responses: SideResponses,
     cache_clock: CacheClock,
+    /// True if the log says that the agent's turn is over, and nothing was said since.
+    pub(crate) turn_over: bool,
     /// True if the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
     /// True if its first record follows one that is not in the log.

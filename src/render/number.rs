@@ -79,7 +79,7 @@ pub fn band(band: &Band) -> String {
 }
 
 /// The least amount in dollars that is written in digits.
-const LEAST_USD: f64 = 0.001;
+pub(crate) const LEAST_USD: f64 = 0.001;
 
 /// Returns US dollars: `$0`, `<$0.001`, `$0.004`, `$0.33`, `$12`.
 pub fn usd(dollars: f64) -> String {
@@ -90,6 +90,12 @@ pub fn usd(dollars: f64) -> String {
         d if d < 9.995 => format!("${d:.2}"),
         d => format!("${d:.0}"),
     }
+}
+
+/// Returns US dollars with two decimals, for a column of them: `$0.00`, `$0.33`, `$1,234.50`.
+pub fn cents(dollars: f64) -> String {
+    let all = (dollars * 100.0).round() as u64;
+    format!("${}.{:02}", grouped(all / 100), all % 100)
 }
 
 /// Returns a lower bound in US dollars: `$0.33`; `None` where it is too small to say anything.

@@ -1,21 +1,26 @@
 //! Writes what responses cost.
 
 use super::NONE;
-use super::number::{counted, least_usd, usd};
+use super::number::{LEAST_USD, counted, usd};
 use super::sure::AT_LEAST;
 use model::cost::spending::Spending;
 
 /// Returns the cost of responses; [`NONE`] if none of them has a price, with [`AT_LEAST`] before it if some of it has
 /// none.
 pub fn cost(of: &Spending) -> String {
+    cost_in(of, usd)
+}
+
+/// Returns the cost of responses as [`cost`] does, in dollars that are written in this way.
+pub fn cost_in(of: &Spending, write: fn(f64) -> String) -> String {
     if of.is_unpriced() {
         return NONE.to_owned();
     }
     if !of.is_least() {
-        return usd(of.usd());
+        return write(of.usd());
     }
-    let least = least_usd(of.usd()).unwrap_or_else(|| usd(0.0));
-    format!("{AT_LEAST}{least}")
+    let least = Some(of.usd()).filter(|usd| *usd >= LEAST_USD);
+    format!("{AT_LEAST}{}", write(least.unwrap_or_default()))
 }
 
 /// Returns what the price leaves out: `without 3 responses of unknown price and web search`; `None`: nothing.

@@ -27,6 +27,8 @@ pub struct Signs {
     pub window: &'static str,
     /// Of the trigger.
     pub trigger: &'static str,
+    /// Of the requests that are left: earlier epochs and the texts of items change them.
+    pub requests: &'static str,
 }
 
 impl Signs {
@@ -59,6 +61,9 @@ impl Signs {
             left,
             window: about(is_end_open && limits.is_window_provisional),
             trigger: about(is_end_open && limits.is_trigger_provisional),
+            requests: about(
+                gauge.coverage != Coverage::Whole || !gauge.is_final || limits.trigger.is_none(),
+            ),
         }
     }
 }

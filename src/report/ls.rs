@@ -17,7 +17,7 @@ mod totals;
 pub(crate) use cost::Cost;
 pub use format::LineFormat;
 pub(crate) use options::is_part;
-pub use options::{DivideBy, Division, ListOptions, Sort};
+pub use options::{DivideBy, Division, ListOptions, Rows, Sort};
 pub(crate) use responses::Responses;
 pub(crate) use spending::PriceList;
 pub(crate) use totals::in_all_logs;
@@ -56,12 +56,34 @@ pub enum Sums {
     Findings,
 }
 
+/// The part of each log that is read for its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// The end. What depends on more of the log has a sign.
+    #[default]
+    Ends,
+    /// All of it: its row shows what a report does.
+    Whole,
+}
+
+/// The part of a list that people are shown. Programs get all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// The sessions, below the totals if these were asked for.
+    #[default]
+    Sessions,
+    /// The totals alone.
+    Totals,
+}
+
 /// The sessions that were found.
 pub struct SessionList {
     /// The sessions.
     pub sessions: Sessions,
     /// The sessions that are listed, in order.
     pub rows: Vec<Row>,
+    /// The part of it that people are shown.
+    pub part: Part,
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
     /// The totals by agent, with their cost; empty: no totals were asked for.
@@ -115,7 +137,8 @@ pub(crate) fn read_found(
     let mut registries = Registries::new(&context.user);
     let now = (context.now)();
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
-    let unwritten = gather(context, wanted.sums, &found.files, &mut |ix, gathered| {
+    let parts = (wanted.sums, wanted.depth);
+    let unwritten = gather(context, parts, &found.files, &mut |ix, gathered| {
         let log = &found.files[ix];
         let file = log.facts.file;
         let LogContent {
@@ -191,7 +214,8 @@ pub(crate) fn read_found(
 pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
     let mut projects = Projects::default();
     // A cache that cannot be written only takes time.
-    let _ = gather(context, Sums::None, logs, &mut |_, gathered| {
+    let ends = (Sums::None, Depth::Ends);
+    let _ = gather(context, ends, logs, &mut |_, gathered| {
         let Ok(gathered) = gathered else {
             return;
         };
@@ -210,7 +234,8 @@ fn count(
     totals: &mut totals::CollectedResponses,
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Option<(PathBuf, io::Error)> {
-    gather(context, Sums::Totals, logs, &mut |ix, gathered| {
+    let totals_alone = (Sums::Totals, Depth::Ends);
+    gather(context, totals_alone, logs, &mut |ix, gathered| {
         let log = &logs[ix];
         let read = gathered.and_then(|read| Ok((read.summaries, read.overrides, read.responses?)));
         match read {
@@ -305,6 +330,7 @@ pub fn run(
         calls,
         by_agent: by_agent.unwrap_or_default(),
         rows,
+        part: wanted.part,
         sessions: all,
         totals,
         groups,

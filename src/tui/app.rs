@@ -18,11 +18,13 @@ mod jump_text;
 pub mod layout;
 mod legend;
 pub mod listed;
+mod meetings;
 mod menu;
 mod mouse;
 mod needs;
 mod notices;
 mod order;
+mod order_menu;
 mod page;
 pub mod pager;
 mod prompt;
@@ -49,6 +51,7 @@ pub use help::{HelpLine, Sign, wrapped};
 pub use hosts::AWAY_SIGN;
 pub use items::{ItemId, ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
+pub use meetings::Meeting;
 pub use needs::Need;
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};
@@ -75,7 +78,7 @@ use model::values::threshold::Threshold;
 use pager::{Pager, Program};
 use render::clock::Clock;
 use sessions::ListFreshness;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -192,6 +195,8 @@ pub struct App {
     usual_oversized: Threshold,
     /// The session to open once it is found; without an id, that of its log.
     awaited: Option<LastSession>,
+    /// The session that was open last.
+    last: LastSession,
     /// The item to select as soon as it is listed.
     sought: Option<tabs::RowId>,
     pub(crate) findings: findings::KnownFindings,
@@ -212,8 +217,16 @@ pub(crate) struct ScreenData {
     pub(crate) matching: usize,
     /// The sessions that match the filter.
     matching_keys: Arc<HashSet<SessionKey>>,
+    /// The number of sub-agents below each of the listed sessions that has any, folded ones included.
+    pub(crate) families: HashMap<SessionKey, usize>,
     /// The number of sessions when the list was made.
     pub(crate) listed_of: usize,
+    /// Another session than the one on screen whose agent waits for the user, and the number of these sessions.
+    pub(crate) other_waiting: Option<(SessionKey, usize)>,
+    /// The sessions that have changed the same file as another one at work in their folder.
+    pub(crate) meetings: BTreeMap<SessionKey, Meeting>,
+    /// The time at which these were looked for.
+    met_at: Option<Timestamp>,
     /// The time at which it was made.
     listed_at: Option<Timestamp>,
     /// The time at which the sums below the list were made.
@@ -286,6 +299,7 @@ impl App {
             hits: HitMap::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,
+            last: LastSession::default(),
             sought: None,
             findings: findings::KnownFindings::default(),
             watch: alerts::AlertMonitor::default(),
@@ -545,6 +559,10 @@ impl App {
         let all = self.shown.matching == self.shown.listed_of;
         let listed = live.filter(|(key, _)| all || self.shown.matching_keys.contains(key));
         self.shown.live = listed.count();
+        self.shown.other_waiting = self
+            .open_session()
+            .and_then(|open| self.other_waiting(open));
+        self.note_meetings();
         let newest = self.shown.newest;
         self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }

@@ -3,10 +3,12 @@
 
 mod action;
 mod custom;
+mod group;
 mod key;
 mod table;
 
 pub use action::Action;
+pub use group::ActionGroup;
 pub use key::{InvalidKey, KeyPress};
 pub use table::BINDINGS;
 

@@ -200,7 +200,7 @@ impl Shown {
 #[test]
 fn no_face_shows_a_number_as_sure_that_another_one_does_not() {
     let home = tempfile::tempdir().unwrap();
-    let (mut compared, mut exact) = (0, 0);
+    let (mut compared, mut exact, mut forecasts) = (0, 0, 0);
     for agent in [
         "claude-code",
         "codex",
@@ -267,6 +267,21 @@ fn no_face_shows_a_number_as_sure_that_another_one_does_not() {
             let headroom = format!("headroom {}", tokens(left));
             assert!(text.contains(&headroom), "{}: {headroom}", what("report"));
 
+            let requests = |face: &[&str]| {
+                let format = ["--color", "never", "--format", "{requests}"];
+                let format = &format[if face[0] == "ls" { 2.. } else { 0.. }];
+                run(&[face, format].concat()).trim().to_owned()
+            };
+            let forecast = text.split_once("compacts in about ");
+            if let Some(forecast) = forecast.and_then(|(_, said)| said.split(", ").next()) {
+                let listed = requests(&["ls", "--session", id, path]);
+                assert_eq!(listed, forecast, "{}", what("ls"));
+                let line = requests(&["status", "--session", id]);
+                let is_marked = line.starts_with('~');
+                assert!(is_marked || line == forecast, "{}: {line}", what("status"));
+                forecasts += 1;
+            }
+
             let checked = run(&["check", "--max-percent", "0", "--session", id, path]);
             let said = checked.split_once("context at ").map(|(_, said)| said);
             if let Some(said) = said {
@@ -283,4 +298,5 @@ fn no_face_shows_a_number_as_sure_that_another_one_does_not() {
         }
     }
     assert!(compared > 100 && exact > 50, "{compared}, {exact}");
+    assert!(forecasts > 50, "{forecasts}");
 }

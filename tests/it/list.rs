@@ -506,3 +506,119 @@ fn sums_have_a_last_row_and_what_they_cost() {
         assert!(row[6].starts_with("≥$"), "{text}");
     }
 }
+
+#[test]
+fn the_sessions_of_a_compaction_are_no_rows_and_sub_agents_are_of_their_parents_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let sub = folder.path().join("aaaa/subagents");
+    fs::create_dir_all(&sub).unwrap();
+    fs::write(
+        folder.path().join("aaaa.jsonl"),
+        log("aaaa", "shop", "claude-opus-4-6", 1..4),
+    )
+    .unwrap();
+    for id in ["agent-acompact-1", "agent-a2"] {
+        let text = log("aaaa", "shop/assets", "claude-opus-4-6", 2..3);
+        fs::write(sub.join(format!("{id}.jsonl")), text).unwrap();
+    }
+    let lines = |arguments: &[&str]| {
+        let format = ["--format", "{id} {project}"];
+        printed(folder.path(), &[&format, arguments].concat()).0
+    };
+    assert_eq!(lines(&[]), "aaaa shop\nagent-a2 shop\n");
+    assert_eq!(lines(&["--project", "shop"]), lines(&[]));
+    let all = lines(&["--all"]);
+    assert!(all.contains("agent-acompact-1 shop\n"), "{all}");
+    // Alone, it is a session like any other.
+    let alone = printed(&sub.join("agent-acompact-1.jsonl"), &["--format", "{id}"]);
+    assert_eq!(alone.0, "agent-acompact-1\n");
+}
+
+#[test]
+fn an_idle_session_of_codex_waits_for_its_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(300);
+    let id = "019f36b8-7808-7b53-b256-85144c802798";
+    let line = |kind: &str, payload: Value| {
+        json!({ "timestamp": at.to_string(), "type": kind, "payload": payload }).to_string()
+    };
+    let said = |role: &str, kind: &str| json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": "on" }] });
+    let lines = [
+        line(
+            "session_meta",
+            json!({ "id": id, "cwd": "/home/dev/shop", "cli_version": "0.145.0" }),
+        ),
+        line(
+            "event_msg",
+            json!({ "type": "task_started", "turn_id": "1" }),
+        ),
+        line("response_item", said("user", "input_text")),
+        line("response_item", said("assistant", "output_text")),
+        line(
+            "event_msg",
+            json!({ "type": "task_complete", "turn_id": "1" }),
+        ),
+    ];
+    let path = folder
+        .path()
+        .join(format!("rollout-2026-11-29T08-00-00-{id}.jsonl"));
+    let live = |lines: &[String]| {
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let log = fs::File::options().write(true).open(&path).unwrap();
+        log.set_modified(at.into()).unwrap();
+        printed(folder.path(), &["--format", "{live}"]).0
+    };
+    assert_eq!(live(&lines), "waits\n");
+    assert_eq!(live(&lines[..4]), "\n");
+}
+
+#[test]
+fn the_totals_come_first_and_sessions_only_if_they_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let text = |arguments: &[&str]| printed(folder.path(), arguments).0;
+    let totals = text(&["--totals"]);
+    assert!(totals.starts_with("totals, "), "{totals}");
+    assert!(!totals.contains("TITLE"), "{totals}");
+    let by_day = text(&["--totals", "--by", "day"]);
+    assert!(by_day.starts_with("by day"), "{by_day}");
+    assert!(by_day.contains("\n\ntotals, "), "{by_day}");
+    for wanted in [&["--totals", "--sessions"][..], &["--sort", "cost"]] {
+        let both = text(wanted);
+        assert!(both.starts_with(&totals), "{both}");
+        assert!(both.contains("TITLE"), "{both}");
+    }
+    // All costs have cents.
+    let costs = by_day.split_whitespace().filter(|word| word.contains('$'));
+    let costs: Vec<&str> = costs.collect();
+    let cents = |cost: &&str| {
+        cost.rsplit_once('.')
+            .is_some_and(|(_, cents)| cents.len() == 2)
+    };
+    assert!(costs.len() > 2 && costs.iter().all(cents), "{costs:?}");
+}
+
+#[test]
+fn what_compacts_when_a_prompt_is_refused_has_a_forecast() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = log("aaaa", "shop", "claude-opus-5", 1..9).replace("2.1.330", "2.1.250");
+    fs::write(folder.path().join("aaaa.jsonl"), text).unwrap();
+    let row = &list(folder.path(), &[])["sessions"][0];
+    assert_eq!(row["trigger"], json!(null));
+    let (requests, _) = printed(folder.path(), &["--format", "{requests}"]);
+    assert!(
+        requests.starts_with('~') && requests.contains(" requests ("),
+        "{requests}"
+    );
+    let home = tempfile::tempdir().unwrap();
+    let report = ctxgauge(home.path())
+        .arg("report")
+        .arg(folder.path())
+        .output();
+    let report = String::from_utf8(report.stdout).unwrap();
+    let forecast = format!(
+        "compacts in about {}",
+        requests.trim_start_matches('~').trim()
+    );
+    assert!(report.contains(&forecast), "{forecast}: {report}");
+}

@@ -154,13 +154,14 @@ impl Monitor {
         self.events.try_send(event).unwrap();
     }
 
-    /// Presses keys one by one, each with its frames: `⏎` Enter, `⎋` Escape, arrows, `⇞` and `⇟` for the pages;
+    /// Presses keys one by one, each with its frames: `⏎` Enter, `⎋` Escape, `⇥` Tab, arrows, `⇞` and `⇟` for the pages;
     /// the others are characters.
     pub fn press(&mut self, keys: &str) {
         for key in keys.chars() {
             self.press_key(match key {
                 '⏎' => KeyCode::Enter,
                 '⎋' => KeyCode::Esc,
+                '⇥' => KeyCode::Tab,
                 '↑' => KeyCode::Up,
                 '↓' => KeyCode::Down,
                 '←' => KeyCode::Left,

@@ -75,7 +75,7 @@ fn quit(mut monitor: Monitor, keys: &str) {
 fn what_was_set_on_screen_is_there_the_next_time() {
     let home = home();
     let mut monitor = open(home.path(), &[]);
-    monitor.press("s");
+    monitor.press("ss⏎");
     monitor.wait_for_text("sort needs you");
     quit(monitor, "q");
     open(home.path(), &[]).wait_for_text("sort needs you");
@@ -83,14 +83,17 @@ fn what_was_set_on_screen_is_there_the_next_time() {
 }
 
 #[test]
-fn the_session_that_was_on_screen_last_is_there_again() {
+fn the_session_that_was_open_last_is_one_key_away() {
     let home = home();
     let mut monitor = open(home.path(), &[]);
     monitor.press("⏎");
     monitor.wait_for_text("hello");
     monitor.wait_for("the session alone", |screen| !screen.contains("1 session"));
     quit(monitor, "q");
+    // The list opens, and one key leads there.
     let mut monitor = open(home.path(), &[]);
+    monitor.wait_for_text("1 session");
+    monitor.press("⇥");
     monitor.wait_for("the session alone", |screen| {
         screen.contains("hello") && !screen.contains("1 session")
     });
@@ -100,7 +103,7 @@ fn the_session_that_was_on_screen_last_is_there_again() {
 fn a_look_around_leaves_no_trace() {
     let home = home();
     quit(open(home.path(), &[]), "?qq");
-    quit(open(home.path(), &["--fresh"]), "sq");
+    quit(open(home.path(), &["--fresh"]), "ss⏎q");
     assert!(!state(home.path()).exists());
 }
 
@@ -112,7 +115,7 @@ fn a_broken_memory_is_told_of_and_mended() {
     fs::write(&path, "sessions = [").unwrap();
     let mut monitor = open(home.path(), &[]);
     monitor.wait_for_text("state.toml");
-    quit(monitor, "sq");
+    quit(monitor, "ss⏎q");
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("needs you"), "{text}");
 }

@@ -193,7 +193,7 @@ fn a_log_without_reports_and_times_is_replayed_record_by_record() {
     let log = include_str!("../fixtures/cursor/query_in_tags/log.jsonl");
     fs::write(folder.join("abc.jsonl"), log).unwrap();
     let mut monitor = Monitor::open(home.path(), &["--fresh"], (120, 40));
-    monitor.wait_for_text("▌· cursor");
+    monitor.wait_for_text("▌○ cursor");
     monitor.press(ENTER);
     monitor.wait_for("its items, counted", |s| {
         s.contains("Rename it then.") && s.contains("~178")
@@ -374,12 +374,12 @@ fn sessions_are_grouped_hidden_and_sorted() {
     let mut monitor = open(home.path(), (120, 40));
     // The widest forecast keeps its distance.
     assert!(monitor.text().contains("512k "), "{}", monitor.text());
-    monitor.press("p");
+    monitor.press("pp⏎");
     monitor.wait_for_text("▾ ledger  2 sessions, 1 live");
     monitor.press("i");
     let screen = monitor.wait_for_text("▾ ledger  1 session, 1 live");
     assert!(!screen.contains("gemini"), "{screen}");
-    monitor.press("pp");
+    monitor.press("ppp⏎");
     monitor.wait_for("the live ones alone", |s| {
         listed(s) == RECENT[..3] && !s.contains("1 session,")
     });

@@ -71,6 +71,7 @@ pub static CODEX: Format = Format {
         event_msg/warning event_msg/stream_error event_msg/deprecation_notice \
         event_msg/background_event event_msg/plan_update event_msg/turn_diff \
         event_msg/shutdown_complete",
+    turn_over: "event_msg/task_complete event_msg/turn.completed event_msg/turn_aborted",
     settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };

@@ -48,6 +48,7 @@ pub static CURSOR: Format = Format {
     }),
     decoder: &decoder::<CursorDecoder>,
     harmless: "turn_ended",
+    turn_over: "turn_ended",
     totals: Totals::new(&[]),
     ..Format::DEFAULT
 };

@@ -48,6 +48,7 @@ pub static GROK: Format = Format {
     reset_marks: &[r#""auto_compact_completed""#],
     harmless: "tool_call_update auto_compact_started compaction_checkpoint turn_completed plan \
         available_commands_update current_mode_update",
+    turn_over: "turn_completed",
     settings: Some(&SETTINGS),
     beside: FilesBeside {
         states: |log| {

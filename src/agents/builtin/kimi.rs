@@ -82,6 +82,7 @@ pub static KIMI: Format = Format {
         usage.record ApprovalRequest ApprovalResponse BtwBegin BtwEnd CompactionBegin HookRequest \
         HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay \
         QuestionRequest StepInterrupted StepRetry ToolCallRequest TurnEnd",
+    turn_over: "turn.ended TurnEnd",
     totals: Totals::new(&[
         ("input_other", |b| b.input),
         ("cache_creation", |b| b.cache_creation),

@@ -7,8 +7,9 @@ use crate::Kind;
 use crate::event::Key;
 use crate::history::{Item, ItemIx, NOT_LOGGED};
 use crate::session::Session;
+use jiff::Timestamp;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The most items between a call and its result that a list looks through.
 const MOST_BETWEEN: usize = 1_000;
@@ -95,6 +96,32 @@ impl Calls {
         let call = session.items().get(*self.0.get(&result.call?)?)?;
         Some(relative(session, arguments(call)))
     }
+}
+
+/// Returns true if an item is of a tool that changes files.
+pub(crate) fn is_edit(item: &Item) -> bool {
+    let tool = item.tool.as_deref().unwrap_or_default();
+    let tool = tool.to_ascii_lowercase();
+    let words = ["edit", "patch", "write_file"];
+    tool == "write" || words.iter().any(|word| tool.contains(word))
+}
+
+/// Returns the files that the agent has changed since then, as its calls name them, relative to its folder.
+pub fn edited_since(session: &Session, since: Timestamp) -> BTreeSet<String> {
+    let calls = Calls::default();
+    let newest = session.items().iter().rev();
+    let newest = newest.take_while(|item| item.at.is_none_or(|at| at >= since));
+    let edits = newest.filter(|item| item.kind == Kind::ToolCall && is_edit(item));
+    let mut files = BTreeSet::new();
+    for item in edits {
+        for file in calls.name(session, item).split(", ") {
+            let lines = file
+                .rsplit_once(':')
+                .filter(|(_, lines)| lines.starts_with(|c: char| c.is_ascii_digit()));
+            files.insert(lines.map_or(file, |(file, _)| file).to_owned());
+        }
+    }
+    files
 }
 
 /// Returns an item's preview, without the tool's name that begins a call. This is log text: not safe to print. A note

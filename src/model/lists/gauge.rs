@@ -10,8 +10,7 @@ use crate::outlook::forecast::{Forecast, NoForecast, is_idle};
 use crate::session::limits::{LimitTerms, Sizes, facts_after_switch};
 use crate::session::{Coverage, Session};
 use crate::state::past::ModelFacts;
-use crate::values::names::contains;
-use crate::values::project::{is_named, last_part};
+use crate::values::project::last_part;
 use crate::values::version;
 use crate::window::{ClientStatus, Limits, Overrides, Rules};
 use derive_more::Deref;
@@ -146,14 +145,6 @@ impl SessionGauge {
         }
     }
 
-    /// Returns true if its project is one that the user named: see [`is_named`].
-    pub fn is_in_project(&self, by: &str) -> bool {
-        match &self.host {
-            Some(host) => contains(&host.project, &by.to_lowercase()),
-            None => is_named(self.folder(), by),
-        }
-    }
-
     /// Returns the window and the trigger, and how both are known.
     pub fn limits(&self) -> &Limits {
         if let Some(host) = &self.host {
@@ -206,7 +197,8 @@ impl SessionGauge {
     /// Returns the reason why nothing can be forecast.
     pub fn forecast_then(&self) -> Result<Forecast, NoForecast> {
         *self.forecast.get_or_init(|| {
-            let trigger = self.limits().trigger.ok_or(NoForecast::NoTrigger)?;
+            let near = self.limits().compacts_near();
+            let trigger = near.ok_or(NoForecast::NoTrigger)?;
             let mut forecast = self.pace?.forecast(self.context.headroom(trigger));
             if is_idle(self.updated_at, None) {
                 forecast.minutes = None;

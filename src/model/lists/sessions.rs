@@ -28,8 +28,8 @@ use jiff::Timestamp;
 pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -163,6 +163,8 @@ pub struct Sessions {
     /// The windows that the user has set on screen.
     windows: SetWindows,
     projects: Projects,
+    /// The sessions by their ids, without those that are in the log of another one.
+    by_id: HashMap<Box<str>, SessionKey>,
     /// The summary of a session of each agent of which nothing was read.
     unread: BTreeMap<&'static str, Summary>,
     /// The machines that do not answer.
@@ -407,8 +409,12 @@ impl Sessions {
         let taken: BTreeMap<SessionKey, SessionEntry> = all
             .filter_map(|key| self.sessions.remove_entry(key))
             .collect();
-        for listed in taken.values() {
+        for (key, listed) in &taken {
             self.projects.remove(&listed.folder);
+            let id = listed.id.as_deref();
+            if let Some(id) = id.filter(|id| self.by_id.get(*id) == Some(key)) {
+                self.by_id.remove(id);
+            }
         }
         taken
     }

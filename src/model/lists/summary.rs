@@ -70,6 +70,8 @@ pub struct Summary {
     pub unreadable: u64,
     /// The number of records that were read.
     pub records: u64,
+    /// True if its agent waits for the user, as the log says.
+    pub is_turn_over: bool,
     /// User turns so far.
     pub turns: u32,
     /// Requests so far.
@@ -216,6 +218,7 @@ impl Session {
             is_empty: self.items().is_empty(),
             unreadable: self.unreadable,
             records: self.records,
+            is_turn_over: self.turn_over,
             turns: self.turns,
             requests: requests.len(),
             compactions: self.compactions(),

@@ -267,7 +267,8 @@ fn crossing(distance: f64, irregularity: f64) -> Band {
 /// One pass over the session's requests and the items in the context: a caller that draws often keeps
 /// the result until the session changes.
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
-    let trigger = session.limits().trigger.ok_or(NoForecast::NoTrigger)?;
+    let near = session.limits().compacts_near();
+    let trigger = near.ok_or(NoForecast::NoTrigger)?;
     let mut forecast = pace(session)?.forecast(session.context().headroom(trigger));
     if is_idle(session.updated_at, now) {
         forecast.minutes = None;
@@ -296,7 +297,7 @@ fn forecast_with(
     context: Context,
 ) -> Result<Forecast, NoForecast> {
     let so_far = (snapshot.requests, snapshot.resets);
-    let mut forecast = project(session, so_far, snapshot.limits.trigger, context)?;
+    let mut forecast = project(session, so_far, snapshot.limits.compacts_near(), context)?;
     if snapshot.at.is_none() {
         forecast.minutes = None;
     }

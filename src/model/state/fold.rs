@@ -83,6 +83,7 @@ impl State {
             turn,
             items,
         } = node;
+        self.turn_over &= items.is_empty();
         if key.is_some_and(|key| self.awaited.contains(&key)) {
             self.awaited.extend(request);
         }

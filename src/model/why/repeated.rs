@@ -1,6 +1,7 @@
 //! Results with lines that the context has already: a file that is read again whole after a change of one line.
 
 use super::{Finding, FindingKind, Inputs, by_subject};
+use crate::cost::calls::is_edit;
 use crate::history::Item;
 use crate::{Kind, Role};
 
@@ -30,9 +31,8 @@ pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
 /// Returns true if an item is the result of a call that reads something. A client that puts in a file again was not asked
 /// to, and the result of an edit is no reading.
 fn is_read(item: &Item) -> bool {
-    let tool = item.tool.as_deref().unwrap_or_default();
-    let tool = tool.to_ascii_lowercase();
-    let words = ["edit", "patch", "write_file"];
-    let is_edit = tool == "write" || words.iter().any(|word| tool.contains(word));
-    item.role == Role::Tool && item.kind == Kind::ToolResult && item.call.is_some() && !is_edit
+    item.role == Role::Tool
+        && item.kind == Kind::ToolResult
+        && item.call.is_some()
+        && !is_edit(item)
 }

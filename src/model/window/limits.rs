@@ -117,6 +117,11 @@ impl Limits {
         (is_refused && self.trigger.is_none()).then_some(self.window)
     }
 
+    /// Returns the size at which the agent is to compact: its trigger or, about, the size at which a prompt is refused.
+    pub fn compacts_near(&self) -> Option<u64> {
+        self.trigger.or_else(|| self.refused_near())
+    }
+
     /// Returns the limit that sizes are compared with, in tokens: the trigger or, where none is known, the window.
     pub fn end(&self) -> u64 {
         self.trigger.unwrap_or(self.window)

@@ -4,6 +4,7 @@ mod document;
 mod rule;
 mod settings;
 
+use crate::ls::{self, ListOptions};
 use crate::output::json::document;
 use crate::{Document, Output, ReportContext, Style};
 use anyhow::Result;
@@ -13,6 +14,8 @@ use ingest::discover::ScanResult;
 use ingest::discover::roots::SearchRoot;
 use ingest::log::LogFile;
 use jiff::Timestamp;
+use render::number::tokens;
+use render::text::{one_line, short_model};
 pub use rule::trigger_rule;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -34,8 +37,10 @@ pub struct Agent {
     pub sessions: usize,
     /// The time of the last write to its newest log; `None`: it has no log.
     pub newest: Option<Timestamp>,
-    /// The rule by which it compacts.
+    /// The rules by which it compacts, the usual one first.
     pub compacts_at: String,
+    /// The rule that holds for its newest session here; `None`: it has none, or nothing is known.
+    pub compacts_here: Option<String>,
     /// The files and variables that its windows and triggers are read from.
     pub settings: Vec<String>,
     /// The kind of logs that its decoder was tried with.
@@ -135,6 +140,27 @@ fn polled(context: &ReportContext) -> Vec<PolledPlace> {
     places
 }
 
+/// Returns the size at which the newest session of a log compacts, and the rule that says so.
+fn compacts_here(context: &ReportContext, log: &LogFile) -> Option<String> {
+    let only = ScanResult {
+        files: vec![log.clone()],
+        ..ScanResult::default()
+    };
+    let sessions = ls::read_found(context, &ListOptions::default(), only).sessions;
+    let newest = sessions.recent().into_iter().next()?;
+    let gauge = sessions.gauge(newest.key)?;
+    let limits = gauge.limits();
+    let rule = match limits.trigger {
+        Some(trigger) => format!("{} ({})", tokens(trigger), limits.policy),
+        None => limits.no_trigger()?,
+    };
+    let of = gauge
+        .model()
+        .map(|model| format!(", {}", one_line(short_model(model))));
+    let of = of.unwrap_or_default();
+    Some(format!("{rule}: the newest session{of}"))
+}
+
 impl Agent {
     /// Returns true if it has sessions, or a folder for them.
     pub fn is_installed(&self) -> bool {
@@ -158,6 +184,7 @@ impl Agent {
             })
         });
         let proven = context.rules.proven(format.id);
+        let newest = logs.clone().max_by_key(|log| log.facts.modified);
         Agent {
             id: format.id,
             roots: roots.collect(),
@@ -166,6 +193,7 @@ impl Agent {
             sessions: logs.clone().count(),
             newest: logs.filter_map(|log| log.facts.modified).max(),
             compacts_at: trigger_rule(&context.rules, format.id),
+            compacts_here: newest.and_then(|log| compacts_here(context, log)),
             settings: settings::places(format),
             tier: proven.map_or(format.tier.name(), |_| "proven"),
             proven: proven.map(str::to_owned),

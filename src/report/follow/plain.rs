@@ -88,7 +88,12 @@ impl PlainLines {
         };
         self.is_begun |= host.is_none();
         let mut rows = sessions.recent();
-        rows.retain(|row| sessions.host(row.key) == host);
+        let is_run = |key| {
+            sessions
+                .gauge(key)
+                .is_some_and(|it| sessions.is_compaction_run(it))
+        };
+        rows.retain(|row| sessions.host(row.key) == host && !is_run(row.key));
         let live = rows
             .iter()
             .filter(|row| sessions.live(row.key, now).is_some());
@@ -131,7 +136,8 @@ impl PlainLines {
         now: Timestamp,
         to: &mut dyn Write,
     ) -> io::Result<()> {
-        let Some(gauge) = sessions.gauge(key) else {
+        let gauge = sessions.gauge(key);
+        let Some(gauge) = gauge.filter(|gauge| !sessions.is_compaction_run(gauge)) else {
             return Ok(());
         };
         let is_new = !self.said.contains_key(&key);
@@ -302,8 +308,7 @@ fn size(gauge: &SessionGauge) -> String {
     if let Ok(forecast) = gauge.forecast_then()
         && !forecast.is_now()
     {
-        let [_, median, _] = forecast.requests.rounded();
-        let _ = write!(text, ", about {}", counted(median, "request"));
+        let _ = write!(text, ", {}{}", signs.requests, forecast.requests_left());
     }
     text
 }

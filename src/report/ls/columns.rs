@@ -8,8 +8,8 @@ use model::due::triggers;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Activity, FileFacts, Row, Sessions};
 use render::clock::Clock;
-use render::number::{age, error, percent, tokens, tokens_or_none};
-use render::spending::cost;
+use render::number::{age, cents, error, percent, tokens, tokens_or_none};
+use render::spending::cost_in;
 use render::sure::{ABOUT, AT_LEAST, AT_MOST, Signs};
 use render::text::{one_line, short_model};
 use render::{NONE, OF_WINDOW, live_sign, or_none, triggers as words};
@@ -160,7 +160,7 @@ pub(super) const COLUMNS: &[ListColumn] = &[
         tokens_or_none(entry.spending.spent.all())
     }),
     ListColumn::of_totals(Column::new("COST", Holds::Numbers, 0), |entry| {
-        cost(&entry.spending)
+        cost_in(&entry.spending, cents)
     }),
     ListColumn::new(Column::new("ID", Holds::Words, 6), |entry| {
         let id = entry.gauge.meta.id.as_deref().unwrap_or(NONE);

@@ -1,6 +1,6 @@
 //! A line for each session of a list, in a format of the user's: the format of status lines, with the values of lists.
 
-use super::SessionList;
+use super::{Depth, SessionList};
 use crate::client::line::template::{Field, Key, Part, Template, WrongFormat};
 use crate::client::line::values::Values;
 use model::lists::sessions::{Activity, Row};
@@ -31,15 +31,27 @@ impl LineFormat {
 
     /// Returns true if it shows what sessions cost.
     pub fn has_cost(&self) -> bool {
-        fn has(parts: &[Part]) -> bool {
+        self.has(Key::Cost)
+    }
+
+    /// Returns the part of a log that its values need. A forecast depends on all steps of a session.
+    pub fn depth(&self) -> Depth {
+        match self.has(Key::Requests) {
+            true => Depth::Whole,
+            false => Depth::Ends,
+        }
+    }
+
+    fn has(&self, key: Key) -> bool {
+        fn has(parts: &[Part], key: Key) -> bool {
             parts.iter().any(|part| match part {
-                Part::Field(field) => field.key == Key::Cost,
-                Part::Section(parts) => has(parts),
+                Part::Field(field) => field.key == key,
+                Part::Section(parts) => has(parts, key),
                 Part::Text(_) => false,
             })
         }
         let lines = self.0.iter().flat_map(|template| &template.0);
-        lines.into_iter().any(|parts| has(parts))
+        lines.into_iter().any(|parts| has(parts, key))
     }
 
     /// Returns the lines of a session, safe to print. `None`: there is no such session.

@@ -1,8 +1,8 @@
 //! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache. A log that
 //! the monitor has read whole is shown as the monitor showed it.
 
-use super::Sums;
 use super::responses::Responses;
+use super::{Depth, Sums};
 use crate::{CacheUse, ReportContext};
 use ingest::COUNTED;
 use ingest::bytes::sync::{lock, threads};
@@ -65,7 +65,7 @@ struct NewResults {
 /// be written, and why.
 pub(super) fn gather(
     context: &ReportContext,
-    sums: Sums,
+    (sums, depth): (Sums, Depth),
     files: &[LogFile],
     take: &mut dyn FnMut(usize, io::Result<LogContent>),
 ) -> Option<(PathBuf, io::Error)> {
@@ -82,6 +82,7 @@ pub(super) fn gather(
         let (log, mut fresh) = (&files[ix], NewResults::default());
         let mut from = || {
             let how = ReadContext {
+                depth,
                 rules: &context.rules,
                 counter: &counter,
                 settings: &settings,
@@ -129,6 +130,7 @@ const WAITING_RESULTS: usize = 16;
 
 /// The tools and rules for reading logs.
 struct ReadContext<'a> {
+    depth: Depth,
     rules: &'a Arc<Rules>,
     counter: &'a Counter,
     settings: &'a Mutex<SettingsReader>,
@@ -176,12 +178,13 @@ impl EarlierResults {
         let kept = |of: &IndexEntries| {
             let summaries = restore(&of.take(key?)?, log.format.id)?;
             let overrides = how.settings_of(log, main_of(&summaries).map(|summary| &summary.meta));
-            are_by(&summaries, &overrides).then_some((summaries, overrides))
+            let is_enough = are_by(&summaries, &overrides) && how.depth.is_of(&summaries);
+            is_enough.then_some((summaries, overrides))
         };
         let (summaries, overrides) = match kept(&self.whole).or_else(|| kept(&self.ends)) {
             Some(kept) => kept,
             None => {
-                let mut sessions = gauges(log, how.rules, how.counter)?;
+                let mut sessions = gauges(log, how)?;
                 let meta = main_of(&sessions).map(|session| &session.meta);
                 let overrides = how.settings_of(log, meta);
                 for (_, session) in &mut sessions {
@@ -265,6 +268,14 @@ fn read_findings(
     Ok((responses, findings))
 }
 
+impl Depth {
+    /// Returns true if so much of the log was read for these summaries.
+    fn is_of(self, summaries: &LogSummaries) -> bool {
+        let is_whole = || summaries.iter().all(|(_, summary)| summary.is_settled());
+        self == Depth::Ends || is_whole()
+    }
+}
+
 /// Returns true if these summaries were made with these settings.
 fn are_by(summaries: &LogSummaries, overrides: &Overrides) -> bool {
     let settings = overrides.summary_hash();
@@ -273,13 +284,16 @@ fn are_by(summaries: &LogSummaries, overrides: &Overrides) -> bool {
         .all(|(_, summary)| summary.settings == settings)
 }
 
-/// Reads the sessions of a log from its end. In a small log without usage reports all text is counted, because no other
+/// Reads the sessions of a log, from its end if that is enough. In a small log without usage reports all text is counted, because no other
 /// size is known.
-fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<LogSessions> {
-    let sessions = tail_only(log, rules)?;
+fn gauges(log: &LogFile, how: &ReadContext<'_>) -> io::Result<LogSessions> {
+    if how.depth == Depth::Whole {
+        return read_once(log, how.counter, how.rules);
+    }
+    let sessions = tail_only(log, how.rules)?;
     let unreported = |(_, session): &(Conversation, Session)| session.is_unreported();
     if log.facts.len <= COUNTED && sessions.iter().any(unreported) {
-        read_once(log, counter, rules)
+        read_once(log, how.counter, how.rules)
     } else {
         Ok(sessions)
     }

@@ -1,12 +1,12 @@
 //! Chooses the sessions of a list and their order, and the responses that its totals count.
 
-use super::Sums;
 use super::format::LineFormat;
+use super::{Depth, Part, Sums};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::cost::spending::Spending;
 use model::lists::gauge::SessionGauge;
-use model::lists::sessions::{Families, Row, SessionKey, Sessions, contains};
+use model::lists::sessions::{Candidate, Families, Row, SessionKey, Sessions, contains};
 use model::values::project::is_named;
 use model::why::UseKind;
 use std::cmp::Reverse;
@@ -18,6 +18,8 @@ use strum::{EnumIter, EnumMessage, IntoStaticStr};
 pub struct ListOptions {
     /// The totals at the end of the list.
     pub sums: Sums,
+    /// The part of each log that is read for its row.
+    pub depth: Depth,
     /// The property by which the totals are divided; `None`: they are not.
     pub by: Option<DivideBy>,
     /// The clock by which days begin; `None`: UTC.
@@ -28,12 +30,26 @@ pub struct ListOptions {
     pub project: Option<String>,
     /// Only sessions with this in the name of their newest model, and responses of such models.
     pub model: Option<String>,
+    /// The part of the list that people are shown.
+    pub part: Part,
+    /// The sessions that have a row.
+    pub rows: Rows,
     /// At most this many sessions.
     pub limit: Option<usize>,
     /// Their order.
     pub sort: Sort,
     /// The format of a line for each session; `None`: a table.
     pub format: Option<LineFormat>,
+}
+
+/// The sessions that have a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rows {
+    /// All but those that an agent started to write the summary of a compaction: they are a part of it.
+    #[default]
+    Usual,
+    /// All.
+    All,
 }
 
 /// A property by which totals are divided. The program's help shows the docs of the variants.
@@ -138,9 +154,12 @@ impl ListOptions {
             && is_part(self.model.as_deref(), model.unwrap_or_default())
     }
 
-    fn has_session(&self, gauge: &SessionGauge, active: Option<Timestamp>) -> bool {
-        self.since.is_none_or(|since| active >= Some(since))
-            && self.has_project(gauge.folder())
+    fn has_session(&self, sessions: &Sessions, of: &Candidate<'_>) -> bool {
+        let gauge = of.gauge;
+        let is_listed = || self.rows == Rows::All || !sessions.is_compaction_run(gauge);
+        self.since.is_none_or(|since| of.active >= Some(since))
+            && self.has_project(sessions.folder_of(gauge))
+            && is_listed()
             && is_part(self.model.as_deref(), gauge.model().unwrap_or_default())
     }
 
@@ -165,7 +184,7 @@ impl ListOptions {
             }
         };
         sessions.rows(
-            |of| self.has_session(of.gauge, of.active),
+            |of| self.has_session(sessions, of),
             |of| {
                 let rank = Reverse(rank(of.key, of.gauge));
                 (rank, Reverse(of.active), of.key)

@@ -3,14 +3,14 @@
 use super::columns::{COLUMNS, Cells, Entry, signs};
 use super::money::at_least;
 use super::totals::AgentTotals;
-use super::{Division, Group, SessionList, Spending};
+use super::{Division, Group, Part, SessionList, Spending};
 use crate::output::text::page::Page;
 use crate::output::text::table::{Column, Holds, Table};
 use model::why::{UseKind, Uses};
 use render::NONE;
 use render::calls::{failed, took};
-use render::number::{counted, grouped, tokens, usd};
-use render::spending::cost;
+use render::number::{cents, counted, tokens};
+use render::spending::cost_in;
 use render::sure::AT_LEAST;
 use std::io;
 
@@ -51,45 +51,53 @@ const GROUP_COLUMNS: [(Column, GroupCell); 7] = [
         number(group.spending.spent.output)
     }),
     (Column::new("COST", Holds::Numbers, 0), |group, _| {
-        cost(&group.spending)
+        cost_in(&group.spending, cents)
     }),
 ];
 
+/// Writes the totals, with what they are divided by first, and then the sessions.
 pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<()> {
-    let id_chars = page.columns().map_or(usize::MAX, |_| ID_CHARS);
-    let rows = sessions.rows.iter();
-    let entries = rows.filter_map(|row| Entry::new(sessions, row, id_chars));
-    let rows: Vec<Cells> = entries.map(|entry| entry.cells()).collect();
-    if !rows.is_empty() {
-        let mut signs: Vec<String> = signs(&rows).into_iter().map(Into::into).collect();
-        signs.extend(at_least(sessions.spending.values()));
-        let mut columns: Vec<Column> = COLUMNS.iter().map(|of| of.column).collect();
-        for (column, of) in columns.iter_mut().zip(COLUMNS) {
-            column.is_shown = sessions.totals.is_some() || !of.of_totals;
-        }
-        write_table(page, columns, rows)?;
-        if !signs.is_empty() {
-            writeln!(page, "\n{}", signs.join(", "))?;
-        }
-    }
-    let Some(totals) = &sessions.totals else {
-        return Ok(());
-    };
-    writeln!(
-        page,
-        "\ntotals, each response counted once; input without what was cached"
-    )?;
-    write_table_of_groups(page, &sessions.by_agent)?;
-    for agent in totals.by_agent() {
-        for lack in lack(&agent) {
-            writeln!(page, "{}: {lack}", agent.agent)?;
-        }
-    }
     if let Some((by, groups)) = &sessions.groups {
         write_groups(page, by, groups)?;
     }
     if let Some((kind, calls)) = &sessions.calls {
         write_calls(page, *kind, calls)?;
+    }
+    if let Some(totals) = &sessions.totals {
+        writeln!(
+            page,
+            "totals, each response counted once; input without what was cached"
+        )?;
+        write_table_of_groups(page, &sessions.by_agent)?;
+        for agent in totals.by_agent() {
+            for lack in lack(&agent) {
+                writeln!(page, "{}: {lack}", agent.agent)?;
+            }
+        }
+    }
+    match sessions.rows.is_empty() || sessions.part == Part::Totals {
+        true => Ok(()),
+        false => write_sessions(page, sessions),
+    }
+}
+
+fn write_sessions(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<()> {
+    let id_chars = page.columns().map_or(usize::MAX, |_| ID_CHARS);
+    let rows = sessions.rows.iter();
+    let entries = rows.filter_map(|row| Entry::new(sessions, row, id_chars));
+    let rows: Vec<Cells> = entries.map(|entry| entry.cells()).collect();
+    let mut signs: Vec<String> = signs(&rows).into_iter().map(Into::into).collect();
+    signs.extend(at_least(sessions.spending.values()));
+    let mut columns: Vec<Column> = COLUMNS.iter().map(|of| of.column).collect();
+    for (column, of) in columns.iter_mut().zip(COLUMNS) {
+        column.is_shown = sessions.totals.is_some() || !of.of_totals;
+    }
+    if sessions.totals.is_some() {
+        writeln!(page)?;
+    }
+    write_table(page, columns, rows)?;
+    if !signs.is_empty() {
+        writeln!(page, "\n{}", signs.join(", "))?;
     }
     Ok(())
 }
@@ -99,7 +107,7 @@ fn write_calls(page: &mut Page<'_>, kind: UseKind, calls: &Uses) -> io::Result<(
     let number = number_in(page.columns());
     writeln!(
         page,
-        "\nby {}; carried: tokens of results times the requests that sent them; the cost is that of cached input",
+        "by {}; carried: tokens of results times the requests that sent them; the cost is that of cached input",
         kind.name()
     )?;
     let columns = [
@@ -120,12 +128,13 @@ fn write_calls(page: &mut Page<'_>, kind: UseKind, calls: &Uses) -> io::Result<(
             number(of.tokens),
             number(of.carried),
             match of.unpriced {
-                0 => usd(of.usd),
-                _ => format!("{AT_LEAST}{}", usd(of.usd)),
+                0 => cents(of.usd),
+                _ => format!("{AT_LEAST}{}", cents(of.usd)),
             },
         ]
     });
-    write_table(page, columns.into(), rows.collect())
+    write_table(page, columns.into(), rows.collect())?;
+    writeln!(page)
 }
 
 fn write_table<const N: usize>(
@@ -145,11 +154,12 @@ fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> i
     let clock = division.clock().map(|zone| format!(", in {zone}"));
     writeln!(
         page,
-        "\nby {}{}; input without what was cached",
+        "by {}{}; input without what was cached",
         division.by.name(),
         clock.unwrap_or_default()
     )?;
-    write_table_of_groups(page, groups)
+    write_table_of_groups(page, groups)?;
+    writeln!(page)
 }
 
 /// Writes a row for each group, and one for all of them.
@@ -171,14 +181,10 @@ fn write_table_of_groups(page: &mut Page<'_>, groups: &[Group]) -> io::Result<()
     Ok(())
 }
 
-/// The columns of a terminal from which on numbers are written in full.
-const WIDE: usize = 100;
-
-/// Returns the way in which a table of sums writes numbers: in a pipe in full, and on a terminal so that people can read them.
+/// Returns the way in which a table of sums writes numbers: in a pipe in full, and on a terminal as the sessions have them.
 fn number_in(columns: Option<usize>) -> Number {
     match columns {
         None => |n| n.to_string(),
-        Some(WIDE..) => grouped,
         Some(_) => tokens,
     }
 }

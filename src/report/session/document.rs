@@ -201,7 +201,8 @@ fn over_time(report: &Report<'_>, context: &Context, limits: &Limits) -> Option<
         let resets = resets.map(|reset| reset.request).collect();
         (Steps::Requests, role_sizes::of_requests(session), resets)
     };
-    let forecast = report.forecast.as_ref().ok().filter(|it| !it.is_now());
+    let forecast = report.forecast.as_ref().ok();
+    let forecast = forecast.filter(|it| limits.trigger.is_some() && !it.is_now());
     let chart = Chart {
         sizes,
         steps,

@@ -177,6 +177,7 @@ impl Records {
                     None => "sent".to_owned(),
                 },
             ),
+            Event::TurnOver => ("turn", "over: it waits for the user".to_owned()),
             Event::CacheRenewed => ("request", "renewed the cache".to_owned()),
             Event::PromptsLogged => ("prompts", "the log has all of them from here on".to_owned()),
             Event::Leaf { .. } | Event::Rollback { .. } => {

@@ -108,30 +108,36 @@ impl App {
         words.collect()
     }
 
-    /// Returns the type of a sub-agent or the project of a session, where the title has a column of its own.
+    /// Returns the project of a session, where the title has a column of its own.
     fn place_of(&self, key: SessionKey) -> &str {
-        let Some(gauge) = self.sessions.gauge(key) else {
-            return "";
-        };
-        let is_child = key.conversation != Conversation::Main || gauge.meta.parent.is_some();
-        let kind = gauge.meta.title.as_deref().filter(|_| is_child);
-        let texts = [kind, Some(self.sessions.project_of(gauge))];
-        let mut shown = texts
-            .into_iter()
-            .flatten()
-            .filter(|text| !text.trim().is_empty());
-        shown.next().unwrap_or(NONE)
+        match self.sessions.project(key) {
+            project if project.trim().is_empty() => NONE,
+            project => project,
+        }
     }
 
-    /// Returns the title of a session or, if it has none and no project either, whatever names it.
+    /// Returns the type of a sub-agent, which is its title in the log.
+    fn kind_of(&self, key: SessionKey) -> Option<&str> {
+        let gauge = self.sessions.gauge(key)?;
+        let is_child = key.conversation != Conversation::Main || gauge.meta.parent.is_some();
+        let kind = gauge.meta.title.as_deref().filter(|_| is_child);
+        kind.filter(|kind| !kind.trim().is_empty())
+    }
+
+    /// Returns the title of a session, for a sub-agent after its type; or, if it has none and no project either, whatever
+    /// names it.
     fn shown_title(&self, key: SessionKey) -> Cow<'_, str> {
         let place = self.place_of(key);
-        let title = self.sessions.title(key);
-        match title.filter(|title| **title != *place) {
-            None if place == NONE => self.sessions.name(key).into(),
-            None => "".into(),
-            Some(Cow::Borrowed(title)) => text::one_line(title),
-            Some(Cow::Owned(title)) => text::one_line(&title).into_owned().into(),
+        let title = self.sessions.title(key).filter(|title| **title != *place);
+        let kind = self.kind_of(key);
+        match (kind.filter(|kind| title.as_deref() != Some(*kind)), title) {
+            (Some(kind), Some(title)) => text::one_line(&format!("{kind}: {title}"))
+                .into_owned()
+                .into(),
+            (None, None) if place == NONE => self.sessions.name(key).into(),
+            (None, None) => "".into(),
+            (None, Some(Cow::Borrowed(title))) | (Some(title), None) => text::one_line(title),
+            (None, Some(Cow::Owned(title))) => text::one_line(&title).into_owned().into(),
         }
     }
 

@@ -28,7 +28,7 @@ pub struct Column {
     pub heading: &'static str,
     /// Its content, for the help.
     pub help: &'static str,
-    /// Its place among the sorts that the sort key steps through.
+    /// Its place in the menu of sorts.
     pub step: u8,
     /// The order of the sessions by this column.
     pub sort: Sort,
@@ -50,7 +50,7 @@ pub enum Sort {
     /// Those that need the user first, the most urgent one at the top.
     Needs,
     /// By a name.
-    Name(for<'s> fn(&Sessions, &'s SessionGauge) -> &'s str),
+    Name(for<'s> fn(&'s Sessions, &'s SessionGauge) -> &'s str),
     /// The lowest number first. Those without one come last, whatever the direction.
     Lowest(fn(&SessionGauge) -> Option<u64>),
     /// The highest number first. Those without one come last, whatever the direction.
@@ -176,7 +176,10 @@ pub static COLUMNS: &[Column] = columns! {
             title.unwrap_or(NO_NAME)
         }),
         "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
-        |entry| piece(entry.names().title, entry.name_tone());
+        |entry| match entry.app.shown.meetings.get(&entry.row.key) {
+            Some(_) => piece(format!("! {}", entry.names().title), Tone::Near),
+            None => piece(entry.names().title, entry.name_tone()),
+        };
     // Only who has several models at work asks for it.
     Left "model" "MODEL" [140 => 14] grow 1, sort 12 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
         "the model of the last request",
@@ -268,7 +271,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // How long it will last, the number that people ask for most. The median alone has room first, then `9 (6–14)`, then
     // `120 (78–186)`.
-    Right "next" "NEXT" [64 => 6, 80 => 10, 100 => 13],
+    Right "next" "NEXT" [64 => 6, 80 => 10, 100 => 14],
         sort 6 Sort::Lowest(|gauge| {
             let forecast = gauge.forecast_then().ok()?;
             Some((forecast.requests.p50 * 10.0) as u64)
@@ -279,7 +282,8 @@ pub static COLUMNS: &[Column] = columns! {
             Err(_) => quiet(NONE),
             Ok(forecast) if forecast.is_now() => plain("now"),
             Ok(forecast) => {
-                let band = number::band(&forecast.requests);
+                let sign = Signs::of(entry.gauge).requests;
+                let band = format!("{sign}{}", number::band(&forecast.requests));
                 // Without room for the band, the median stays.
                 plain(if text::width(&band) < usize::from(entry.width) {
                     &band
@@ -390,17 +394,10 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// Returns the sort of a new screen: the first step of the sort key.
+    /// Returns the sort of a new screen: the first of the menu.
     pub fn first() -> &'static Column {
         let first = COLUMNS.iter().min_by_key(|column| column.step);
         first.unwrap_or(&COLUMNS[0])
-    }
-
-    /// Returns the column that the sort key selects next.
-    pub fn next(&self) -> &'static Column {
-        let later = COLUMNS.iter().filter(|column| column.step > self.step);
-        let next = later.min_by_key(|column| column.step);
-        next.unwrap_or(Column::first())
     }
 
     /// Returns its columns on a screen of this width, without those that a wide screen has to spare; 0: not shown.

@@ -1,11 +1,12 @@
 //! The lines of the help, the keys and the signs: scrolling needs their number as much as drawing does.
 
-use super::App;
-use crate::keymap::Scope;
+use super::{App, Overlay};
+use crate::keymap::{Action, ActionGroup, Binding, KeyPress, Scope};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::Role;
 use render::item::letter;
 use std::borrow::Cow;
+use strum::IntoEnumIterator;
 use textwrap::WordSplitter;
 
 /// The columns of the keys.
@@ -24,6 +25,8 @@ pub enum HelpLine {
     Keys(String, String),
     /// Signs and their words.
     Signs(Vec<Sign>),
+    /// The heading of a group of keys.
+    Heading(&'static str),
 }
 
 /// A sign that gauges, charts and lists use.
@@ -149,20 +152,61 @@ impl App {
         columns.max(1)
     }
 
-    /// Returns the keys of the screen, in lines that fit.
+    /// Returns the keys of the screen that the filter leaves, in groups, in lines that fit.
     pub fn help_lines(&self) -> Vec<HelpLine> {
+        let wanted = self.ui.help_filter.as_deref().unwrap_or_default();
+        let wanted = wanted.to_lowercase();
+        let is_wanted = |binding: &&Binding| {
+            let texts = [
+                keys_of(binding),
+                binding.help.to_lowercase(),
+                binding.name(),
+            ];
+            !binding.keys.is_empty() && texts.iter().any(|text| text.contains(&wanted))
+        };
         let everywhere = self.keymap.in_scope(Scope::Anywhere);
         let bindings = self.keymap.in_scope(self.scope()).chain(everywhere);
-        let bindings = bindings.filter(|binding| !binding.keys.is_empty());
-        let lines = bindings.flat_map(|binding| {
-            let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
-            HelpLine::wrapped(
-                &keys.join(" "),
-                binding.help,
-                self.help_keys(),
-                self.help_columns(),
-            )
+        let bindings: Vec<&Binding> = bindings.filter(is_wanted).collect();
+        let groups = ActionGroup::iter().map(|group| {
+            let of = bindings
+                .iter()
+                .filter(|it| ActionGroup::of(it.action) == group);
+            let lines = of.flat_map(|binding| {
+                let (keys, columns) = (self.help_keys(), self.help_columns());
+                HelpLine::wrapped(&keys_of(binding), binding.help, keys, columns)
+            });
+            (group, lines.collect::<Vec<_>>())
         });
+        let shown = groups.filter(|(_, lines)| !lines.is_empty());
+        let heading = |group: ActionGroup| HelpLine::Heading(group.into());
+        let lines = shown.flat_map(|(group, lines)| std::iter::once(heading(group)).chain(lines));
         lines.collect()
     }
+
+    /// Takes a key that is typed into the filter of the keys, or begins it. Returns false for any other.
+    pub(super) fn type_in_help(&mut self, key: KeyPress) -> bool {
+        if self.ui.overlay != Some(Overlay::Help) {
+            return false;
+        }
+        let begins = self.keymap.action(self.scope(), key) == Some(Action::Filter);
+        match (&mut self.ui.help_filter, key) {
+            (filter @ None, _) if begins || key == KeyPress::Char('/') => {
+                *filter = Some(String::new());
+            }
+            (Some(text), KeyPress::Char(c)) if text.len() < LONGEST_FILTER => text.push(c),
+            (Some(text), KeyPress::Backspace) => drop(text.pop()),
+            (filter @ Some(_), KeyPress::Esc) => *filter = None,
+            _ => return false,
+        }
+        self.ui.overlay_top = 0;
+        true
+    }
+}
+
+/// The longest filter of the keys, in bytes.
+const LONGEST_FILTER: usize = 30;
+
+fn keys_of(binding: &Binding) -> String {
+    let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
+    keys.join(" ")
 }

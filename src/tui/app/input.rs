@@ -17,7 +17,10 @@ impl App {
         let action = self.keymap.action(self.scope(), key);
         let ends = matches!(action, Some(Action::Quit | Action::Suspend));
         if self.ui.overlay.is_some() && !(ends && matches!(key, KeyPress::Ctrl(_))) {
-            if let Some(effect) = self.choose(key) {
+            if self.type_in_help(key) {
+                return Effect::None;
+            }
+            if let Some(effect) = self.choose_order(key).or_else(|| self.choose(key)) {
                 return effect;
             }
             let opens = key == KeyPress::Enter || action == Some(Action::Open);
@@ -51,7 +54,7 @@ impl App {
     pub(super) fn scroll_overlay(&mut self, by: isize) {
         let lines = match self.ui.overlay {
             Some(Overlay::Notices) => return self.step_notices(by),
-            Some(Overlay::HandOn(_) | Overlay::Copy(_)) => return,
+            Some(Overlay::HandOn(_) | Overlay::Copy(_) | Overlay::Sort | Overlay::Group) => return,
             Some(Overlay::Signs) => self.hidden_lines(self.legend_lines().len()),
             _ => self.hidden_lines(self.help_lines().len()),
         };
@@ -67,6 +70,7 @@ impl App {
     fn show_overlay(&mut self, overlay: Overlay) {
         self.ui.overlay = Some(overlay);
         self.ui.overlay_top = 0;
+        self.ui.help_filter = None;
         self.ui.notices = Cursor::default();
     }
 
@@ -131,11 +135,19 @@ impl App {
     fn act_on_sessions(&mut self, action: Action) -> Effect {
         let ui = &mut self.ui;
         match action {
-            Action::Sort => ui.sort = ui.sort.next(),
+            Action::Sort => {
+                self.open_order(Overlay::Sort);
+                return Effect::None;
+            }
+            Action::Group => {
+                self.open_order(Overlay::Group);
+                return Effect::None;
+            }
             Action::Reverse => ui.direction = order::next(ui.direction),
-            Action::Group => ui.grouping = order::next(ui.grouping),
             Action::Idle => ui.idle = order::next(ui.idle),
             Action::Newest => self.select_newest(),
+            Action::Fold => self.fold_selected(),
+            Action::LastOpened => return self.open_last(),
             Action::Search => self.ask_pattern(),
             Action::Replay => {
                 let effect = self.open();
@@ -148,7 +160,7 @@ impl App {
             _ => {}
         }
         self.stale();
-        if matches!(action, Action::Sort | Action::Reverse | Action::Group) {
+        if action == Action::Reverse {
             self.select_first();
         }
         Effect::None
@@ -268,6 +280,7 @@ impl App {
         }
         self.ui.sessions.pin(super::LineId::Session(key));
         self.ui.screen = Screen::Session(key);
+        self.note_last(key);
         self.ui.replay = Replay {
             speed: self.ui.replay.speed,
             ..Replay::default()

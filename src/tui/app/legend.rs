@@ -51,6 +51,17 @@ impl Legend {
         let provisional = "may still change: not all of the log was read or counted yet";
         self.word("~46k", provisional);
         self.signs(&[Sign::Works, Sign::Waits, Sign::Written]);
+        if !app.shown.meetings.is_empty() {
+            let means = "another agent at work in its folder has changed the same file in the last ten minutes";
+            self.word("!", means);
+        }
+        if !app.shown.families.is_empty() {
+            let key = app.keymap.key_text(Scope::Overview, Action::Fold);
+            self.word(
+                "▸ ▾",
+                &format!("it has sub-agents; {key} lists or hides them"),
+            );
+        }
         if app.sessions.hosts_away() > 0 {
             let means = "its machine does not answer: as it was when that was last heard of";
             self.word(AWAY_SIGN, means);

@@ -1,6 +1,6 @@
 //! Handles the mouse.
 
-use super::{App, Column, Effect, Screen, Tab};
+use super::{App, Column, Effect, Overlay, Screen, Tab};
 use crate::keymap::KeyPress;
 use crate::paint::{Area, Hit};
 
@@ -14,8 +14,16 @@ impl App {
             return self.click_notice(usize::from(row - area.y));
         }
         if let Some((area, Hit::Menu)) = hit {
-            self.ui.menu_row = usize::from(row - area.y);
-            return self.choose(KeyPress::Enter).unwrap_or(Effect::None);
+            let top = match self.ui.overlay {
+                Some(menu @ (Overlay::Sort | Overlay::Group)) => {
+                    self.menu_top(self.order_rows(menu).0.len())
+                }
+                _ => 0,
+            };
+            self.ui.menu_row = top + usize::from(row - area.y);
+            let chosen = self.choose_order(KeyPress::Enter);
+            let chosen = chosen.or_else(|| self.choose(KeyPress::Enter));
+            return chosen.unwrap_or(Effect::None);
         }
         if self.close_overlay() {
             return Effect::None;

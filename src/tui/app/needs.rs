@@ -38,6 +38,18 @@ impl Need {
 }
 
 impl App {
+    /// Returns a session other than the open one whose agent waits for the user, and the number of these sessions.
+    pub(super) fn other_waiting(&self, open: SessionKey) -> Option<(SessionKey, usize)> {
+        let others = self.shown.active.iter().filter(|(key, _)| *key != open);
+        let waiting = others.filter(|(key, active)| {
+            let gauge = self.sessions.gauge(*key);
+            let own = gauge.filter(|gauge| gauge.meta.parent.is_none());
+            own.and_then(|gauge| self.need_of(*key, gauge, *active)) == Some(Need::Waits)
+        });
+        let first = waiting.clone().map(|(key, _)| *key).min()?;
+        Some((first, waiting.count()))
+    }
+
     /// Returns the most urgent reason for which a session needs the user; `None`: it does not.
     pub fn need(&self, key: SessionKey) -> Option<Need> {
         let gauge = self.sessions.gauge(key)?;

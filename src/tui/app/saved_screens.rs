@@ -145,8 +145,7 @@ impl App {
         }
     }
 
-    /// Sets the screens to what was remembered. The last session opens as soon as its log is found, unless
-    /// the user does something before.
+    /// Sets the screens to what was remembered.
     pub fn recall(&mut self, remembered: &SavedScreens) {
         fn read<T: FromStr + Default>(word: &str) -> T {
             word.parse().unwrap_or_default()
@@ -165,39 +164,54 @@ impl App {
         let windows = remembered.windows.iter();
         self.sessions
             .recall_windows(windows.filter_map(SavedWindow::read));
-        self.awaited = Some(remembered.last.clone()).filter(|last| !last.path.is_empty());
+        self.last = remembered.last.clone();
         self.stale();
     }
 
-    /// Returns the session on screen, or the one that is still awaited.
+    /// Returns the session that was open last.
     fn last(&self) -> LastSession {
-        if let Some(awaited) = &self.awaited {
-            return awaited.clone();
-        }
-        let panel = self.ui.tab.name.to_owned();
-        let shown = self.open_session().and_then(|key| {
-            let path = self.sessions.facts(key)?.path.to_str()?;
-            Some((path, self.sessions.gauge(key)?.meta.id.as_deref()))
-        });
-        let (path, id) = shown.unwrap_or_default();
         LastSession {
-            path: path.to_owned(),
-            id: id.unwrap_or_default().to_owned(),
-            panel,
+            panel: self.ui.tab.name.to_owned(),
+            ..self.last.clone()
         }
+    }
+
+    /// Notes that this session was open last.
+    pub(super) fn note_last(&mut self, key: SessionKey) {
+        let path = self
+            .sessions
+            .facts(key)
+            .and_then(|facts| facts.path.to_str());
+        let id = self
+            .sessions
+            .gauge(key)
+            .and_then(|gauge| gauge.meta.id.as_deref());
+        self.last = LastSession {
+            path: path.unwrap_or_default().to_owned(),
+            id: id.unwrap_or_default().to_owned(),
+            panel: String::new(),
+        };
+    }
+
+    /// Opens the session that was open last, as soon as its log is found.
+    pub(super) fn open_last(&mut self) -> Effect {
+        if self.last.path.is_empty() {
+            self.notify("no session was open before".to_owned());
+        } else {
+            self.awaited = Some(self.last.clone());
+        }
+        self.open_awaited()
     }
 
     /// Opens the session of a log as soon as it is found, unless the user does something before: the one with this id.
     /// Without an id, if the log was on screen last, its session that was is meant.
     pub fn open_once_found(&mut self, log: &Path, id: Option<&str>) {
         let Some(path) = log.to_str() else { return };
-        let last = self.awaited.take();
-        let panel = self.ui.tab.name.to_owned();
-        let last = last.filter(|last| last.path == path && id.is_none());
-        self.awaited = last.or(Some(LastSession {
+        let last = Some(&self.last).filter(|last| last.path == path && id.is_none());
+        self.awaited = Some(last.cloned().unwrap_or_else(|| LastSession {
             path: path.to_owned(),
             id: id.unwrap_or_default().to_owned(),
-            panel,
+            panel: String::new(),
         }));
     }
 
@@ -306,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_session_opens_once_it_is_found() {
+    fn the_last_session_is_one_key_away_and_a_log_that_is_named_opens() {
         let mut before = app();
         found(&mut before);
         before.prepare(now());
@@ -316,9 +330,25 @@ mod tests {
 
         let mut after = app();
         after.recall(&remembered);
-        assert_eq!(after.remember(), remembered, "awaited still");
-        assert!(matches!(found(&mut after), Effect::LookAt(_)));
+        assert_eq!(after.remember(), remembered);
+        assert_eq!(found(&mut after), Effect::None);
+        assert_eq!(after.open_session(), None);
+        after.prepare(now());
+        assert!(matches!(
+            after.update(Msg::Key(KeyPress::Tab)),
+            Effect::LookAt(_)
+        ));
         assert_eq!(after.open_session(), before.open_session());
+        // It is the last one also from the list.
+        after.prepare(now());
+        after.update(Msg::Key(KeyPress::Esc));
+        assert_eq!(after.open_session(), None);
+        assert_eq!(after.remember(), remembered);
+
+        let mut early = app();
+        early.recall(&remembered);
+        assert_eq!(early.update(Msg::Key(KeyPress::Tab)), Effect::None);
+        assert!(matches!(found(&mut early), Effect::LookAt(_)));
 
         let mut named = app();
         named.open_once_found(Path::new(&remembered.last.path), None);
@@ -346,7 +376,7 @@ mod tests {
         assert_eq!(found(&mut other), Effect::None);
 
         let mut busy = app();
-        busy.recall(&remembered);
+        busy.open_once_found(Path::new(&remembered.last.path), None);
         busy.update(Msg::Key(KeyPress::Down));
         assert_eq!(found(&mut busy), Effect::None);
         assert_eq!(busy.open_session(), None);

@@ -13,6 +13,7 @@ use model::Role;
 use model::event::Conversation;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Candidate, Families, Row, SessionKey, contains};
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -162,8 +163,13 @@ impl App {
             // The family of the session with the lowest or highest number is at the top.
             Sort::Recent | Sort::Needs | Sort::Lowest(_) | Sort::Highest(_) => Families::ByFirst,
         };
+        let runs = Cell::new(0);
         let mut rows = self.sessions.rows(
             |found| {
+                if self.sessions.is_compaction_run(found.gauge) {
+                    runs.set(runs.get() + 1);
+                    return false;
+                }
                 (self.ui.idle == Idle::Shown || self.is_live_since(found.key, found.active))
                     && self.shown.matched.contains(found.key)
                     && self.passes(found)
@@ -176,8 +182,9 @@ impl App {
         }
         self.shown.matching = rows.len();
         self.shown.matching_keys = Arc::new(rows.iter().map(|row| row.key).collect());
-        self.shown.listed_of = self.sessions.len();
+        self.shown.listed_of = self.sessions.len() - runs.get();
         self.shown.lines = self.grouped(rows);
+        self.fold_families();
         self.shown.line_ids = self.shown.lines.iter().map(ListLine::id).collect();
         self.stale.names = true;
     }
@@ -278,7 +285,7 @@ impl App {
                 contains(gauge.agent, value) || contains(label, value)
             }
             Name::Model => gauge.model().is_some_and(|model| contains(model, value)),
-            Name::Project => gauge.is_in_project(value),
+            Name::Project => self.sessions.is_in_project(gauge, value),
             Name::Host => {
                 let host = self.sessions.host(key);
                 host.is_some_and(|host| contains(host, value))
@@ -417,11 +424,12 @@ impl App {
                 let agent = facts.map_or("", |facts| facts.agent);
                 (agent, agent)
             }
-            (_, Some(gauge)) if !gauge.project().is_empty() => {
+            (_, Some(gauge)) if !self.sessions.project_of(gauge).is_empty() => {
                 let project = self.sessions.project_of(gauge);
                 // A project of another machine is no folder here.
                 let is_here = gauge.host().is_none();
-                (if is_here { gauge.folder() } else { project }, project)
+                let folder = self.sessions.folder_of(gauge);
+                (if is_here { folder } else { project }, project)
             }
             _ => ("", "no project"),
         }
@@ -449,6 +457,55 @@ impl App {
         if let Some(at) = first.filter(|at| *at > 0) {
             self.ui.sessions.select(&self.shown.line_ids, at);
         }
+    }
+
+    /// Leaves out the sub-agents of sessions that are folded.
+    fn fold_families(&mut self) {
+        let mut hidden_below: Option<u8> = None;
+        self.shown.families.clear();
+        let (unfolded, families) = (&self.ui.unfolded, &mut self.shown.families);
+        let mut parents: Vec<Row> = Vec::new();
+        self.shown.lines.retain(|line| {
+            let Some(row) = line.session() else {
+                return true;
+            };
+            parents.truncate(usize::from(row.depth));
+            for parent in &parents {
+                *families.entry(parent.key).or_default() += 1;
+            }
+            parents.push(*row);
+            let is_hidden = hidden_below.is_some_and(|depth| row.depth > depth);
+            if !is_hidden {
+                hidden_below = (!unfolded.contains(&row.key)).then_some(row.depth);
+            }
+            !is_hidden
+        });
+    }
+
+    /// Lists or hides the sub-agents of the selected session or, where one of them is selected, of its parent; of a
+    /// heading, its sessions.
+    pub(super) fn fold_selected(&mut self) {
+        let at = self.ui.sessions.index();
+        let above = self.shown.lines.get(..=at).unwrap_or_default();
+        let row = match above.last() {
+            Some(ListLine::Group(group)) => return self.fold(group.id),
+            Some(ListLine::Session(row)) => *row,
+            None => return,
+        };
+        let has_own = self.shown.families.contains_key(&row.key);
+        let parent = above.iter().rposition(|line| {
+            let above = line.session();
+            above.is_some_and(|above| above.depth < row.depth)
+        });
+        let (at, key) = match parent.and_then(|at| Some((at, above[at].session()?.key))) {
+            Some(parent) if !has_own => parent,
+            _ => (at, row.key),
+        };
+        if !self.ui.unfolded.remove(&key) {
+            self.ui.unfolded.insert(key);
+        }
+        self.ui.sessions.select(&self.shown.line_ids, at);
+        self.stale();
     }
 
     /// Folds or unfolds a group.

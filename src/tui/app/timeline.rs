@@ -169,6 +169,7 @@ impl App {
         let page = self.shown.page.as_ref()?;
         let state = &page.state;
         let forecast = page.forecast.as_ref().ok();
+        let forecast = forecast.filter(|_| state.limits.trigger.is_some());
         Some(History {
             sizes: &page.sizes,
             pace: page.pace,

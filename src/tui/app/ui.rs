@@ -34,6 +34,10 @@ pub enum Overlay {
     Notices,
     /// The files that can be written of a session.
     HandOn(SessionKey),
+    /// The menu of the columns to sort by.
+    Sort,
+    /// The menu of what to group by.
+    Group,
     /// The menu of copies of a session.
     Copy(SessionKey),
 }
@@ -53,6 +57,8 @@ pub struct Ui {
     pub overlay: Option<Overlay>,
     /// The lines that the help is scrolled by.
     pub overlay_top: usize,
+    /// The text that the listed keys contain; `None`: all are listed.
+    pub help_filter: Option<String>,
     /// The selected row of the menu.
     pub menu_row: usize,
     /// The selected notice, by its number.
@@ -68,6 +74,8 @@ pub struct Ui {
     pub grouping: Grouping,
     /// The groups whose sessions are not listed.
     pub folded: HashSet<u64>,
+    /// The sessions whose sub-agents are listed below them.
+    pub unfolded: HashSet<SessionKey>,
     /// Shows whether idle sessions are listed.
     pub idle: Idle,
     /// The filter of the sessions.
@@ -131,6 +139,7 @@ impl Default for Ui {
             came_from: None,
             overlay: None,
             overlay_top: 0,
+            help_filter: None,
             menu_row: 0,
             notices: Cursor::default(),
             prompt: None,
@@ -138,6 +147,7 @@ impl Default for Ui {
             direction: Direction::default(),
             grouping: Grouping::default(),
             folded: HashSet::new(),
+            unfolded: HashSet::new(),
             idle: Idle::default(),
             filter: String::new(),
             sessions: Cursor::new(Top::Stays),

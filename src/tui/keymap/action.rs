@@ -33,6 +33,10 @@ pub enum Action {
     Group,
     /// Hides idle sessions, or shows them again.
     Idle,
+    /// Opens the session that was open last.
+    LastOpened,
+    /// Lists the sub-agents of a session, or hides them.
+    Fold,
     /// Goes to the session with the newest record.
     Newest,
     /// Shows the next tab.

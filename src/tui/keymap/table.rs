@@ -10,11 +10,13 @@ pub static BINDINGS: &[Binding] = {
     use Scope::*;
     &[
         bind(Overview, A::Open, &[Enter, Right, Char('l')], "open the session; fold or unfold the group", Some("open")),
+        bind(Overview, A::LastOpened, &[Tab], "open the session that was open last", None),
+        bind(Overview, A::Fold, &[Char(' ')], "list or hide the session's sub-agents; fold or unfold the group", None),
         bind(Overview, A::Filter, &[Char('/')], "filter by agent, project, model, title, path or user message", Some("filter")),
         bind(Overview, A::Search, &[Char('f')], "search the texts of the listed sessions", Some("search")),
-        bind(Overview, A::Sort, &[Char('s')], "sort by the next column (or click a heading)", Some("sort")),
+        bind(Overview, A::Sort, &[Char('s')], "choose the column to sort by; again: the next (or click a heading)", Some("sort")),
         bind(Overview, A::Reverse, &[Char('S')], "reverse the sort", None),
-        bind(Overview, A::Group, &[Char('p')], "group by project, by agent, or not at all", Some("group")),
+        bind(Overview, A::Group, &[Char('p')], "choose what to group by: project, agent, or nothing; again: the next", Some("group")),
         bind(Overview, A::Idle, &[Char('i')], "hide or show idle sessions", Some("live only")),
         bind(Overview, A::Replay, &[Char('r')], "replay the session from its start", Some("replay")),
         bind(Overview, A::Copy, &[Char('y')], "copy: the command that resumes the session in its agent, its id, path", None),

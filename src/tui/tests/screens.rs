@@ -18,7 +18,7 @@ use crate::app::columns::COLUMNS;
 use crate::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
 use crate::keymap::KeyPress;
 use crate::tests::testing::{
-    Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
+    Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys, unfold,
 };
 use crate::theme::{Theme, Themes};
 use model::due::alerts::{Alerts, Channel};
@@ -209,9 +209,9 @@ fn a_window_for_what_is_gone_is_not_asked() {
 
 #[test]
 fn groups() {
-    at_each_size("groups", "p", logs);
+    at_each_size("groups", "pp⏎", logs);
     let mut app = app(logs(), 80, 24);
-    type_keys(&mut app, "p");
+    type_keys(&mut app, "pp⏎");
     let all = app.lines().len();
     // The selected session's group heading is above it: folded, its sessions are gone.
     app.update(Msg::Key(KeyPress::Home));
@@ -224,13 +224,14 @@ fn groups() {
     assert!(app.lines().len() < all);
     type_keys(&mut app, "⏎");
     assert_eq!(app.lines().len(), all);
-    type_keys(&mut app, "p");
+    type_keys(&mut app, "pp⏎");
     insta::assert_snapshot!("groups_by_agent", text(&app, Theme::default()));
 }
 
 #[test]
 fn idle_sessions_hide() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     type_keys(&mut app, "i");
     insta::assert_snapshot!("live_only", text(&app, Theme::default()));
     let keys = keys_on_screen(&app);
@@ -332,6 +333,7 @@ fn a_hint_is_its_key() {
 #[test]
 fn the_sums_take_in_all_sessions_in_time() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     let totals = app.shown.totals;
     let used = |key| {
         app.sessions

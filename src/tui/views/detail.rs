@@ -13,6 +13,7 @@ use model::lists::gauge::SessionGauge;
 use model::lists::sessions::SessionKey;
 use model::lists::summary::Largest;
 use model::window::TriggerKind;
+use render::sure::Signs;
 use render::{item, number, sparkline, spending, text, triggers as words};
 
 pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
@@ -94,6 +95,21 @@ pub(super) fn title(app: &App, key: SessionKey, columns: usize) -> Pieces {
         let sizes = sizes(&compacted, &gauge.context);
         say(plain(format!("compacted {sizes}{ago}")));
     }
+    if let Some(meeting) = app.shown.meetings.get(&key) {
+        let file = text::one_line(&meeting.file);
+        let file = text::both_ends(&file, columns / 3);
+        let label = app
+            .sessions
+            .facts(meeting.with)
+            .map_or("", |facts| facts.label);
+        say(piece(
+            format!("{file} is changed by another agent too, {label}"),
+            Tone::Near,
+        ));
+    }
+    if let Some(agents) = app.shown.families.get(&key) {
+        say(quiet(number::counted(*agents as u64, "sub-agent")));
+    }
     if app.is_counting(key) {
         say(quiet("counting"));
     }
@@ -152,7 +168,8 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
     }
     match forecast {
         Ok(forecast) if !columns::is_shown("next", app.ui.size.0) => {
-            groups::next_requests(&forecast, nearness(gauge))
+            let stage = Stage::settled_if(Signs::of(gauge).requests.is_empty());
+            groups::next_requests(stage, &forecast, nearness(gauge))
         }
         _ => Pieces::new(),
     }

@@ -50,13 +50,13 @@ pub(super) fn share(context: &Context, limits: &Limits, stage: Stage) -> Pieces 
     vec![piece(percent, stage.tone(Tone::Strong)), plain(of)]
 }
 
-/// Returns the requests until the next compaction: `next 9 (6–14)`.
-pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
+/// Returns the requests until the next compaction, with their sign: `next ~9 (6–14)`.
+pub(super) fn next_requests(stage: Stage, forecast: &Forecast, nearness: Nearness) -> Pieces {
     if forecast.is_now() {
         return vec![piece("compacts now", nearness)];
     }
-    let band = piece(number::band(&forecast.requests), nearness);
-    vec![quiet("next "), band]
+    let band = stage.number(number::band(&forecast.requests));
+    vec![quiet("next "), piece(band, nearness)]
 }
 
 /// Returns the context without the marked items, when it would compact, and how many requests later that is:

@@ -7,6 +7,9 @@ use crate::widgets::canvas::Canvas;
 use model::Role;
 use render::text;
 
+/// The columns under which the title has no room for the filter.
+const NARROW_COLUMNS: u16 = 60;
+
 /// Draws the signs of the screen.
 pub(super) fn draw_signs(app: &App, canvas: &mut Canvas<'_>) {
     let key = app.keymap.key_text(app.scope(), Action::Help);
@@ -16,7 +19,12 @@ pub(super) fn draw_signs(app: &App, canvas: &mut Canvas<'_>) {
 
 /// Draws the keys of the screen.
 pub(super) fn draw_keys(app: &App, canvas: &mut Canvas<'_>) {
-    let title = format!("keys: {}", app.scope().name());
+    let filter = match &app.ui.help_filter {
+        Some(text) => format!(", /{text}▏"),
+        None if canvas.width() < NARROW_COLUMNS => String::new(),
+        None => ", / filters".to_owned(),
+    };
+    let title = format!("keys: {}{filter}", app.scope().name());
     draw(app, &title, app.help_lines(), canvas);
 }
 
@@ -27,6 +35,7 @@ fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
         HelpLine::Keys(keys, help) => {
             vec![piece(text::left(&keys, columns), Tone::Key), plain(help)]
         }
+        HelpLine::Heading(text) => vec![piece(text, Tone::Heading)],
         HelpLine::Signs(signs) => {
             let shown = signs.into_iter().map(|sign| sign.shown(fill));
             let pieces = shown.flat_map(|(sign, word)| [sign, plain(format!(" {word}  "))]);

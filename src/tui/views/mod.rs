@@ -7,6 +7,7 @@ mod groups;
 mod hand_out;
 mod help;
 mod notices;
+mod order;
 mod overview;
 mod pager;
 mod prompt;
@@ -53,6 +54,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             Some(Overlay::Signs) => help::draw_signs(app, &mut canvas),
             Some(Overlay::Help) => help::draw_keys(app, &mut canvas),
             Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
+            Some(menu @ (Overlay::Sort | Overlay::Group)) => order::draw(app, menu, &mut canvas),
             Some(Overlay::HandOn(_)) => hand_out::draw(app, &mut canvas),
             Some(Overlay::Copy(key)) => copy::draw(app, key, &mut canvas),
             None => {}

@@ -25,6 +25,10 @@ use crate::widgets::gauge::{Gauge, Place};
 use model::lists::sessions::Row;
 use render::{number, text};
 
+/// Before a session whose sub-agents are not listed, and a group whose sessions are not.
+pub(super) const FOLDED: &str = "▸";
+/// Before one whose are.
+pub(super) const UNFOLDED: &str = "▾";
 /// The columns of a filter beside the sort that are enough for a longer one.
 const LEAST_FILTER: usize = 12;
 
@@ -199,6 +203,11 @@ fn session(
     let pointer = super::pointer(app.current() == Some(row.key));
     let end = canvas.width();
     let mut x = canvas.write((0, y), end, &[pointer, super::live(app, row.key)]);
+    if app.shown.families.contains_key(&row.key) {
+        let is_unfolded = app.ui.unfolded.contains(&row.key);
+        let sign = quiet(if is_unfolded { UNFOLDED } else { FOLDED });
+        canvas.write((LEAD_COLUMNS - 1, y), end, &[sign]);
+    }
     for (column, width) in columns {
         entry.width = *width;
         let cell = (column.cell)(&entry);
@@ -252,14 +261,14 @@ fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
 /// Returns a group's name and the number of its sessions.
 fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
     let sign = if app.ui.folded.contains(&group.id) {
-        "▸ "
+        FOLDED
     } else {
-        "▾ "
+        UNFOLDED
     };
     let name = text::cut(&group.name, usize::from(app.ui.size.0 / 2));
     let mut pieces = vec![
         super::pointer(selected),
-        quiet(sign),
+        quiet(format!("{sign} ")),
         strong(name),
         quiet(format!("  {}", sessions(group.sessions))),
     ];

@@ -44,6 +44,9 @@ const NARROW_COLUMNS: usize = 60;
 /// The columns from which the header has room for a model's whole id.
 const ROOMY_COLUMNS: usize = 100;
 
+/// The most columns of the name of another session.
+const OTHER_NAME: usize = 16;
+
 /// The numbers of the moment on screen.
 struct SessionNumbers<'a> {
     /// The agent's name.
@@ -198,7 +201,20 @@ fn header(
         (true, None) => [super::live(app, key), plain(format!("{age} "))],
         (false, _) => [piece("", Tone::Live), plain(format!("{age} "))],
     };
-    let right = [cache(app, listed), live, age];
+    let mut right = vec![cache(app, listed), live, age];
+    if let Some((other, all)) = app.shown.other_waiting {
+        let name = app.sessions.name(other);
+        let more = match all {
+            1 => String::new(),
+            all => format!(" and {} more", all - 1),
+        };
+        let room = usize::from(area.width) / 3;
+        let verb = if all == 1 { "waits" } else { "wait" };
+        let words = format!("{}{more} {verb} for you", text::cut(&name, OTHER_NAME));
+        if text::width(&words) <= room {
+            right.insert(0, piece(format!("{words}  "), Tone::Near));
+        }
+    }
     let end = area.right().saturating_sub(width(&right) as u16 + 1);
     let columns = usize::from(end.saturating_sub(2));
 

@@ -251,11 +251,11 @@ fn screens(logs: &[LogFile], rules: &Arc<Rules>, now: Timestamp) {
     all.app.update(Msg::Done(HOSTILE.to_owned()));
     all.frame("the list");
     // Of what is already on the screen nothing is written.
-    for (what, key) in [("the list", "p"), ("the list", "p"), ("the notices", "!")] {
+    for (what, key) in [("the list", "p"), ("the list", "p⏎"), ("the notices", "!")] {
         all.press(what, key);
         assert!(is_visible(&all.whole_frame(what)), "{what} after {key}");
     }
-    all.press("the list", "⎋p?⎋ssSi↓↓↓↓↓w⎋/HO⏎⎋");
+    all.press("the list", "⎋pp⏎?⎋ss⏎Si↓↓↓↓↓w⎋/HO⏎⎋");
     let mut empty = Screen::at(rules, now);
     empty.app.looked_in = vec![format!("~/{HOSTILE}")];
     empty.app.update(Msg::Update(Update::InitialScanDone));

@@ -284,6 +284,14 @@ impl History {
         if steps <= 1 || !step.is_empty() {
             self.finish(id, info, numbers.filter(|_| steps <= 1), &mut step, out);
         }
+        // The reason of a step that has called tools is another one.
+        if info
+            .finish
+            .get()
+            .is_some_and(|why| matches!(why, "stop" | "length" | "content-filter"))
+        {
+            out.emit(Event::TurnOver);
+        }
     }
 
     /// Emits a step of an answer: what the model wrote, its numbers, what its tools returned.

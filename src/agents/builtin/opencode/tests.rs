@@ -65,6 +65,21 @@ fn the_output_is_what_the_prompt_leaves_of_the_total() {
 }
 
 #[test]
+fn an_answer_that_calls_no_tools_ends_the_turn() {
+    let is_over = |finish: &str| {
+        let line = format!(
+            r#"{{"id":"m","info":{{"role":"assistant","modelID":"x","finish":"{finish}","time":{{"completed":1}}}},"parts":[]}}"#
+        );
+        let entries = read(&OPENCODE, [line]);
+        entries.iter().any(|entry| entry.event == Event::TurnOver)
+    };
+    assert_eq!(
+        ["stop", "tool-calls", ""].map(is_over),
+        [true, false, false]
+    );
+}
+
+#[test]
 fn files_may_hold_messages_of_2() {
     let line = r#"{"info":{"id":"m","type":"assistant","model":{"id":"x"},"tokens":{"input":20,"output":5},"time":{"completed":1},"content":[{"type":"text","text":"Done."}]},"parts":[]}"#;
     let entries = read(&OPENCODE, [line.to_owned()]);

@@ -17,6 +17,8 @@ pub(super) struct SessionEntry {
     pub(super) active: Option<Timestamp>,
     /// The folder that the projects have of it.
     pub(super) folder: Box<str>,
+    /// The id by which it is found; `None`: by none.
+    pub(super) id: Option<Box<str>>,
 }
 
 /// The part of a session that is held. All is boxed: a list of all sessions reads little of most.
@@ -40,6 +42,7 @@ impl SessionEntry {
             held,
             active: None,
             folder: Box::default(),
+            id: None,
         }
     }
 
@@ -95,6 +98,15 @@ impl SessionEntry {
             EntryContent::Summary(gauge) => &gauge.meta,
             EntryContent::Session(session, _) => &session.meta,
         }
+    }
+
+    /// Returns true if its agent waits for the user, as its log says. A sub-agent's waits for another agent.
+    pub(super) fn waits(&self) -> bool {
+        let is_over = match &self.held {
+            EntryContent::Summary(gauge) => gauge.is_turn_over,
+            EntryContent::Session(session, _) => session.turn_over,
+        };
+        is_over && self.meta().parent.is_none()
     }
 
     pub(super) fn updated_at(&self) -> Option<Timestamp> {

@@ -114,7 +114,7 @@ mod tests {
                 "/web"
             ]
         );
-        let by = |key, by| all.gauge(key).unwrap().is_in_project(by);
+        let by = |key, by| all.is_in_project(all.gauge(key).unwrap(), by);
         assert!(by(there[1], "build-1") && by(there[1], "one/w"));
         // Of a folder here, the last part is the name.
         assert!(!by(here[2], "build-1") && by(here[2], "web"));

@@ -32,6 +32,11 @@ impl Band {
 }
 
 impl Forecast {
+    /// Returns the requests that are left, `9 requests (6–14)`.
+    pub fn requests_left(&self) -> String {
+        self.requests.of(["request", "requests"])
+    }
+
     /// Returns true if the trigger is reached.
     pub fn is_now(&self) -> bool {
         self.requests == Band::default()
@@ -44,7 +49,7 @@ impl fmt::Display for Forecast {
         if self.is_now() {
             return f.write_str("compacts now");
         }
-        let requests = self.requests.of(["request", "requests"]);
+        let requests = self.requests_left();
         let turns = match self.turns.p90.round() {
             0.0 => "in this turn".to_owned(),
             1.0 if self.turns.p50.round() < 1.0 => "at most 1 turn".to_owned(),

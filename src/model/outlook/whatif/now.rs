@@ -140,6 +140,10 @@ impl Inputs<'_> {
         self.snapshot.limits.trigger
     }
 
+    fn near(&self) -> Option<u64> {
+        self.snapshot.limits.compacts_near()
+    }
+
     fn forecast(&self, context: Context, trigger: Option<u64>) -> Result<Forecast, NoForecast> {
         forecast_as_if(self.session, self.snapshot, context, trigger)
     }
@@ -149,7 +153,7 @@ impl Inputs<'_> {
             action: UserAction::Nothing,
             size: self.used(),
             trigger: self.trigger(),
-            forecast: self.forecast(self.snapshot.context, self.trigger()),
+            forecast: self.forecast(self.snapshot.context, self.near()),
             usd: Some(0.0),
             next_usd: self.next_usd(self.used(), self.cached),
         }
@@ -215,7 +219,7 @@ impl Inputs<'_> {
             action,
             size,
             trigger: self.trigger(),
-            forecast: self.forecast(context, self.trigger()),
+            forecast: self.forecast(context, self.near()),
             usd,
             next_usd,
         }
@@ -233,7 +237,7 @@ impl Inputs<'_> {
             action,
             size,
             trigger: self.trigger(),
-            forecast: self.forecast(context, self.trigger()),
+            forecast: self.forecast(context, self.near()),
             usd: Some(0.0),
             next_usd: self.next_usd(size, self.cached.saturating_sub(freed)),
         }

@@ -88,7 +88,13 @@ fn knowledge(agent: &Agent) -> Facts {
         ("logs", logs),
         ("known", known.into()),
         ("estimated", estimated.into()),
-        ("compacts at", agent.compacts_at.clone().into()),
+        (
+            "compacts at",
+            match &agent.compacts_here {
+                Some(here) => Line::log(here),
+                None => agent.compacts_at.clone().into(),
+            },
+        ),
     ]
 }
 
@@ -108,7 +114,10 @@ fn others(agent: &Agent) -> Facts {
         Some(version) => format!("proven against known counts, up to {version}").into(),
     };
     let about = agent.facts;
+    let all = agent.compacts_here.as_ref();
+    let all = all.map(|_| agent.compacts_at.clone().into());
     facts([
+        ("all rules", all),
         ("moved by", list(&agent.moved_by)),
         ("compactions", Some(about.compactions.into())),
         ("settings", list(&agent.settings)),

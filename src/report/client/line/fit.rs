@@ -264,7 +264,6 @@ mod tests {
                 }
             },
             is_counted: estimated == 0,
-            is_whole: true,
             has_begun: used > 0,
             beside_size: None,
             cache: None,

@@ -7,14 +7,14 @@ use model::cost::rebuilds::{self, Rebuild};
 use model::due::late_turn::is_next_turn_late;
 use model::lists::gauge::SessionGauge;
 use model::outlook::forecast::{Forecast, NoForecast};
+use model::session::Session;
 use model::session::context::Context;
-use model::session::{Coverage, Session};
 use model::values::threshold::Threshold;
 use model::window::{Limits, WindowSource};
 use model::{Role, Source};
 use render::clock::Clock;
 use render::item::{label, letter};
-use render::number::{band, error, percent, short, tokens};
+use render::number::{error, percent, short, tokens};
 use render::sure::{ABOUT, Signs, of_item};
 use render::text::{cut, short_model};
 use render::{plan, rebuild, triggers};
@@ -37,8 +37,6 @@ pub struct Values {
     pub signs: Signs,
     /// True if texts were counted. Otherwise their lengths stand for their tokens.
     pub is_counted: bool,
-    /// True if the whole log was read. The forecast needs all of it.
-    pub is_whole: bool,
     /// True if anything was sent or said.
     pub has_begun: bool,
     /// The newest oversized item in the context: what it is, and its size in tokens with its sign. The first is log text.
@@ -151,7 +149,6 @@ impl Values {
         Values {
             signs: Signs::of(gauge),
             is_counted: gauge.is_counted,
-            is_whole: gauge.coverage == Coverage::Whole,
             has_begun: gauge.context.used > 0 || gauge.has_begun(),
             big: None,
             largest: None,
@@ -314,19 +311,12 @@ impl Values {
         if forecast.is_now() || !self.has_begun {
             return None;
         }
-        let [_, middle, _] = forecast.requests.rounded();
-        let word = if middle == 1 { "request" } else { "requests" };
-        // Earlier epochs would change it a little.
-        let about = if self.is_whole { "" } else { ABOUT };
-        Some(if is_short {
-            format!("{about}{} {word}", short(middle))
-        } else {
-            let band = band(&forecast.requests);
-            match band.split_once(' ') {
-                Some((middle, around)) => format!("{about}{middle} {word} {around}"),
-                None => format!("{about}{band} {word}"),
-            }
-        })
+        let left = forecast.requests_left();
+        let left = match is_short {
+            true => left.split(" (").next().unwrap_or_default(),
+            false => &left,
+        };
+        Some(format!("{}{left}", self.signs.requests))
     }
 
     fn roles(&self) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::columns::Sort;
-use crate::app::{FoundItem, ListLine, SearchUpdate};
+use crate::app::{Direction, FoundItem, Grouping, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::lists::gauge::SessionGauge;
@@ -16,21 +16,56 @@ fn another_order_is_shown_from_its_top() {
         type_keys(app, "G");
         assert!(app.ui.sessions.offset() > 0);
     };
-    for key in ["s", "S", "p", "p", "s"] {
+    for key in ["ss⏎", "S", "pp⏎", "pp⏎", "ss⏎"] {
         scrolled(&mut app);
         type_keys(&mut app, key);
         assert_eq!(app.ui.sessions.offset(), 0, "{key}");
         assert_eq!(app.current(), Some(keys_on_screen(&app)[0]), "{key}");
     }
-    type_keys(&mut app, "pG");
+    type_keys(&mut app, "pp⏎G");
     let heading = app.overview_layout().columns;
     click(&mut app, (heading.x + 4, heading.y));
     assert_eq!((app.ui.sort.name, app.ui.sessions.offset()), ("agent", 0));
 }
 
 #[test]
+fn the_order_is_chosen_in_a_menu() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "s");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("▌• recent ▾"), "{shown}");
+    assert!(shown.contains("kept for the next run"), "{shown}");
+    // What is chosen is only used then.
+    type_keys(&mut app, "jj");
+    assert_eq!(app.ui.sort.name, "recent");
+    type_keys(&mut app, "⏎");
+    assert_eq!((app.ui.sort.name, app.ui.overlay), ("headroom", None));
+    // The direction is that of this column.
+    type_keys(&mut app, "sS");
+    assert!(text(&app, Theme::default()).contains("▌• headroom ▴"));
+    type_keys(&mut app, "k⏎");
+    assert_eq!(app.ui.sort.name, "needs you");
+    assert_eq!(app.ui.direction, Direction::default());
+    type_keys(&mut app, "pp⏎");
+    assert_eq!(app.ui.grouping, Grouping::Project);
+    type_keys(&mut app, "p⎋");
+    assert_eq!((app.ui.grouping, app.ui.overlay), (Grouping::Project, None));
+    // All rows of the menu can be reached on the smallest screen.
+    let mut app = super::app(logs(), 40, 12);
+    type_keys(&mut app, "skkk");
+    let shown = text(&app, Theme::default());
+    let row = shown
+        .lines()
+        .position(|line| line.contains("▌  compactions"));
+    let row = row.unwrap_or_else(|| panic!("{shown}")) as u16;
+    click(&mut app, (18, row));
+    assert_eq!(app.ui.sort.name, "compactions");
+}
+
+#[test]
 fn the_selection_stays_on_its_session_under_filters() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     type_keys(&mut app, "/shop⏎");
     type_keys(&mut app, "G");
     let selected = app.current();
@@ -55,7 +90,7 @@ fn the_selection_stays_on_its_session_under_filters() {
 #[test]
 fn the_lines_below_the_list_have_the_sums_of_a_group() {
     let mut app = app(logs(), 80, 24);
-    type_keys(&mut app, "p/shop⏎k");
+    type_keys(&mut app, "pp⏎/shop⏎k");
     let shown = text(&app, Theme::default());
     let below = shown.lines().skip_while(|line| !line.contains("── shop"));
     let below: Vec<&str> = below.collect();
@@ -100,6 +135,7 @@ fn the_header_shows_a_filter_and_the_sort_where_both_fit() {
 #[test]
 fn the_header_counts_the_live_sessions_that_are_listed() {
     let mut app = app(logs(), 80, 24);
+    unfold(&mut app);
     let all = app.shown.live;
     type_keys(&mut app, "/shop");
     let listed = keys_on_screen(&app);
@@ -156,7 +192,7 @@ fn each_column_orders_the_sessions_and_the_other_way_round() {
         // One session has compacted, and none has a price: the others are the last in both directions.
         let is_one = matches!(column, "compactions" | "cost");
         assert_eq!(one_way == other_way, is_one, "{column}");
-        type_keys(&mut app, "Ss");
+        type_keys(&mut app, "Sss⏎");
     }
     assert_eq!(app.ui.sort, Column::first());
 }
@@ -270,7 +306,7 @@ fn a_small_list_is_made_again_for_every_update() {
 
 #[test]
 fn keys_that_change_a_large_list_see_all_of_it() {
-    for keys in ["s", "S", "p", "/new"] {
+    for keys in ["ss⏎", "S", "pp⏎", "/new"] {
         let mut app = many_sessions();
         find(&mut app, 9_000);
         type_keys(&mut app, keys);
@@ -366,10 +402,41 @@ fn messages_are_searched_for_the_words_of_a_filter() {
     assert!(!app.filters_messages());
 }
 
+#[test]
+fn sub_agents_are_folded_below_their_parent() {
+    let mut app = app(logs(), 120, 40);
+    let (parent, child) = (key_of(2), key_of(3));
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("·▸claude") && !shown.contains("└"),
+        "{shown}"
+    );
+    assert!(!keys_on_screen(&app).contains(&child));
+    type_keys(&mut app, "/shop⏎ ");
+    assert_eq!(keys_on_screen(&app), [parent, child]);
+    let shown = text(&app, Theme::default());
+    let names = shown.lines().find(|line| line.contains("└ claude"));
+    let names = names.unwrap_or_default();
+    assert!(names.contains("shop   "), "{shown}");
+    assert!(names.contains("Explore: find all callers"), "{shown}");
+    assert!(
+        shown.contains("▾claude") && shown.contains("1 sub-agent"),
+        "{shown}"
+    );
+    // From the sub-agent, the key hides it.
+    type_keys(&mut app, "j ");
+    assert_eq!(keys_on_screen(&app), [parent]);
+    assert_eq!(app.current(), Some(parent));
+    // Where its parent is not listed, it is listed by itself.
+    type_keys(&mut app, "⎋/haiku⏎");
+    assert_eq!(keys_on_screen(&app), [child]);
+}
+
 /// Sub-agents stay below their parent whatever the list is sorted by, and in its group.
 #[test]
 fn sub_agents_stay_with_their_parent_in_every_order() {
     let mut app = app(logs(), 120, 40);
+    unfold(&mut app);
     let (parent, child) = (key_of(2), key_of(3));
     for _ in COLUMNS {
         for _ in 0..2 {
@@ -380,7 +447,7 @@ fn sub_agents_stay_with_their_parent_in_every_order() {
             assert_eq!(shown.matches("└ claude").count(), 1, "{shown}");
             type_keys(&mut app, "S");
         }
-        type_keys(&mut app, "s");
+        type_keys(&mut app, "ss⏎");
     }
 }
 
@@ -398,7 +465,7 @@ fn a_helper_is_in_the_group_of_its_parents_project() {
         .answer(14_000, 200, "Grep", "connect");
     let logs = logs().into_iter().chain([helper]);
     let mut app = app(logs.collect(), 120, 40);
-    type_keys(&mut app, "p/callers");
+    type_keys(&mut app, "pp⏎/callers");
     let shown = text(&app, Theme::default());
     assert!(shown.contains("▾ shop  2 sessions"), "{shown}");
     assert!(!shown.contains("▾ 4te"), "{shown}");
@@ -469,4 +536,28 @@ fn a_filter_finds_what_is_shown() {
             type_keys(&mut app, "⎋");
         }
     }
+}
+
+#[test]
+fn the_keys_are_in_groups_and_can_be_filtered() {
+    let mut app = app(logs(), 120, 60);
+    type_keys(&mut app, "??");
+    let shown = text(&app, Theme::default());
+    let at = |words: &str| {
+        shown
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}: {shown}"))
+    };
+    assert!(at("open and go back") < at("list and find") && at("list and find") < at("hand on"));
+    type_keys(&mut app, "/REPORT");
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("write a report") && shown.contains("/REPORT"),
+        "{shown}"
+    );
+    assert!(!shown.contains("go to the top"), "{shown}");
+    type_keys(&mut app, "⎋");
+    assert!(text(&app, Theme::default()).contains("go to the top"));
+    type_keys(&mut app, "q");
+    assert_eq!(app.ui.overlay, None);
 }

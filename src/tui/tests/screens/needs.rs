@@ -60,7 +60,7 @@ fn the_sessions_that_need_the_user_are_the_first_after_one_key() {
             Some(Need::Compacts)
         ]
     );
-    type_keys(&mut app, "s");
+    type_keys(&mut app, "ss⏎");
     assert_eq!(app.ui.sort.name, "needs you");
     let order: Vec<u64> = keys_on_screen(&app).iter().map(|key| key.file.0).collect();
     assert_eq!(order, [2, 5, 3, 1, 4]);
@@ -177,4 +177,69 @@ fn a_session_of_a_machine_that_is_away_needs_nobody_and_its_cache_is_not_known()
     let mut empty = super::app(Vec::new(), 80, 24);
     let shown = away(&mut empty);
     assert!(shown.starts_with(" ctxgauge  1 host away"), "{shown}");
+}
+
+#[test]
+fn a_session_says_that_another_one_needs_the_user() {
+    let mut app = app(vec![calm(1, 20), calm(2, 50)], 120, 40);
+    type_keys(&mut app, "⏎");
+    let open = app.open_session();
+    let other = [key_of(1), key_of(2)]
+        .into_iter()
+        .find(|key| Some(*key) != open);
+    let header = |app: &App| {
+        text(app, Theme::default())
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(!header(&app).contains("waits for you"));
+    for key in [open, other].into_iter().flatten() {
+        app.update(Msg::Update(Update::Running {
+            file: key.file,
+            running: Some(ProcessActivity::Waiting),
+            at: now(),
+        }));
+        app.prepare(now());
+        // The one on screen says so by its sign.
+        assert_eq!(
+            header(&app).contains("calm waits for you"),
+            Some(key) == other
+        );
+    }
+}
+
+#[test]
+fn two_agents_that_change_one_file_in_one_folder_are_marked() {
+    let at_work = |file, agent, folder: &str, edited: &str| {
+        Log::found(file, agent, &format!("s{file}"), 20)
+            .meta(folder, "claude-opus-4-6", Some("far off"), None)
+            .user(90, "hello")
+            .answer(20_000, 100, "Edit", edited)
+    };
+    let shown = |folder: &str, edited: &str| {
+        let logs = vec![
+            at_work(
+                1,
+                "claude-code",
+                "/code/shop",
+                "Edit /code/shop/src/cart.rs:3-9",
+            ),
+            at_work(2, "codex", folder, edited),
+        ];
+        text(&app(logs, 120, 24), Theme::default())
+    };
+    let together = shown("/code/shop", "Edit src/cart.rs");
+    assert_eq!(together.matches(" ! far off").count(), 2, "{together}");
+    assert!(
+        together.contains("src/cart.rs is changed by another agent too"),
+        "{together}"
+    );
+    for apart in [
+        shown("/code/shop", "Edit src/db.rs"),
+        shown("/code/blog", "Edit src/cart.rs"),
+    ] {
+        assert!(!apart.contains("! far off"), "{apart}");
+    }
 }

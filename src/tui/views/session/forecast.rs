@@ -2,7 +2,7 @@
 //! replay, the prediction for a request and its actual size. Without usage reports: the error of the estimates.
 
 use super::SessionNumbers;
-use crate::app::{App, Page};
+use crate::app::{App, Page, Stage};
 use crate::paint::{Piece, Pieces, Tone, joined, joined_width, piece, quiet, strong, width};
 use crate::views::groups;
 use model::Role;
@@ -13,8 +13,8 @@ use model::due::triggers::{self, NextTrigger};
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::Activity;
 use model::outlook::forecast::{NoForecast, is_idle};
-use model::session::Session;
 use model::session::context::Context;
+use model::session::{Coverage, Session};
 use model::window::{Limits, TriggerKind, TriggerSource};
 use render::clock::Clock;
 use render::{number, plan, rebuild, text, triggers as words};
@@ -42,7 +42,10 @@ pub(super) fn forecast(
     let forecast = forecast_or_why(app, session, page, shown);
     parts.push(match (clauses(&forecast.text, room), page.forecast) {
         (Some(text), _) => vec![piece(text, forecast.tone)],
-        (None, Ok(next)) => groups::next_requests(&next, shown.nearness),
+        (None, Ok(next)) => {
+            let stage = Stage::settled_if(session.coverage == Coverage::Whole);
+            groups::next_requests(stage, &next, shown.nearness)
+        }
         (None, Err(_)) => vec![piece(text::cut(&forecast.text, room), forecast.tone)],
     });
     parts.extend(without);

@@ -2,7 +2,7 @@
 //! trigger.
 
 use super::{NARROW_COLUMNS, ROOMY_COLUMNS, SessionNumbers};
-use crate::app::{Page, layout};
+use crate::app::{Page, Stage, layout};
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet};
 use crate::views::groups;
 use model::LeaveReason;
@@ -91,7 +91,8 @@ fn unread(session: &Session, columns: usize) -> Vec<Pieces> {
 fn forecast(session: &Session, page: &Page, shown: &SessionNumbers<'_>) -> Vec<Pieces> {
     let mut groups = Vec::new();
     if let Ok(forecast) = &page.forecast {
-        groups.push(groups::next_requests(forecast, shown.nearness));
+        let stage = Stage::settled_if(session.coverage == Coverage::Whole);
+        groups.push(groups::next_requests(stage, forecast, shown.nearness));
     }
     groups.extend(groups::without_marked(page));
     if session.is_unreported() && shown.context.used > 0 {

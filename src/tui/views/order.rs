@@ -1,0 +1,39 @@
+//! The menus of the order of the sessions.
+
+use super::pointer;
+use crate::app::{App, Overlay};
+use crate::paint::Tone;
+use crate::paint::{Area, Hit, Pieces, piece, plain, quiet, strong, width};
+use crate::widgets::canvas::Canvas;
+
+/// Draws the menu: the current row has a mark.
+pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
+    let (rows, current) = app.order_rows(menu);
+    let top = app.menu_top(rows.len());
+    let all = rows.iter().enumerate().map(|(row, name)| {
+        let mut line = vec![pointer(row == app.ui.menu_row)];
+        if row == current {
+            line.extend([piece("• ", Tone::Accent), strong(*name)]);
+            if menu == Overlay::Sort {
+                line.push(plain(format!(" {}", app.ui.direction.arrow())));
+            }
+        } else {
+            line.push(plain(format!("  {name}")));
+        }
+        line
+    });
+    let mut lines: Vec<Pieces> = all.skip(top).collect();
+    let (title, note) = match menu {
+        Overlay::Sort => ("sort", " kept for the next run; S reverses"),
+        _ => ("group", " kept for the next run"),
+    };
+    let note = vec![quiet(note)];
+    let room = usize::from(canvas.area().height).saturating_sub(3);
+    lines.truncate(room);
+    let height = lines.len() as u16;
+    lines.push(note);
+    let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
+    let inside = canvas.open_box(title, (columns as u16, lines.len() as u16));
+    canvas.write_rows(inside, lines);
+    canvas.hit(Area { height, ..inside }, Hit::Menu);
+}
