@@ -12,6 +12,8 @@ pub(super) struct Message<'v> {
     pub(super) author: Author,
     /// The word for its author.
     pub(super) word: Box<str>,
+    /// True if the places of texts hold none, and nothing else is in it.
+    pub(super) lacks_text: bool,
     pub(super) blocks: Vec<Block<'v>>,
 }
 
@@ -94,9 +96,12 @@ impl<'v> Message<'v> {
             parts.add(image, Block::new(role, kind).with([content]));
         }
         parts.add_calls(mapping, value, lost);
+        let is_empty = parts.0.iter().all(|(_, block)| block.content.is_empty());
+        let can_have_text = !keys.text.is_empty() && author != Author::Clear;
         Ok(Message {
             author,
             word,
+            lacks_text: can_have_text && is_empty,
             blocks: parts.in_order(),
         })
     }
