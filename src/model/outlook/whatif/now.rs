@@ -7,6 +7,7 @@
 use super::course::GrowthHistory;
 use super::{RetentionRule, kept_by_own_rule, limits, seen};
 use crate::cost::cache_history::CacheHistory;
+use crate::cost::calls::Calls;
 use crate::cost::tools::server_of;
 use crate::event::Surcharges;
 use crate::history::ItemIx;
@@ -248,13 +249,7 @@ impl Inputs<'_> {
                 continue;
             };
             let sum = match (item.kind, item.tool.as_deref().and_then(server_of)) {
-                (Kind::Skill, _) => {
-                    let name = item
-                        .tool
-                        .as_deref()
-                        .unwrap_or_else(|| first_line(&item.preview));
-                    skills.entry(name.to_owned()).or_default()
-                }
+                (Kind::Skill, _) => skills.entry(skill_name(self.session, *ix)).or_default(),
                 (_, Some(server)) => servers.entry(server).or_default(),
                 _ => continue,
             };
@@ -354,8 +349,32 @@ fn largest(groups: impl Iterator<Item = (UserAction, u64)>) -> Vec<(UserAction, 
     groups
 }
 
-fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default()
+/// Returns the name of a skill. The texts of skills begin alike, so the call whose result is before it names it.
+fn skill_name(session: &Session, ix: ItemIx) -> String {
+    let items = session.items();
+    if let Some(name) = items[ix].tool.as_deref() {
+        return name.to_owned();
+    }
+    let result = items[..ix]
+        .iter()
+        .rposition(|item| item.kind == Kind::ToolResult);
+    let named = result.and_then(|result| {
+        let item = items
+            .get(result)
+            .filter(|item| item.tool.as_deref() == Some("Skill"))?;
+        let words = Calls::of_item(session, result).subject(session, item)?;
+        words.split_whitespace().next().map(str::to_owned)
+    });
+    let first_line = || {
+        items[ix]
+            .preview
+            .trim()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    named.unwrap_or_else(first_line)
 }
 
 #[cfg(test)]
