@@ -97,11 +97,12 @@ impl<'v> Message<'v> {
         }
         parts.add_calls(mapping, value, lost);
         let is_empty = parts.0.iter().all(|(_, block)| block.content.is_empty());
-        let can_have_text = !keys.text.is_empty() && author != Author::Clear;
+        let is_passed_over = matches!(author, Author::Clear | Author::Summary);
+        let is_nowhere = !keys.text.is_empty() && keys.text.each(value).is_empty();
         Ok(Message {
             author,
             word,
-            lacks_text: can_have_text && is_empty,
+            lacks_text: is_empty && is_nowhere && !is_passed_over,
             blocks: parts.in_order(),
         })
     }
