@@ -64,6 +64,8 @@ pub struct Outlook {
     pub usd: Option<f64>,
     /// The cost of the next prompt, in US dollars; `None`: not known.
     pub next_usd: Option<f64>,
+    /// The least and the most that the session's compactions left, of a compaction; `None`: fewer than two are known.
+    pub left: Option<[u64; 2]>,
 }
 
 /// Shows whether the provider's cache has the prompt.
@@ -153,6 +155,7 @@ impl Inputs<'_> {
             forecast: self.forecast(self.snapshot.context, self.trigger()),
             usd: Some(0.0),
             next_usd: self.next_usd(self.used(), self.cached),
+            left: None,
         }
     }
 
@@ -166,8 +169,9 @@ impl Inputs<'_> {
         let usual = Overrides::default();
         let seen = seen(self.session, course.requests, &usual);
         let limits = limits(self.session, course.requests);
-        let keeps = match self.left_before() {
-            Some(after) => RetentionRule::Learned(after),
+        let before = self.left_before();
+        let keeps = match before.get(before.len() / 2) {
+            Some(&after) => RetentionRule::Learned(after),
             None => kept_by_own_rule(self.session, &course, &limits, &seen),
         };
         let user = self.snapshot.context.role(Role::User).tokens;
@@ -181,7 +185,12 @@ impl Inputs<'_> {
             let usd = self.compaction_usd(summary);
             // The request that makes the summary renews the prefix.
             let next_usd = self.prompt_usd(after, self.prefix.min(after));
-            all.push(self.reset(UserAction::Compact, after, usd, next_usd));
+            let left = match before[..] {
+                [least, .., most] => Some([least, most]),
+                _ => None,
+            };
+            let compacted = self.reset(UserAction::Compact, after, usd, next_usd);
+            all.push(Outlook { left, ..compacted });
         }
         let prefix = course.prefix.min(self.used());
         let next_usd = self.next_usd(prefix, self.prefix);
@@ -189,15 +198,15 @@ impl Inputs<'_> {
         all
     }
 
-    /// Returns the median of what the session's compactions left so far, by hand or not; `None`: no report shows it.
-    fn left_before(&self) -> Option<u64> {
+    /// Returns what the session's compactions left so far, by hand or not, as reports show it, the least first.
+    fn left_before(&self) -> Vec<u64> {
         let resets = self.session.resets().iter().take(self.snapshot.resets);
         let compactions = resets.filter(|reset| {
             reset.gone == LeaveReason::Compaction && reset.after_source == Source::Reported
         });
         let mut left: Vec<u64> = compactions.filter_map(|reset| reset.after).collect();
         left.sort_unstable();
-        left.get(left.len() / 2).copied()
+        left
     }
 
     fn reset(
@@ -219,6 +228,7 @@ impl Inputs<'_> {
             forecast: self.forecast(context, self.trigger()),
             usd,
             next_usd,
+            left: None,
         }
     }
 
@@ -237,6 +247,7 @@ impl Inputs<'_> {
             forecast: self.forecast(context, self.trigger()),
             usd: Some(0.0),
             next_usd: self.next_usd(size, self.cached.saturating_sub(freed)),
+            left: None,
         }
     }
 
@@ -278,6 +289,7 @@ impl Inputs<'_> {
             forecast: self.forecast(context, Some(trigger)),
             usd: Some(0.0),
             next_usd: self.next_usd(context.used, self.cached),
+            left: None,
         };
         let mut all = Vec::new();
         let window = self.model.and_then(|model| {

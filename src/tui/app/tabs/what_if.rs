@@ -149,7 +149,13 @@ impl NowRow {
                     .current()
                     .and_then(|key| view.app.sessions.facts(key));
                 let command = facts.and_then(|facts| facts.commands.compact);
-                format!("{} now", command.unwrap_or("compact"))
+                let command = command.unwrap_or("compact");
+                match outlook.left.map(|left| left.map(number::short)) {
+                    Some([least, most]) => {
+                        format!("{command} now: earlier ones left {least}–{most}")
+                    }
+                    None => format!("{command} now"),
+                }
             }
             UserAction::Clear => "clear now: as it began".to_owned(),
             UserAction::WithoutMarked(items) => format!("without {items} marked"),

@@ -37,7 +37,17 @@ fn a_compaction_leaves_what_the_last_one_left() {
     assert_eq!(all[0].action, UserAction::Nothing);
     assert_eq!(all[0].size, log.session.context().used);
     let compact = found(&all, |action| *action == UserAction::Compact);
-    assert_eq!(compact.size, 30_000);
+    assert_eq!((compact.size, compact.left), (30_000, None));
+    let again = log
+        .compact(75_000)
+        .report(36_000)
+        .result("e", "Read", 9_000)
+        .report(45_000);
+    let all = of(&again.session, &[], Cache::Warm);
+    let compact = found(&all, |action| *action == UserAction::Compact);
+    assert_eq!(compact.left, Some([30_000, 36_000]));
+    let log = self::log();
+    let all = of(&log.session, &[], Cache::Warm);
     let clear = found(&all, |action| *action == UserAction::Clear);
     assert!(clear.size <= compact.size, "{clear:?}");
 }
