@@ -16,7 +16,7 @@ pub struct ActionRow {
     choice: Choice,
 }
 
-/// What a row does.
+/// The effect of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Choice {
     /// Does what this action does without the menu.
