@@ -292,7 +292,7 @@ impl Redactor {
 
     fn id(&self, id: &str) -> String {
         lock(&self.left_out).ids += 1;
-        pseudonym("session", id)
+        session_pseudonym(id)
     }
 
     /// Returns the pseudonym of a name, and counts the name.
@@ -308,6 +308,11 @@ impl Redactor {
             names.insert(name);
         }
     }
+}
+
+/// Returns the pseudonym of a session's id.
+pub fn session_pseudonym(id: &str) -> String {
+    pseudonym("session", id)
 }
 
 /// Returns the pseudonym of a name. It depends only on the name and its kind.
