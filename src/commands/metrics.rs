@@ -71,7 +71,7 @@ fn label(label: ExtraLabel) -> PossibleValue {
 
 /// Sessions that are going to be followed.
 pub(super) struct Begun {
-    context: ReportContext,
+    pub(super) context: ReportContext,
     followed: Arc<Followed>,
     ended: Arc<OnceLock<tui::EndedBy>>,
 }

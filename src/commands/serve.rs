@@ -1,12 +1,17 @@
 //! `ctxgauge serve`.
 
-use super::metrics::Named;
+use super::metrics::{Begun, Named};
 use super::options::MonitorOptions;
-use super::{Call, Run};
+use super::{Call, Run, setup};
+use ::metrics::pages::{Names, Pages};
 use ::metrics::server::{self, listen};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
+use report::output::redact::Redaction;
+use report::session::{self, SessionRequest};
+use report::{Charset, HTML, Style};
 use std::net::SocketAddr;
+use std::path::Path;
 
 /// `ctxgauge serve`.
 #[derive(Debug, Args)]
@@ -14,6 +19,12 @@ pub struct Serve {
     /// The address and port to listen at. Other machines can ask where it is not a loopback address; there is no password.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9799", value_parser = address)]
     pub listen: SocketAddr,
+    /// Serve pages for a browser too: the list of sessions, and a report of each. Only on a loopback address.
+    #[arg(long)]
+    pub pages: bool,
+    /// Show texts, names and paths of logs on the pages. Without this they are left out.
+    #[arg(long, requires = "pages")]
+    pub texts: bool,
     /// The sessions and their names.
     #[command(flatten)]
     pub sessions: Named,
@@ -27,8 +38,14 @@ impl Run for Serve {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         // Before anything is read: a port that is in use is said at once.
         let listener = listen(self.listen)?;
-        let begun = self.sessions.begin(call)?;
         let address = listener.local_addr()?;
+        if self.pages && !address.ip().is_loopback() {
+            bail!(
+                "--pages has no password: give a loopback address, and reach it from elsewhere by a tunnel of your own"
+            );
+        }
+        let begun = self.sessions.begin(call)?;
+        let pages = self.pages.then(|| self.pages_of(&begun));
         if !address.ip().is_loopback() {
             writeln!(
                 call.err,
@@ -43,9 +60,45 @@ impl Run for Serve {
         }
         // Whoever started it may not read that line.
         let _ = writeln!(call.out, "listening at http://{address}/metrics");
+        if self.pages {
+            let _ = writeln!(call.out, "pages at http://{address}/");
+        }
         let _ = call.out.flush();
         let err = &mut *call.err;
-        begun.run(|followed| server::run(listener, followed, err))
+        begun.run(|followed| server::run(listener, (followed, pages), err))
+    }
+}
+
+impl Serve {
+    fn pages_of(&self, begun: &Begun) -> Pages {
+        let (context, texts) = (begun.context.beside(), self.texts);
+        let names = if texts {
+            Names::Titles
+        } else {
+            Names::Pseudonyms
+        };
+        let report = move |path: &Path, session: Option<&str>| {
+            let mut context = context.beside();
+            context.roots.clear();
+            if !texts {
+                context.redaction = Redaction::On(setup::redactor(&context.rules)?);
+            }
+            let asked = SessionRequest {
+                path: Some(path),
+                session,
+                here: &[],
+                window: None,
+            };
+            let style = Style {
+                format: &HTML,
+                charset: Charset::Unicode,
+                columns: None,
+            };
+            let mut page = Vec::new();
+            session::run(&context, &asked, style, &mut page)?;
+            Ok(page)
+        };
+        Pages::new(names, Box::new(report))
     }
 }
 

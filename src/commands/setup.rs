@@ -207,7 +207,7 @@ impl Setup {
             rules.earlier = earlier::load(folder);
         }
         let redaction = if redact.redact {
-            Redaction::On(redactor(&rules, &self.formats)?)
+            Redaction::On(redactor(&rules)?)
         } else {
             Redaction::Off
         };
@@ -260,13 +260,13 @@ impl Setup {
     }
 }
 
-/// Returns the redactor for reports with these rules and formats.
-pub(super) fn redactor(rules: &Rules, formats: &[&'static Format]) -> Result<Arc<Redactor>> {
+/// Returns the redactor for reports with these rules.
+pub(super) fn redactor(rules: &Rules) -> Result<Arc<Redactor>> {
     let known = PublicNames {
         rules: &config::rules()?,
         tools: assets::tools().collect(),
     };
-    Ok(Arc::new(Redactor::new(known, rules, formats)))
+    Ok(Arc::new(Redactor::new(known, rules)))
 }
 
 fn read_mapping(file: &UserFile) -> Result<&'static Format> {

@@ -164,6 +164,11 @@ impl Followed {
         self.lock().sessions.initial_scan_done
     }
 
+    /// Computes something of the sessions at this moment. They do not change meanwhile.
+    pub(crate) fn with_sessions<R>(&self, of: impl FnOnce(&Sessions, Timestamp) -> R) -> R {
+        of(&self.lock().sessions, (self.now)())
+    }
+
     /// Returns the numbers of this moment.
     pub fn snapshot(&self) -> Snapshot {
         self.snapshot_of(MOST_SESSIONS)

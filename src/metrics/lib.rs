@@ -15,7 +15,8 @@
 //! | [`own`] | the numbers of the program itself |
 //! | [`followed`] | the sessions that the reading threads change and a scrape reads |
 //! | [`mod@file`] | a file that is written once, or kept fresh |
-//! | [`server`] | a small server that answers scrapes |
+//! | [`server`] | a small server that answers scrapes, and browsers |
+//! | [`pages`] | the list of sessions and their reports, for a browser |
 //!
 //! A new metric is an entry of [`catalogue::FAMILIES`]; `assets/docs/metrics.md` lists all, and a test prints its table.
 
@@ -24,6 +25,7 @@ pub mod file;
 pub mod followed;
 pub mod labels;
 pub mod own;
+pub mod pages;
 pub mod salt;
 pub mod server;
 pub mod snapshot;

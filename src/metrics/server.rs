@@ -5,11 +5,15 @@
 //! has one thread, which is none of those.
 
 use crate::followed::Followed;
+use crate::pages::Pages;
 use crate::text::{Format, text};
 use anyhow::{Context, Result, anyhow};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::header::{
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName,
+    HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -70,6 +74,8 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener> {
 /// The state that all connections share.
 struct Server {
     followed: Arc<Followed>,
+    /// The pages for a browser; `None`: there are none.
+    pages: Option<Arc<Pages>>,
     /// True if only this machine can ask.
     is_loopback: bool,
     /// The newest answers, by [format](Format).
@@ -95,24 +101,29 @@ impl Server {
 /// # Errors
 ///
 /// If the system has no means to wait for connections, or `err` cannot be written to.
-pub fn run(listener: TcpListener, followed: &Arc<Followed>, err: &mut dyn Write) -> Result<()> {
+pub fn run(
+    listener: TcpListener,
+    (followed, pages): (&Arc<Followed>, Option<Pages>),
+    err: &mut dyn Write,
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
         .context("could not start the server")?;
-    runtime.block_on(accept(listener, followed, err))
+    runtime.block_on(accept(listener, (followed, pages), err))
 }
 
 async fn accept(
     listener: TcpListener,
-    followed: &Arc<Followed>,
+    (followed, pages): (&Arc<Followed>, Option<Pages>),
     err: &mut dyn Write,
 ) -> Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let server = Arc::new(Server {
         followed: Arc::clone(followed),
+        pages: pages.map(Arc::new),
         is_loopback: listener.local_addr()?.ip().is_loopback(),
         answers: Mutex::default(),
     });
@@ -146,8 +157,8 @@ async fn accept(
 /// request would keep a place.
 async fn answer(stream: TcpStream, server: Arc<Server>) {
     let answer = |request: Request<Incoming>| {
-        let response = respond(&request, &server);
-        async move { Ok::<_, Infallible>(response) }
+        let server = Arc::clone(&server);
+        async move { Ok::<_, Infallible>(respond(&request, &server).await) }
     };
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -183,7 +194,7 @@ fn is_for_web_site(host: &str) -> bool {
             .any(|end| is_near(end))
 }
 
-fn respond(request: &Request<Incoming>, server: &Server) -> Response<Full<Bytes>> {
+async fn respond(request: &Request<Incoming>, server: &Server) -> Response<Full<Bytes>> {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let host = request.headers().get(HOST).map(HeaderValue::as_bytes);
     let host = String::from_utf8_lossy(host.unwrap_or_default());
@@ -191,7 +202,7 @@ fn respond(request: &Request<Incoming>, server: &Server) -> Response<Full<Bytes>
         return plain(StatusCode::FORBIDDEN, "ask 127.0.0.1 or localhost\n");
     }
     match request.uri().path() {
-        "/metrics" | "/healthz" if !is_read => {
+        path if !is_read && (server.pages.is_some() || matches!(path, "/metrics" | "/healthz")) => {
             let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
             let allowed = HeaderValue::from_static("GET, HEAD");
             response.headers_mut().insert(ALLOW, allowed);
@@ -211,9 +222,50 @@ fn respond(request: &Request<Incoming>, server: &Server) -> Response<Full<Bytes>
         }
         "/healthz" if server.followed.is_scanned() => plain(StatusCode::OK, "ok\n"),
         "/healthz" => plain(StatusCode::SERVICE_UNAVAILABLE, "the logs are being read\n"),
-        _ => plain(StatusCode::NOT_FOUND, "there are /metrics and /healthz\n"),
+        path => {
+            let pages = server.pages.as_ref().map(Arc::clone);
+            page(path, pages, &server.followed).await
+        }
     }
 }
+
+/// Returns the page at a path, if there are pages.
+async fn page(path: &str, pages: Option<Arc<Pages>>, of: &Followed) -> Response<Full<Bytes>> {
+    let none = plain(StatusCode::NOT_FOUND, "there are /metrics and /healthz\n");
+    let Some(pages) = pages else {
+        return none;
+    };
+    match pages.page(path, of).await {
+        None => plain(
+            StatusCode::NOT_FOUND,
+            "no such page; / lists the sessions\n",
+        ),
+        Some(Err(_)) => plain(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the log of this session could not be read\n",
+        ),
+        Some(Ok(page)) => {
+            let kind = "text/html; charset=utf-8";
+            let mut response = with_type(StatusCode::OK, kind, Bytes::from(page));
+            response
+                .headers_mut()
+                .extend(GUARDS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+            response
+        }
+    }
+}
+
+/// The headers that keep a browser from running or loading something, showing a page inside of another one, guessing its
+/// type, keeping it, and naming its address to others.
+const GUARDS: [(HeaderName, &str); 4] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (CACHE_CONTROL, "no-store"),
+    (REFERRER_POLICY, "no-referrer"),
+];
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     with_type(

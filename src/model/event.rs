@@ -27,6 +27,7 @@ pub use reset::{Cause, CauseSource, MOST_KEPT, Reset, RetainedItems};
 use serde::{Deserialize, Serialize};
 pub use sink::{EventSink, ItemBuilder};
 pub use size::{ByLength, Measure, Size, Unmeasured, count};
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use strum::FromRepr;
@@ -233,8 +234,8 @@ pub enum Event {
         /// Items that it does not hold.
         missing: Vec<ItemKey>,
     },
-    /// A record that is skipped on purpose, by its type.
-    Skipped(Box<str>),
+    /// A record that is skipped on purpose, by its type: in words of the decoder, or owned and as the log has it.
+    Skipped(Cow<'static, str>),
     /// A record of a type that the decoder does not know.
     Unknown(Box<str>),
     /// A field of another type than expected was passed over: its name in the log.

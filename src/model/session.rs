@@ -123,7 +123,7 @@ impl Session {
                 cause,
             } => state.clear_items(&nodes, &calls, cause),
             Event::Sent { added, missing } => state.follow_request(&added, &missing),
-            Event::Skipped(kind) => *state.skipped.entry(kind).or_default() += 1,
+            Event::Skipped(kind) => *state.skipped.entry(kind.into()).or_default() += 1,
             Event::Unknown(kind) => *state.unknown.entry(kind).or_default() += 1,
             Event::Lost(name) => *state.lost_fields.entry(name).or_default() += 1,
             Event::UnreadableUsage => state.unreadable_usage += 1,

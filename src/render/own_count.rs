@@ -14,6 +14,8 @@ const IGNORED_SHARE: f64 = 0.01;
 pub struct OwnCountWords {
     /// The count: `Codex counts 231k`.
     pub counted: String,
+    /// The tokens in it.
+    tokens: String,
     /// The trigger that the count is compared with: ` of 245k`; empty: none is known.
     of_trigger: String,
     /// The reason for the difference; empty: none is known.
@@ -24,6 +26,11 @@ impl OwnCountWords {
     /// Returns the count and the trigger.
     pub fn of_trigger(&self) -> String {
         format!("{}{}", self.counted, self.of_trigger)
+    }
+
+    /// Returns true if these tokens are shown as the same count.
+    pub fn counts(&self, tokens: u64) -> bool {
+        self.tokens == number::short(tokens)
     }
 
     /// Returns true if the reason for the difference is known.
@@ -61,6 +68,7 @@ pub fn own_count(label: &str, context: &Context, trigger: Option<u64>) -> Option
     let (agent, counted) = (capitalised(label), number::short(own.tokens));
     Some(OwnCountWords {
         counted: format!("{agent} counts {counted}"),
+        tokens: counted,
         of_trigger,
         why,
     })

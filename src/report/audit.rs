@@ -9,7 +9,7 @@ mod summary;
 mod worst;
 
 pub use caches::CacheTally;
-pub(crate) use document::{share, signed_share};
+pub(crate) use document::share;
 pub use first::{FirstErrors, Pair, ShareErrors};
 pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};

@@ -17,7 +17,9 @@ pub mod search;
 pub mod session;
 pub mod why;
 
+pub use output::document::html::sessions::{SessionRow, refreshed, sessions_page};
 pub use output::document::{Document, HTML, MARKDOWN};
+pub use output::redact::session_pseudonym;
 pub use output::text::page::Page;
 pub use output::to_file::to_file;
 pub use session::only::OnlySession;

@@ -1,6 +1,7 @@
 //! The state of the screens, and how messages change it. No terminal, no clock: [`App::prepare`] gets
 //! the time.
 
+mod actions;
 mod alerts;
 mod alike;
 pub mod columns;
@@ -42,6 +43,7 @@ pub mod timeline;
 mod ui;
 mod why;
 
+pub use actions::ActionRow;
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
@@ -90,6 +92,8 @@ pub enum Msg {
     Key(KeyPress),
     /// A click on this column and row.
     Click(u16, u16),
+    /// A click with the right button on this column and row.
+    Menu(u16, u16),
     /// The mouse was moved to this column with its button held.
     Drag(u16),
     /// The mouse's button was released.
@@ -139,6 +143,15 @@ pub enum Effect {
     Copy(String),
     /// Open a log or a folder in the editor.
     OpenPath(Arc<PathBuf>),
+    /// Run a command of a shell, which takes over the terminal.
+    Run(String),
+    /// Show a log in another pane of tmux; with an id, that session of several.
+    OpenPane {
+        /// The log.
+        log: Arc<PathBuf>,
+        /// The session's id, if the log has several.
+        id: Option<String>,
+    },
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
     /// Show the log of another machine on the screens of that machine, which take over the terminal.
@@ -320,13 +333,17 @@ impl App {
 
     /// Handles a message.
     pub fn update(&mut self, msg: Msg) -> Effect {
-        if matches!(msg, Msg::Key(_) | Msg::Click(..) | Msg::Wheel(..)) {
+        if matches!(
+            msg,
+            Msg::Key(_) | Msg::Click(..) | Msg::Menu(..) | Msg::Wheel(..)
+        ) {
             self.is_first_start = false;
             self.awaited = None;
         }
         match msg {
             Msg::Key(key) => return self.key(key),
             Msg::Click(column, row) => return self.click(column, row),
+            Msg::Menu(column, row) => return self.right_click(column, row),
             Msg::Drag(column) => self.drag(column),
             Msg::Release => self.shown.dragged = None,
             Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
@@ -395,6 +412,7 @@ impl App {
             self.ui.screen = self.ui.home;
             self.pager = None;
         }
+        self.close_menu_of_gone();
         self.prepare_text();
         self.prepare_notices();
         if let Some(Prompt {

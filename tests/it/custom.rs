@@ -227,6 +227,14 @@ fn a_mapping_is_tried_by_check() {
     let told = text(&check(other.to_str().unwrap()).stdout);
     assert!(told.contains("unreadable: no role"), "{told}");
     assert!(told.contains("no items matched"), "{told}");
+    let blind = shown("mapping").replace("/message/content", "/message/body");
+    assert_ne!(blind, shown("mapping"));
+    fs::write(&other, blind).unwrap();
+    let told = text(&check(other.to_str().unwrap()).stdout);
+    for warning in ["human message without text", "result message without text"] {
+        assert!(told.contains(&format!("unknown type: {warning}")), "{told}");
+    }
+    assert!(!told.contains("bot message without text"), "{told}");
     let broken = shown("mapping").replace("text = [", "texts = [");
     fs::write(&other, broken).unwrap();
     let error = text(&check(other.to_str().unwrap()).stderr);

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod documents;
+mod pages;
 mod prometheus;
 mod requests;
 

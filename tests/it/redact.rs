@@ -285,6 +285,24 @@ fn numbers_are_the_same_without_texts() {
     assert!(compared > 60, "{compared}");
 }
 
+/// Types of records are words of a log, but those that a decoder passes over by name are words of the program.
+#[test]
+fn types_that_a_decoder_names_are_shown() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("log.jsonl");
+    let types = ["progress", "last-prompt", "mode", "private-type"];
+    let lines = types.map(|kind| format!("{{\"type\":\"{kind}\",\"sessionId\":\"s\"}}\n"));
+    let first =
+        r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"hello"}}"#;
+    fs::write(&log, format!("{first}\n{}", lines.concat())).unwrap();
+    let output = run(home.path(), &["report", "--redact"], &log);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for shown in ["progress 1", "last-prompt 1", "mode 1", "type-"] {
+        assert!(text.contains(shown), "no {shown:?}: {text}");
+    }
+    assert!(!text.contains("private"), "{text}");
+}
+
 #[test]
 fn names_are_the_same_in_every_export() {
     let home = tempfile::tempdir().unwrap();

@@ -231,7 +231,7 @@ impl ClaudeCodeDecoder {
             fork::KIND => {
                 self.of_subagent = Some(true);
                 self.fork = Some(Fork::new(record));
-                return out.skip(kind);
+                return out.skip(fork::KIND);
             }
             "user" => self.user(record, &mut node, out),
             "assistant" => usage = self.assistant(record, &mut node, out),
@@ -264,22 +264,24 @@ impl ClaudeCodeDecoder {
                     let rewound = record.rewound == Some(true);
                     out.emit(Event::Leaf { key, rewound });
                 }
-                out.skip(kind);
+                out.skip("last-prompt");
             }
             "progress" => {
                 usage::bill_progress(record.data, &mut self.responses, out);
-                out.skip(kind);
+                out.skip("progress");
             }
             "cost-state" => {
                 self.chosen.costs(record.model_usage, out);
                 out.own_cost(None, record.total_cost.0);
-                out.skip(kind);
+                out.skip("cost-state");
             }
             "" => out.unknown("(no type)"),
             other => CLAUDE_CODE.pass_over(other, out),
         }
-        if matches!(kind, "user" | "assistant") && node.items.is_empty() {
-            out.skip(format!("{kind}/not sent"));
+        match kind {
+            "user" if node.items.is_empty() => out.skip("user/not sent"),
+            "assistant" if node.items.is_empty() => out.skip("assistant/not sent"),
+            _ => {}
         }
         if node.key.is_none() && node.items.is_empty() {
             return;

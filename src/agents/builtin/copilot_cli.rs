@@ -463,7 +463,7 @@ fn conversation_of(record: &Record<'_>) -> Conversation {
 }
 
 /// Reports the agent's own number for the whole context, where an event of this kind has one.
-fn report_size(kind: &str, tokens: Option<u64>, out: &mut EventSink<'_>) {
+fn report_size(kind: &'static str, tokens: Option<u64>, out: &mut EventSink<'_>) {
     match tokens.filter(|tokens| *tokens > 0) {
         Some(prompt) => {
             let request = Key::of_number("copilot says", out.place().id());

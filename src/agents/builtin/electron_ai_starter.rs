@@ -150,7 +150,7 @@ impl ElectronDecoder {
                     items.push(item.text(part.text.or_empty()).done());
                 }
                 // Not sent.
-                other => out.skip(other),
+                other => out.skip(other.to_owned()),
             }
         }
         self.add(row.key(), direction, items, out);
@@ -168,7 +168,7 @@ impl ElectronDecoder {
                     written.push(self.tools.written_call(call, name, part.content(), out));
                 }
                 "tool_result" => results.push(part),
-                other => out.skip(other),
+                other => out.skip(other.to_owned()),
             }
         }
         let is_one_request = written.iter().all(|item| item.kind == Kind::Text);

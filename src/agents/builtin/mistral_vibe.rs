@@ -248,7 +248,7 @@ impl Decoder for VibeDecoder {
         let payload = &record.payload;
         match (record.kind.or_empty(), payload.kind.or_empty()) {
             ("action_intent", "completion") => self.request(payload, out),
-            ("action_intent", other) => out.skip(other),
+            ("action_intent", other) => out.skip(other.to_owned()),
             ("action_result", _) => self.response(payload, out),
             ("core_input", _) => {
                 let Limits { facts, trigger } = payload.context;

@@ -260,7 +260,8 @@ impl PiDecoder {
             }
             // Shown in a channel, never sent.
             "assistant" if message.provider.get() == Some("openclaw") => {
-                out.skip_node(message.model.or_empty(), node);
+                out.skip(message.model.or_empty().to_owned());
+                out.node(node);
             }
             "assistant" => {
                 let provider = Meta::of_model_at(None, message.provider.boxed());

@@ -196,8 +196,8 @@ impl QwenCodeDecoder {
         let (node, again) = branch.hang(uuid, record.parent_uuid.get(), out);
         match (record.kind.or_empty(), record.subtype.get()) {
             ("", _) => out.unreadable("no type"),
-            ("user" | "assistant", Some(subtype @ "realtime_message")) => {
-                out.skip_node(subtype, node)
+            ("user" | "assistant", Some("realtime_message")) => {
+                out.skip_node("realtime_message", node)
             }
             ("user", subtype) => branch.user(record, subtype, node, out),
             ("assistant", _) => branch.assistant(record, again, uuid, node, out),

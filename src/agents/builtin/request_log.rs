@@ -91,7 +91,7 @@ impl Decoder for RequestLogDecoder {
             Err(why) => return out.unreadable(why),
         };
         if let Some(other) = bodies.other_call() {
-            return out.skip(other);
+            return out.skip(other.to_owned());
         }
         match (bodies.read(&lost), bodies.kind()) {
             (Some(exchange), _) => {
@@ -99,7 +99,7 @@ impl Decoder for RequestLogDecoder {
                 self.exchange(json, exchange, out);
             }
             (None, "") => out.unreadable("neither a request nor a response of a model"),
-            (None, kind) => out.skip(kind),
+            (None, kind) => out.skip(kind.to_owned()),
         }
         lost.report(out);
     }

@@ -12,6 +12,8 @@ pub(super) struct Message<'v> {
     pub(super) author: Author,
     /// The word for its author.
     pub(super) word: Box<str>,
+    /// True if the places of texts hold none, and nothing else is in it.
+    pub(super) lacks_text: bool,
     pub(super) blocks: Vec<Block<'v>>,
 }
 
@@ -94,9 +96,13 @@ impl<'v> Message<'v> {
             parts.add(image, Block::new(role, kind).with([content]));
         }
         parts.add_calls(mapping, value, lost);
+        let is_empty = parts.0.iter().all(|(_, block)| block.content.is_empty());
+        let is_passed_over = matches!(author, Author::Clear | Author::Summary);
+        let is_nowhere = !keys.text.is_empty() && keys.text.each(value).is_empty();
         Ok(Message {
             author,
             word,
+            lacks_text: is_empty && is_nowhere && !is_passed_over,
             blocks: parts.in_order(),
         })
     }

@@ -152,7 +152,7 @@ impl Reader<'_> {
         let is_line = mapping.shape == LogForm::Lines;
         out.set_time(self.time(value));
         if let Some(word) = mapping.skipped(value) {
-            return out.skip(word);
+            return out.skip(word.to_owned());
         }
         self.facts(is_line.then_some(&mapping.session), value, out);
         match mapping.messages.as_ref().filter(|_| is_line) {
@@ -246,6 +246,9 @@ impl Reader<'_> {
         match Message::read(mapping, value, self.lost) {
             Ok(message) if message.author == Author::Clear => self.clear(&message.word, out),
             Ok(message) => {
+                if message.lacks_text {
+                    out.unknown(format!("{} message without text", message.word));
+                }
                 let node = Node {
                     parent,
                     ..Node::new(key, Part::Link, Vec::new())

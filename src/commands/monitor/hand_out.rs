@@ -80,7 +80,7 @@ impl Writer {
         format: &'static OutputFormat,
         out: &mut dyn Write,
     ) -> Result<()> {
-        let redactor = setup::redactor(&context.rules, &context.formats)?;
+        let redactor = setup::redactor(&context.rules)?;
         context.redaction = Redaction::On(redactor);
         let asked = SessionRequest {
             path: Some(&request.log),

@@ -1,4 +1,5 @@
-//! Computes the cost of each tool at any moment of a session: its results, and its definition where the log has it.
+//! Computes the cost of each tool at any moment of a session: its results, its calls, and its definition where the log
+//! has it.
 
 use crate::cost::carried::CarriedCost;
 use crate::event::Key;
@@ -24,9 +25,11 @@ pub struct Tool {
     pub tokens: u64,
     /// The part of `tokens` that is in the context.
     pub in_context: u64,
+    /// The tokens of its calls in the context.
+    pub calls: u64,
     /// The tokens of its definition in the context: name, description and parameters.
     pub schema: u64,
-    /// The largest of them; its definition where it has no results.
+    /// The largest of them; a call or its definition where it has no results.
     pub largest: SizedItem,
     /// Tokens times the requests whose prompts held them.
     pub carried: u64,
@@ -41,7 +44,7 @@ pub struct Tool {
 pub struct Server {
     /// The server's name.
     pub name: Box<str>,
-    /// Its tools of which the log has a definition or results.
+    /// Its tools of which the log has a definition, calls or results.
     pub tools: usize,
     /// The tokens of their definitions in the context.
     pub schema: u64,
@@ -49,6 +52,17 @@ pub struct Server {
     pub tokens: u64,
     /// The part of `tokens` that is in the context.
     pub in_context: u64,
+    /// The tokens of their calls in the context.
+    pub calls: u64,
+}
+
+impl Tool {
+    /// Returns all tokens in the context that are there because of it: its definition, calls and results.
+    pub fn held(&self) -> u64 {
+        self.schema
+            .saturating_add(self.calls)
+            .saturating_add(self.in_context)
+    }
 }
 
 /// Returns the MCP server of a tool: agents name its tools `mcp__<server>__<tool>`.
@@ -81,13 +95,14 @@ pub fn servers(tools: &[Tool]) -> Vec<Server> {
         server.schema = server.schema.saturating_add(tool.schema);
         server.tokens = server.tokens.saturating_add(tool.tokens);
         server.in_context = server.in_context.saturating_add(tool.in_context);
+        server.calls = server.calls.saturating_add(tool.calls);
     }
     let mut servers: Vec<Server> = by_name.into_values().collect();
     servers.sort_by_key(|server| std::cmp::Reverse((server.schema, server.tokens)));
     servers
 }
 
-/// Returns the cost of each tool's results, the largest sum first, then tools that are on offer only. `context` holds
+/// Returns the cost of each tool's results, the largest sum first, then tools that are on offer or called only. `context` holds
 /// the items in the context at that moment, `requests` is the number of requests by then. Results that had left by then
 /// count too.
 pub fn tools(
@@ -118,8 +133,9 @@ pub fn tools(
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
         let item = &session.items()[ix];
-        let is_schema = item.kind == Kind::ToolList && item.tool.as_deref().is_some();
-        if item.role != Role::Tool && !is_schema {
+        let is_named = |kind| item.kind == kind && item.tool.is_some();
+        let [is_schema, is_call] = [Kind::ToolList, Kind::ToolCall].map(is_named);
+        if item.role != Role::Tool && !is_schema && !is_call {
             continue;
         }
         let name = item.tool.as_deref().unwrap_or("unknown");
@@ -130,6 +146,7 @@ pub fn tools(
             median_seconds: None,
             tokens: 0,
             in_context: 0,
+            calls: 0,
             schema: 0,
             largest: (ix, 0, Source::Estimated),
             carried: 0,
@@ -138,6 +155,10 @@ pub fn tools(
         });
         if is_schema {
             tool.schema = tool.schema.saturating_add(in_context);
+            continue;
+        }
+        if is_call {
+            tool.calls = tool.calls.saturating_add(in_context);
             continue;
         }
         tool.results += 1;

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{Kind, Role};
 use jiff::Timestamp;
+use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Collects what a decoder emits. It holds the conversation, the place and the time of the record that is
@@ -213,12 +214,12 @@ impl<'m> EventSink<'m> {
     }
 
     /// Counts a record that is passed over on purpose, by its type.
-    pub fn skip(&mut self, kind: impl Into<Box<str>>) {
+    pub fn skip(&mut self, kind: impl Into<Cow<'static, str>>) {
         self.emit(Event::Skipped(kind.into()));
     }
 
     /// Passes a record over that its conversation's chain includes.
-    pub fn skip_node(&mut self, kind: &str, node: Node) {
+    pub fn skip_node(&mut self, kind: &'static str, node: Node) {
         self.skip(kind);
         self.node(node);
     }

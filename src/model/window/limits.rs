@@ -151,16 +151,24 @@ impl Limits {
             (None, source @ (TriggerSource::Settings | TriggerSource::Client)) => {
                 Some(format!("compaction is off ({})", source.name()))
             }
-            (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
-            (None, TriggerSource::Refused) => Some(format!("compacts {} (policy)", self.policy)),
+            (None, TriggerSource::Config) => Some(format!("{} (config)", self.compacts())),
+            (None, TriggerSource::Refused) => Some(self.compacts()),
             (None, TriggerSource::Contradicted) => Some(format!(
                 "sent larger prompts than its rule allows ({})",
                 self.policy
             )),
             (None, TriggerSource::None) if !matches!(&*self.policy, "" | NOT_KNOWN) => {
-                Some(format!("compacts {} (policy)", self.policy))
+                Some(self.compacts())
             }
             _ => None,
+        }
+    }
+
+    /// Returns a clause about the agent from its policy, which says when it compacts: `compacts when a prompt is refused`.
+    pub fn compacts(&self) -> String {
+        match self.policy.strip_prefix("never") {
+            Some(rest) => format!("never compacts{rest}"),
+            None => format!("compacts {}", self.policy),
         }
     }
 }

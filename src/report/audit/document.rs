@@ -231,11 +231,6 @@ pub(crate) fn share(share: f64) -> String {
     format!("{} %", digits(share))
 }
 
-/// Like [`share`], with a sign.
-pub(crate) fn signed_share(share: f64) -> String {
-    format!("{} %", signed(share))
-}
-
 /// Returns the number of [`share`], without `%`.
 fn digits(share: f64) -> String {
     let percent = share * 100.0;

@@ -197,7 +197,8 @@ impl Side {
         for server in servers(&all) {
             let of = |tool: &&str| server_of(tool) == Some(&*server.name);
             let estimated = estimated.iter().filter(|(tool, _)| of(tool));
-            let tokens = server.schema.saturating_add(server.in_context);
+            let parts = [server.schema, server.calls, server.in_context];
+            let tokens = parts.into_iter().fold(0, u64::saturating_add);
             let amount = Amount {
                 count: server.tools,
                 tokens,

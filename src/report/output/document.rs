@@ -3,7 +3,7 @@
 //! Text of a log is a [`Piece`] of its own. Each format makes it inert, so that it cannot become markup.
 
 mod chart;
-mod html;
+pub(crate) mod html;
 mod markdown;
 mod table;
 #[cfg(test)]

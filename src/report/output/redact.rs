@@ -8,7 +8,6 @@
 mod models;
 
 use crate::ReportContext;
-use formats::Format;
 use ingest::bytes::sync::lock;
 use model::cost::tools::server_of;
 use model::event::{ByLength, Cause, Event, Key, Measure, Meta, MissCause, Node, Size};
@@ -18,6 +17,7 @@ use model::window::{Overrides, Rules};
 use models::Models;
 use render::number::counted;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -83,8 +83,6 @@ impl Redaction {
 pub struct Redactor {
     tools: HashSet<&'static str>,
     models: Models,
-    /// The types of records that decoders know.
-    records: HashSet<&'static str>,
     /// All but the names.
     left_out: Mutex<OmittedCounts>,
     /// The hashes of the names that were replaced.
@@ -127,15 +125,11 @@ impl fmt::Display for OmittedCounts {
 }
 
 impl Redactor {
-    /// Creates a redactor of sessions that are read with these rules and formats.
-    pub fn new(known: PublicNames<'_>, rules: &Rules, formats: &[&'static Format]) -> Redactor {
-        let records = formats
-            .iter()
-            .flat_map(|format| format.harmless.split_whitespace());
+    /// Creates a redactor of sessions that are read with these rules.
+    pub fn new(known: PublicNames<'_>, rules: &Rules) -> Redactor {
         Redactor {
             tools: known.tools,
             models: Models::new(known.rules, rules),
-            records: records.collect(),
             left_out: Mutex::default(),
             names: Mutex::default(),
         }
@@ -169,9 +163,9 @@ impl Redactor {
             Event::Reset(reset) => {
                 self.cause(&mut reset.cause);
             }
-            Event::Skipped(kind) | Event::Unknown(kind) if !self.records.contains(&**kind) => {
-                *kind = self.name("type", kind).into();
-            }
+            // Those of decoders are borrowed.
+            Event::Skipped(Cow::Owned(kind)) => *kind = self.name("type", kind),
+            Event::Unknown(kind) => *kind = self.name("type", kind).into(),
             Event::Unreadable(why) => {
                 lock(&self.left_out).texts += 1;
                 *why = "the reason is left out".into();
@@ -298,7 +292,7 @@ impl Redactor {
 
     fn id(&self, id: &str) -> String {
         lock(&self.left_out).ids += 1;
-        pseudonym("session", id)
+        session_pseudonym(id)
     }
 
     /// Returns the pseudonym of a name, and counts the name.
@@ -314,6 +308,11 @@ impl Redactor {
             names.insert(name);
         }
     }
+}
+
+/// Returns the pseudonym of a session's id.
+pub fn session_pseudonym(id: &str) -> String {
+    pseudonym("session", id)
 }
 
 /// Returns the pseudonym of a name. It depends only on the name and its kind.

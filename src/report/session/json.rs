@@ -40,6 +40,14 @@ pub(crate) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     Report::new(report, session, &report.gauge.context, carried, &tools)
 }
 
+/// Returns the tools that have a part: those of which the log has a definition or results.
+fn with_results(tools: &[Tool]) -> impl Iterator<Item = Tool> {
+    let all = tools
+        .iter()
+        .filter(|tool| tool.results > 0 || tool.schema > 0);
+    all.cloned()
+}
+
 part! { Report<'a>(
     report: &'a SessionReport<'a>,
     session: &'a Session,
@@ -65,7 +73,7 @@ part! { Report<'a>(
         .map(ClientPart::new),
     messages: Messages<'a> = Messages { report, carried },
     calls: Calls<'a> = Calls(session.requests()),
-    tools: Vec<ToolPart> = tools.iter().cloned().map(ToolPart::new).collect(),
+    tools: Vec<ToolPart> = with_results(tools).map(ToolPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     servers: Vec<ServerPart> = servers(tools)
         .into_iter()
@@ -419,6 +427,7 @@ part! { ServerPart(server: Server) {
     schema: u64 = server.schema,
     tokens: u64 = server.tokens,
     in_context: u64 = server.in_context,
+    calls: u64 = server.calls,
 }}
 
 // Unlogged text that comes and goes.

@@ -104,12 +104,14 @@ pub(super) fn forecast(report: &Report<'_>) -> Option<String> {
 /// Returns the size of a server, to follow its name.
 pub(super) fn server(server: &Server) -> String {
     let tools = counted(server.tools as u64, "tool");
-    let [schema, now] = [server.schema, server.in_context].map(tokens);
-    format!(": {tools}, {schema} of definitions and {now} of results in the context")
+    let [schema, calls, now] = [server.schema, server.calls, server.in_context].map(tokens);
+    format!(
+        ": {tools}, {schema} of definitions, {calls} of calls and {now} of results in the context"
+    )
 }
 
-/// Returns the policies, each with its names. Policies with the same outcome share a row. Empty: none would have
-/// compacted.
+/// Returns what happened, what the session's own policy would have done, and three others: those with the fewest prompt
+/// tokens, the median and the most. Policies with the same outcome share a row. Empty: none would have compacted.
 pub(super) fn policies(session: &Session) -> Vec<(String, WhatIf)> {
     let rows = what_if(session, session.requests().len());
     if rows.iter().all(|row| row.compactions.is_empty()) {
@@ -132,7 +134,24 @@ pub(super) fn policies(session: &Session) -> Vec<(String, WhatIf)> {
             None => merged.push((row_name, row)),
         }
     }
-    merged
+    let (mut shown, mut others): (Vec<_>, Vec<_>) =
+        merged.into_iter().partition(|(_, row)| !is_shared(row));
+    let is_new = |row: &WhatIf| {
+        shown
+            .iter()
+            .all(|(_, it)| it.compactions != row.compactions)
+    };
+    others.retain(|(_, row)| is_new(row));
+    others.sort_by_key(|(_, row)| row.prompts);
+    let last = others.len().saturating_sub(1);
+    let kept = [0, last / 2, last];
+    let others = others.into_iter().enumerate();
+    shown.extend(
+        others
+            .filter(|(at, _)| kept.contains(at))
+            .map(|(_, row)| row),
+    );
+    shown
 }
 
 /// The word before the name of an agent whose rule is tried.

@@ -321,7 +321,7 @@ impl App {
         }
         let session = self.sessions.get(key);
         let news = reported.news(&watch.wanted, session, gauge, self.now);
-        if news.is_empty() || !self.is_live(key) {
+        if news.is_empty() || !self.is_live(key) || self.ui.muted.contains(&key) {
             return;
         }
         let about = self.sessions.name(key);

@@ -36,13 +36,9 @@ impl App {
             return Vec::new();
         };
         let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
-        // The agent cannot resume a sub-agent by itself.
-        let is_main = gauge.meta.parent.is_none() && facts.parent.is_none();
         // Of another machine only its project is known.
         let folder = gauge.meta.cwd.as_deref().filter(|_| facts.host.is_none());
-        let resume = id
-            .filter(|_| is_main && facts.host.is_none())
-            .and_then(|id| resume_command(facts.commands.resume?, id, folder));
+        let resume = self.resume(key);
         let text = |key, about, text: String| Copyable {
             key,
             about,
@@ -63,6 +59,18 @@ impl App {
                 .map(|jump| text('j', "a large growth, as Markdown", jump)),
         ];
         rows.into_iter().flatten().collect()
+    }
+
+    /// Returns the command that resumes a session here; `None`: its agent has none, or its log is on another machine.
+    pub(super) fn resume(&self, key: SessionKey) -> Option<String> {
+        let (gauge, facts) = self.sessions.gauge(key).zip(self.sessions.facts(key))?;
+        // The agent cannot resume a sub-agent by itself.
+        let is_main = gauge.meta.parent.is_none() && facts.parent.is_none();
+        if !is_main || facts.host.is_some() {
+            return None;
+        }
+        let id = gauge.meta.id.as_deref().or(facts.id.as_deref())?;
+        resume_command(facts.commands.resume?, id, gauge.meta.cwd.as_deref())
     }
 
     /// Returns the place of the selected item's text; `None`: the session is not on the screen, or no item of it is

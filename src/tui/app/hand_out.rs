@@ -78,14 +78,12 @@ impl App {
         let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {
             return Effect::None;
         };
-        let is_one_of_several = self.sessions.of_file(key.file).count() > 1;
-        let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
         let day = gauge.updated_at.map(|at| at.strftime("%F").to_string());
         let request = HandOutRequest {
             kind,
             file: key.file,
             log: Arc::clone(&facts.path),
-            session: id.filter(|_| is_one_of_several).map(str::to_owned),
+            session: self.id_among_several(key),
             agent: gauge.agent,
             day,
             window: [Reach::Session, Reach::Model]
@@ -94,6 +92,14 @@ impl App {
         };
         self.notify("writing…".to_owned());
         Effect::HandOn(request)
+    }
+
+    /// Returns the session's id, if its log has several sessions.
+    pub(super) fn id_among_several(&self, key: SessionKey) -> Option<String> {
+        let (gauge, facts) = self.sessions.gauge(key).zip(self.sessions.facts(key))?;
+        let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
+        let is_one_of_several = self.sessions.of_file(key.file).nth(1).is_some();
+        id.filter(|_| is_one_of_several).map(str::to_owned)
     }
 }
 

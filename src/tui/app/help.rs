@@ -5,6 +5,7 @@ use crate::keymap::{Action, ActionGroup, Binding, KeyPress, Scope};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::Role;
 use render::item::letter;
+use render::text;
 use std::borrow::Cow;
 use strum::IntoEnumIterator;
 use textwrap::WordSplitter;
@@ -52,6 +53,8 @@ pub enum Sign {
     Compaction,
     /// The mark of a large growth.
     Jump,
+    /// The mark of a request for which the provider's cache was rebuilt.
+    Rebuilt,
     /// The mark of a marked item.
     Marked,
     /// The mark of an oversized item.
@@ -78,6 +81,7 @@ impl Sign {
             Sign::Band => (piece("░░", Tone::Forecast), "its 80% band"),
             Sign::Compaction => (piece("▾", Tone::Compaction), "compaction"),
             Sign::Jump => (piece("↑", Tone::Chart), "largest growths"),
+            Sign::Rebuilt => (piece("∘", Tone::Warn), "cache rebuilt"),
             Sign::Marked => (piece("◆", Tone::Marked), "marked"),
             Sign::Oversized => (piece("!", Tone::Oversized), "oversized"),
             Sign::Works => (piece("●", Tone::Live), "works"),
@@ -119,7 +123,8 @@ impl HelpLine {
         word_columns: usize,
         columns: usize,
     ) -> Vec<HelpLine> {
-        let room = columns.saturating_sub(word_columns);
+        // A word that is wider than its column has a space after it too.
+        let room = columns.saturating_sub(word_columns.max(text::width(word) + 1));
         let mut word = word.to_owned();
         let lines = wrapped(means, room).into_iter();
         lines

@@ -54,7 +54,13 @@ impl App {
     pub(super) fn scroll_overlay(&mut self, by: isize) {
         let lines = match self.ui.overlay {
             Some(Overlay::Notices) => return self.step_notices(by),
-            Some(Overlay::HandOn(_) | Overlay::Copy(_) | Overlay::Sort | Overlay::Group) => return,
+            Some(
+                Overlay::HandOn(_)
+                | Overlay::Copy(_)
+                | Overlay::Sort
+                | Overlay::Group
+                | Overlay::Actions(_),
+            ) => return,
             Some(Overlay::Signs) => self.hidden_lines(self.legend_lines().len()),
             _ => self.hidden_lines(self.help_lines().len()),
         };
@@ -100,6 +106,7 @@ impl App {
             }
             Action::Window => self.ask_window(),
             Action::HandOn => self.open_menu(Overlay::HandOn),
+            Action::Menu => self.open_menu(Overlay::Actions),
             Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => {
                 self.open_menu(Overlay::Copy)
             }
@@ -210,6 +217,7 @@ impl App {
             Action::Slower => self.change_speed(-1),
             Action::Growth => self.go_to_next_jump(),
             Action::Find => self.ask(Purpose::Find),
+            Action::GoTo => self.ask(Purpose::GoTo),
             Action::FindNext => self.find_next(),
             Action::Moment => self.go_to_selected(),
             Action::Live => self.go_live(),

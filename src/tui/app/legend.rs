@@ -3,8 +3,10 @@
 use super::columns::fitting;
 use super::help::{HelpLine, Sign};
 use super::hosts::AWAY_SIGN;
+use super::listed::just_compacted;
 use super::{App, Page, Screen};
 use crate::keymap::{Action, Scope};
+use model::lists::sessions::SessionKey;
 use model::session::Session;
 use model::window::{Limits, TriggerSource, WindowSource};
 use model::{Role, Source};
@@ -50,6 +52,11 @@ impl Legend {
         }
         let provisional = "may still change: not all of the log was read or counted yet";
         self.word("~46k", provisional);
+        let mut listed = app.shown.matching_keys.iter();
+        let just = |key: &SessionKey| just_compacted(app.sessions.gauge(*key)?, app.now);
+        if listed.any(|key| just(key).is_some()) {
+            self.word("↓188k", "compacted a moment ago, from this size");
+        }
         self.signs(&[Sign::Works, Sign::Waits, Sign::Written]);
         if !app.shown.meetings.is_empty() {
             let means = "another agent at work in its folder has changed the same file in the last ten minutes";
@@ -126,6 +133,9 @@ impl Legend {
             }
             if !page.jump_marks.is_empty() {
                 chart.push(Sign::Jump);
+            }
+            if !page.rebuilt.is_empty() {
+                chart.push(Sign::Rebuilt);
             }
             self.signs(&chart);
         }

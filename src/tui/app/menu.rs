@@ -1,8 +1,27 @@
 //! The menus of a session, whose rows are chosen by their keys, by Enter or with the mouse.
 
-use super::{App, Effect, HandOut, Overlay};
+use super::copy::Copyable;
+use super::{ActionRow, App, Effect, HandOut, Overlay};
 use crate::keymap::{Action, KeyPress};
 use model::lists::sessions::SessionKey;
+
+/// The rows of an open menu.
+enum MenuRows {
+    HandOut,
+    Copy(Vec<Copyable>),
+    Actions(Vec<ActionRow>),
+}
+
+impl MenuRows {
+    /// Returns the key of each row.
+    fn keys(&self) -> Vec<String> {
+        match self {
+            MenuRows::HandOut => HandOut::ALL.iter().map(|it| it.key().to_string()).collect(),
+            MenuRows::Copy(rows) => rows.iter().map(|row| row.key.to_string()).collect(),
+            MenuRows::Actions(rows) => rows.iter().map(|row| row.key.clone()).collect(),
+        }
+    }
+}
 
 impl App {
     /// Opens a menu for the current session.
@@ -15,20 +34,19 @@ impl App {
 
     /// Handles a key, if a menu is open. A key that is none of its closes it.
     pub(super) fn choose(&mut self, pressed: KeyPress) -> Option<Effect> {
-        let (key, mut copyables) = match self.ui.overlay {
-            Some(Overlay::HandOn(key)) => (key, None),
-            Some(Overlay::Copy(key)) => (key, Some(self.copyables(key))),
-            _ => return None,
+        let (key, mut rows) = match self.ui.overlay? {
+            Overlay::HandOn(key) => (key, MenuRows::HandOut),
+            Overlay::Copy(key) => (key, MenuRows::Copy(self.copyables(key))),
+            Overlay::Actions(key) => (key, MenuRows::Actions(self.action_rows(key))),
+            Overlay::Signs | Overlay::Help | Overlay::Notices => return None,
+            Overlay::Sort | Overlay::Group => return None,
         };
-        let keys: Vec<char> = match &copyables {
-            Some(copyables) => copyables.iter().map(|row| row.key).collect(),
-            None => HandOut::ALL.iter().map(|kind| kind.key()).collect(),
-        };
+        let keys = rows.keys();
         let last = keys.len().saturating_sub(1);
         let row = self.ui.menu_row.min(last);
         let chosen = match pressed {
             KeyPress::Enter => (row < keys.len()).then_some(row),
-            _ => keys.iter().position(|key| pressed == KeyPress::Char(*key)),
+            _ => keys.iter().position(|key| *key == pressed.to_string()),
         };
         let action = self.keymap.action(self.scope(), pressed);
         match (chosen, action) {
@@ -41,9 +59,10 @@ impl App {
                 self.close_overlay();
             }
         }
-        Some(match (chosen, &mut copyables) {
-            (Some(row), Some(copyables)) => self.copy(copyables.swap_remove(row).content),
-            (Some(row), None) => self.hand_out(key, HandOut::ALL[row]),
+        Some(match (chosen, &mut rows) {
+            (Some(row), MenuRows::Copy(all)) => self.copy(all.swap_remove(row).content),
+            (Some(row), MenuRows::HandOut) => self.hand_out(key, HandOut::ALL[row]),
+            (Some(row), MenuRows::Actions(all)) => self.do_action(key, all.swap_remove(row)),
             (None, _) => Effect::None,
         })
     }

@@ -1,7 +1,7 @@
 //! Handles the mouse.
 
 use super::{App, Column, Effect, Overlay, Screen, Tab};
-use crate::keymap::KeyPress;
+use crate::keymap::{Action, KeyPress};
 use crate::paint::{Area, Hit};
 
 /// Rows that one notch of the wheel moves.
@@ -50,6 +50,25 @@ impl App {
             Hit::Timeline | Hit::Transport => self.scrub(area, hit, column),
         }
         Effect::None
+    }
+
+    /// Opens the menu of the session on screen, or of the row below the mouse.
+    pub(super) fn right_click(&mut self, column: u16, row: u16) -> Effect {
+        if self.close_overlay() || self.ui.prompt.is_some() {
+            return Effect::None;
+        }
+        if self.ui.screen == Screen::Overview {
+            let Some((area, Hit::List)) = self.hits.at(column, row) else {
+                return Effect::None;
+            };
+            let row = self.ui.sessions.offset() + usize::from(row - area.y);
+            if row >= self.shown.line_ids.len() {
+                return Effect::None;
+            }
+            let selected = self.ui.sessions.index();
+            let _ = self.step(row as isize - selected as isize);
+        }
+        self.act(Action::Menu)
     }
 
     /// Sorts the sessions by a column; again reverses the sort.

@@ -57,8 +57,10 @@ pub struct Page {
     pub oversized: usize,
     /// The marked items in the context then.
     pub marked_items: BTreeSet<ItemIx>,
-    /// Their tokens.
+    /// The tokens of `marked_items`.
     pub marked: u64,
+    /// The number of marked items that are not in the context then.
+    pub marked_gone: usize,
     /// The size of the context without them, in tokens.
     pub without_marked: u64,
     /// The forecast without them.
@@ -167,6 +169,7 @@ impl Page {
             oversized: 0,
             marked_items: BTreeSet::new(),
             marked: 0,
+            marked_gone: 0,
             without_marked: 0,
             forecast_without_marked: Err(NoForecast::NoRequest),
             calls: Calls::of(session),
@@ -256,6 +259,8 @@ impl App {
             item.is_some_and(|item| self.is_marked(page.key, item))
         });
         page.marked_items = marked.collect();
+        let all = self.ui.marked.iter().filter(|(key, _)| *key == page.key);
+        page.marked_gone = all.count() - page.marked_items.len();
         let (items, used) = (&page.state.items, page.state.context.used);
         (page.marked, page.without_marked) =
             without(items.iter().copied(), &page.marked_items, used);

@@ -3,7 +3,7 @@
 //! Methods that need another page return a [`TextRequest`] for it; [`Pager::take`] takes the page once it
 //! was read.
 
-mod find;
+pub(crate) mod find;
 mod indent;
 mod search;
 mod wrap;

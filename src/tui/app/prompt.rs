@@ -22,8 +22,10 @@ pub enum Purpose {
     Window(SessionKey, Reach),
     /// The size from which an item is oversized.
     Oversized,
-    /// A text to find in a replay.
+    /// A text to find in a session.
     Find,
+    /// A request or a time to go to in a session.
+    GoTo,
     /// A text to find in an item's text.
     Search,
     /// A pattern, which is written so, to find in the texts of all listed sessions.
@@ -239,6 +241,12 @@ impl App {
                 }
                 self.find_next();
             }
+            Purpose::GoTo if text.is_empty() => {}
+            Purpose::GoTo => {
+                if let Err(wrong) = self.go_to_typed(text) {
+                    self.ui.prompt = Some(Prompt { wrong, ..prompt });
+                }
+            }
             Purpose::Search => return self.search_text(text),
             Purpose::Pattern(syntax) => {
                 // It stays until the pattern was understood.
@@ -249,7 +257,7 @@ impl App {
         Effect::None
     }
 
-    /// Goes to the next record with the last text.
+    /// Goes to the next item with the last text.
     pub(super) fn find_next(&mut self) {
         let needle = self.ui.needle.clone();
         if needle.is_empty() {

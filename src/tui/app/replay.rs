@@ -1,12 +1,15 @@
 //! Moves back and forth in the session on screen, by step or as time passes.
 
+use super::items::item_id;
+use super::tabs::{ITEMS, row_id};
 use super::{App, Pace};
 use jiff::Timestamp;
+use jiff::civil::Time;
 use model::event::Place;
 use model::lists::sessions::contains;
 use model::outlook::jumps::Jump;
 use model::session::replay::{ChangeKind, Step, Timeline};
-use render::{jump, text};
+use render::{item, jump, text};
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.
@@ -213,8 +216,8 @@ impl App {
         }
     }
 
-    /// Goes to the next record whose item's tool, subject or preview contains this; after the last record, the search
-    /// continues at the first. Returns whether there is one.
+    /// Goes to the next item whose tool, subject or preview contains this, selects it and says what it is; after the last
+    /// item, the search continues at the first. Returns whether there is one.
     pub(super) fn find(&mut self, needle: &str) -> bool {
         let needle = needle.to_lowercase();
         let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
@@ -223,26 +226,80 @@ impl App {
         let Some(session) = self.sessions.get(page.key) else {
             return false;
         };
-        let hits = |moment: &usize| {
-            let Some(ChangeKind::Item(ix)) = page.timeline.moment(*moment).map(|there| there.what)
-            else {
-                return false;
-            };
-            session.items().get(ix).is_some_and(|item| {
-                contains(&item.preview, &needle)
-                    || contains(
-                        &page.calls.subject(session, item).unwrap_or_default(),
-                        &needle,
-                    )
-                    || contains(item.tool.as_deref().unwrap_or(""), &needle)
-            })
+        let item_at = |moment: usize| match page.timeline.moment(moment)?.what {
+            ChangeKind::Item(ix) => session.items().get(ix),
+            _ => None,
         };
-        let after = (from + 1..page.timeline.len()).find(hits);
-        let Some(there) = after.or_else(|| (0..=from).find(hits)) else {
+        let hit = |moment: usize| {
+            let item = item_at(moment)?;
+            let subject = page.calls.subject(session, item).unwrap_or_default();
+            let texts = [
+                &*item.preview,
+                &*subject,
+                item.tool.as_deref().unwrap_or(""),
+            ];
+            let has = texts.iter().any(|text| contains(text, &needle));
+            has.then_some((moment, item))
+        };
+        let mut all = (from + 1..page.timeline.len()).chain(0..=from);
+        let Some((there, item)) = all.find_map(hit) else {
             return false;
         };
+        let request = item
+            .entered()
+            .map_or(String::new(), |ix| format!("#{} ", ix + 1));
+        let name = page.calls.name(session, item);
+        let line = format!("{request}{}: {}", item::label(item), text::one_line(&name));
+        let id = row_id(Some(item_id(item)));
         self.jump_to(there);
+        self.ui.item_filter.clear();
+        self.show(ITEMS);
+        self.sought = Some(id);
+        self.notify(text::cut(&line, self.notice_columns()));
         true
+    }
+
+    /// Goes to a request, `#50` or `50`, or to the next time of a day, `19:10`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason for which there is no such moment.
+    pub(super) fn go_to_typed(&mut self, typed: &str) -> Result<(), String> {
+        let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
+            return Ok(());
+        };
+        let timeline = &page.timeline;
+        let there = if let Ok(number) = typed.trim_start_matches('#').parse::<usize>() {
+            let request = number.checked_sub(1);
+            let all = self
+                .sessions
+                .get(page.key)
+                .map_or(0, |it| it.requests().len());
+            let there = request.and_then(|request| timeline.of_request(request));
+            there.ok_or_else(|| format!("the log has the requests #1 to #{all}"))?
+        } else {
+            let time = ["%H:%M:%S", "%H:%M"].into_iter();
+            let mut time = time.filter_map(|form| Time::strptime(form, typed).ok());
+            let time = time.next().ok_or("neither a request nor a time")?;
+            let mut all = (from + 1..timeline.len()).chain(1..=from);
+            let is_reached = |moment: &usize| self.reaches(timeline, *moment, time);
+            let there = all.find(is_reached);
+            there.ok_or_else(|| format!("nothing was logged before and after {typed}"))?
+        };
+        self.jump_to(there);
+        Ok(())
+    }
+
+    /// Returns true if a moment is the first since this time of its day, by the user's clock.
+    fn reaches(&self, timeline: &Timeline, moment: usize, time: Time) -> bool {
+        let at = |moment: usize| timeline.moment(moment).and_then(|it| it.at);
+        let reached = || {
+            let (before, at) = (at(moment.checked_sub(1)?)?, at(moment)?);
+            let day = at.to_zoned(self.zone.clone()).date();
+            let then = day.to_datetime(time).to_zoned(self.zone.clone()).ok()?;
+            Some(before < then.timestamp() && then.timestamp() <= at)
+        };
+        reached().unwrap_or(false)
     }
 
     /// Ends the replay.

@@ -40,6 +40,8 @@ pub enum Overlay {
     Group,
     /// The menu of copies of a session.
     Copy(SessionKey),
+    /// The menu of what can be done with a session.
+    Actions(SessionKey),
 }
 
 /// The settings that the user has made by key and mouse.
@@ -111,7 +113,9 @@ pub struct Ui {
     pub policies: Policies,
     /// The marked items, with their session.
     pub marked: HashSet<(SessionKey, ItemId)>,
-    /// The last text that was searched for in a replay.
+    /// The sessions whose alerts are not raised.
+    pub muted: HashSet<SessionKey>,
+    /// The last text that was searched for in the session on screen.
     pub needle: String,
     /// The selected row of each tab, by the tab's name.
     pub cursors: HashMap<&'static str, Cursor<RowId>>,
@@ -165,6 +169,7 @@ impl Default for Ui {
             back_to: None,
             policies: Policies::default(),
             marked: HashSet::new(),
+            muted: HashSet::new(),
             needle: String::new(),
             cursors: HashMap::new(),
         }

@@ -109,8 +109,10 @@ pub enum Action {
     Slower,
     /// Goes to the request with the largest growth.
     Growth,
-    /// Starts to type a text, and goes to the next record that contains it.
+    /// Starts to type a text, and goes to the next item that contains it.
     Find,
+    /// Starts to type a request or a time, and goes there.
+    GoTo,
     /// Goes to the next record with the same text.
     FindNext,
     /// Goes to the record of the selected item or compaction; from there to the item's removal.
@@ -141,6 +143,8 @@ pub enum Action {
     Folder,
     /// Shows which files can be written of the session.
     HandOn,
+    /// Shows what can be done with the session.
+    Menu,
     /// Sets the session's window.
     Window,
     /// Goes on to the next theme.

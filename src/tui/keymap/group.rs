@@ -31,7 +31,7 @@ impl ActionGroup {
     pub fn of(action: Action) -> ActionGroup {
         use Action::*;
         match action {
-            Open | Back | LastOpened | Newest => ActionGroup::Open,
+            Open | Back | LastOpened | Newest | Menu => ActionGroup::Open,
             Filter | Search | Sort | Reverse | Group | Idle | Fold | All | OneTool => {
                 ActionGroup::List
             }
@@ -41,7 +41,7 @@ impl ActionGroup {
             | Jumps | Why => ActionGroup::Tabs,
             Replay | Play | StepForward | StepBack | NextRecord | PreviousRecord | NextTurn
             | PreviousTurn | NextCompaction | PreviousCompaction | Faster | Slower | Growth
-            | Find | FindNext | Moment | Live => ActionGroup::Replay,
+            | Find | FindNext | Moment | GoTo | Live => ActionGroup::Replay,
             Copy | Pager | Editor | Folder | HandOn => ActionGroup::HandOn,
             Up | Down | PageUp | PageDown | First | Last | NextPage | PreviousPage => {
                 ActionGroup::Move

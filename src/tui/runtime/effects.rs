@@ -11,6 +11,8 @@ use ingest::TextJob;
 use model::lists::text::TextRequest;
 use render::inert::Inert;
 use render::text;
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use tokio::sync::oneshot;
 
@@ -54,6 +56,20 @@ impl<C: Console, W: Write> Screens<C, W> {
                     let why = format!("{} is not on this machine", path.display());
                     self.app.update(Msg::Done(why));
                 }
+            }
+            Effect::Run(command) => {
+                let shell = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
+                let words = shell.into_iter().map(OsString::from);
+                self.opening = Some(TextExport::there(words.chain([command.into()]).collect()));
+            }
+            Effect::OpenPane { log, id } => {
+                let own = env::current_exe().unwrap_or_else(|_| "ctxgauge".into());
+                let mut words = ["tmux", "split-window", "-h", "--"]
+                    .map(OsString::from)
+                    .to_vec();
+                words.extend([own.into(), log.as_os_str().to_owned()]);
+                words.extend(id.map(|id| format!("--session={id}").into()));
+                self.opening = Some(TextExport::there(words));
             }
             Effect::OpenThere { host, log, id } => {
                 match self.logs.there(&host, &log, id.as_deref()) {

@@ -12,6 +12,7 @@ pub(super) fn message(event: Event) -> Option<Msg> {
         Event::Key(key) if key.kind != KeyEventKind::Release => key_press(key).map(Msg::Key),
         Event::Mouse(mouse) => match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => Some(Msg::Click(mouse.column, mouse.row)),
+            MouseEventKind::Down(MouseButton::Right) => Some(Msg::Menu(mouse.column, mouse.row)),
             MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Drag(mouse.column)),
             MouseEventKind::Up(MouseButton::Left) => Some(Msg::Release),
             MouseEventKind::ScrollDown => Some(Msg::Wheel(mouse.column, mouse.row, 1)),

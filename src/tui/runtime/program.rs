@@ -83,6 +83,10 @@ impl RunningProgram {
         let name = self.name;
         match self.child.wait() {
             Ok(status) if status.success() => Ok(()),
+            // The word of a shell for it.
+            Ok(status) if status.code() == Some(127) => {
+                Err(format!("{name} did not find the program; is it installed?"))
+            }
             Ok(status) => Err(format!("{name} ended with {status}")),
             Err(e) => Err(format!("could not wait for {name}: {e}")),
         }

@@ -1,5 +1,6 @@
 //! The screens as a user sees them, at four sizes.
 
+mod actions;
 mod copy;
 mod hostile;
 mod list;

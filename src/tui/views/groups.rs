@@ -7,7 +7,7 @@ use model::outlook::forecast::Forecast;
 use model::session::Session;
 use model::session::context::Context;
 use model::state::agent_estimate::AgentEstimate;
-use model::window::Limits;
+use model::window::{Limits, TriggerSource};
 use model::{Role, Source};
 use render::item::{self, sign};
 use render::{number, spending, text};
@@ -33,8 +33,16 @@ pub(super) fn trigger(limits: &Limits) -> Pieces {
         Some(trigger) => vec![
             quiet("compacts at "),
             plain(number::short(trigger)),
-            quiet(format!(" ({})", limits.trigger_from())),
+            quiet(trigger_from(limits)),
         ],
+    }
+}
+
+/// Returns the source of the trigger in brackets, unless it is the usual one: the agent's own rule.
+pub(super) fn trigger_from(limits: &Limits) -> String {
+    match limits.trigger_source {
+        TriggerSource::Policy => String::new(),
+        _ => format!(" ({})", limits.trigger_from()),
     }
 }
 
@@ -60,12 +68,16 @@ pub(super) fn next_requests(stage: Stage, forecast: &Forecast, nearness: Nearnes
 }
 
 /// Returns the context without the marked items, when it would compact, and how many requests later that is:
-/// `without 1 marked: 147k, next 21 (12–30), 14 more`; `None`: nothing in the context is marked. It stands beside the
-/// forecast with them.
+/// `without 1 marked: 147k, next 21 (12–30), 14 more`, and how many marked items are not in the context; `None`: nothing
+/// is marked. It is beside the forecast with them.
 pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
     let items = page.marked_items.len();
+    let gone = (page.marked_gone > 0).then(|| {
+        let text = format!("{} marked not in the context", page.marked_gone);
+        piece(text, Tone::Marked)
+    });
     if items == 0 {
-        return None;
+        return gone.map(|gone| vec![gone]);
     }
     let size = number::short(page.without_marked);
     let mut pieces = vec![
@@ -81,6 +93,7 @@ pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
             pieces.push(plain(format!(", {more} more")));
         }
     }
+    pieces.extend(gone.into_iter().flat_map(|gone| [plain(", "), gone]));
     Some(pieces)
 }
 

@@ -1,26 +1,46 @@
-//! The menu of what is made of a session to be handed on.
+//! The menus of a session whose rows are a key and what it does.
 
 use super::pointer;
 use crate::app::{App, HandOut};
 use crate::paint::{Area, Hit, Pieces, Tone, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
+use model::lists::sessions::SessionKey;
 
-/// Draws the menu.
+/// Draws the menu of what is made of a session to be handed on.
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
-    let rows = HandOut::ALL.iter().enumerate().map(|(row, kind)| {
+    let rows = HandOut::ALL.iter();
+    let rows = rows.map(|kind| (kind.key().to_string(), kind.about()));
+    let note = " files go to the working directory; nothing is overwritten";
+    draw_menu(app, "hand on", rows.collect(), note, canvas);
+}
+
+/// Draws the menu of what can be done with a session.
+pub(super) fn draw_actions(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
+    let rows = app.action_rows(key).into_iter();
+    let rows = rows.map(|row| (row.key, row.about));
+    let note = " nothing is deleted, and nothing is sent to an agent";
+    draw_menu(app, "actions", rows.collect(), note, canvas);
+}
+
+fn draw_menu(
+    app: &App,
+    title: &str,
+    rows: Vec<(String, &str)>,
+    note: &str,
+    canvas: &mut Canvas<'_>,
+) {
+    let height = rows.len() as u16;
+    let rows = rows.into_iter().enumerate().map(|(row, (key, about))| {
         vec![
             pointer(row == app.ui.menu_row),
-            piece(format!("{} ", kind.key()), Tone::Key),
-            plain(kind.about()),
+            piece(format!("{key} "), Tone::Key),
+            plain(about),
         ]
     });
     let mut lines: Vec<Pieces> = rows.collect();
-    lines.push(vec![quiet(
-        " files go to the working directory; nothing is overwritten",
-    )]);
+    lines.push(vec![quiet(note)]);
     let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
-    let inside = canvas.open_box("hand on", (columns as u16, lines.len() as u16));
+    let inside = canvas.open_box(title, (columns as u16, lines.len() as u16));
     canvas.write_rows(inside, lines);
-    let height = HandOut::ALL.len() as u16;
     canvas.hit(Area { height, ..inside }, Hit::Menu);
 }

@@ -33,6 +33,7 @@ fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
     let fill = canvas.theme.fill(Role::Tool);
     let lines = lines.into_iter().map(|line| match line {
         HelpLine::Keys(keys, help) => {
+            let columns = columns.max(text::width(&keys) + 1);
             vec![piece(text::left(&keys, columns), Tone::Key), plain(help)]
         }
         HelpLine::Heading(text) => vec![piece(text, Tone::Heading)],

@@ -56,6 +56,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
             Some(menu @ (Overlay::Sort | Overlay::Group)) => order::draw(app, menu, &mut canvas),
             Some(Overlay::HandOn(_)) => hand_out::draw(app, &mut canvas),
+            Some(Overlay::Actions(key)) => hand_out::draw_actions(app, key, &mut canvas),
             Some(Overlay::Copy(key)) => copy::draw(app, key, &mut canvas),
             None => {}
         }
@@ -113,6 +114,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         None => app.hints(),
         Some(Purpose::Filter | Purpose::ItemFilter) => typing("apply", "clear"),
         Some(Purpose::Window(..) | Purpose::Oversized) => typing("set", "cancel"),
+        Some(Purpose::GoTo) => typing("go", "cancel"),
         Some(Purpose::Find | Purpose::Search | Purpose::Pattern(_)) => typing("find", "cancel"),
     };
     let columns = |hint: &Hint| width(&hint.keys) + width(hint.word) + 3;

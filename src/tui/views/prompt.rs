@@ -71,8 +71,15 @@ fn asked(
                 "" => "part of a tool name or of an item's preview".to_owned(),
                 needle => format!("empty: repeat '{}'", text::cut(needle, 24)),
             };
-            let title = "find the next record".to_owned();
+            let title = "search the items of this session".to_owned();
             Some((title, "text: ", vec![vec![quiet(hint)]]))
+        }
+        Purpose::GoTo => {
+            let hint = match prompt.wrong.as_str() {
+                "" => quiet("a request: #50; a time: 19:10"),
+                wrong => piece(text::cut(wrong, columns), Tone::Warn),
+            };
+            Some(("go to".to_owned(), "request or time: ", vec![vec![hint]]))
         }
         Purpose::Search => {
             let hint = quiet("case-sensitive if it contains capitals");

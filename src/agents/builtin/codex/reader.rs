@@ -206,7 +206,7 @@ impl CodexDecoder {
         let (kind, record_type) = (line.kind.or_empty(), line.record_type.or_empty());
         if kind.is_empty() && record_type.is_empty() && line.id.get().is_some() {
             if self.thread.id.is_some() || out.place().line() == 0 {
-                return out.skip(record_name("session_meta", ""));
+                return out.skip("session_meta");
             }
             self.thread.id = Some(line.id.or_empty().into());
             return out.meta(Meta {

@@ -97,7 +97,7 @@ impl Trace {
         match event.event_type.or_empty() {
             "llm_call" => {}
             "" => return out.unreadable("no event_type"),
-            other => return out.skip(other),
+            other => return out.skip(other.to_owned()),
         }
         let id = Key::of_parts(&[event.run_id.or_empty(), event.agent_id.or_empty()]);
         let model = event.attributes.model.get().map(model_name);

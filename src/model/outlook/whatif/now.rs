@@ -7,6 +7,7 @@
 use super::course::GrowthHistory;
 use super::{RetentionRule, kept_by_own_rule, limits, seen};
 use crate::cost::cache_history::CacheHistory;
+use crate::cost::calls::Calls;
 use crate::cost::tools::server_of;
 use crate::event::Surcharges;
 use crate::history::ItemIx;
@@ -63,6 +64,8 @@ pub struct Outlook {
     pub usd: Option<f64>,
     /// The cost of the next prompt, in US dollars; `None`: not known.
     pub next_usd: Option<f64>,
+    /// The least and the most that the session's compactions left, of a compaction; `None`: fewer than two are known.
+    pub left: Option<[u64; 2]>,
 }
 
 /// Shows whether the provider's cache has the prompt.
@@ -156,6 +159,7 @@ impl Inputs<'_> {
             forecast: self.forecast(self.snapshot.context, self.near()),
             usd: Some(0.0),
             next_usd: self.next_usd(self.used(), self.cached),
+            left: None,
         }
     }
 
@@ -169,8 +173,9 @@ impl Inputs<'_> {
         let usual = Overrides::default();
         let seen = seen(self.session, course.requests, &usual);
         let limits = limits(self.session, course.requests);
-        let keeps = match self.left_before() {
-            Some(after) => RetentionRule::Learned(after),
+        let before = self.left_before();
+        let keeps = match before.get(before.len() / 2) {
+            Some(&after) => RetentionRule::Learned(after),
             None => kept_by_own_rule(self.session, &course, &limits, &seen),
         };
         let user = self.snapshot.context.role(Role::User).tokens;
@@ -184,7 +189,12 @@ impl Inputs<'_> {
             let usd = self.compaction_usd(summary);
             // The request that makes the summary renews the prefix.
             let next_usd = self.prompt_usd(after, self.prefix.min(after));
-            all.push(self.reset(UserAction::Compact, after, usd, next_usd));
+            let left = match before[..] {
+                [least, .., most] => Some([least, most]),
+                _ => None,
+            };
+            let compacted = self.reset(UserAction::Compact, after, usd, next_usd);
+            all.push(Outlook { left, ..compacted });
         }
         let prefix = course.prefix.min(self.used());
         let next_usd = self.next_usd(prefix, self.prefix);
@@ -192,15 +202,15 @@ impl Inputs<'_> {
         all
     }
 
-    /// Returns the median of what the session's compactions left so far, by hand or not; `None`: no report shows it.
-    fn left_before(&self) -> Option<u64> {
+    /// Returns what the session's compactions left so far, by hand or not, as reports show it, the least first.
+    fn left_before(&self) -> Vec<u64> {
         let resets = self.session.resets().iter().take(self.snapshot.resets);
         let compactions = resets.filter(|reset| {
             reset.gone == LeaveReason::Compaction && reset.after_source == Source::Reported
         });
         let mut left: Vec<u64> = compactions.filter_map(|reset| reset.after).collect();
         left.sort_unstable();
-        left.get(left.len() / 2).copied()
+        left
     }
 
     fn reset(
@@ -222,6 +232,7 @@ impl Inputs<'_> {
             forecast: self.forecast(context, self.near()),
             usd,
             next_usd,
+            left: None,
         }
     }
 
@@ -240,6 +251,7 @@ impl Inputs<'_> {
             forecast: self.forecast(context, self.near()),
             usd: Some(0.0),
             next_usd: self.next_usd(size, self.cached.saturating_sub(freed)),
+            left: None,
         }
     }
 
@@ -252,13 +264,7 @@ impl Inputs<'_> {
                 continue;
             };
             let sum = match (item.kind, item.tool.as_deref().and_then(server_of)) {
-                (Kind::Skill, _) => {
-                    let name = item
-                        .tool
-                        .as_deref()
-                        .unwrap_or_else(|| first_line(&item.preview));
-                    skills.entry(name.to_owned()).or_default()
-                }
+                (Kind::Skill, _) => skills.entry(skill_name(self.session, *ix)).or_default(),
                 (_, Some(server)) => servers.entry(server).or_default(),
                 _ => continue,
             };
@@ -287,6 +293,7 @@ impl Inputs<'_> {
             forecast: self.forecast(context, Some(trigger)),
             usd: Some(0.0),
             next_usd: self.next_usd(context.used, self.cached),
+            left: None,
         };
         let mut all = Vec::new();
         let window = self.model.and_then(|model| {
@@ -358,8 +365,32 @@ fn largest(groups: impl Iterator<Item = (UserAction, u64)>) -> Vec<(UserAction, 
     groups
 }
 
-fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default()
+/// Returns the name of a skill. The texts of skills begin alike, so the call whose result is before it names it.
+fn skill_name(session: &Session, ix: ItemIx) -> String {
+    let items = session.items();
+    if let Some(name) = items[ix].tool.as_deref() {
+        return name.to_owned();
+    }
+    let result = items[..ix]
+        .iter()
+        .rposition(|item| item.kind == Kind::ToolResult);
+    let named = result.and_then(|result| {
+        let item = items
+            .get(result)
+            .filter(|item| item.tool.as_deref() == Some("Skill"))?;
+        let words = Calls::of_item(session, result).subject(session, item)?;
+        words.split_whitespace().next().map(str::to_owned)
+    });
+    let first_line = || {
+        items[ix]
+            .preview
+            .trim()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    named.unwrap_or_else(first_line)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ fn claude_code_by_version_and_model() {
         assert_eq!(limits.end(), limits.window);
         assert_eq!(
             limits.no_trigger().as_deref(),
-            Some("compacts when a prompt is refused (policy)")
+            Some("compacts when a prompt is refused")
         );
     }
 }
@@ -54,7 +54,7 @@ fn the_writer_of_a_summary_does_not_compact() {
     assert!(writer.ends);
     assert_eq!(
         writer.no_trigger().as_deref(),
-        Some("compacts never: it writes a summary, and ends (policy)")
+        Some("never compacts: it writes a summary, and ends")
     );
     assert_eq!(of("agent-ac57f5").trigger, Some(167_000));
 }

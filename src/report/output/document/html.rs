@@ -3,6 +3,7 @@
 //! maud escapes every text. Only the stylesheet, which is this program's own, is written as it is.
 
 mod drawing;
+pub(crate) mod sessions;
 
 use super::{Block, Document, Line, MADE_BY, Piece, Row, Section, Table};
 use crate::output::text::table::Holds;
@@ -20,18 +21,11 @@ const MOST_COLUMNS: usize = 4;
 
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
     let title = &document.title;
+    let plain = title.plain();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { @if title.is_empty() { "ctxgauge" } @else { (title.plain()) } }
-                style { (PreEscaped(STYLE)) }
-            }
+            (head(if title.is_empty() { "ctxgauge" } else { &plain }))
             body {
                 @if !title.is_empty() { h1 { (line(title)) } }
                 main {
@@ -43,6 +37,21 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
     };
     out.write_all(page.into_string().as_bytes())?;
     Ok(writeln!(out)?)
+}
+
+/// Returns the head of a page.
+fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(POLICY);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="referrer" content="no-referrer";
+            title { (title) }
+            style { (PreEscaped(STYLE)) }
+        }
+    }
 }
 
 /// Appends the reference of a character. The stylesheet is ASCII.

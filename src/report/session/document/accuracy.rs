@@ -1,8 +1,8 @@
 //! Shows how good the numbers of a session are, by an audit of its own log.
 
 use super::AuditResult;
-use crate::audit::{Errors, SessionAudit, share, signed_share};
-use crate::output::document::{Block, Line, Row, Section, Table};
+use crate::audit::{Errors, SessionAudit, share};
+use crate::output::document::{Block, Line, Section};
 use model::outlook::estimators::Estimator;
 use render::number::counted;
 use render::or_none;
@@ -31,11 +31,8 @@ pub(super) fn section(checked: &AuditResult) -> Section {
     );
     let section = section
         .with(Block::Headline(verdict(own, found).into()))
-        .with(Line::own(how))
-        .with(estimators(found));
-    let note = "error: the difference between prediction and report, in % of the report; p50: half of the errors are \
-                smaller, p95: 19 of 20 are. bias: the mean error; below 0 the predictions are too small.";
-    forecast(found, section.with(Block::Note(note.into())))
+        .with(Line::own(how));
+    forecast(found, section)
 }
 
 fn verdict(own: &Errors, found: &SessionAudit) -> String {
@@ -44,33 +41,6 @@ fn verdict(own: &Errors, found: &SessionAudit) -> String {
     format!(
         "At most {p50} off in half of the prompts, at most {p95} in 19 of 20; {covered} of the reports are inside the 90 % interval"
     )
-}
-
-/// Returns the table of all estimators, the best first.
-fn estimators(found: &SessionAudit) -> Table {
-    let all = Estimator::ALL.into_iter();
-    let mut all: Vec<(Estimator, &Errors)> = all
-        .filter_map(|it| Some((it, found.summary.errors(it)?)))
-        .collect();
-    all.sort_by(|(_, a), (_, b)| a.p95.total_cmp(&b.p95));
-    let rows = all.into_iter().map(|(estimator, errors)| {
-        let name = Line::own(estimator.name());
-        let name = if estimator == Estimator::Calibrated {
-            name.and(" (this report)")
-        } else {
-            name
-        };
-        let [p50, p95, worst] = [errors.p50, errors.p95, errors.worst].map(share);
-        Row::from([
-            name,
-            estimator.rule().into(),
-            p50.into(),
-            p95.into(),
-            worst.into(),
-            signed_share(errors.bias).into(),
-        ])
-    });
-    Table::new("estimator | rule | #p50 | #p95 | #worst | #bias", rows)
 }
 
 /// Adds the comparison of the forecast with the session's own compactions to the section.

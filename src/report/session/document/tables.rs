@@ -9,11 +9,10 @@ use model::cost::clearing::clearings;
 use model::cost::tools;
 use model::event::Cause;
 use model::outlook::compaction::{Compaction, unlogged};
-use model::outlook::estimators::Estimator;
 use model::outlook::jumps;
 use model::session::context::Context;
 use model::session::{ItemIx, Session};
-use model::window::Limits;
+use model::window::{Limits, WindowSource};
 use model::{Role, Source};
 use render::calls::{failed, took};
 use render::item::{label, sign};
@@ -149,7 +148,7 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
             took(tool.median_seconds).into(),
             tokens(tool.tokens).into(),
             format!("{:.0}%", tool.share * 100.0).into(),
-            tokens_or_none(tool.in_context).into(),
+            tokens_or_none(tool.held()).into(),
             tokens_or_none(tool.schema).into(),
             tokens(tool.largest.1).into(),
             tokens(tool.carried).into(),
@@ -165,8 +164,8 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
         let more = counted((all - LISTED_ROWS) as u64, "smaller tool");
         format!("{more} not listed.")
     });
-    let note = "failed: the share of its calls that failed. took: from a call to its result, the median. now: its results in \
-                the context. schema: its definition in it. carried: tokens times the requests that had \
+    let note = "failed: the share of its calls that failed. took: from a call to its result, the median. now: its \
+                definition, calls and results in the context. schema: its definition alone. carried: tokens times the requests that had \
                 them; re-read: what that costs at least, by the list price of cache reads.";
     let section = Section::new("Tools")
         .with(Table::new(headings, rows))
@@ -300,7 +299,8 @@ pub(super) fn what_if(session: &Session) -> Option<Section> {
     });
     let headings =
         "policy | #compacts at | #times | #dropped | #largest | #all prompts | #list price";
-    let note = "The growth of this session under the rules of other agents. It leaves out what cannot be known: an \
+    let note = "The growth of this session under its own rule and under three others: of the rules of other agents, those \
+                that send the fewest tokens, the median and the most. It leaves out what cannot be known: an \
                 agent that has forgotten more may read things again. The list price is that of the prompts and \
                 compactions, as if each prompt found the one before it in the cache.";
     (!policies.is_empty()).then(|| {
@@ -339,16 +339,18 @@ pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
                 items.to_string().into(),
             ])
         });
-    let (window, trigger) = (limits.window_from(), limits.trigger_from());
+    let window = match limits.window_source {
+        WindowSource::SmallerOfTwo => "the smaller of the model's two windows".to_owned(),
+        _ => limits.window_from(),
+    };
+    let trigger = limits.trigger_from();
     Section::new("How the numbers are known")
         .with(Line::own(
             "Known is what the provider reported: the prompt and the output of the last request. Estimated is what came \
              since; the true size is meant to be within ± nine times out of ten.",
         ))
         .with(Line::own(format!(
-            "The window is from: {window}. The trigger is from: {trigger}. Estimates are by {}: {}.",
-            Estimator::Calibrated.name(),
-            Estimator::Calibrated.rule()
+            "Source of the window: {window}. Source of the trigger: {trigger}."
         )))
         .with(Table::new(
             "source of an item's size | meaning | #in the context | #items",

@@ -59,6 +59,23 @@ fn read_through(app: &mut App) {
 }
 
 #[test]
+fn a_muted_session_raises_no_alerts() {
+    let near = || log(5).answer(150_000, 10, "Read", "a");
+    for is_muted in [false, true] {
+        let mut app = screens(wanted(&SHARES, None, None));
+        let key = SessionKey {
+            file: FileId(9),
+            conversation: Conversation::Main,
+        };
+        if is_muted {
+            app.ui.muted.insert(key);
+        }
+        let all: Vec<Alert> = raised(&mut app, near()).into_iter().flatten().collect();
+        assert_eq!(all.is_empty(), is_muted, "{all:?}");
+    }
+}
+
+#[test]
 fn what_was_not_counted_raises_an_alert_for_what_is_sure_alone() {
     let mut app = screens(wanted(&[0.5], None, None));
     let log = log(1).answer(60_000, 10, "Bash", "a");

@@ -88,6 +88,7 @@ fn add(a: Tool, b: Tool) -> Tool {
         median_seconds: None,
         tokens: a.tokens.saturating_add(b.tokens),
         in_context: a.in_context.saturating_add(b.in_context),
+        calls: a.calls.saturating_add(b.calls),
         schema: a.schema.saturating_add(b.schema),
         largest: std::cmp::max_by_key(a.largest, b.largest, |(_, tokens, _)| *tokens),
         carried: a.carried.saturating_add(b.carried),
@@ -111,8 +112,10 @@ impl Row for Line {
         right "FAILED" [0, 0, 8] |_, line| plain(failed(line.tool.failed as u64, line.tool.results as u64)), means "the share of its calls that failed";
         right "TOOK" [0, 0, 8] |view, line| view.number(took(line.tool.median_seconds), Tone::Quiet),
             means "from a call to its result, the median";
-        right "IN CONTEXT" [0, 12, 12] |view, line| view.number(number::tokens_or_none(line.tool.in_context), Tone::Plain),
-            means "the part of TOKENS that is in the context";
+        right "CALLS" [0, 0, 8] |view, line| view.number(number::tokens_or_none(line.tool.calls), Tone::Plain),
+            means "its calls in the context";
+        right "IN CONTEXT" [0, 12, 12] |view, line| view.number(number::tokens_or_none(line.tool.held()), Tone::Plain),
+            means "its definition, calls and results in the context";
         right "LARGEST" [0, 0, 9] |view, line| view.number(number::tokens_or_none(line.tool.largest.1), Tone::Plain),
             means "its largest result";
         right "CARRIED" [0, 8, 8] |view, line| view.number(number::short_or_none(line.tool.carried), Tone::Plain),

@@ -30,7 +30,10 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
         .map(requests);
     let mut rows: Vec<NowRow> = outlooks
         .into_iter()
-        .map(|outlook| NowRow::Outlook { outlook, now })
+        .map(|outlook| NowRow::Outlook {
+            outlook: Box::new(outlook),
+            now,
+        })
         .collect();
     if page.state.requests > 0 {
         rows.push(NowRow::Policies);
@@ -56,7 +59,7 @@ pub enum Policies {
 #[derive(Debug)]
 enum NowRow {
     Outlook {
-        outlook: Outlook,
+        outlook: Box<Outlook>,
         /// The requests that are left if the user does nothing.
         now: Option<u64>,
     },
@@ -72,7 +75,7 @@ fn requests(forecast: Forecast) -> u64 {
 impl NowRow {
     fn outlook(&self) -> Option<&Outlook> {
         match self {
-            NowRow::Outlook { outlook, .. } => Some(outlook),
+            NowRow::Outlook { outlook, .. } => Some(&**outlook),
             NowRow::Policies => None,
         }
     }
@@ -149,7 +152,13 @@ impl NowRow {
                     .current()
                     .and_then(|key| view.app.sessions.facts(key));
                 let command = facts.and_then(|facts| facts.commands.compact);
-                format!("{} now", command.unwrap_or("compact"))
+                let command = command.unwrap_or("compact");
+                match outlook.left.map(|left| left.map(number::short)) {
+                    Some([least, most]) => {
+                        format!("{command} now: earlier ones left {least}–{most}")
+                    }
+                    None => format!("{command} now"),
+                }
             }
             UserAction::Clear => "clear now: as it began".to_owned(),
             UserAction::WithoutMarked(items) => format!("without {items} marked"),

@@ -3,7 +3,8 @@
 use super::session::{press, shop};
 use crate::app::Speed;
 use crate::keymap::KeyPress;
-use crate::tests::testing::{app, logs, now, text, type_keys};
+use crate::paint::Tone;
+use crate::tests::testing::{app, cells, logs, now, text, type_keys};
 use crate::theme::Theme;
 use jiff::SignedDuration;
 
@@ -89,4 +90,66 @@ fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
     type_keys(&mut app, "]");
     assert_eq!(app.moment(), moment);
     assert!(app.ui.replay.is_on());
+}
+
+#[test]
+fn a_request_or_a_time_is_gone_to() {
+    let mut app = shop(80, 24);
+    let end = app.page().unwrap().state.requests;
+    for typed in ["#2", "2"] {
+        type_keys(&mut app, &format!(":{typed}⏎"));
+        assert_eq!(app.page().unwrap().state.requests, 2);
+        assert!(app.ui.replay.is_on() && app.ui.prompt.is_none());
+    }
+    type_keys(&mut app, &format!(":#{}⏎", end + 1));
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains(&format!("requests #1 to #{end}")), "{shown}");
+    press(&mut app, KeyPress::Esc);
+    // The time of a record, and the second before it, lead to the record.
+    let timeline = &app.page().unwrap().timeline;
+    let times: Vec<_> = (0..timeline.len())
+        .map(|ix| timeline.moment(ix).unwrap().at)
+        .collect();
+    let later = (1..times.len()).find(|ix| times[*ix] > times[ix - 1] && times[ix - 1].is_some());
+    let (later, at) = (later.unwrap(), times[later.unwrap()].unwrap());
+    type_keys(&mut app, &format!(":{}⏎", at.strftime("%H:%M:%S")));
+    assert_eq!(app.moment(), Some(later));
+    for wrong in ["noon", "25:00", "03:00"] {
+        type_keys(&mut app, &format!(":{wrong}⏎"));
+        assert!(app.ui.prompt.is_some(), "{wrong}");
+        assert_eq!(app.moment(), Some(later));
+        press(&mut app, KeyPress::Esc);
+    }
+    type_keys(&mut app, ":⏎");
+    assert_eq!(
+        (app.moment(), app.ui.prompt.is_some()),
+        (Some(later), false)
+    );
+}
+
+#[test]
+fn what_was_found_is_named_selected_and_highlighted() {
+    let mut app = shop(120, 40);
+    type_keys(&mut app, "2");
+    type_keys(&mut app, "fCONNECT⏎");
+    let (_, _, item) = app
+        .selected_item()
+        .expect("it is selected in the list of items");
+    assert!(item.preview.contains("connect"), "{item:?}");
+    let shown = text(&app, Theme::default());
+    let named = shown.lines().filter(|line| line.contains("Grep: "));
+    assert_eq!(named.count(), 1, "{shown}");
+    let (screen, found) = (
+        cells(&app, Theme::default()),
+        Theme::default().style(Tone::Match),
+    );
+    let is_match =
+        |cell: &&ratatui::buffer::Cell| Some(cell.bg) == found.bg && Some(cell.fg) == found.fg;
+    let lit: String = screen
+        .content
+        .iter()
+        .filter(is_match)
+        .map(|cell| cell.symbol())
+        .collect();
+    assert!(lit.contains("connect"), "{lit:?}");
 }

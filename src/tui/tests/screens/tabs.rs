@@ -81,7 +81,7 @@ fn all_tabs_are_named_from_80_columns_on() {
         let mut app = shop(columns, 24);
         for tab in TABS {
             app.ui.tab = tab;
-            type_keys(&mut app, "a");
+            type_keys(&mut app, "Z");
             app.ui.tab = tab;
             app.prepare(now());
             let shown = text(&app, Theme::default());

@@ -175,7 +175,7 @@ fn why_none(why: NoForecast, limits: &Limits) -> String {
             "compaction is off".to_owned()
         }
         (NoForecast::NoTrigger, _) if limits.no_trigger().is_some() => {
-            format!("it compacts {}", limits.policy)
+            format!("it {}", limits.compacts())
         }
         _ => why.name().to_owned(),
     }

@@ -1,5 +1,5 @@
 //! The gauge in numbers, always in this shape:
-//! `124.1k known + 3.9k ±0.4k est · 77% of 167k trigger (policy) · headroom 39k`,
+//! `124.1k known + 3.9k ±0.4k est · 77% of 167k trigger (settings) · headroom 39k`,
 //! with the agent's own number if it logs one: `agent's count 123.5k (−4.5k)`, or, where our estimate is based
 //! on it, `agent's count 123.5k, ours 98.2k`. Where the share is of another count than the numbers before it, that count
 //! is in it: `98%: Pi counts 181k of 184k`.
@@ -34,10 +34,10 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
         }
     } else {
         let from = match limits.trigger {
-            Some(_) => limits.trigger_from(),
-            None => limits.window_from(),
+            Some(_) => groups::trigger_from(limits),
+            None => format!(" ({})", limits.window_from()),
         };
-        share.push(quiet(format!(" ({from})")));
+        share.push(quiet(from));
     }
     let own = own_count(shown.label, context, limits.trigger).filter(|_| !narrow);
     let about = limits.refused_near();
@@ -62,7 +62,7 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     }
     let taken = |group: &Pieces| width(group) + 3;
     let kept = headroom.as_ref().map_or(0, taken);
-    if let Some(own) = own {
+    if let Some(own) = &own {
         let beside = piece(format!(", {}", own.counted), Tone::Warn);
         let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
         if width(&share) + text::width(&beside.text) <= room {
@@ -73,7 +73,8 @@ pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
         }
     }
     groups.push(share);
-    if let Some(estimate) = shown.agent_estimate {
+    let is_said = |tokens| own.as_ref().is_some_and(|own| own.counts(tokens));
+    if let Some(estimate) = shown.agent_estimate.filter(|it| !is_said(it.tokens)) {
         let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
         groups.extend(groups::agent(estimate, room));
     }
@@ -154,7 +155,7 @@ mod tests {
         );
         assert_eq!(
             shown(120, &context),
-            "168.0k known + 33.4k ±2.2k est · 98% of 184k trigger (policy), Pi counts 181k · headroom 3.0k"
+            "168.0k known + 33.4k ±2.2k est · 98% of 184k trigger, Pi counts 181k · headroom 3.0k"
         );
         context.own = None;
         assert!(!shown(80, &context).contains("counts"));

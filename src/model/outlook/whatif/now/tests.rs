@@ -1,6 +1,8 @@
 use super::*;
-use crate::testing::Log;
+use crate::cost::tools::{servers, tools};
+use crate::event::{Key, NewItem};
 use crate::testing::timed::{self, five};
+use crate::testing::{Log, new_item};
 
 /// A session that has compacted once, and grows.
 fn log() -> Log {
@@ -35,7 +37,17 @@ fn a_compaction_leaves_what_the_last_one_left() {
     assert_eq!(all[0].action, UserAction::Nothing);
     assert_eq!(all[0].size, log.session.context().used);
     let compact = found(&all, |action| *action == UserAction::Compact);
-    assert_eq!(compact.size, 30_000);
+    assert_eq!((compact.size, compact.left), (30_000, None));
+    let again = log
+        .compact(75_000)
+        .report(36_000)
+        .result("e", "Read", 9_000)
+        .report(45_000);
+    let all = of(&again.session, &[], Cache::Warm);
+    let compact = found(&all, |action| *action == UserAction::Compact);
+    assert_eq!(compact.left, Some([30_000, 36_000]));
+    let log = self::log();
+    let all = of(&log.session, &[], Cache::Warm);
     let clear = found(&all, |action| *action == UserAction::Clear);
     assert!(clear.size <= compact.size, "{clear:?}");
 }
@@ -63,6 +75,64 @@ fn what_frees_tokens_leaves_more_requests() {
         found(&all, |it| matches!(it, UserAction::WithoutMarked(_))).action,
         UserAction::WithoutMarked(n) if n == items.len()
     ));
+}
+
+/// The tab Tools lists what the tab What if would save.
+#[test]
+fn without_a_server_its_definitions_calls_and_results_are_gone() {
+    let of_docs = |role, kind, tokens| NewItem {
+        tool: Some("mcp__docs__page".into()),
+        ..new_item(role, kind, tokens)
+    };
+    let log = log()
+        .node("list", vec![of_docs(Role::Container, Kind::ToolList, 900)])
+        .node("call", vec![of_docs(Role::Assistant, Kind::ToolCall, 400)])
+        .result("e", "mcp__docs__page", 300)
+        .report(72_000);
+    let session = &log.session;
+    let all = of(session, &[], Cache::Warm);
+    let server = found(&all, |it| matches!(it, UserAction::WithoutServer(_)));
+    let tools = tools(session, session.in_context(), session.requests().len());
+    let docs = &tools
+        .iter()
+        .find(|tool| tool.name.starts_with("mcp"))
+        .unwrap();
+    assert!(docs.calls > 0 && docs.schema > 0, "{docs:?}");
+    assert_eq!(all[0].size - server.size, docs.held());
+    assert_eq!(servers(&tools)[0].calls, docs.calls);
+}
+
+#[test]
+fn a_skill_has_the_name_that_it_was_called_by() {
+    let of = |role, kind, call: &str, tokens, preview: &str| NewItem {
+        tool: (kind != Kind::Skill).then(|| "Skill".into()),
+        call: (kind != Kind::Skill).then(|| Key::of(call)),
+        preview: preview.into(),
+        ..new_item(role, kind, tokens)
+    };
+    let mut log = Log::new();
+    for name in ["review", "deploy"] {
+        let begins = format!("Base directory for this skill: /home/me/.claude/skills/{name}");
+        let call = format!("Skill {name}");
+        let items = [
+            of(Role::Assistant, Kind::ToolCall, name, 20, &call),
+            of(Role::Tool, Kind::ToolResult, name, 10, ""),
+            of(Role::Container, Kind::Skill, name, 1_000, &begins),
+        ];
+        log = items.into_iter().enumerate().fold(log, |log, (n, item)| {
+            log.node(&format!("{name}{n}"), vec![item])
+        });
+    }
+    let log = log.report(9_000);
+    let all = outlooks(
+        &log.session,
+        &log.session.snapshot(),
+        &BTreeSet::new(),
+        Cache::Warm,
+    );
+    for name in ["review", "deploy"] {
+        found(&all, |it| *it == UserAction::WithoutSkill(name.to_owned()));
+    }
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! The menu of what can be done with a session. It deletes nothing, and sends nothing to an agent.
+
+use super::tabs::WHAT_IF;
+use super::{App, Effect, Overlay, Screen};
+use crate::keymap::Action;
+use model::lists::sessions::SessionKey;
+use std::sync::Arc;
+
+/// A row of the menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionRow {
+    /// The key that chooses it; empty: the user has bound none.
+    pub key: String,
+    /// Its description.
+    pub about: &'static str,
+    choice: Choice,
+}
+
+/// The effect of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Choice {
+    /// Does what this action does without the menu.
+    Act(Action),
+    /// Runs the command that resumes the session.
+    Resume(String),
+    /// Shows what would follow from a compaction now.
+    WhatIf,
+    /// Shows the session in another pane of tmux.
+    Pane,
+    /// Raises no alerts of it, or raises them again.
+    Mute,
+}
+
+impl App {
+    /// Returns the rows of the menu of a session, of which those that cannot be done are left out.
+    pub fn action_rows(&self, key: SessionKey) -> Vec<ActionRow> {
+        let act = |action, about| {
+            Some(ActionRow {
+                key: self.keymap.key_text(self.scope(), action),
+                about,
+                choice: Choice::Act(action),
+            })
+        };
+        let own = |key: &str, about, choice| ActionRow {
+            key: key.to_owned(),
+            about,
+            choice,
+        };
+        let is_here = self.sessions.host(key).is_none();
+        // A second agent must not write to the log of one that runs.
+        let resume = self.resume(key).filter(|_| !self.is_live(key));
+        let mute = if self.ui.muted.contains(&key) {
+            "raise its alerts again"
+        } else {
+            "mute its alerts"
+        };
+        let rows = [
+            resume.map(|command| own("R", "resume it here, in its agent", Choice::Resume(command))),
+            act(
+                Action::Copy,
+                "copy: the command that resumes it, its id, path",
+            ),
+            act(Action::Folder, "open its folder in $VISUAL or $EDITOR").filter(|_| is_here),
+            act(Action::Editor, "open its log in $VISUAL or $EDITOR").filter(|_| is_here),
+            act(Action::HandOn, "write a page or a table of it").filter(|_| is_here),
+            act(Action::Window, "set its window").filter(|_| is_here),
+            Some(own("4", "compact now: what would be left", Choice::WhatIf)),
+            (is_here && self.is_in_tmux)
+                .then(|| own("P", "follow it in another pane of tmux", Choice::Pane)),
+            self.has_alerts().then(|| own("m", mute, Choice::Mute)),
+        ];
+        rows.into_iter().flatten().collect()
+    }
+
+    /// Does what was chosen.
+    pub(super) fn do_action(&mut self, key: SessionKey, row: ActionRow) -> Effect {
+        match row.choice {
+            Choice::Act(action) => return self.act(action),
+            Choice::Resume(command) => return Effect::Run(command),
+            Choice::Pane => {
+                let Some(facts) = self.sessions.facts(key) else {
+                    return Effect::None;
+                };
+                return Effect::OpenPane {
+                    log: Arc::clone(&facts.path),
+                    id: self.id_among_several(key),
+                };
+            }
+            Choice::WhatIf => {
+                let effect = match self.ui.screen {
+                    Screen::Session(_) => Effect::None,
+                    _ => self.open_session_page(key),
+                };
+                self.show(WHAT_IF);
+                return effect;
+            }
+            Choice::Mute => {
+                let is_muted = !self.ui.muted.remove(&key) && self.ui.muted.insert(key);
+                let alerts = if is_muted { "muted" } else { "raised again" };
+                self.notify(format!(
+                    "alerts of this session are {alerts}, until the monitor ends"
+                ));
+            }
+        }
+        Effect::None
+    }
+
+    /// Closes the menu of a session that is gone, and says that.
+    pub(super) fn close_menu_of_gone(&mut self) {
+        let of = match self.ui.overlay {
+            Some(Overlay::Actions(key) | Overlay::Copy(key) | Overlay::HandOn(key)) => key,
+            _ => return,
+        };
+        if !self.sessions.contains(of) {
+            self.close_overlay();
+            self.notify("this session no longer exists".to_owned());
+        }
+    }
+}
