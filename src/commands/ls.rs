@@ -131,9 +131,10 @@ impl Ls {
             zone: Some(clock.zone),
             project: self.project.clone(),
             model: self.model.clone(),
-            part: match self.totals && !self.sessions && !needs_totals {
-                true => Part::Totals,
-                false => Part::Sessions,
+            part: if self.totals && !self.sessions && !needs_totals {
+                Part::Totals
+            } else {
+                Part::Sessions
             },
             rows: if self.all { Rows::All } else { Rows::Usual },
             limit: self.limit,

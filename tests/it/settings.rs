@@ -130,6 +130,9 @@ fn keys_of_ones_own_hold_in_footer_and_help() {
     let mut monitor = open(home.path(), &[]);
     monitor.wait_for_text("F5 sort");
     monitor.press_key(KeyCode::F(5));
+    monitor.wait_for_text("kept for the next run");
+    monitor.press_key(KeyCode::F(5));
+    monitor.press("⏎");
     monitor.wait_for_text("sort needs you");
     quit(monitor, "Q");
 }

@@ -36,9 +36,10 @@ impl LineFormat {
 
     /// Returns the part of a log that its values need. A forecast depends on all steps of a session.
     pub fn depth(&self) -> Depth {
-        match self.has(Key::Requests) {
-            true => Depth::Whole,
-            false => Depth::Ends,
+        if self.has(Key::Requests) {
+            Depth::Whole
+        } else {
+            Depth::Ends
         }
     }
 

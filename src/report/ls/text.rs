@@ -75,10 +75,10 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<(
             }
         }
     }
-    match sessions.rows.is_empty() || sessions.part == Part::Totals {
-        true => Ok(()),
-        false => write_sessions(page, sessions),
+    if sessions.rows.is_empty() || sessions.part == Part::Totals {
+        return Ok(());
     }
+    write_sessions(page, sessions)
 }
 
 fn write_sessions(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use super::pointer;
 use crate::app::{App, Overlay};
+use crate::keymap::{Action, Scope};
 use crate::paint::Tone;
 use crate::paint::{Area, Hit, Pieces, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -23,9 +24,11 @@ pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
         line
     });
     let mut lines: Vec<Pieces> = all.skip(top).collect();
+    let reverse = app.keymap.key_text(Scope::Overview, Action::Reverse);
+    let kept = " kept for the next run";
     let (title, note) = match menu {
-        Overlay::Sort => ("sort", " kept for the next run; S reverses"),
-        _ => ("group", " kept for the next run"),
+        Overlay::Sort => ("sort", format!("{kept}; {reverse} reverses")),
+        _ => ("group", kept.to_owned()),
     };
     let note = vec![quiet(note)];
     let room = usize::from(canvas.area().height).saturating_sub(3);

@@ -312,9 +312,10 @@ impl Values {
             return None;
         }
         let left = forecast.requests_left();
-        let left = match is_short {
-            true => left.split(" (").next().unwrap_or_default(),
-            false => &left,
+        let left = if is_short {
+            left.split(" (").next().unwrap_or_default()
+        } else {
+            &left
         };
         Some(format!("{}{left}", self.signs.requests))
     }
