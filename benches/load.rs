@@ -171,7 +171,7 @@ fn row_of(what: &str, goal: &str, mut took: Vec<Duration>) {
 const KEYS: [(&str, Probe); 19] = [
     ("G", probe),
     ("g", probe),
-    ("s", probe),
+    ("S", probe),
     ("?", probe),
     ("\x1b", probe),
     ("/", probe),

@@ -267,8 +267,9 @@ fn no_network_no_process_and_no_write_but_its_own() {
     command.env(BECOME, program);
     let mut terminal = Terminal::start(command, (120, 36));
     terminal.wait_for_text("21.6k");
-    terminal.press("s");
-    terminal.press("\r");
+    for key in ["s", "s", "\r", "\r"] {
+        terminal.press(key);
+    }
     terminal.wait_for_text("items");
     terminal.press("\r");
     terminal.wait_for_text("copy");

@@ -49,7 +49,9 @@ fn the_terminal_is_left_as_it_was_and_what_is_written_is_the_users_alone() {
         screen.contains("1 session") && screen.contains("21.6k")
     });
     terminal.wait_until_taken();
-    terminal.press("s");
+    for key in ["s", "s", "\r"] {
+        terminal.press(key);
+    }
     terminal.write("q");
     terminal.wait_for_text("ended 0");
     terminal.wait_until_left();
