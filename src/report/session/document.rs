@@ -81,7 +81,14 @@ fn title(report: &Report<'_>) -> Line {
     let id = id.or(report.facts.id.as_deref());
     match (report.title.as_deref(), &report.checked) {
         (Some(title), Some(_)) => Line::log(title),
-        (None, Some(_)) => Line::own("A session of ").and_log(report.facts.label),
+        // Pages of several sessions are open beside each other.
+        (None, Some(_)) => {
+            let agent = Line::own("A session of ").and_log(report.facts.label);
+            match id {
+                Some(id) => agent.and(", ").and_log(id),
+                None => agent,
+            }
+        }
         (title, None) => {
             let agent = Line::own(report.session.agent).and(" · ");
             agent.and_log(title.or(id).unwrap_or("no id"))

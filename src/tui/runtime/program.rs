@@ -58,6 +58,11 @@ pub(super) struct RunningProgram {
 pub(super) fn start(words: &[OsString], file: Option<&Path>) -> Result<RunningProgram, String> {
     let (name, arguments) = words.split_first().ok_or("no program is named")?;
     let child = Command::new(name).args(arguments).args(file).spawn();
+    // Of a shell, what it runs.
+    let name = match arguments {
+        [flag, command] if flag == "-c" || flag == "/C" => command,
+        _ => name,
+    };
     let name = name.to_string_lossy().into_owned();
     match child {
         Ok(child) => Ok(RunningProgram { name, child }),
@@ -147,5 +152,15 @@ mod tests {
             error.starts_with("could not run no-such-program"),
             "{error}"
         );
+        let shell = |command: &str| {
+            let words = ["sh", "-c", command].map(OsString::from);
+            start(&words, None)?.wait()
+        };
+        assert_eq!(
+            shell("no-such-program --resume 1").unwrap_err(),
+            "no-such-program --resume 1 did not find the program; is it installed?"
+        );
+        let error = shell("exit 3").unwrap_err();
+        assert_eq!(error, "exit 3 ended with exit status: 3");
     }
 }
