@@ -158,6 +158,8 @@ fn compacts_here(context: &ReportContext, log: &LogFile) -> Option<String> {
         .model()
         .map(|model| format!(", {}", one_line(short_model(model))));
     let of = of.unwrap_or_default();
+    // It follows "compacts at".
+    let rule = rule.strip_prefix("compacts ").unwrap_or(&rule);
     Some(format!("{rule}: the newest session{of}"))
 }
 
