@@ -70,7 +70,7 @@ fn an_agent_that_waits_for_a_refusal_is_said_to() {
         String::from_utf8(output.stdout).unwrap()
     };
     let report = text(&["report", log.to_str().unwrap()]);
-    let state = "window 1.0M (model table) · compacts when a prompt is refused (policy)";
+    let state = "window 1.0M (model table) · compacts when a prompt is refused";
     assert!(report.contains(state), "{report}");
     assert!(report.contains(", headroom about "), "{report}");
     assert!(!report.contains("requests left"));
@@ -80,7 +80,7 @@ fn an_agent_that_waits_for_a_refusal_is_said_to() {
     assert_eq!(listed["trigger_percent"], Value::Null);
     assert!(text(&["ls"]).contains("nothing fires at one"));
     let mut monitor = Monitor::open(home.path(), &[], (120, 40));
-    monitor.wait_for_text("compacts when a prompt is refused (policy)");
+    monitor.wait_for_text("compacts when a prompt is refused");
 }
 
 /// Codex may compact when a turn is over, from a share of the window on.

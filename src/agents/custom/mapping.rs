@@ -293,11 +293,11 @@ pub(super) struct UsageKeys {
 }
 
 /// A list of numbers in a document. Its entries count as costs: what was cached is not in them, so they give no prompt.
-/// Their times and models are where those of records are.
+/// Their models are where those of records are.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LedgerKeys {
-    pub(super) list: Pointer,
+    pub(super) list: Pointers,
     /// The id of the message that an entry is about.
     pub(super) message: Pointers,
     pub(super) usage: UsageKeys,

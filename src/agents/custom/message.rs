@@ -64,8 +64,8 @@ impl<'v> Message<'v> {
             if is_beside {
                 parts.come_first();
             }
-            for hidden in keys.hidden.each(value) {
-                let bytes = json::string(hidden.get()).map_or(0, |text| text.len());
+            let length = |found: Raw<'v>| Some((found, json::string(found.get())?.len()));
+            for (hidden, bytes) in keys.hidden.read(value, lost, length) {
                 let block = Block::new(role, Kind::Thinking);
                 parts.add(hidden, block.with([Content::Hidden(bytes as u64)]));
             }

@@ -1,6 +1,6 @@
 //! Decodes a log by a mapping.
 
-use super::mapping::{Author, LedgerKeys, LogForm, Mapping, SessionKeys, UsageKeys};
+use super::mapping::{Author, LogForm, Mapping, SessionKeys, UsageKeys};
 use super::message::{Message, NoMessage};
 use super::pointer::Pointers;
 use decode::anthropic::{ToolNames, part_of};
@@ -11,12 +11,12 @@ use decode::time::Time;
 use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{
-    BilledUsage, Cause, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part,
-    Place, Reset, RetainedItems, Usage,
+    BilledUsage, Cause, Conversation, CostOf, Event, EventSink, Key, Meta, NewItem, Node, Parent,
+    Part, Place, Reset, RetainedItems, Usage,
 };
 use model::window::matches;
 use model::{Kind, LeaveReason};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Decodes one file.
 #[derive(Clone)]
@@ -43,8 +43,6 @@ struct Session {
     has_begun: bool,
     has_answered: bool,
     conversation: PromptHistory,
-    /// The ids of the messages that have numbers, where a ledger has those of others.
-    numbered: HashSet<Key>,
 }
 
 impl Decoder for CustomDecoder {
@@ -122,18 +120,13 @@ impl CustomDecoder {
             return out.unreadable("no messages");
         }
         let (keys, lost) = (&self.mapping.session, LostFields::default());
-        self.reader(Conversation::Main, &lost)
-            .facts(Some(keys), value, out);
+        let mut reader = self.reader(Conversation::Main, &lost);
+        reader.facts(Some(keys), value, out);
+        reader.ledger(value, out);
         lost.report(out);
         for (line, record) in (1..).zip(records) {
             out.begin(Place::of_line(line));
             self.read_line(record.get(), out);
-        }
-        if let Some(ledger) = &self.mapping.ledger {
-            let lost = LostFields::default();
-            self.reader(Conversation::Main, &lost)
-                .ledger(ledger, value, out);
-            lost.report(out);
         }
     }
 }
@@ -164,24 +157,36 @@ impl Reader<'_> {
         }
     }
 
-    /// Emits the costs in a document's list of numbers, but for those of messages that have numbers.
-    fn ledger(&mut self, keys: &'static LedgerKeys, document: Raw<'_>, out: &mut EventSink<'_>) {
-        let list = keys.list.find(document);
-        let mut entries = Vec::new();
-        let read = list.map(|list| json::each_element(list.get(), &mut |one| entries.push(one)));
-        if let Some(Err(_)) = read {
-            out.unreadable("no list of numbers");
-        }
-        for (nth, entry) in (0..).zip(entries) {
-            let message = keys.message.id(entry, self.lost);
-            if message.is_some_and(|id| self.session.numbered.contains(&Key::of(&id))) {
-                continue;
-            }
+    /// Emits the costs in the document's list of numbers. Those of a message that has its own take their place.
+    fn ledger(&mut self, document: Raw<'_>, out: &mut EventSink<'_>) {
+        let Some(keys) = &self.mapping.ledger else {
+            return;
+        };
+        let lists = keys.list.read(document, self.lost, |list| {
+            let mut entries = Vec::new();
+            let read = json::each_element(list.get(), &mut |one| entries.push(one));
+            read.is_ok().then_some(entries)
+        });
+        for (nth, entry) in (0..).zip(lists.into_iter().flatten()) {
             out.set_time(self.time(entry));
-            self.facts(None, entry, out);
-            if let Some(billed) = self.usage(&keys.usage, entry).map(|usage| usage.billed) {
-                out.billed(Key::of_number("ledger", nth), billed);
-            }
+            let Some(usage) = self.usage(&keys.usage, entry) else {
+                continue;
+            };
+            let message = keys.message.id(entry, self.lost);
+            out.emit(Event::Billed {
+                request: match &message {
+                    Some(id) => request_of(self.mapping, Some(id), out),
+                    None => Key::of_number("ledger", nth),
+                },
+                billed: usage.billed,
+                of: CostOf::Response,
+                model: self
+                    .mapping
+                    .record
+                    .model
+                    .text(entry, self.lost)
+                    .map(Box::from),
+            });
         }
     }
 
@@ -240,9 +245,6 @@ impl Reader<'_> {
         };
         let key = id.as_deref().map(key);
         let usage = self.usage(&mapping.usage, value);
-        if mapping.ledger.is_some() && usage.is_some() {
-            self.session.numbered.extend(id.as_deref().map(Key::of));
-        }
         match Message::read(mapping, value, self.lost) {
             Ok(message) if message.author == Author::Clear => self.clear(&message.word, out),
             Ok(message) => {
@@ -486,7 +488,9 @@ impl Reader<'_> {
 
 /// Returns the request that a record of this id answers.
 fn request_of(mapping: &Mapping, id: Option<&str>, out: &EventSink<'_>) -> Key {
-    let time = out.time().map(|time| time.to_string()).unwrap_or_default();
+    // An entry of a ledger has another time than its message.
+    let time = out.time().filter(|_| mapping.ledger.is_none());
+    let time = time.map(|time| time.to_string()).unwrap_or_default();
     match id {
         Some(id) => key_of(&[&mapping.id, "request", id, &time], id),
         None => Key::of_number(&mapping.id, out.place().id()),

@@ -64,9 +64,10 @@ impl Calibration {
             }
         }
         // The equations are symmetric: half of the sums are enough.
-        for i in 0..PARTS {
-            for j in i + 1..PARTS {
-                left[i][j] = left[j][i];
+        for i in 1..PARTS {
+            let (above, row) = left.split_at_mut(i);
+            for (upper, lower) in above.iter_mut().zip(row[0]) {
+                upper[i] = lower;
             }
         }
         let Some([token, item, call, digit, wide, mark]) = solve(left, right) else {
