@@ -118,7 +118,9 @@ impl PromptHistory {
     /// Returns true if it holds nothing yet, or something that these blocks contain as well.
     pub fn shares(&self, blocks: &[Block<'_>]) -> bool {
         let is_empty = self.front.is_empty() && self.live.iter().all(ContextBlock::is_start);
-        is_empty || self.shared_with(blocks).next().is_some()
+        // A set of all that is held takes longer than looking for one block, which is mostly the first.
+        let is_held = |key| self.live.iter().any(|held| held.key == key);
+        is_empty || self.shared_front(blocks).next().is_some() || self.known(blocks).any(is_held)
     }
 
     /// Returns the number of these blocks that it has too, if one of them was an answer here; `None` where none was,
@@ -134,17 +136,25 @@ impl PromptHistory {
 
     /// Returns the keys of these blocks that are in the context.
     fn shared_with<'s>(&'s self, blocks: &'s [Block<'_>]) -> impl Iterator<Item = Key> + 's {
-        let prompt = Prompt::of(blocks);
         let live: HashSet<Key> = self.live.iter().map(|held| held.key).collect();
+        let keys = self.known(blocks).filter(move |key| live.contains(key));
+        self.shared_front(blocks).chain(keys)
+    }
+
+    /// Returns the keys of the system prompt's blocks and the tools that are in the context.
+    fn shared_front(&self, blocks: &[Block<'_>]) -> impl Iterator<Item = Key> + '_ {
+        let front = front_of(Prompt::of(blocks).front).into_iter();
+        let front = front.filter(|block| self.front.contains(block));
+        front.map(|(key, _)| key)
+    }
+
+    /// Returns the keys of those of the other blocks that were in the context at some time.
+    fn known<'s>(&'s self, blocks: &'s [Block<'_>]) -> impl Iterator<Item = Key> + 's {
         let mut counts = HashMap::new();
-        let keys = prompt.blocks.iter().filter_map(move |block| {
+        Prompt::of(blocks).blocks.iter().filter_map(move |block| {
             let name = next_name(&mut counts, block.fingerprint());
             self.names.get(&name).copied()
-        });
-        let front = front_of(prompt.front).into_iter();
-        let front = front.filter(|block| self.front.contains(block));
-        let front = front.map(|(key, _)| key);
-        front.chain(keys.filter(move |key| live.contains(key)))
+        })
     }
 
     /// Takes in a request.

@@ -8,6 +8,9 @@ use crate::history::{Coverage, ItemIx};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
+/// The most items that a record keeps of those that were cleared.
+const MOST_CLEARED: usize = 64;
+
 impl State {
     /// Notes that a record, or an event of one, is about to be taken in.
     pub(crate) fn begin(&mut self, entry: &Entry) {
@@ -154,11 +157,17 @@ impl State {
         if !self.tree.is_live(node) {
             return Vec::new();
         }
-        let is_replaced = |ix: ItemIx| {
+        // A result that was cleared may be sent again; but a record that is edited again and again keeps few.
+        let is_long = self.tree.items(node).nth(MOST_CLEARED).is_some();
+        let is_gone = |ix: ItemIx| {
             let left = self.attribution.items().all()[ix].left;
-            left.is_some_and(|left| left.why == LeaveReason::Replaced)
+            left.is_some_and(|left| match left.why {
+                LeaveReason::Replaced => true,
+                LeaveReason::Cleared => is_long,
+                _ => false,
+            })
         };
-        self.tree.drop_items(node, is_replaced);
+        self.tree.drop_items(node, is_gone);
         let mut old: Vec<ItemIx> = self.tree.items(node).collect();
         old.retain(|ix| self.items()[*ix].in_context());
         let mut fresh = new;
