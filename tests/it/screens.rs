@@ -98,10 +98,10 @@ fn draw_the_screens() {
     };
     monitor.wait_for("all sessions", |s| {
         let gauges = s.lines().filter(|row| row.contains("% "));
-        gauges.count() >= 8 && !s.contains("reading") && s.contains("· claude   ledger")
+        gauges.count() >= 8 && !s.contains("reading") && s.contains("·▸claude   ledger")
     });
-    monitor.click("· claude   ledger");
-    monitor.wait_for_text("▌· claude   ledger");
+    monitor.click("·▸claude   ledger");
+    monitor.wait_for_text("▌·▸claude   ledger");
     monitor.press("⏎");
     // Read to its beginning, and counted.
     monitor.wait_for("settled numbers", |s| {
