@@ -42,14 +42,10 @@ impl<'s> CarriedCost<'s> {
 
     fn between(session: &'s Session, from: RequestIx, requests: RequestIx) -> CarriedCost<'s> {
         let requests = requests.min(session.requests().len());
-        let mut paid = vec![Paid::default()];
+        let mut paid = vec![Paid::default(); from + 1];
         let mut sum = Paid::default();
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
-        for (ix, request) in session.requests().iter().enumerate().take(requests) {
-            if ix < from {
-                paid.push(sum);
-                continue;
-            }
+        for request in &session.requests()[from..requests] {
             let row = request.model.as_ref().and_then(|id| {
                 let price = || session.rules().price_of(session.model_at(id));
                 let row = of.entry(id).or_insert_with(price);

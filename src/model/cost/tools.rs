@@ -102,8 +102,8 @@ pub fn servers(tools: &[Tool]) -> Vec<Server> {
     servers
 }
 
-/// Returns the cost of each tool's results, the largest sum first, then tools that are on offer or called only. `context` holds
-/// the items in the context at that moment, `requests` is the number of requests by then. Results that had left by then
+/// Returns the cost of each tool's results, the largest sum first, then tools that are on offer or called only. `context`
+/// holds the items in the context at that moment, `requests` is the number of requests by then. Results that had left by then
 /// count too.
 pub fn tools(
     session: &Session,

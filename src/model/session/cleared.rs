@@ -137,8 +137,8 @@ tools = ["*"]
 unlogged = true
 "#;
 
-    /// Takes in prompts with the results before each, as their characters, at these minutes; a minute has one request. Returns the number of results
-    /// that each prompt is seen to leave out.
+    /// Takes in prompts with the results before each, as their characters, at these minutes; a minute has one request.
+    /// Returns the number of results that each prompt is seen to leave out.
     fn seen(prompts: &[(i64, u64, &[u64])]) -> Vec<usize> {
         seen_of("tested", prompts).0
     }

@@ -20,7 +20,7 @@ impl App {
             if self.type_in_help(key) {
                 return Effect::None;
             }
-            if let Some(effect) = self.choose_order(key).or_else(|| self.choose(key)) {
+            if let Some(effect) = self.choose(key) {
                 return effect;
             }
             let opens = key == KeyPress::Enter || action == Some(Action::Open);

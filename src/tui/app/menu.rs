@@ -39,7 +39,7 @@ impl App {
             Overlay::Copy(key) => (key, MenuRows::Copy(self.copyables(key))),
             Overlay::Actions(key) => (key, MenuRows::Actions(self.action_rows(key))),
             Overlay::Signs | Overlay::Help | Overlay::Notices => return None,
-            Overlay::Sort | Overlay::Group => return None,
+            Overlay::Sort | Overlay::Group => return self.choose_order(pressed),
         };
         let keys = rows.keys();
         let last = keys.len().saturating_sub(1);

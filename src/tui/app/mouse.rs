@@ -21,9 +21,7 @@ impl App {
                 _ => 0,
             };
             self.ui.menu_row = top + usize::from(row - area.y);
-            let chosen = self.choose_order(KeyPress::Enter);
-            let chosen = chosen.or_else(|| self.choose(KeyPress::Enter));
-            return chosen.unwrap_or(Effect::None);
+            return self.choose(KeyPress::Enter).unwrap_or(Effect::None);
         }
         if self.close_overlay() {
             return Effect::None;

@@ -19,7 +19,7 @@ use crate::app::columns::COLUMNS;
 use crate::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
 use crate::keymap::KeyPress;
 use crate::tests::testing::{
-    Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys, unfold,
+    Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
 };
 use crate::theme::{Theme, Themes};
 use model::due::alerts::{Alerts, Channel};
@@ -49,6 +49,13 @@ fn at_each_size(name: &str, keys: &str, logs: fn() -> Vec<super::testing::Log>) 
             text(&app, Theme::default())
         );
     }
+}
+
+/// Lists all sub-agents below their parents.
+fn unfold(app: &mut App) {
+    app.ui.unfolded.extend(app.shown.families.keys());
+    // The list is made again.
+    type_keys(app, "SS");
 }
 
 #[test]

@@ -491,13 +491,6 @@ pub(crate) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
     sessions.map(|row| row.key).collect()
 }
 
-/// Lists all sub-agents below their parents.
-pub(crate) fn unfold(app: &mut App) {
-    app.ui.unfolded.extend(app.shown.families.keys());
-    // The list is made again.
-    type_keys(app, "SS");
-}
-
 /// A blank screen.
 fn screen(app: &App) -> Buffer {
     let (columns, rows) = app.ui.size;

@@ -1,10 +1,10 @@
 //! The menu of what can be copied of a session. Where a row has no room for what it copies, the selected one is shown
 //! whole below, so that it can be read and typed.
 
-use super::pointer;
+use super::{pointer, write_menu};
 use crate::app::copy::{CopyContent, Copyable};
 use crate::app::{App, wrapped};
-use crate::paint::{Area, Hit, Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use model::lists::sessions::SessionKey;
 use render::text;
@@ -46,11 +46,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
         " to the clipboard of this terminal (OSC 52)"
     };
     lines.push(vec![quiet(text::cut(note, room))]);
-    let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
-    let inside = canvas.open_box("copy", (columns as u16, lines.len() as u16));
-    canvas.write_rows(inside, lines);
-    let height = copyables.len() as u16;
-    canvas.hit(Area { height, ..inside }, Hit::Menu);
+    write_menu("copy", lines, copyables.len(), canvas);
 }
 
 /// Returns the beginning of a row: its key and what it copies.

@@ -1,8 +1,8 @@
 //! The menus of a session whose rows are a key and what it does.
 
-use super::pointer;
+use super::{pointer, write_menu};
 use crate::app::{App, HandOut};
-use crate::paint::{Area, Hit, Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use crate::widgets::canvas::Canvas;
 use model::lists::sessions::SessionKey;
 
@@ -29,7 +29,7 @@ fn draw_menu(
     note: &str,
     canvas: &mut Canvas<'_>,
 ) {
-    let height = rows.len() as u16;
+    let height = rows.len();
     let rows = rows.into_iter().enumerate().map(|(row, (key, about))| {
         vec![
             pointer(row == app.ui.menu_row),
@@ -39,8 +39,5 @@ fn draw_menu(
     });
     let mut lines: Vec<Pieces> = rows.collect();
     lines.push(vec![quiet(note)]);
-    let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
-    let inside = canvas.open_box(title, (columns as u16, lines.len() as u16));
-    canvas.write_rows(inside, lines);
-    canvas.hit(Area { height, ..inside }, Hit::Menu);
+    write_menu(title, lines, height, canvas);
 }

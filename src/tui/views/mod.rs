@@ -21,7 +21,8 @@ mod transport;
 
 use crate::app::{AWAY_SIGN, App, Overlay, Purpose, Screen, layout, wrapped};
 use crate::keymap::{Action, Hint, KeyPress};
-use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
+use crate::paint::width as pieces_width;
+use crate::paint::{Area, Hit, HitMap, Piece, Pieces, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
 use model::lists::gauge::SessionGauge;
@@ -187,6 +188,16 @@ fn live(app: &App, key: SessionKey) -> Piece {
 }
 
 /// Returns the mark before a list row: whether it is selected.
+/// Writes a menu: its first `rows` lines can be chosen with the mouse, and those below explain them.
+fn write_menu(title: &str, lines: Vec<Pieces>, rows: usize, canvas: &mut Canvas<'_>) {
+    let columns = lines.iter().map(|line| pieces_width(line)).max();
+    let size = (columns.unwrap_or(0) as u16, lines.len() as u16);
+    let inside = canvas.open_box(title, size);
+    canvas.write_rows(inside, lines);
+    let height = rows as u16;
+    canvas.hit(Area { height, ..inside }, Hit::Menu);
+}
+
 fn pointer(selected: bool) -> Piece {
     piece(if selected { "▌" } else { " " }, Tone::Accent)
 }

@@ -1,10 +1,10 @@
 //! The menus of the order of the sessions.
 
-use super::pointer;
+use super::{pointer, write_menu};
 use crate::app::{App, Overlay};
 use crate::keymap::{Action, Scope};
 use crate::paint::Tone;
-use crate::paint::{Area, Hit, Pieces, piece, plain, quiet, strong, width};
+use crate::paint::{Pieces, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
 
 /// Draws the menu: the current row has a mark.
@@ -33,10 +33,7 @@ pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
     let note = vec![quiet(note)];
     let room = usize::from(canvas.area().height).saturating_sub(3);
     lines.truncate(room);
-    let height = lines.len() as u16;
+    let height = lines.len();
     lines.push(note);
-    let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
-    let inside = canvas.open_box(title, (columns as u16, lines.len() as u16));
-    canvas.write_rows(inside, lines);
-    canvas.hit(Area { height, ..inside }, Hit::Menu);
+    write_menu(title, lines, height, canvas);
 }

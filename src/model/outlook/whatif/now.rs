@@ -381,16 +381,8 @@ fn skill_name(session: &Session, ix: ItemIx) -> String {
         let words = Calls::of_item(session, result).subject(session, item)?;
         words.split_whitespace().next().map(str::to_owned)
     });
-    let first_line = || {
-        items[ix]
-            .preview
-            .trim()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
-    named.unwrap_or_else(first_line)
+    let text = items[ix].preview.trim();
+    named.unwrap_or_else(|| text.lines().next().unwrap_or_default().to_owned())
 }
 
 #[cfg(test)]
