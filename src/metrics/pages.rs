@@ -142,8 +142,6 @@ fn name_of(sessions: &Sessions, key: SessionKey) -> Option<String> {
 fn found(sessions: &Sessions, name: &str) -> Option<(PathBuf, Option<String>)> {
     let mut keys = sessions.keys();
     let key = keys.find(|key| name_of(sessions, *key).as_deref() == Some(name))?;
-    let (gauge, facts) = sessions.gauge(key).zip(sessions.facts(key))?;
-    let is_one_of_several = sessions.of_file(key.file).nth(1).is_some();
-    let id = gauge.meta.id.as_deref().filter(|_| is_one_of_several);
-    Some((facts.path.to_path_buf(), id.map(str::to_owned)))
+    let id = sessions.id_among_several(key).map(str::to_owned);
+    Some((sessions.facts(key)?.path.to_path_buf(), id))
 }

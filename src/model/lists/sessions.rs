@@ -274,6 +274,14 @@ impl Sessions {
             .map(|(key, _)| *key)
     }
 
+    /// Returns the session's id, if its log has several sessions.
+    pub fn id_among_several(&self, key: SessionKey) -> Option<&str> {
+        let is_one_of_several = self.of_file(key.file).nth(1).is_some();
+        let (gauge, facts) = self.gauge(key).zip(self.facts(key))?;
+        let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
+        id.filter(|_| is_one_of_several)
+    }
+
     fn listed_of(&self, file: FileId) -> impl Iterator<Item = &SessionEntry> {
         self.sessions
             .range(conversations(file))

@@ -284,8 +284,8 @@ fn are_by(summaries: &LogSummaries, overrides: &Overrides) -> bool {
         .all(|(_, summary)| summary.settings == settings)
 }
 
-/// Reads the sessions of a log, from its end if that is enough. In a small log without usage reports all text is counted, because no other
-/// size is known.
+/// Reads the sessions of a log, from its end if that is enough. In a small log without usage reports all text is counted,
+/// because no other size is known.
 fn gauges(log: &LogFile, how: &ReadContext<'_>) -> io::Result<LogSessions> {
     if how.depth == Depth::Whole {
         return read_once(log, how.counter, how.rules);

@@ -83,7 +83,7 @@ impl App {
                 };
                 return Effect::OpenPane {
                     log: Arc::clone(&facts.path),
-                    id: self.id_among_several(key),
+                    id: self.sessions.id_among_several(key).map(str::to_owned),
                 };
             }
             Choice::WhatIf => {

@@ -83,7 +83,7 @@ impl App {
             kind,
             file: key.file,
             log: Arc::clone(&facts.path),
-            session: self.id_among_several(key),
+            session: self.sessions.id_among_several(key).map(str::to_owned),
             agent: gauge.agent,
             day,
             window: [Reach::Session, Reach::Model]
@@ -92,14 +92,6 @@ impl App {
         };
         self.notify("writing…".to_owned());
         Effect::HandOn(request)
-    }
-
-    /// Returns the session's id, if its log has several sessions.
-    pub(super) fn id_among_several(&self, key: SessionKey) -> Option<String> {
-        let (gauge, facts) = self.sessions.gauge(key).zip(self.sessions.facts(key))?;
-        let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
-        let is_one_of_several = self.sessions.of_file(key.file).nth(1).is_some();
-        id.filter(|_| is_one_of_several).map(str::to_owned)
     }
 }
 

@@ -41,10 +41,12 @@ impl App {
     /// Returns a session other than the open one whose agent waits for the user, and the number of these sessions.
     pub(super) fn other_waiting(&self, open: SessionKey) -> Option<(SessionKey, usize)> {
         let others = self.shown.active.iter().filter(|(key, _)| *key != open);
+        // Few wait: what else a session may need is not asked for.
         let waiting = others.filter(|(key, active)| {
-            let gauge = self.sessions.gauge(*key);
-            let own = gauge.filter(|gauge| gauge.meta.parent.is_none());
-            own.and_then(|gauge| self.need_of(*key, gauge, *active)) == Some(Need::Waits)
+            let waits =
+                self.sessions.live_since(*key, *active, self.now) == Some(Activity::Waiting);
+            let gauge = self.sessions.gauge(*key).filter(|_| waits);
+            gauge.is_some_and(|gauge| gauge.meta.parent.is_none())
         });
         let first = waiting.clone().map(|(key, _)| *key).min()?;
         Some((first, waiting.count()))
