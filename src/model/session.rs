@@ -25,6 +25,7 @@ pub use crate::history::{
 };
 use crate::session::growth::RunningGrowth;
 use crate::session::sums::RunningSums;
+use crate::state::past::UnloggedSource;
 use crate::state::{ReportOrder, State};
 use crate::window::{ClientStatus, Overrides, Rules};
 use crate::{LeaveReason, Source};
@@ -176,8 +177,14 @@ impl Session {
     }
 
     fn note_agent_estimate(&mut self, usage: &Usage) {
-        let (logged, prefix) = self.state.undo_own_count();
-        let (unlogged, _) = self.expected_prefix(&self.inputs(), logged, prefix);
+        self.state.undo_own_count();
+        let inputs = self.inputs();
+        // Only the usual prefix depends on the part that is shown. Sizes are worked out by a walk through all items.
+        if inputs.unlogged == UnloggedSource::Usual {
+            self.state.apply_rescale();
+        }
+        let (logged, shown) = self.state.tokens_in_context();
+        let (unlogged, _) = self.expected_prefix(&inputs, logged, shown);
         let used = logged.saturating_add(unlogged);
         self.state.note_agent_estimate(usage, used, logged);
     }

@@ -63,11 +63,14 @@ impl State {
         ReportOrder::First
     }
 
-    /// Takes back what items have of the agent's own number: another one came. Returns the tokens of all items in the
-    /// context, and the part of them that is system prompt and tool lists.
-    pub(crate) fn undo_own_count(&mut self) -> (u64, u64) {
+    /// Takes back what items have of the agent's own number: another one came.
+    pub(crate) fn undo_own_count(&mut self) {
         self.attribution.undo_own_count();
-        self.attribution.items_mut().apply_rescale();
+    }
+
+    /// Returns the tokens of all items in the context, and the part of them that is system prompt and tool lists. The
+    /// part is not to the token before all sizes are worked out.
+    pub(crate) fn tokens_in_context(&mut self) -> (u64, u64) {
         self.attribution.items_mut().tokens_in_context()
     }
 
