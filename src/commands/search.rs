@@ -10,15 +10,21 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use ingest::search::{Case, Matcher, Syntax};
 use model::Role;
-use report::search::{self, Colours, Verdict};
+use report::search::{self, Colours, Order, Verdict};
 use std::num::NonZeroUsize;
+
+/// The items that `--largest` lists.
+const LARGEST: usize = 20;
 
 /// `ctxgauge search`.
 #[derive(Debug, Args)]
 pub struct Search {
     /// The text to search for: a regular expression.
-    #[arg(value_name = "PATTERN")]
-    pub pattern: String,
+    #[arg(value_name = "PATTERN", required_unless_present = "largest")]
+    pub pattern: Option<String>,
+    /// List the largest items of all sessions, or the largest that match: 20, or as many as --limit says.
+    #[arg(long)]
+    pub largest: bool,
     /// The pattern is a text, not a regular expression.
     #[arg(short = 'F', long)]
     pub fixed_strings: bool,
@@ -104,13 +110,23 @@ impl Search {
             project: self.project.as_deref(),
             role: self.role,
             tool: self.tool.as_deref(),
-            limit: self.limit.map(NonZeroUsize::get),
+            order: if self.largest {
+                Order::Largest
+            } else {
+                Order::Logs
+            },
+            limit: self
+                .limit
+                .map_or(self.largest.then_some(LARGEST), |limit| Some(limit.get())),
             lines: self.lines.get(),
         };
         search::run(&context, &wanted, (style, colours), call.out, call.err)
     }
 
     fn matcher(&self) -> Result<Matcher> {
+        let Some(pattern) = &self.pattern else {
+            return Ok(Matcher::any());
+        };
         let syntax = if self.fixed_strings {
             Syntax::Fixed
         } else {
@@ -123,7 +139,7 @@ impl Search {
         } else {
             Case::Smart
         };
-        let matcher = Matcher::new(&self.pattern, syntax, case);
+        let matcher = Matcher::new(pattern, syntax, case);
         let advice = "-F searches for the text as it is";
         let wrong = |why| Exit::WrongUsage(format!("the pattern is wrong: {why}; {advice}"));
         Ok(matcher.map_err(wrong)?)

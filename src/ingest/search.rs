@@ -219,7 +219,7 @@ impl Measure for AllMatches<'_> {
     }
 
     fn item(&self, _: Conversation, place: Place, item: &NewItem, text: &str) {
-        let lines = if is_cut(text) {
+        let lines = if is_cut(text) && !self.matcher.is_any() {
             None
         } else {
             let lines = lines(self.matcher, item.kind, text);

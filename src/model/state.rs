@@ -133,6 +133,13 @@ impl State {
         self.attribution.requests()
     }
 
+    /// Returns true if a fork has the item from the session that it continues: the request that it entered with was made
+    /// there.
+    pub fn is_inherited(&self, item: &Item) -> bool {
+        let request = item.entered().and_then(|ix| self.requests().get(ix));
+        request.is_some_and(|request| request.is_inherited)
+    }
+
     /// Returns unlogged text that comes and goes, as the tools of a server that connects and disconnects, in the order
     /// in which it was first seen.
     pub fn recurring(&self) -> impl Iterator<Item = &RecurringPart> {

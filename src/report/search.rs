@@ -1,6 +1,7 @@
 //! The items of all sessions whose text matches a pattern, as they are found: the newest log first.
 
 mod json;
+mod largest;
 mod text;
 
 use crate::ls::is_part;
@@ -41,10 +42,21 @@ pub struct Search<'a> {
     pub role: Option<Role>,
     /// Only calls and results of tools with this in their name.
     pub tool: Option<&'a str>,
+    /// The order of the items.
+    pub order: Order,
     /// At most this many items.
     pub limit: Option<usize>,
     /// At most this many matching lines of an item are shown to people; the others are counted.
     pub lines: usize,
+}
+
+/// The order of the items that match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// That of the logs, the newest log first.
+    Logs,
+    /// The largest first. An item that a fork has inherited counts in the session that it continues.
+    Largest,
 }
 
 /// The colours of matches.
@@ -186,7 +198,7 @@ impl LogSearch<'_> {
                 return ControlFlow::Continue(());
             };
             let item = &session.items()[found.item];
-            if !search.wants(item) {
+            if !search.wants(session, item) {
                 return ControlFlow::Continue(());
             }
             let (tokens, source) = session.tokens(found.item);
@@ -215,6 +227,15 @@ trait Writer {
     ///
     /// If it cannot be written.
     fn hit(&mut self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()>;
+
+    /// Writes what was kept until all logs were searched.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    fn end(&mut self, _: &mut dyn Write) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Searches, and writes each match at once. Prints the logs that could not be read on `err`.
@@ -234,20 +255,27 @@ pub fn run(
     if found.files.is_empty() && found.problems.is_empty() && search.since.is_none() {
         bail!(NO_SESSIONS);
     }
+    let most = search.limit.unwrap_or(usize::MAX);
+    let (writer, left): (Box<dyn Writer>, _) = match search.order {
+        Order::Largest => (Box::new(largest::Largest::new(style, most)), usize::MAX),
+        Order::Logs if style.format.for_people => {
+            let rows = text::Rows::new(style, colours, search.lines);
+            (Box::new(rows), most)
+        }
+        Order::Logs => (Box::new(json::Documents(style)), most),
+    };
     let mut printer = Printer {
-        writer: if style.format.for_people {
-            Box::new(text::Rows::new(style, colours, search.lines))
-        } else {
-            Box::new(json::Documents(style))
-        },
+        writer,
         out,
-        left: search.limit.unwrap_or(usize::MAX),
+        left,
         verdict: Verdict::Nothing,
         failed: None,
         problems: found.problems,
     };
     in_logs(context, search, &found.files, &|| true, &mut printer);
     let Printer {
+        mut writer,
+        out,
         verdict,
         failed,
         problems,
@@ -256,6 +284,7 @@ pub fn run(
     if let Some(error) = failed {
         return Err(error);
     }
+    writer.end(out)?;
     print_problems(&problems, err)?;
     context.check(&problems)?;
     if verdict == Verdict::Nothing && !problems.is_empty() {
@@ -269,8 +298,9 @@ pub fn run(
 }
 
 impl Search<'_> {
-    fn wants(&self, item: &Item) -> bool {
-        self.role.is_none_or(|role| item.role == role)
+    fn wants(&self, session: &Session, item: &Item) -> bool {
+        (self.order == Order::Logs || !session.is_inherited(item))
+            && self.role.is_none_or(|role| item.role == role)
             && (self.tool.is_none() || is_part(self.tool, item.tool.as_deref().unwrap_or_default()))
     }
 }

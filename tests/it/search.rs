@@ -55,6 +55,42 @@ fn logs() -> tempfile::TempDir {
 }
 
 #[test]
+fn the_largest_items_of_all_logs_come_first() {
+    let logs = logs();
+    let folder = logs.path().to_str().unwrap();
+    let largest = |more: &[&str]| {
+        let arguments = [&["--largest", "--json"], more, &[folder]].concat();
+        let output = search(&arguments);
+        assert!(output.status.success(), "{output:?}");
+        let hits = text(&output);
+        let hits = hits.lines().map(|line| serde_json::from_str(line).unwrap());
+        hits.collect::<Vec<Value>>()
+    };
+    let tokens = |hits: &[Value]| -> Vec<u64> {
+        hits.iter()
+            .map(|hit| hit["tokens"].as_u64().unwrap())
+            .collect()
+    };
+    let all = largest(&["--limit", "1000"]);
+    let sizes = tokens(&all);
+    assert!(
+        sizes.is_sorted_by(|a, b| a >= b) && sizes.len() > 4,
+        "{sizes:?}"
+    );
+    let agents: BTreeSet<&str> = all
+        .iter()
+        .map(|hit| hit["agent"].as_str().unwrap())
+        .collect();
+    assert_eq!(agents.len(), 2);
+    assert_eq!(tokens(&largest(&["--limit", "3"])), sizes[..3]);
+    let tools = largest(&["--role", "tool"]);
+    assert!(tools.iter().all(|hit| hit["role"] == "tool") && !tools.is_empty());
+    // Those that match are listed in the same order.
+    let matching = largest(&["-F", "pool", "--limit", "1000"]);
+    assert!(matching.len() < all.len() && tokens(&matching).is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
 fn what_no_search_of_bytes_finds_is_found() {
     let logs = logs();
     let folder = logs.path().to_str().unwrap();

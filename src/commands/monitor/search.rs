@@ -7,14 +7,14 @@ use model::lists::sessions::{FileId, SessionKey};
 use render::item::{label, request};
 use render::{NONE, text};
 use report::ReportContext;
-use report::search::{Hit, Search, Taker, in_logs, logs};
+use report::search::{Hit, Order, Search, Taker, in_logs, logs};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::thread;
 use tui::Finder;
-use tui::app::{FoundItem, SearchRequest, SearchUpdate};
+use tui::app::{FoundItem, SearchRequest, SearchUpdate, Syntax};
 
 /// The reason why sessions of the demo are not searched.
 pub(super) const INVENTED: &str = "the sessions of the demo are invented";
@@ -34,9 +34,14 @@ pub(super) fn start(
 ) {
     let sessions = Arc::clone(&wanted.sessions);
     let is_filtered = !wanted.filter.is_empty();
+    let order = match wanted.syntax {
+        Syntax::Regex | Syntax::Text => Order::Logs,
+        Syntax::Any => Order::Largest,
+    };
     let search = move || {
+        let wanted = (&matcher, order);
         // It breaks if the screens do not wait any more.
-        let _ = search(&context, &sessions, is_filtered, &matcher, &finder);
+        let _ = search(&context, &sessions, is_filtered, wanted, &finder);
     };
     // If no thread can be started, the finder is dropped, which ends the search.
     drop(thread::Builder::new().name("search".into()).spawn(search));
@@ -46,7 +51,7 @@ fn search(
     context: &ReportContext,
     sessions: &Arc<HashSet<SessionKey>>,
     is_filtered: bool,
-    matcher: &Matcher,
+    (matcher, order): (&Matcher, Order),
     finder: &Finder,
 ) -> ControlFlow<()> {
     let mut left: HashMap<FileId, usize> = HashMap::new();
@@ -67,6 +72,7 @@ fn search(
             project: None,
             role: None,
             tool: None,
+            order,
             limit: None,
             lines: usize::MAX,
         };

@@ -28,9 +28,9 @@ pub enum Case {
     Smart,
 }
 
-/// A pattern.
+/// A pattern. `None`: every text has one match, which is empty, in its first line that is not blank.
 #[derive(Debug, Clone)]
-pub struct Matcher(Regex);
+pub struct Matcher(Option<Regex>);
 
 impl Matcher {
     /// Returns a matcher for a pattern.
@@ -56,23 +56,39 @@ impl Matcher {
             .multi_line(true)
             .crlf(true)
             .build();
-        regex.map(Matcher).map_err(|error| error.to_string())
+        let regex = regex.map_err(|error| error.to_string())?;
+        Ok(Matcher(Some(regex)))
+    }
+
+    /// Returns a matcher for every text, also for an empty one.
+    pub const fn any() -> Matcher {
+        Matcher(None)
+    }
+
+    /// Returns true if it is for every text.
+    pub(super) fn is_any(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Returns true if a text matches. An empty match is no match: `a*` matches a text that has an `a`.
     pub fn is_match(&self, text: &str) -> bool {
-        self.ranges(text).next().is_some()
+        self.is_any() || self.ranges(text).next().is_some()
     }
 
     /// Returns the matches in a text: ranges of bytes, in order and apart.
     pub fn ranges<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-        let found = self.0.find_iter(text).map(|found| found.range());
+        let found = self.0.iter().flat_map(|regex| regex.find_iter(text));
+        let found = found.map(|found| found.range());
         found.filter(|range| !range.is_empty())
     }
 
     /// Returns the lines of a text that match.
     pub fn lines(&self, text: &str) -> Lines {
         let mut lines = Lines::default();
+        if self.is_any() {
+            lines.push(first_line(text));
+            return lines;
+        }
         let (mut counted, mut number) = (0, 1);
         let mut ranges = self.ranges(text).peekable();
         while let Some(first) = ranges.next() {
@@ -97,6 +113,17 @@ impl Matcher {
         }
         lines
     }
+}
+
+/// Returns the first line of a text that is not blank, without matches.
+fn first_line(text: &str) -> Line {
+    let start = text.len() - text.trim_start().len();
+    let at = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[start..]
+        .find('\n')
+        .map_or(text.len(), |end| start + end);
+    let number = memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count() as u64 + 1;
+    Line::of(text, at..end, number, Vec::new())
 }
 
 /// Returns the end of the last line that a match is in. A match that ends with the end of a line does not go on in the
@@ -145,6 +172,19 @@ mod tests {
                 )
             })
             .collect()
+    }
+
+    #[test]
+    fn without_a_pattern_every_text_has_its_first_line() {
+        let first = |text: &str| {
+            let lines = Matcher::any().lines(text).lines;
+            let line = lines.into_iter().next().unwrap();
+            (line.number, line.text, line.matches.len())
+        };
+        assert_eq!(first(""), (1, String::new(), 0));
+        assert_eq!(first("one\r\ntwo"), (1, "one".to_owned(), 0));
+        assert_eq!(first("\n \n  two\nthree"), (3, "  two".to_owned(), 0));
+        assert!(Matcher::any().is_match(""));
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Writer for Rows {
 }
 
 /// Returns the name of an item: its tool and what that was called with, or its kind.
-fn name(hit: &Hit<'_>) -> String {
+pub(super) fn name(hit: &Hit<'_>) -> String {
     let label = cut(&one_line(&label(hit.item)), LEAST_TEXT);
     match hit.call.as_deref().filter(|call| !call.is_empty()) {
         Some(call) => format!("{label} {}", shortened(call, MOST_NAME)),

@@ -156,6 +156,7 @@ impl App {
             Action::Fold => self.fold_selected(),
             Action::LastOpened => return self.open_last(),
             Action::Search => self.ask_pattern(),
+            Action::Largest => return self.search_largest(),
             Action::Replay => {
                 let effect = self.open();
                 if let Screen::Session(key) = self.ui.screen {

@@ -110,16 +110,23 @@ impl Pager {
         }
     }
 
-    /// Opens the text of an item that a search over sessions has found, at its first match.
-    pub fn open_at(key: SessionKey, wanted: TextRequest, pattern: Arc<dyn Pattern>) -> Pager {
+    /// Opens the text of an item that a search over sessions has found, at its first match if there is a pattern.
+    pub fn open_at(
+        key: SessionKey,
+        wanted: TextRequest,
+        pattern: Option<Arc<dyn Pattern>>,
+    ) -> Pager {
+        let opened = Pager::open(key, wanted);
         Pager {
             origin: Origin::Results,
-            awaited: Some(PageArrival::Search),
+            awaited: pattern
+                .as_ref()
+                .map_or(opened.awaited, |_| Some(PageArrival::Search)),
             search: Search {
-                pattern: Some(pattern),
+                pattern,
                 ..Search::default()
             },
-            ..Pager::open(key, wanted)
+            ..opened
         }
     }
 

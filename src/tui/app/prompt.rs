@@ -111,7 +111,7 @@ impl App {
         if let Purpose::Pattern(syntax) = prompt.purpose {
             prompt.purpose = Purpose::Pattern(match syntax {
                 Syntax::Regex => Syntax::Text,
-                Syntax::Text => Syntax::Regex,
+                Syntax::Text | Syntax::Any => Syntax::Regex,
             });
         }
         if let Purpose::Window(key, reach) = prompt.purpose {

@@ -24,6 +24,8 @@ pub enum Syntax {
     Regex,
     /// The text itself.
     Text,
+    /// None: every item is found, and the largest are listed first.
+    Any,
 }
 
 /// The pattern of a search and the sessions that are searched.
@@ -143,6 +145,25 @@ impl Search {
         self.request.sessions.len()
     }
 
+    /// Returns what is searched for, in words.
+    pub fn title(&self) -> &str {
+        match self.request.syntax {
+            Syntax::Regex | Syntax::Text => &self.request.pattern,
+            Syntax::Any => "largest items",
+        }
+    }
+
+    /// Returns the place of an item among those that were found; `None`: all that are kept are larger.
+    fn place_of(&self, item: &FoundItem) -> Option<usize> {
+        let at = match self.request.syntax {
+            Syntax::Regex | Syntax::Text => self.found.len(),
+            Syntax::Any => self
+                .found
+                .partition_point(|kept| kept.tokens >= item.tokens),
+        };
+        (at < MOST_FOUND).then_some(at)
+    }
+
     /// Returns these sessions in words.
     pub fn place(&self) -> String {
         place(self.all(), &self.request.filter)
@@ -163,7 +184,13 @@ impl App {
     /// Asks for a pattern.
     pub(super) fn ask_pattern(&mut self) {
         let syntax = self.search.as_ref().map(|search| search.request.syntax);
+        let syntax = syntax.filter(|syntax| *syntax != Syntax::Any);
         self.ask(Purpose::Pattern(syntax.unwrap_or(Syntax::Regex)));
+    }
+
+    /// Looks for the largest items of the listed sessions.
+    pub(super) fn search_largest(&mut self) -> Effect {
+        self.begin_to_search(String::new(), Syntax::Any)
     }
 
     /// Returns the sessions of the list that a search would look into, and the filter that selects them.
@@ -193,9 +220,13 @@ impl App {
             }
             return Effect::None;
         }
+        self.begin_to_search(pattern.to_owned(), syntax)
+    }
+
+    fn begin_to_search(&mut self, pattern: String, syntax: Syntax) -> Effect {
         let (sessions, filter) = self.searchable();
         let request = SearchRequest {
-            pattern: pattern.to_owned(),
+            pattern,
             syntax,
             sessions: Arc::clone(sessions),
             filter,
@@ -226,15 +257,19 @@ impl App {
             return Effect::None;
         };
         match news {
-            SearchUpdate::Found(_) if search.found.len() >= MOST_FOUND => {
-                search.state = SearchState::Full;
-                return Effect::EndSearch;
-            }
-            SearchUpdate::Found(found) => {
-                search.rows.push(search.found.len());
-                search.sessions.insert(found.key);
-                search.found.push(*found);
-            }
+            SearchUpdate::Found(found) => match search.place_of(&found) {
+                Some(at) => {
+                    search.sessions.insert(found.key);
+                    search.found.insert(at, *found);
+                    search.found.truncate(MOST_FOUND);
+                    search.rows = (0..search.found.len()).collect();
+                }
+                None if search.request.syntax == Syntax::Any => {}
+                None => {
+                    search.state = SearchState::Full;
+                    return Effect::EndSearch;
+                }
+            },
             SearchUpdate::Searched(sessions) => search.searched += sessions,
             SearchUpdate::Unread(sessions, why) => {
                 if search.unread.0 == 0 {
@@ -285,7 +320,7 @@ impl App {
             hash: found.hash,
             page: 0,
         };
-        let pattern = Arc::clone(&search.pattern);
+        let pattern = (search.request.syntax != Syntax::Any).then(|| Arc::clone(&search.pattern));
         if !self.sessions.contains(key) {
             self.notify("this session no longer exists".to_owned());
             return Effect::None;

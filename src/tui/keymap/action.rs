@@ -109,6 +109,8 @@ pub enum Action {
     Slower,
     /// Goes to the request with the largest growth.
     Growth,
+    /// Lists the largest items of the listed sessions.
+    Largest,
     /// Starts to type a text, and goes to the next item that contains it.
     Find,
     /// Starts to type a request or a time, and goes there.

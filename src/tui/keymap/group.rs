@@ -32,7 +32,7 @@ impl ActionGroup {
         use Action::*;
         match action {
             Open | Back | LastOpened | Newest | Menu => ActionGroup::Open,
-            Filter | Search | Sort | Reverse | Group | Idle | Fold | All | OneTool => {
+            Filter | Search | Largest | Sort | Reverse | Group | Idle | Fold | All | OneTool => {
                 ActionGroup::List
             }
             Mark | Unmark | Oversized | NextOversized | PreviousOversized | NextMatch

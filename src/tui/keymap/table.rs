@@ -14,6 +14,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Overview, A::Fold, &[Char(' ')], "list or hide the session's sub-agents; fold or unfold the group", None),
         bind(Overview, A::Filter, &[Char('/')], "filter by agent, project, model, title, path or user message", Some("filter")),
         bind(Overview, A::Search, &[Char('f')], "search the texts of the listed sessions", Some("search")),
+        bind(Overview, A::Largest, &[Char('L')], "list the largest items of all listed sessions", None),
         bind(Overview, A::Sort, &[Char('s')], "choose the column to sort by; again: the next (or click a heading)", Some("sort")),
         bind(Overview, A::Reverse, &[Char('S')], "reverse the sort", None),
         bind(Overview, A::Group, &[Char('p')], "choose what to group by: project, agent, or nothing; again: the next", Some("group")),

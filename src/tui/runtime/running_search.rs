@@ -38,11 +38,13 @@ pub(super) struct RunningSearch(Option<Receiver<SearchUpdate>>);
 impl RunningSearch {
     /// Begins to search, and ends the search before. If the pattern is wrong, that one goes on.
     pub(super) fn begin(&mut self, logs: &dyn Logs, request: SearchRequest) -> SearchUpdate {
-        let syntax = match request.syntax {
-            Syntax::Regex => search::Syntax::Regex,
-            Syntax::Text => search::Syntax::Fixed,
+        let matcher = |syntax| Matcher::new(&request.pattern, syntax, Case::Smart);
+        let matcher = match request.syntax {
+            Syntax::Regex => matcher(search::Syntax::Regex),
+            Syntax::Text => matcher(search::Syntax::Fixed),
+            Syntax::Any => Ok(Matcher::any()),
         };
-        let matcher = match Matcher::new(&request.pattern, syntax, Case::Smart) {
+        let matcher = match matcher {
             Ok(matcher) => matcher,
             Err(why) => return SearchUpdate::Refused(last_line(&why)),
         };

@@ -105,7 +105,7 @@ fn pattern(
     let fits = text::width(&long) <= columns;
     let hint = match (prompt.wrong.as_str(), &app.search) {
         ("", Some(search)) if prompt.typed.is_empty() => {
-            let last = text::cut(&search.request.pattern, 20);
+            let last = text::cut(search.title(), 20);
             quiet(format!("empty: what was found for '{last}'"))
         }
         ("", _) => quiet("case-sensitive if it contains capitals"),

@@ -12,7 +12,7 @@
 
 use crate::app::layout::WidthClass;
 use crate::app::search::{MOST_FOUND, SearchState};
-use crate::app::{App, FoundItem, Search};
+use crate::app::{App, FoundItem, Search, Syntax};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -112,7 +112,7 @@ fn header(search: &Search, area: Area, canvas: &mut Canvas<'_>) {
     let room = usize::from(area.width).saturating_sub(taken);
     let left = [
         piece(name, Tone::Accent),
-        piece(text::cut(&search.request.pattern, room), Tone::Match),
+        piece(text::cut(search.title(), room), Tone::Match),
         plain(found),
     ];
     let end = canvas.write((1, area.y), area.right(), &left);
@@ -176,8 +176,11 @@ fn empty(app: &App, search: &Search) -> Vec<Piece> {
         SearchState::Left => return vec![quiet("nothing was found until the search was ended")],
         SearchState::Done | SearchState::Full => {}
     }
-    let pattern = &search.request.pattern;
-    let mut lines = vec![plain(format!("nothing matches '{pattern}'"))];
+    let nothing = match search.request.syntax {
+        Syntax::Regex | Syntax::Text => format!("nothing matches '{}'", search.title()),
+        Syntax::Any => "these sessions have no items".to_owned(),
+    };
+    let mut lines = vec![plain(nothing)];
     lines.push(quiet(format!(
         "press {} to search for something else, {} to go back",
         key(Action::Search),
@@ -270,7 +273,9 @@ fn place(found: &FoundItem, columns: usize) -> Pieces {
         more => format!(", {} more lines match", number::tokens(more)),
     };
     let line = number::tokens(found.line);
-    groups.push(vec![quiet(format!("line {line} of its text{more}"))]);
+    if !found.matches.is_empty() {
+        groups.push(vec![quiet(format!("line {line} of its text{more}"))]);
+    }
     groups.push(vec![if found.in_context {
         quiet("in the context")
     } else {

@@ -147,6 +147,7 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         project: None,
         role: None,
         tool: None,
+        order: search::Order::Logs,
         limit: None,
         lines: usize::MAX,
     };

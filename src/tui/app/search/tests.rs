@@ -80,6 +80,38 @@ fn a_wrong_pattern_can_be_corrected() {
 }
 
 #[test]
+fn the_largest_items_are_listed_first() {
+    let mut app = app(logs(), 80, 24);
+    let Effect::Search(request) = press(&mut app, KeyPress::Char('L')) else {
+        panic!("no search");
+    };
+    assert_eq!(request.syntax, Syntax::Any);
+    begin_search(&mut app, "");
+    app.search.as_mut().unwrap().request.syntax = Syntax::Any;
+    let item = |tokens| FoundItem {
+        tokens,
+        ..found_in(&app, shop(), 0, "nothing like it")
+    };
+    let items = [5, 9, 7].map(item);
+    let many = vec![item(1); MOST_FOUND];
+    for found in items.into_iter().chain(many) {
+        say(&mut app, SearchUpdate::Found(Box::new(found)));
+    }
+    let search = searching(&app);
+    let tokens: Vec<u64> = search.found.iter().map(|found| found.tokens).collect();
+    assert_eq!(tokens[..4], [9, 7, 5, 1]);
+    assert_eq!(
+        (tokens.len(), search.state),
+        (MOST_FOUND, SearchState::Running)
+    );
+    assert!(text(&app, Theme::default()).contains("largest items"));
+    // Its text is opened at its beginning.
+    press(&mut app, KeyPress::Enter);
+    assert!(app.is_text_found());
+    assert_eq!(app.pager.as_ref().unwrap().found(), None);
+}
+
+#[test]
 fn only_so_many_items_are_kept() {
     let mut app = app(logs(), 80, 24);
     begin_search(&mut app, "e");
