@@ -1,7 +1,7 @@
 //! The rows of models: what is known of a model, and the window that an agent takes it to have.
 
 use super::pattern::ModelId;
-use super::{LimitInputs, ModelAt, Rules, Thinking, WindowSource};
+use super::{LimitInputs, ModelAt, Rules, Thinking, WindowSource, trigger};
 use crate::values::version;
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +148,12 @@ impl Rules {
         windows.flatten().find(|other| *other != window)
     }
 
+    /// Returns true if the agent would have compacted in this window, and did not.
+    fn is_too_small(&self, seen: &LimitInputs<'_>, window: u64) -> bool {
+        let policy = self.policy.iter().find(|policy| policy.holds(seen, window));
+        trigger::is_refuted(seen, policy, window)
+    }
+
     /// Returns the window that an agent takes for a model where neither log nor settings say it. One that is smaller
     /// than what was in the context is not the one.
     pub(super) fn usual_window(&self, seen: &LimitInputs<'_>) -> (u64, WindowSource) {
@@ -158,6 +164,10 @@ impl Rules {
             let set = seen.overrides.unknown_window;
             if let Some(set) = set.filter(|set| row.is_for_unknown && seen.largest <= *set) {
                 return (set, WindowSource::Settings);
+            }
+            let extended = row.extended.filter(|_| !seen.says_window);
+            if let Some(extended) = extended.filter(|_| self.is_too_small(seen, row.window)) {
+                return (extended, WindowSource::Guessed);
             }
             if seen.largest <= row.window {
                 let source = match row.extended {

@@ -83,6 +83,17 @@ pub(super) fn is_confirmed(seen: &LimitInputs<'_>, policy: Option<&Policy>, wind
     newest.is_some_and(|(past, rule)| !past.contradicts(rule, is_late))
 }
 
+/// Returns true if the agent did not compact at the rule of this window, though a prompt was larger.
+pub(super) fn is_refuted(seen: &LimitInputs<'_>, policy: Option<&Policy>, window: u64) -> bool {
+    rule(seen, policy, window).is_some_and(|rule| is_passed(seen, policy, rule))
+}
+
+/// Returns true if a prompt was sent after one that is larger than this trigger.
+fn is_passed(seen: &LimitInputs<'_>, policy: Option<&Policy>, trigger: u64) -> bool {
+    policy.is_some_and(|policy| !policy.late && policy.counts_prompts())
+        && seen.passed as f64 > trigger as f64 * OVERSHOOT
+}
+
 /// Returns the size at which an agent with this policy and window compacts: so much less as the provider leaves out of each
 /// prompt. It is never 0.
 pub(super) fn of(
@@ -114,13 +125,14 @@ fn of_counted(
     };
     let newest = seen.past.last();
     let is_late = policy.is_some_and(|policy| policy.late);
-    let is_passed = |rule: u64| {
-        let counts_prompts = policy.is_some_and(Policy::counts_prompts);
-        !is_late && counts_prompts && seen.passed as f64 > rule as f64 * OVERSHOOT
-    };
-    let contradicted = |rule| newest.is_some_and(|past| past.contradicts(rule, is_late));
+    // What took place in a larger window than the user has set says nothing of that one.
+    let is_smaller = seen.set_window.is_some_and(|set| set < seen.largest);
+    let is_passed = |rule| !is_smaller && is_passed(seen, policy, rule);
+    let contradicted =
+        |rule| !is_smaller && newest.is_some_and(|past| past.contradicts(rule, is_late));
     let refuted = |rule| contradicted(rule) || is_passed(rule);
     let past = seen.past.iter().map(|past| past.at()).min();
+    let past = past.filter(|past| *past <= window || seen.set_window.is_none());
     let said = seen.overrides.said.as_ref();
     let said = said.filter(|said| said.is_of(seen.model));
     let said = said.map_or(ClientCompaction::Unsaid, |said| said.compaction);
