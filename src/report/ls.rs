@@ -31,7 +31,6 @@ use ingest::discover::ScanResult;
 use ingest::discover::registry::Registries;
 use ingest::log::LogFile;
 use ingest::log::conversations::LogSummaries;
-use jiff::tz::TimeZone;
 pub use model::cost::spending::Spending;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, Row, SessionKey, Sessions, Update};
@@ -105,7 +104,7 @@ pub(crate) struct ReadResult {
     /// The log of each file of the sessions.
     pub(crate) logs: HashMap<FileId, LogFile>,
     /// The totals, if they were asked for.
-    totals: Option<Totals>,
+    pub(crate) totals: Option<Totals>,
     /// The usage of each session; empty: no totals were asked for.
     pub(crate) spending: HashMap<SessionKey, Spending>,
     /// The findings of each session; empty: they were not asked for.
@@ -127,7 +126,7 @@ pub(crate) fn read_found(
     wanted: &ListOptions,
     found: ScanResult,
 ) -> ReadResult {
-    let mut totals = (wanted.sums == Sums::Totals || wanted.by.is_some())
+    let mut totals = (wanted.sums != Sums::None || wanted.by.is_some())
         .then(totals::CollectedResponses::default);
     let mut spending = HashMap::new();
     let mut all_findings = HashMap::new();
@@ -311,13 +310,9 @@ pub fn run(
         let groups = totals.groups(&by, &context.rules, all.projects());
         (by, groups)
     });
-    let by_agent = Division {
-        by: DivideBy::Agent,
-        zone: TimeZone::UTC,
-    };
     let by_agent = totals
         .as_ref()
-        .map(|totals| totals.groups(&by_agent, &context.rules, all.projects()));
+        .map(|totals| totals.agents(&context.rules, all.projects()));
     let mut rows = wanted.rows(&all, &spending);
     let calls = wanted.by.and_then(DivideBy::of_calls).map(|kind| {
         let mut uses = Uses::default();

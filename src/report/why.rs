@@ -30,7 +30,7 @@ pub struct Why {
     sessions: Sessions,
     /// How many of them were looked at.
     looked_at: u64,
-    /// The tokens and dollars that they have spent.
+    /// The tokens and dollars that all have spent, each response once, as in the totals of a list.
     spent: Spending,
     /// The findings of all of them, the dearest first.
     lines: Vec<Line>,
@@ -163,15 +163,17 @@ fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, St
     };
     let ReadResult {
         sessions,
+        totals,
         spending,
         findings,
         problems,
         ..
     } = ls::read(context, &options);
     let rows = options.rows(&sessions, &spending);
+    let agents = totals.map(|totals| totals.agents(&context.rules, sessions.projects()));
     let mut spent = Spending::default();
-    for of in rows.iter().filter_map(|row| spending.get(&row.key)) {
-        spent.add(*of);
+    for agent in agents.iter().flatten() {
+        spent.add(agent.spending);
     }
     let found = rows.iter().filter_map(|row| {
         let (key, gauge) = (row.key, sessions.gauge(row.key)?);

@@ -219,6 +219,13 @@ impl Totals {
         self.agents.values().map(AgentTotals::new).collect()
     }
 
+    /// Returns the usage of each agent, the dearest first.
+    pub fn agents(&self, rules: &Rules, projects: &Projects) -> Vec<Group> {
+        let by = DivideBy::Agent;
+        let zone = TimeZone::UTC;
+        self.groups(&Division { by, zone }, rules, projects)
+    }
+
     /// Returns the usage by day, week, project, model or agent. Days and weeks are in order, the others by cost, the
     /// dearest first.
     pub fn groups(&self, division: &Division, rules: &Rules, projects: &Projects) -> Vec<Group> {
