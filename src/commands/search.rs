@@ -22,7 +22,8 @@ pub struct Search {
     /// The text to search for: a regular expression.
     #[arg(value_name = "PATTERN", required_unless_present = "largest")]
     pub pattern: Option<String>,
-    /// List the largest items of all sessions, or the largest that match: 20, or as many as --limit says.
+    /// List the largest items of all sessions, or the largest that match: 20, or as many as --limit says. Before a PATH,
+    /// '' is the pattern of all.
     #[arg(long)]
     pub largest: bool,
     /// The pattern is a text, not a regular expression.
@@ -124,9 +125,10 @@ impl Search {
     }
 
     fn matcher(&self) -> Result<Matcher> {
-        let Some(pattern) = &self.pattern else {
+        let pattern = self.pattern.as_deref().unwrap_or_default();
+        if self.largest && pattern.is_empty() {
             return Ok(Matcher::any());
-        };
+        }
         let syntax = if self.fixed_strings {
             Syntax::Fixed
         } else {

@@ -59,7 +59,7 @@ fn the_largest_items_of_all_logs_come_first() {
     let logs = logs();
     let folder = logs.path().to_str().unwrap();
     let largest = |more: &[&str]| {
-        let arguments = [&["--largest", "--json"], more, &[folder]].concat();
+        let arguments = [&["--largest", "--json"], more].concat();
         let output = search(&arguments);
         assert!(output.status.success(), "{output:?}");
         let hits = text(&output);
@@ -71,7 +71,7 @@ fn the_largest_items_of_all_logs_come_first() {
             .map(|hit| hit["tokens"].as_u64().unwrap())
             .collect()
     };
-    let all = largest(&["--limit", "1000"]);
+    let all = largest(&["--limit", "1000", "", folder]);
     let sizes = tokens(&all);
     assert!(
         sizes.is_sorted_by(|a, b| a >= b) && sizes.len() > 4,
@@ -82,11 +82,11 @@ fn the_largest_items_of_all_logs_come_first() {
         .map(|hit| hit["agent"].as_str().unwrap())
         .collect();
     assert_eq!(agents.len(), 2);
-    assert_eq!(tokens(&largest(&["--limit", "3"])), sizes[..3]);
-    let tools = largest(&["--role", "tool"]);
+    assert_eq!(tokens(&largest(&["--limit", "3", "", folder])), sizes[..3]);
+    let tools = largest(&["--role", "tool", "", folder]);
     assert!(tools.iter().all(|hit| hit["role"] == "tool") && !tools.is_empty());
     // Those that match are listed in the same order.
-    let matching = largest(&["-F", "pool", "--limit", "1000"]);
+    let matching = largest(&["--limit", "1000", "-F", "pool", folder]);
     assert!(matching.len() < all.len() && tokens(&matching).is_sorted_by(|a, b| a >= b));
 }
 

@@ -43,7 +43,7 @@ impl App {
             Action::Filter | Action::Sort | Action::NextOversized => tab == ITEMS,
             Action::Moment => matches!(tab.action, Action::Items | Action::Compactions),
             Action::Open => self.selected_target() != Target::Nothing,
-            Action::Play | Action::Find | Action::GoTo | Action::Growth => replays,
+            Action::Play | Action::GoTo | Action::Growth => replays,
             Action::NextTurn | Action::PreviousTurn => replays,
             Action::NextRecord | Action::PreviousRecord => replays,
             Action::NextCompaction | Action::PreviousCompaction => replays,
@@ -85,7 +85,6 @@ fn is_of_replay(action: Action) -> bool {
             | Action::Faster
             | Action::Slower
             | Action::Growth
-            | Action::Find
             | Action::GoTo
             | Action::Back
     )

@@ -127,7 +127,7 @@ mod tests {
             assert!(app.is_refused_there(action), "{action:?}");
         }
         assert!(!app.is_refused_there(Action::Help));
-        let sessions = Arc::clone(app.searchable().0);
+        let sessions = app.searchable().0;
         let search = app.search_here(SearchRequest {
             pattern: "x".to_owned(),
             syntax: Syntax::Text,

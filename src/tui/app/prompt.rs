@@ -22,8 +22,6 @@ pub enum Purpose {
     Window(SessionKey, Reach),
     /// The size from which an item is oversized.
     Oversized,
-    /// A text to find in a session.
-    Find,
     /// A request or a time to go to in a session.
     GoTo,
     /// A text to find in an item's text.
@@ -235,12 +233,6 @@ impl App {
                 Err(_) if text.is_empty() => {}
                 Err(_) => self.ui.prompt = Some(prompt),
             },
-            Purpose::Find => {
-                if !text.is_empty() {
-                    self.ui.needle = text.to_owned();
-                }
-                self.find_next();
-            }
             Purpose::GoTo if text.is_empty() => {}
             Purpose::GoTo => {
                 if let Err(wrong) = self.go_to_typed(text) {
@@ -255,16 +247,6 @@ impl App {
             }
         }
         Effect::None
-    }
-
-    /// Goes to the next item with the last text.
-    pub(super) fn find_next(&mut self) {
-        let needle = self.ui.needle.clone();
-        if needle.is_empty() {
-            self.ask(Purpose::Find);
-        } else if !self.find(&needle) {
-            self.notify(format!("no item of this session contains '{needle}'"));
-        }
     }
 
     fn set_oversized(&mut self, threshold: Threshold) {

@@ -1,15 +1,12 @@
 //! Moves back and forth in the session on screen, by step or as time passes.
 
-use super::items::item_id;
-use super::tabs::{ITEMS, row_id};
 use super::{App, Pace};
 use jiff::Timestamp;
 use jiff::civil::Time;
 use model::event::Place;
-use model::lists::sessions::contains;
 use model::outlook::jumps::Jump;
-use model::session::replay::{ChangeKind, Step, Timeline};
-use render::{item, jump, text};
+use model::session::replay::{Step, Timeline};
+use render::{jump, text};
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.
@@ -214,49 +211,6 @@ impl App {
             }
             None => self.notify("the context never grew between two counts".to_owned()),
         }
-    }
-
-    /// Goes to the next item whose tool, subject or preview contains this, selects it and says what it is; after the last
-    /// item, the search continues at the first. Returns whether there is one.
-    pub(super) fn find(&mut self, needle: &str) -> bool {
-        let needle = needle.to_lowercase();
-        let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
-            return false;
-        };
-        let Some(session) = self.sessions.get(page.key) else {
-            return false;
-        };
-        let item_at = |moment: usize| match page.timeline.moment(moment)?.what {
-            ChangeKind::Item(ix) => session.items().get(ix),
-            _ => None,
-        };
-        let hit = |moment: usize| {
-            let item = item_at(moment)?;
-            let subject = page.calls.subject(session, item).unwrap_or_default();
-            let texts = [
-                &*item.preview,
-                &*subject,
-                item.tool.as_deref().unwrap_or(""),
-            ];
-            let has = texts.iter().any(|text| contains(text, &needle));
-            has.then_some((moment, item))
-        };
-        let mut all = (from + 1..page.timeline.len()).chain(0..=from);
-        let Some((there, item)) = all.find_map(hit) else {
-            return false;
-        };
-        let request = item
-            .entered()
-            .map_or(String::new(), |ix| format!("#{} ", ix + 1));
-        let name = page.calls.name(session, item);
-        let line = format!("{request}{}: {}", item::label(item), text::one_line(&name));
-        let id = row_id(Some(item_id(item)));
-        self.jump_to(there);
-        self.ui.item_filter.clear();
-        self.show(ITEMS);
-        self.sought = Some(id);
-        self.notify(text::cut(&line, self.notice_columns()));
-        true
     }
 
     /// Goes to a request, `#50` or `50`, or to the next time of a day, `19:10`.

@@ -119,6 +119,8 @@ pub struct Search {
     pub unread: (usize, String),
     /// The items that were found, in the order of the search.
     pub found: Vec<FoundItem>,
+    /// The session from which it was begun, which alone is searched; `None`: the list.
+    from: Option<SessionKey>,
     /// The sessions in which something was found.
     pub sessions: HashSet<SessionKey>,
     pattern: Arc<dyn Pattern>,
@@ -127,13 +129,14 @@ pub struct Search {
 }
 
 impl Search {
-    fn new(request: SearchRequest, pattern: Arc<dyn Pattern>) -> Search {
+    fn new(request: SearchRequest, pattern: Arc<dyn Pattern>, from: Option<SessionKey>) -> Search {
         Search {
             request,
             state: SearchState::Running,
             searched: 0,
             unread: (0, String::new()),
             found: Vec::new(),
+            from,
             sessions: HashSet::new(),
             pattern,
             rows: Vec::new(),
@@ -166,9 +169,15 @@ impl Search {
 
     /// Returns these sessions in words.
     pub fn place(&self) -> String {
-        place(self.all(), &self.request.filter)
+        match self.from {
+            Some(_) => THIS_SESSION.to_owned(),
+            None => place(self.all(), &self.request.filter),
+        }
     }
 }
+
+/// A session that alone is searched, in words.
+const THIS_SESSION: &str = "this session";
 
 /// Describes so many sessions that a filter selects, in words.
 fn place(sessions: usize, filter: &str) -> String {
@@ -193,8 +202,20 @@ impl App {
         self.begin_to_search(String::new(), Syntax::Any)
     }
 
-    /// Returns the sessions of the list that a search would look into, and the filter that selects them.
-    pub fn searchable(&self) -> (&Arc<HashSet<SessionKey>>, String) {
+    /// Returns the session that a search would look into alone; `None`: those of the list.
+    fn searchable_session(&self) -> Option<SessionKey> {
+        match self.ui.screen {
+            Screen::Session(key) => Some(key),
+            Screen::Results => self.search.as_ref()?.from,
+            Screen::Overview | Screen::Text(_) => None,
+        }
+    }
+
+    /// Returns the sessions that a search would look into, and the filter that selects them.
+    pub fn searchable(&self) -> (Arc<HashSet<SessionKey>>, String) {
+        if let Some(key) = self.searchable_session() {
+            return (Arc::new(HashSet::from([key])), THIS_SESSION.to_owned());
+        }
         let mut parts = Vec::new();
         if self.ui.idle == Idle::Hidden {
             parts.push("live only");
@@ -202,11 +223,14 @@ impl App {
         if !self.ui.filter.trim().is_empty() {
             parts.push(self.ui.filter.trim());
         }
-        (&self.shown.matching_keys, parts.join(", "))
+        (Arc::clone(&self.shown.matching_keys), parts.join(", "))
     }
 
     /// Returns the sessions that a search would look into, in words.
     pub fn searchable_place(&self) -> String {
+        if self.searchable_session().is_some() {
+            return THIS_SESSION.to_owned();
+        }
         let (sessions, filter) = self.searchable();
         place(sessions.len(), &filter)
     }
@@ -228,7 +252,7 @@ impl App {
         let request = SearchRequest {
             pattern,
             syntax,
-            sessions: Arc::clone(sessions),
+            sessions,
             filter,
         };
         Effect::Search(self.search_here(request))
@@ -238,7 +262,8 @@ impl App {
     pub(super) fn receive_update(&mut self, news: SearchUpdate) -> Effect {
         match news {
             SearchUpdate::Begun(request, pattern) => {
-                self.search = Some(Search::new(request, pattern));
+                let from = self.searchable_session();
+                self.search = Some(Search::new(request, pattern, from));
                 self.ui.results = super::Cursor::new(super::Top::Stays);
                 self.ui.prompt = None;
                 self.ui.screen = Screen::Results;
@@ -362,14 +387,16 @@ impl App {
         pager.is_some_and(|pager| pager.origin == Origin::Results)
     }
 
-    /// Goes from the results to the list. The search ends.
+    /// Goes from the results to where the search was begun. The search ends.
     pub(super) fn leave_results(&mut self) -> Effect {
         self.ui.screen = Screen::Overview;
-        if let Some(search) = &mut self.search
-            && search.state == SearchState::Running
-        {
-            search.state = SearchState::Left;
+        if let Some(search) = &mut self.search {
+            self.ui.screen = search.from.map_or(Screen::Overview, Screen::Session);
+            if search.state == SearchState::Running {
+                search.state = SearchState::Left;
+            }
         }
+        self.ui.home = Screen::Overview;
         Effect::EndSearch
     }
 }

@@ -115,8 +115,6 @@ pub struct Ui {
     pub marked: HashSet<(SessionKey, ItemId)>,
     /// The sessions whose alerts are not raised.
     pub muted: HashSet<SessionKey>,
-    /// The last text that was searched for in the session on screen.
-    pub needle: String,
     /// The selected row of each tab, by the tab's name.
     pub cursors: HashMap<&'static str, Cursor<RowId>>,
 }
@@ -170,7 +168,6 @@ impl Default for Ui {
             policies: Policies::default(),
             marked: HashSet::new(),
             muted: HashSet::new(),
-            needle: String::new(),
             cursors: HashMap::new(),
         }
     }

@@ -111,12 +111,8 @@ pub enum Action {
     Growth,
     /// Lists the largest items of the listed sessions.
     Largest,
-    /// Starts to type a text, and goes to the next item that contains it.
-    Find,
     /// Starts to type a request or a time, and goes there.
     GoTo,
-    /// Goes to the next record with the same text.
-    FindNext,
     /// Goes to the record of the selected item or compaction; from there to the item's removal.
     Moment,
     /// Ends a replay.

@@ -41,7 +41,7 @@ impl ActionGroup {
             | Jumps | Why => ActionGroup::Tabs,
             Replay | Play | StepForward | StepBack | NextRecord | PreviousRecord | NextTurn
             | PreviousTurn | NextCompaction | PreviousCompaction | Faster | Slower | Growth
-            | Find | FindNext | Moment | GoTo | Live => ActionGroup::Replay,
+            | Moment | GoTo | Live => ActionGroup::Replay,
             Copy | Pager | Editor | Folder | HandOn => ActionGroup::HandOn,
             Up | Down | PageUp | PageDown | First | Last | NextPage | PreviousPage => {
                 ActionGroup::Move

@@ -69,8 +69,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Slower, &[Char('-')], "play slower", Some("speed")),
         bind(Session, A::Faster, &[Char('+'), Char('=')], "play faster (1× to 1000×, then requests per second)", Some("speed")),
         bind(Session, A::Growth, &[Char('L')], "go to the largest growth, then to the next largest; what came with it is said", Some("jump")),
-        bind(Session, A::Find, &[Char('f')], "search the items of this session: go to the next one that matches, and select it", Some("find")),
-        bind(Session, A::FindNext, &[Char('F')], "next match", None),
+        bind(Session, A::Search, &[Char('f')], "search the texts of this session", Some("search")),
         bind(Session, A::GoTo, &[Char(':')], "go to a request or a time: #50, 19:10", Some("go to")),
         bind(Session, A::Live, &[Char('l')], "end the replay (live)", None),
 
@@ -87,7 +86,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Text, A::PreviousPage, &[Char('[')], "previous page", None),
 
         bind(Results, A::Open, &[Enter, Right, Char('l')], "open the item's text at the match", Some("open")),
-        bind(Results, A::Back, &[Esc, Left, Backspace, Char('h')], "end the search and go back to the sessions", Some("back")),
+        bind(Results, A::Back, &[Esc, Left, Backspace, Char('h')], "end the search and go back", Some("back")),
         bind(Results, A::Search, &[Char('f'), Char('/')], "search for something else", Some("search")),
 
         bind(Anywhere, A::Up, &[Up, Char('k')], "move up", Some("move")),

@@ -535,7 +535,7 @@ pub(crate) fn shop() -> SessionKey {
 
 /// A text, as a pattern.
 #[derive(Debug)]
-struct Plain(String);
+pub(crate) struct Plain(pub(crate) String);
 
 impl Pattern for Plain {
     fn matches(&self, text: &str) -> Vec<Range<u32>> {
@@ -555,7 +555,7 @@ pub(crate) fn begin_search(app: &mut App, pattern: &str) {
     let request = SearchRequest {
         pattern: pattern.to_owned(),
         syntax: Syntax::Regex,
-        sessions: Arc::clone(sessions),
+        sessions,
         filter,
     };
     let pattern = Arc::new(Plain(pattern.to_owned()));

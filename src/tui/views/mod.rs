@@ -116,7 +116,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         Some(Purpose::Filter | Purpose::ItemFilter) => typing("apply", "clear"),
         Some(Purpose::Window(..) | Purpose::Oversized) => typing("set", "cancel"),
         Some(Purpose::GoTo) => typing("go", "cancel"),
-        Some(Purpose::Find | Purpose::Search | Purpose::Pattern(_)) => typing("find", "cancel"),
+        Some(Purpose::Search | Purpose::Pattern(_)) => typing("find", "cancel"),
     };
     let columns = |hint: &Hint| width(&hint.keys) + width(hint.word) + 3;
     // The last two, help and quit, matter most to a new user.

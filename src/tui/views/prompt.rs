@@ -66,14 +66,6 @@ fn asked(
             let below = vec![vec![read], vec![now]];
             Some(("oversized threshold".to_owned(), "size: ", below))
         }
-        Purpose::Find => {
-            let hint = match app.ui.needle.as_str() {
-                "" => "part of a tool name or of an item's preview".to_owned(),
-                needle => format!("empty: repeat '{}'", text::cut(needle, 24)),
-            };
-            let title = "search the items of this session".to_owned();
-            Some((title, "text: ", vec![vec![quiet(hint)]]))
-        }
         Purpose::GoTo => {
             let hint = match prompt.wrong.as_str() {
                 "" => quiet("a request: #50; a time: 19:10"),

@@ -2,7 +2,7 @@ use super::*;
 use crate::app::{Msg, Overlay};
 use crate::keymap::KeyPress;
 use crate::tests::testing::{
-    app, begin_search, click, found_in, logs, now, say, shop, text, type_keys,
+    Plain, app, begin_search, click, found_in, logs, now, say, shop, text, type_keys,
 };
 use crate::theme::Theme;
 use model::lists::sessions::{FileId, Update};
@@ -77,6 +77,33 @@ fn a_wrong_pattern_can_be_corrected() {
         (app.ui.screen, app.search.is_none()),
         (Screen::Overview, true)
     );
+}
+
+#[test]
+fn a_session_is_searched_alone_and_stays_behind_the_results() {
+    let mut app = app(logs(), 80, 24);
+    let _ = app.open_session_page(shop());
+    app.prepare(now());
+    let request = asked(&mut app, "fdb");
+    assert_eq!(*request.sessions, HashSet::from([shop()]));
+    let pattern = Arc::new(Plain("db".to_owned()));
+    say(&mut app, SearchUpdate::Begun(request, pattern));
+    let found = found_in(&app, shop(), 2, "db");
+    say(&mut app, SearchUpdate::Found(Box::new(found)));
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("in this session"), "{shown}");
+    // The next search is for the same session.
+    let request = asked(&mut app, "fx");
+    assert_eq!(*request.sessions, HashSet::from([shop()]));
+    press(&mut app, KeyPress::Esc);
+    // To the item in its session, back to the results, to the session and to the list.
+    press(&mut app, KeyPress::Enter);
+    press(&mut app, KeyPress::Enter);
+    let back = [Screen::Results, Screen::Session(shop()), Screen::Overview];
+    for screen in back {
+        press(&mut app, KeyPress::Esc);
+        assert_eq!(app.ui.screen, screen);
+    }
 }
 
 #[test]

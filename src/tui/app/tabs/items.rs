@@ -10,7 +10,6 @@ use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
 use crate::app::filter::ITEMS;
 use crate::app::items::{Facts, ItemFilter, item_id};
 use crate::app::layout::WidthClass;
-use crate::app::pager::find::find;
 use crate::app::{Direction, ItemSort, ShownItems, Sign};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
@@ -151,10 +150,7 @@ impl Row for ListedItem {
         } else {
             pieces.push(piece(&name, self.tone(Tone::Plain)));
         }
-        match &*view.app.ui.needle {
-            needle if view.app.ui.replay.is_on() => highlighted(pieces, needle),
-            _ => pieces,
-        }
+        pieces
     }
 
     fn empty(view: &View<'_>) -> Vec<String> {
@@ -212,23 +208,6 @@ impl Row for ListedItem {
     fn item(&self) -> Option<SizedItem> {
         Some((self.ix, self.tokens, self.source))
     }
-}
-
-/// Returns the pieces with a text that was searched for in the tone of matches.
-fn highlighted(pieces: Pieces, needle: &str) -> Pieces {
-    let needle = needle.to_lowercase();
-    let mut all = Pieces::new();
-    for whole in pieces {
-        let mut rest = 0;
-        for found in find(&whole.text, &needle) {
-            let (from, to) = (found.start as usize, found.end as usize);
-            all.push(piece(&whole.text[rest..from], whole.tone));
-            all.push(piece(&whole.text[from..to], Tone::Match));
-            rest = to;
-        }
-        all.push(piece(&whole.text[rest..], whole.tone));
-    }
-    all
 }
 
 impl ListedItem {

@@ -3,8 +3,7 @@
 use super::session::{press, shop};
 use crate::app::Speed;
 use crate::keymap::KeyPress;
-use crate::paint::Tone;
-use crate::tests::testing::{app, cells, logs, now, text, type_keys};
+use crate::tests::testing::{app, logs, now, text, type_keys};
 use crate::theme::Theme;
 use jiff::SignedDuration;
 
@@ -125,31 +124,4 @@ fn a_request_or_a_time_is_gone_to() {
         (app.moment(), app.ui.prompt.is_some()),
         (Some(later), false)
     );
-}
-
-#[test]
-fn what_was_found_is_named_selected_and_highlighted() {
-    let mut app = shop(120, 40);
-    type_keys(&mut app, "2");
-    type_keys(&mut app, "fCONNECT⏎");
-    let (_, _, item) = app
-        .selected_item()
-        .expect("it is selected in the list of items");
-    assert!(item.preview.contains("connect"), "{item:?}");
-    let shown = text(&app, Theme::default());
-    let named = shown.lines().filter(|line| line.contains("Grep: "));
-    assert_eq!(named.count(), 1, "{shown}");
-    let (screen, found) = (
-        cells(&app, Theme::default()),
-        Theme::default().style(Tone::Match),
-    );
-    let is_match =
-        |cell: &&ratatui::buffer::Cell| Some(cell.bg) == found.bg && Some(cell.fg) == found.fg;
-    let lit: String = screen
-        .content
-        .iter()
-        .filter(is_match)
-        .map(|cell| cell.symbol())
-        .collect();
-    assert!(lit.contains("connect"), "{lit:?}");
 }

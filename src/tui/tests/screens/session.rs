@@ -153,22 +153,6 @@ fn a_size_from_which_on_items_are_oversized() {
 }
 
 #[test]
-fn what_is_looked_for() {
-    at_each_size("find", &keys("fconnect"), logs);
-    let mut app = shop(80, 24);
-    type_keys(&mut app, "fcargo⏎");
-    let at = app.page().unwrap().state.at.unwrap();
-    let items = |app: &App| app.page().unwrap().state.items.len();
-    assert!(app.ui.replay.is_on() && at < now() && items(&app) < 10);
-    type_keys(&mut app, "fno such text⏎");
-    let shown = text(&app, Theme::default());
-    assert!(
-        shown.contains("no item of this session contains"),
-        "{shown}"
-    );
-}
-
-#[test]
 fn a_replay() {
     for (columns, rows) in super::SIZES {
         let mut app = shop(columns, rows);

@@ -25,9 +25,7 @@ fn the_footer_of_a_replay_names_its_keys() {
         type_keys(&mut app, "r");
         let screen = text(&app, Theme::default());
         let footer = screen.lines().last().unwrap();
-        for key in [
-            "[", "]", "{", "}", ",", ".", "L ", "f ", "-+", "space", "←→",
-        ] {
+        for key in ["[", "]", "{", "}", ",", ".", "L ", "-+", "space", "←→"] {
             assert!(footer.contains(key), "{key} of {columns}: {footer}");
         }
     }
