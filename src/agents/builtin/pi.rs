@@ -278,12 +278,14 @@ impl PiDecoder {
             "custom" | "hookMessage" => inject(node, Kind::Reminder, &message.content, out),
             // A command that the user ran: the model gets it and its output as his message.
             "bashExecution" if message.exclude_from_context != Some(true) => {
-                let item = out.item(Role::User, Kind::Text).tool(Some("bash"));
-                let texts = [message.command.or_empty(), message.output.or_empty()];
-                let chars = texts.iter().map(|text| utf16_length(text)).sum();
-                let item = texts.into_iter().fold(item, ItemBuilder::text);
+                let add = |item: ItemBuilder<'_, '_>, text| {
+                    item.text(text).own_bytes(utf16_length(text)).done()
+                };
+                let command = out.item(Role::User, Kind::Text);
+                node.items.push(add(command, message.command.or_empty()));
+                let output = out.tool_result(Some("bash"), None);
+                node.items.push(add(output, message.output.or_empty()));
                 node.part = Part::Input;
-                node.items.push(item.own_bytes(chars).done());
                 out.node(node);
             }
             other => PI.pass_over_node(other, node, out),

@@ -47,7 +47,7 @@ fn only_what_the_model_gets_is_in_the_context() {
         .collect();
     assert_eq!(
         previews(&session),
-        ["Hello", "Lint is on.", "Mode: strict.", "uname Linux"]
+        ["Hello", "Lint is on.", "Mode: strict.", "uname", "Linux"]
     );
     assert_eq!(
         roles,
