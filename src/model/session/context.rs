@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::state::content::{Content, ContextSums, Contribution};
 use crate::state::past::{Inputs, UnloggedSource};
 use crate::window::Limits;
-use crate::{Role, Source};
+use crate::{LeaveReason, Role, Source};
 use serde::{Deserialize, Serialize};
 
 /// One role's part of the context.
@@ -289,7 +289,16 @@ impl State {
         let both = |spread: f64| Some([spread; 2]);
         match inputs.unlogged {
             UnloggedSource::Reported(system) => (system, None),
-            UnloggedSource::Learned(prefix) => (prefix, Some(PREFIX_SPREAD_AFTER_RESET)),
+            UnloggedSource::Learned(prefix) => {
+                let [below, above] = PREFIX_SPREAD_AFTER_RESET;
+                // The summary is written to the log after the compaction.
+                let summary = if items < self.rules().summary && self.is_compacted(inputs) {
+                    self.rules().summary as f64 / prefix.max(1) as f64
+                } else {
+                    0.0
+                };
+                (prefix, Some([below, above + summary]))
+            }
             UnloggedSource::Agent(rest) => (rest, both(LEARNED_PREFIX_SPREAD)),
             // Nothing was sent, or nothing of it could be read.
             UnloggedSource::Usual if items == 0 => (0, both(0.0)),
@@ -310,6 +319,13 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Returns true if the last reset was a compaction.
+    fn is_compacted(&self, inputs: &Inputs) -> bool {
+        let last = inputs.resets.checked_sub(1);
+        let last = last.and_then(|ix| self.resets().get(ix));
+        last.is_some_and(|reset| reset.gone == LeaveReason::Compaction)
     }
 
     /// Returns true if the attributed number of an item in the context is part of what the anchor reported. A number that
