@@ -313,7 +313,7 @@ pub fn run(
     let by_agent = totals
         .as_ref()
         .map(|totals| totals.agents(&context.rules, all.projects()));
-    let mut rows = wanted.rows(&all, &spending);
+    let mut rows = wanted.rows(&all, &spending, context.clock().now);
     let calls = wanted.by.and_then(DivideBy::of_calls).map(|kind| {
         let mut uses = Uses::default();
         let found = rows.iter().filter_map(|row| findings.get(&row.key));

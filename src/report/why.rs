@@ -169,7 +169,7 @@ fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, St
         problems,
         ..
     } = ls::read(context, &options);
-    let rows = options.rows(&sessions, &spending);
+    let rows = options.rows(&sessions, &spending, context.clock().now);
     let agents = totals.map(|totals| totals.agents(&context.rules, sessions.projects()));
     let mut spent = Spending::default();
     for agent in agents.iter().flatten() {

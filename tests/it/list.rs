@@ -7,6 +7,7 @@ use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::reader::each_usage;
 use ctxgauge::model::event::Event;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -89,6 +90,23 @@ fn sessions_are_selected_and_ordered() {
     assert_eq!(listed(&["--sort", "context"]), ["cccc", "bbbb", "aaaa"]);
     assert_eq!(listed(&["--sort", "usage"]), ["bbbb", "cccc", "aaaa"]);
     assert_eq!(listed(&["--sort", "trigger"])[0], "cccc");
+}
+
+#[test]
+fn the_prompt_that_is_next_to_leave_the_cache_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = Timestamp::now();
+    // The cache has a prompt for an hour.
+    for (session, minutes) in [("early", 30), ("late", 10), ("cold", 90)] {
+        let text = log(session, "shop", "claude-opus-4-8", 1..2);
+        let at = now - SignedDuration::from_mins(minutes);
+        let text = text.replace("2026-11-01T10:00:00Z", &at.to_string());
+        fs::write(folder.path().join(format!("{session}.jsonl")), text).unwrap();
+    }
+    let by_cache = list(folder.path(), &["--sort", "cache"]);
+    assert_eq!(ids(&by_cache), ["early", "late", "cold"]);
+    let recent = list(folder.path(), &[]);
+    assert_eq!(ids(&recent), ["late", "early", "cold"]);
 }
 
 #[test]

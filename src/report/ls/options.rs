@@ -5,6 +5,7 @@ use super::{Depth, Part, Sums};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::cost::spending::Spending;
+use model::due::prompt_cache::CacheState;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Candidate, Families, Row, SessionKey, Sessions, contains};
 use model::values::project::is_named;
@@ -109,6 +110,8 @@ pub enum Sort {
     Context,
     /// The one that is nearest to its trigger.
     Trigger,
+    /// The one whose prompt is next to leave the provider's cache; those whose prompt is not there are last.
+    Cache,
     /// The one that used the most tokens; implies --totals.
     Usage,
     /// The dearest; implies --totals.
@@ -163,11 +166,12 @@ impl ListOptions {
             && is_part(self.model.as_deref(), gauge.model().unwrap_or_default())
     }
 
-    /// Returns all sessions that are wanted, in order.
+    /// Returns all sessions that are wanted, in their order at this time.
     pub(crate) fn rows(
         &self,
         sessions: &Sessions,
         spending: &HashMap<SessionKey, Spending>,
+        now: Timestamp,
     ) -> Vec<Row> {
         let families = match self.sort {
             Sort::Recent => Families::ByFirst,
@@ -179,6 +183,9 @@ impl ListOptions {
                 Sort::Recent => 0,
                 Sort::Context => gauge.context.used,
                 Sort::Trigger => gauge.context.fill(gauge.limits()),
+                Sort::Cache => cached_until(gauge, now).map_or(0, |until| {
+                    u64::MAX - u64::try_from(until.as_second()).unwrap_or(0)
+                }),
                 Sort::Usage => of.spent.all(),
                 Sort::Cost => (of.usd() * 1e6) as u64,
             }
@@ -191,6 +198,14 @@ impl ListOptions {
             },
             families,
         )
+    }
+}
+
+/// Returns the time until which the provider keeps the prompt of a session; `None`: it is cold, or not known.
+pub(super) fn cached_until(gauge: &SessionGauge, now: Timestamp) -> Option<Timestamp> {
+    match gauge.prompt_cache()?.state(now) {
+        CacheState::Warm(until) => Some(until),
+        CacheState::Open(_) | CacheState::Cold(..) => None,
     }
 }
 
