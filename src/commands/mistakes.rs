@@ -32,7 +32,12 @@ pub fn unknown_command(arguments: &[OsString]) -> Option<String> {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("the commands are {}", names.join(", ")),
     };
-    Some(format!("no file and no command '{word}'; {advice}"))
+    let id = if word.contains(|c: char| c.is_ascii_digit()) {
+        format!("`--session {word}` chooses a session by its id; ")
+    } else {
+        String::new()
+    };
+    Some(format!("no file and no command '{word}'; {id}{advice}"))
 }
 
 /// Returns true if the command is `hook`.

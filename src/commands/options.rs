@@ -183,7 +183,7 @@ impl Redact {
 pub(super) fn check_paths<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     for path in paths {
         if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
-            bail!("'{}' does not exist; check the path", path.display());
+            bail!(report::session::no_such_path(path));
         }
     }
     Ok(())

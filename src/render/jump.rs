@@ -5,7 +5,7 @@ use crate::number::{error, tokens};
 use crate::text::{inert, shortened, width};
 use model::cost::calls::{Calls, preview};
 use model::outlook::jumps::{Jump, JumpPart};
-use model::session::{Item, ItemIx, Session};
+use model::session::{ItemIx, Session};
 use model::{Kind, Role};
 
 /// The most parts that are named.
@@ -79,9 +79,8 @@ fn named_parts(
 ) -> String {
     let (named, others) = jump.parts.split_at(jump.parts.len().min(named));
     let named = named.iter().map(|part| {
-        let item = session.items().get(part.item);
-        let name = item.map(|item| item_name(session, calls, item, columns));
-        format!("{} {}", name.unwrap_or_default(), tokens(part.tokens))
+        let name = name_in(session, calls, part, columns);
+        format!("{name} {}", tokens(part.tokens))
     });
     let rest = others.iter().map(|part| part.tokens);
     let rest = (!others.is_empty()).then(|| {
@@ -107,13 +106,14 @@ fn named_parts(
 /// Returns the name of a part: its call, without the name of a tool that runs commands, or its kind. It is safe to
 /// print.
 pub fn part_name(session: &Session, calls: &Calls, part: &JumpPart) -> String {
-    let item = session.items().get(part.item);
-    item.map(|item| item_name(session, calls, item, usize::MAX))
-        .unwrap_or_default()
+    name_in(session, calls, part, usize::MAX)
 }
 
-/// Returns the name of an item, of whose call or text at most so many columns are shown.
-fn item_name(session: &Session, calls: &Calls, item: &Item, columns: usize) -> String {
+/// Returns the name of a part, of whose call or text at most so many columns are shown.
+fn name_in(session: &Session, calls: &Calls, part: &JumpPart, columns: usize) -> String {
+    let Some(item) = session.items().get(part.item) else {
+        return String::new();
+    };
     let name = calls.name(session, item);
     let is_own = *name == *preview(item);
     let name = shortened(&name, columns);
@@ -130,7 +130,9 @@ fn item_name(session: &Session, calls: &Calls, item: &Item, columns: usize) -> S
         };
     }
     if of_call {
-        return format!("{} result", inert(&label(item)));
+        let is_both = part.tokens > session.tokens(part.item).0;
+        let what = if is_both { "call and result" } else { "result" };
+        return format!("{} {what}", inert(&label(item)));
     }
     match (item.role, item.kind) {
         (Role::User, Kind::Text) => format!("user: {name}"),

@@ -16,7 +16,7 @@ use crate::{Document, Output, ReportContext, Style, audit};
 use anyhow::{Context, Result, bail};
 use document::AuditResult;
 pub(crate) use find::find_one;
-pub use find::{SessionRequest, id_of, place_of};
+pub use find::{SessionRequest, id_of, no_such_path, place_of};
 use find::{find, find_in_log, find_session};
 use ingest::index::earlier;
 use ingest::log::LogFile;

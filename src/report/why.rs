@@ -94,7 +94,9 @@ pub fn run(
     if why.sessions.is_empty() && problems.is_empty() {
         bail!(NO_SESSIONS);
     }
-    style.print(&why, out)?;
+    if !why.sessions.is_empty() {
+        style.print(&why, out)?;
+    }
     context.check(&problems)
 }
 

@@ -329,6 +329,14 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// Returns true if a record has no part of a message and no place in the tree of messages.
+    pub(super) fn is_without_message(&self, record: Raw<'_>) -> bool {
+        let (message, of) = (&self.message, &self.record);
+        let content = [&message.role, &message.text, &message.calls, &message.call];
+        let mut places = content.into_iter().chain([&of.id, &of.parent]);
+        places.all(|places| places.each(record).is_empty())
+    }
+
     /// The words for which a record is passed over, without the part that may be any text. A word of a role's is not any
     /// text.
     pub(super) fn skipped(&self, record: Raw<'_>) -> Option<&str> {

@@ -147,8 +147,13 @@ impl Reader<'_> {
         if let Some(word) = mapping.skipped(value) {
             return out.skip(word.to_owned());
         }
-        self.facts(is_line.then_some(&mapping.session), value, out);
+        let has_facts = self.facts(is_line.then_some(&mapping.session), value, out);
+        let is_header = || {
+            let is_bare = has_facts && mapping.is_without_message(value);
+            is_bare && self.usage(&mapping.usage, value).is_none()
+        };
         match mapping.messages.as_ref().filter(|_| is_line) {
+            None if is_line && is_header() => out.skip("facts about the session"),
             None => self.record(value, out),
             Some(list) => match list.find(value) {
                 Some(list) => self.request(list, value, out),
@@ -202,8 +207,14 @@ impl Reader<'_> {
         times.first().map(|time| time.0)
     }
 
-    /// Emits the facts about the session, where they have changed. What a record leaves out stays.
-    fn facts(&mut self, of: Option<&'static SessionKeys>, value: Raw<'_>, out: &mut EventSink<'_>) {
+    /// Emits the facts about the session, where they have changed. What a record leaves out stays. Returns true if the record
+    /// has one.
+    fn facts(
+        &mut self,
+        of: Option<&'static SessionKeys>,
+        value: Raw<'_>,
+        out: &mut EventSink<'_>,
+    ) -> bool {
         let (lost, record) = (self.lost, &self.mapping.record);
         let text = |places: &'static Pointers| places.text(value, lost).map(Box::from);
         let id = |places: &'static Pointers| places.id(value, lost).map(Box::from);
@@ -227,10 +238,12 @@ impl Reader<'_> {
             window: size(&record.window).or_else(|| size(&of?.window)),
             ..Meta::default()
         };
+        let has_one = now != Meta::default();
         let changes = now.changes(&mut self.session.known);
         if changes != Meta::default() {
             out.meta(changes);
         }
+        has_one
     }
 
     /// A record that is a message, a report of usage, or both.

@@ -242,6 +242,21 @@ fn records_are_read_as_the_mapping_says() {
 }
 
 #[test]
+fn a_record_with_facts_alone_is_no_message() {
+    let log = r#"{"session":"s1","cwd":"/home/ada/shop","model":"gpt-5"}
+{"session":"s1","role":"user","content":"hello"}
+{"session":"s1","content":"without a role"}
+"#;
+    let session = read(format(RECORDS), log);
+    assert_eq!(
+        (session.model(), session.project()),
+        (Some("gpt-5"), "shop")
+    );
+    assert!(session.skipped.contains_key("facts about the session"));
+    assert_eq!((session.items().len(), session.unreadable), (1, 1));
+}
+
+#[test]
 fn a_call_that_is_a_record_has_its_arguments() {
     let keys = "call = \"/call\"\narguments = \"/input\"";
     let text = RECORDS.replace("call = \"/call\"", keys);

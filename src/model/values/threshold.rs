@@ -50,7 +50,7 @@ pub const OVERSIZED: Threshold = Threshold::Share(0.04);
 
 /// Neither a size in tokens nor a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("neither tokens (8k, 12000) nor a share of the window (4%)")]
+#[error("neither tokens (8k, 12000) nor a share (4%)")]
 pub struct NoThreshold;
 
 impl FromStr for Threshold {

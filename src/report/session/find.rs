@@ -127,8 +127,7 @@ fn newest_of(context: &ReportContext, sessions: &Sessions, here: &[PathBuf]) -> 
         Some((key, _)) => Ok(key),
         None if sessions.is_empty() => bail!(NO_SESSIONS),
         None => bail!(
-            "no session worked in this folder; `ctxgauge ls` lists all, and `ctxgauge report --session ID` or \
-             `ctxgauge report PATH` reports on one"
+            "no session worked in this folder; `ctxgauge ls` lists all, and `--session ID` or a path chooses one"
         ),
     }
 }
@@ -175,6 +174,22 @@ pub(crate) fn find_in_log(
     as_listed().map_or(found, Ok)
 }
 
+/// Describes a path at which nothing is, and what may have been meant.
+pub fn no_such_path(path: &Path) -> String {
+    let shown = path.display();
+    let is_id =
+        |id: &str| id.len() >= 4 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    match path.to_str() {
+        Some(host) if host.starts_with("ssh://") => format!(
+            "only the monitor reads other machines: `ctxgauge {shown}`, or run ctxgauge there by `ssh`"
+        ),
+        Some(id) if is_id(id) => {
+            format!("'{shown}' does not exist; `--session {shown}` chooses a session by its id")
+        }
+        _ => format!("'{shown}' does not exist; check the path"),
+    }
+}
+
 /// Finds the log at a path. In a folder or a database, it is the log of the wanted session or, without one, the newest
 /// log that does not belong to a sub-agent.
 pub(crate) fn find_one(
@@ -183,7 +198,7 @@ pub(crate) fn find_one(
     wanted: Option<&str>,
 ) -> Result<LogFile> {
     if !path.exists() {
-        bail!("'{}' does not exist; check the path", path.display());
+        bail!(no_such_path(path));
     }
     let there = ReportContext {
         roots: vec![context.given(path.to_path_buf())],

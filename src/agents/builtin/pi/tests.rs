@@ -51,7 +51,13 @@ fn only_what_the_model_gets_is_in_the_context() {
     );
     assert_eq!(
         roles,
-        [Role::User, Role::Container, Role::Container, Role::User]
+        [
+            Role::User,
+            Role::Container,
+            Role::Container,
+            Role::User,
+            Role::Tool
+        ]
     );
     let skipped: Vec<&str> = session.skipped.keys().map(|kind| &**kind).collect();
     assert_eq!(
