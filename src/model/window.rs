@@ -346,6 +346,7 @@ impl Rules {
                 window_setting,
                 trigger: rule.trigger(window),
                 turn_end: None,
+                refused_at: None,
                 trigger_source: TriggerSource::Config,
                 trigger_setting: "",
                 policy: rule.name(),
@@ -361,6 +362,9 @@ impl Rules {
             window_setting,
             trigger,
             turn_end: trigger::at_turn_end(seen, policy, window),
+            refused_at: (trigger_source == TriggerSource::Refused)
+                .then(|| trigger::refused_at(seen, window))
+                .flatten(),
             trigger_source,
             trigger_setting: match trigger_source {
                 TriggerSource::Settings => set.trigger_from,

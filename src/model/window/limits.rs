@@ -85,6 +85,8 @@ pub struct Limits {
     pub trigger: Option<u64>,
     /// The size from which on it also compacts at the end of a turn, where that is below the trigger.
     pub turn_end: Option<u64>,
+    /// The size at which prompts were refused before, where the agent compacts only then.
+    pub refused_at: Option<u64>,
     /// The way in which the trigger is known.
     pub trigger_source: TriggerSource,
     /// The file or variable of the settings that the trigger is from; empty: none, or the usual one.
@@ -111,10 +113,11 @@ impl Limits {
         with_setting(name, self.window_setting)
     }
 
-    /// Returns the size near which the agent compacts because a prompt is refused.
+    /// Returns the size near which the agent compacts because a prompt is refused: where one was before, or the window.
     pub fn refused_near(&self) -> Option<u64> {
         let is_refused = self.trigger_source == TriggerSource::Refused;
-        (is_refused && self.trigger.is_none()).then_some(self.window)
+        let near = self.refused_at.unwrap_or(self.window);
+        (is_refused && self.trigger.is_none()).then_some(near)
     }
 
     /// Returns the size at which the agent is to compact: its trigger or, about, the size at which a prompt is refused.

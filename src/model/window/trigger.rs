@@ -76,6 +76,12 @@ pub(super) fn at_turn_end(
     Some(part(window, share)).filter(|turn_end| *turn_end < rule)
 }
 
+/// Returns the smallest size at which the agent compacted because a prompt was refused for this window.
+pub(super) fn refused_at(seen: &LimitInputs<'_>, window: u64) -> Option<u64> {
+    let refused = seen.past.iter().filter(|past| !past.is_below_limit(window));
+    refused.map(|past| past.at().min(window)).min()
+}
+
 /// Returns true if the newest compaction shows that the agent compacts by the rule of this window.
 pub(super) fn is_confirmed(seen: &LimitInputs<'_>, policy: Option<&Policy>, window: u64) -> bool {
     let is_late = policy.is_some_and(|policy| policy.late);

@@ -340,6 +340,7 @@ mod tests {
             window_source: WindowSource::Log,
             trigger,
             turn_end: None,
+            refused_at: None,
             trigger_source: TriggerSource::Policy,
             policy: "test".to_owned(),
             ends: false,

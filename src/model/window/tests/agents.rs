@@ -473,15 +473,21 @@ fn a_larger_prompt_without_a_compaction_refutes_a_rule() {
 
 #[test]
 fn the_distance_to_the_window_is_what_is_left_where_a_prompt_is_refused() {
-    let near = |version| {
+    let near = |version, past: &[PastSize]| {
         let limits = RULES.limits(&LimitInputs {
             version: Some(version),
+            past,
             ..seen("claude-code", "claude-opus-4-8")
         });
         limits.refused_near()
     };
-    assert_eq!(near("2.1.219"), Some(1_000_000));
-    assert_eq!(near("2.1.330"), None);
+    assert_eq!(near("2.1.219", &[]), Some(1_000_000));
+    assert_eq!(near("2.1.330", &[]), None);
+    // Where one was refused before.
+    let past = [998_700, 997_200].map(PastSize::Context);
+    assert_eq!(near("2.1.219", &past), Some(997_200));
+    let past = [1_004_000].map(PastSize::Context);
+    assert_eq!(near("2.1.219", &past), Some(1_000_000));
 }
 
 #[test]

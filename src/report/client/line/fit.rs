@@ -240,6 +240,7 @@ mod tests {
                 trigger_source: TriggerSource::Policy,
                 trigger_setting: "",
                 turn_end: None,
+                refused_at: None,
                 policy: String::new(),
                 ends: false,
                 is_window_provisional: false,
