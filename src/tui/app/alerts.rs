@@ -2,7 +2,7 @@
 //!
 //! A session is checked after each change. What is true while it is not live is recorded and never reported;
 //! what is true of a live session when it is first seen is reported once, but for items that came long before. A compaction removes the session's alerts
-//! from the screen.
+//! from the screen, and so does another window.
 
 use super::items::item_id;
 use super::listed::percent;
@@ -130,6 +130,8 @@ struct AlertState {
     reset: Option<u64>,
     /// The time of its newest record.
     until: Option<Timestamp>,
+    /// Its window.
+    window: Option<u64>,
 }
 
 impl AlertState {
@@ -142,6 +144,12 @@ impl AlertState {
         };
         let is_other = self.reset.replace(newest.id) != Some(newest.id);
         is_other && newest.at >= until
+    }
+
+    /// Returns true if the window is another one than at the last check: the shares were those of a guess.
+    fn changes_window(&mut self, gauge: &SessionGauge) -> bool {
+        let now = gauge.limits().window;
+        self.window.replace(now).is_some_and(|before| before != now)
     }
 
     /// Returns the new alerts of a session, each with a line of text.
@@ -316,7 +324,8 @@ impl App {
         };
         let watch = &mut self.watch;
         let reported = watch.reported.entry(key).or_default();
-        if reported.compacts(gauge) {
+        let is_changed = reported.changes_window(gauge);
+        if reported.compacts(gauge) || is_changed {
             self.notices.remove_alerts(key);
         }
         let session = self.sessions.get(key);

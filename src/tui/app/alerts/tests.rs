@@ -262,6 +262,20 @@ fn the_alerts_of_a_session_that_has_compacted_go() {
 }
 
 #[test]
+fn the_alerts_of_another_window_go() {
+    let mut app = screens(wanted(&[0.5], None, None));
+    // The window was taken for the smaller of two.
+    raised(&mut app, log(1).answer(160_000, 10, "Bash", "a"));
+    assert_eq!(app.notices.all.len(), 1);
+    app.update(Msg::Update(Update::Vanished(FileId(9))));
+    let larger = log(1)
+        .answer(160_000, 10, "Bash", "a")
+        .answer(230_000, 10, "Bash", "b");
+    raised(&mut app, larger);
+    assert_eq!(app.notices.all, []);
+}
+
+#[test]
 fn an_item_is_reported_once_however_often_its_log_is_read() {
     let mut app = screens(wanted(&[], None, Some(20_000)));
     let log = || {
