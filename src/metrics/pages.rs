@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use model::event::Key;
 use model::lists::sessions::{SessionKey, Sessions};
 use model::session::Coverage;
-use render::number;
+use render::sure::ABOUT;
+use render::{OF_WINDOW, number};
 use report::{SessionRow, refreshed, session_pseudonym, sessions_page};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+/// The meanings of the signs in the list.
+const SIGNS: &str = "~: the number may change once the whole log is read. w: a share of the window, since no trigger is known.";
 /// The most sessions in the list.
 pub const MOST_LISTED: usize = 500;
 /// The path of a session's page, without its name.
@@ -86,9 +89,9 @@ impl Pages {
         all.sort_unstable();
         let count = number::counted(all.len() as u64, "session");
         let note = if all.len() > MOST_LISTED {
-            format!("The newest {MOST_LISTED} of {count}.")
+            format!("The newest {MOST_LISTED} of {count}. {SIGNS}")
         } else {
-            format!("{count}, the newest first.")
+            format!("{count}, the newest first. {SIGNS}")
         };
         let rows = all
             .into_iter()
@@ -107,7 +110,10 @@ impl Pages {
         let title = gauge.meta.title.as_deref().or(gauge.meta.prompt.as_deref());
         let title = title.filter(|_| self.names == Names::Titles);
         let (counted, end) = gauge.context.filled(gauge.limits());
-        let share = number::percent(counted, end).map(|share| format!("{share}%"));
+        let of_window = gauge.limits().trigger.is_none().then_some(OF_WINDOW);
+        let of_window = of_window.map_or(String::new(), String::from);
+        let share = number::percent(counted, end).map(|share| format!("{share}%{of_window}"));
+        let about = if gauge.is_final { "" } else { ABOUT };
         let active = sessions.activity_of(key);
         let age = active.map(|at| number::age(now.duration_since(at).as_secs().max(0)));
         Some(SessionRow {
@@ -117,8 +123,8 @@ impl Pages {
                 None => session_pseudonym(id.unwrap_or_default()),
             },
             agent: facts.label.to_string(),
-            size: number::tokens(gauge.context.used),
-            share: render::or_none(share),
+            size: format!("{about}{}", number::tokens(gauge.context.used)),
+            share: render::or_none(share.map(|share| format!("{about}{share}"))),
             age: render::or_none(age),
         })
     }
