@@ -94,7 +94,11 @@ pub fn run(
     if why.sessions.is_empty() && problems.is_empty() {
         bail!(NO_SESSIONS);
     }
-    style.print(&why, out)?;
+    if why.looked_at > 0 || !style.format.for_people {
+        style.print(&why, out)?;
+    } else if !why.sessions.is_empty() {
+        writeln!(err, "{}", wanted.no_match(&context.clock()))?;
+    }
     context.check(&problems)
 }
 

@@ -535,6 +535,50 @@ fn the_sessions_of_a_compaction_are_no_rows_and_sub_agents_are_of_their_parents_
 }
 
 #[test]
+fn a_division_implies_totals() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let text = |arguments: &[&str]| printed(folder.path(), arguments).0;
+    assert_eq!(text(&["--by", "week"]), text(&["--totals", "--by", "week"]));
+    let sessions = text(&["--by", "week", "--sessions"]);
+    assert_eq!(sessions, text(&["--totals", "--by", "week", "--sessions"]));
+    assert!(text(&["--by", "week", "--sort", "cost"]).contains("by week"));
+    assert_eq!(text(&["--sessions"]), text(&["--totals", "--sessions"]));
+}
+
+#[test]
+fn a_list_without_sessions_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    for (arguments, said) in [
+        (
+            &["--since", "2026-11-20"][..],
+            "no matching session was active since 11-20 00:00\n",
+        ),
+        (&["--project", "ham"], "no session matches\n"),
+        (&["--model", "gpt"], "no session matches\n"),
+    ] {
+        assert_eq!(
+            printed(folder.path(), arguments),
+            (String::new(), said.to_owned())
+        );
+        if arguments[0] != "--model" {
+            let home = tempfile::tempdir().unwrap();
+            let mut command = ctxgauge(home.path());
+            let output = command
+                .arg("why")
+                .args(arguments)
+                .arg(folder.path())
+                .output();
+            let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+            assert_eq!(texts, [String::new(), said.to_owned()]);
+        }
+    }
+    let none = printed(folder.path(), &["--limit", "0"]);
+    assert_eq!(none, (String::new(), String::new()));
+}
+
+#[test]
 fn an_idle_session_of_codex_waits_for_its_user() {
     let folder = tempfile::tempdir().unwrap();
     let at = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(300);
