@@ -535,6 +535,31 @@ fn the_sessions_of_a_compaction_are_no_rows_and_sub_agents_are_of_their_parents_
 }
 
 #[test]
+fn agents_count_the_sessions_that_are_listed() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/shop");
+    let sub = folder.join("aaaa/subagents");
+    fs::create_dir_all(&sub).unwrap();
+    let text = |days| log("aaaa", "shop", "claude-opus-4-6", days);
+    fs::write(folder.join("aaaa.jsonl"), text(1..4)).unwrap();
+    fs::write(sub.join("agent-acompact-1.jsonl"), text(4..6)).unwrap();
+    let mut command = ctxgauge(home.path());
+    let output = command
+        .args(["agents", "--json", "--agent", "claude-code"])
+        .output();
+    let agents: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let agent = &agents["agents"][0];
+    assert_eq!(
+        (&agent["sessions"], &agent["roots"][0]["sessions"]),
+        (&json!(1), &json!(1))
+    );
+    // Its last record, whenever its file was written.
+    assert_eq!(agent["newest"], "2026-11-03T10:00:00Z");
+    let here = agent["compacts_here"].as_str().unwrap();
+    assert!(here.contains("window - 33,000"), "{here}");
+}
+
+#[test]
 fn a_division_implies_totals() {
     let folder = tempfile::tempdir().unwrap();
     logs(folder.path());
