@@ -164,7 +164,7 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "agents",
-        about: "the supported agents, their logs, and what is known of each",
+        about: "the supported agents, their logs, and what is known about each",
         text: include_str!("docs/agents.md"),
     },
     Page {
@@ -174,12 +174,12 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "status-lines",
-        about: "a session on a line, for agents, tmux and prompts",
+        about: "a session on one line, for agents, tmux and prompts",
         text: include_str!("docs/status-lines.md"),
     },
     Page {
         name: "hooks",
-        about: "warnings before a compaction, and notes of what it did",
+        about: "warnings before a compaction, and records of what it did",
         text: include_str!("docs/hooks.md"),
     },
     Page {
@@ -219,7 +219,7 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "mcp",
-        about: "a server that agents ask what fills their context",
+        about: "an MCP server: agents ask it what fills their context",
         text: include_str!("docs/mcp.md"),
     },
     Page {
