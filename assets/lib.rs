@@ -18,6 +18,9 @@ pub fn tools() -> impl Iterator<Item = &'static str> {
 /// The examples of commands: each has a heading, then command lines with what they do below.
 pub const EXAMPLES: &str = include_str!("examples.txt");
 
+/// The sections of the program's manual page that its help does not have.
+pub const MANUAL: &str = include_str!("manual.txt");
+
 /// The built-in themes by name, in the order of the theme key.
 pub const THEMES: [(&str, &str); 5] = [
     ("terminal", include_str!("themes/terminal.toml")),
@@ -136,7 +139,7 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "screens",
-        about: "what the screens show, with pictures in the README",
+        about: "the screens, with pictures",
         text: include_str!("docs/screens.md"),
     },
     Page {
@@ -161,7 +164,7 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "agents",
-        about: "the supported agents, their logs, and what is known of each",
+        about: "the supported agents, their logs, and what is known about each",
         text: include_str!("docs/agents.md"),
     },
     Page {
@@ -171,12 +174,12 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "status-lines",
-        about: "a session on a line, for agents, tmux and prompts",
+        about: "a session on one line, for agents, tmux and prompts",
         text: include_str!("docs/status-lines.md"),
     },
     Page {
         name: "hooks",
-        about: "warnings before a compaction, and notes of what it did",
+        about: "warnings before a compaction, and records of what it did",
         text: include_str!("docs/hooks.md"),
     },
     Page {
@@ -191,7 +194,7 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "reports",
-        about: "a session as HTML or Markdown, to hand on",
+        about: "a session as HTML or Markdown, to share",
         text: include_str!("docs/reports.md"),
     },
     Page {
@@ -216,7 +219,7 @@ pub const PAGES: [Page; 30] = [
     },
     Page {
         name: "mcp",
-        about: "a server that agents ask what fills their context",
+        about: "an MCP server: agents ask it what fills their context",
         text: include_str!("docs/mcp.md"),
     },
     Page {

@@ -220,7 +220,7 @@ fn restart(home: &Path) {
         "bytes read at a restart",
         "0 of unchanged logs",
         megabytes(again.1.saturating_sub(one.1)),
-        format!("{} cache", megabytes(size_of(&own.path().join("cache")))),
+        format!("{} index", megabytes(size_of(&own.path().join("cache")))),
         "–",
     );
 }

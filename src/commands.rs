@@ -87,14 +87,14 @@ enum Command {
     /// List all sessions and how full they are.
     #[command(after_help = examples::of("ls"))]
     Ls(ls::Ls),
-    /// Find out where the tokens and the money went, and what to change.
+    /// Show where the tokens and the money went, and what to change.
     #[command(after_help = examples::of("why"))]
     Why(why::Why),
-    /// Search the texts of all sessions, also where they are escaped, compressed or in databases.
+    /// Search the texts of all sessions, even escaped or compressed ones and those in databases.
     #[command(after_help = examples::of("search"))]
     Search(search::Search),
-    /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
-    #[command(after_help = examples::of("check"))]
+    /// Compare sessions with limits that you set, for scripts, hooks and CI: ends with 1 if one is passed.
+    #[command(after_help = check::after_help())]
     Check(check::Check),
     /// Compare two sessions, or two moments of one: what grew, what is new, what is gone.
     #[command(after_help = examples::of("diff"))]
@@ -102,23 +102,23 @@ enum Command {
     /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
     #[command(after_help = examples::of("export"))]
     Export(export::Export),
-    /// Print a line of JSON for each change of any session, until it is ended: for programs, here or on another machine.
+    /// Print a line of JSON for each change of any session, until it is stopped: for programs on this or another machine.
     #[command(after_help = examples::of("follow"))]
     Follow(follow::Follow),
     /// Write the numbers of all sessions for Prometheus: once, or into a file that node_exporter reads.
     #[command(after_help = examples::of("metrics"))]
     Metrics(metrics::Metrics),
-    /// Serve the numbers of all sessions to Prometheus, without screens, until it is ended.
+    /// Serve the numbers of all sessions to Prometheus, without screens, until it is stopped.
     #[command(after_help = examples::of("serve"))]
     Serve(serve::Serve),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline", after_help = examples::of("statusline"))]
     StatusLine(statusline::StatusLine),
-    /// Print the same line for tmux, a prompt or a bar: of the session in this pane or folder.
+    /// Print the same line for tmux, a prompt or a bar: for the session in this pane or folder.
     #[command(after_help = examples::of("status"))]
     Status(status::Status),
-    /// Warn before a compaction, and note what it did: what Claude Code, Codex, Gemini CLI, Qwen Code, Cursor and Copilot
-    /// run as a hook.
+    /// Warn before a compaction, and record what it did: a hook for Claude Code, Codex, Gemini CLI, Qwen Code, Cursor and
+    /// Copilot.
     #[command(after_help = examples::of("hook"))]
     Hook(hook::Hook),
     /// Replay logs and compare how well each estimator predicts what the provider reports.
@@ -130,20 +130,20 @@ enum Command {
     /// List all agents: where their logs are, which numbers are known, when they compact.
     #[command(after_help = examples::of("agents"))]
     Agents(agents::Agents),
-    /// Serve an agent, by the Model Context Protocol on standard input and output: it asks what fills its own context.
+    /// Run a server of the Model Context Protocol on standard input and output: an agent asks it what fills its context.
     #[cfg(feature = "mcp")]
     #[command(after_help = examples::of("mcp"))]
     Mcp(mcp::Mcp),
-    /// Show the change to an agent's settings that enters the status line, the hooks or the server; make it, take it back.
+    /// Show, make or undo the change that adds the status line, the hooks or the server to an agent's settings.
     #[command(name = "setup", after_help = examples::of("setup"))]
     AgentSetup(agent_setup::AgentSetup),
-    /// Write a configuration file, check it, show what is set and where.
+    /// Write or check the configuration file, or show what is set and where.
     #[command(after_help = examples::of("config"))]
     Config(config::Config),
     /// Print a completion script for a shell, or write those of all shells and the manual pages.
     #[command(after_help = examples::of("completions"))]
     Completions(completions::Completions),
-    /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.
+    /// Show the help of a command, or a page of the documentation: `ctxgauge help` lists them.
     #[command(after_help = examples::of("help"))]
     Help(help::Help),
 }
@@ -256,10 +256,14 @@ fn run(command: Option<Command>, mut options: Monitor, mut call: Call<'_>) -> Re
     let command = command.as_run();
     command.add_options(&mut options.shared);
     if let Some(argument) = options.first_set() {
-        bail!(Exit::WrongUsage(format!(
-            "{argument} comes before the command; the paths and options of a command come after it: see \
-            `ctxgauge COMMAND --help`"
-        )));
+        let why = match &*argument {
+            "--demo" | "--plain" | "--theme" => "works only in the monitor, without a command",
+            _ => {
+                "comes before the command; the paths and options of a command come after it: see \
+                `ctxgauge COMMAND --help`"
+            }
+        };
+        bail!(Exit::WrongUsage(format!("{argument} {why}")));
     }
     command.run(&mut call)
 }

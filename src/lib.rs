@@ -143,7 +143,7 @@
 //! - ctxgauge does not write to logs. It does not use the network itself, except for [`metrics::server`], which the user
 //!   starts. [`hosts`] runs the user's own `ssh`.
 //! - Files are opened by [`files`] alone. They are read in `ingest`, `config` and `integrations`. Files are written by
-//!   `report` (pages and tables to hand on), `metrics` (a file for Prometheus and the salt of its hashes), `integrations`
+//!   `report` (pages and tables to share), `metrics` (a file for Prometheus and the salt of its hashes), `integrations`
 //!   (settings that the user asked to change, and notes), the index in `ingest`, and `commands`; the runtime writes a text
 //!   for the pager or editor, and keeps the state of the screens.
 //! - The clock is read in `ingest`, `hosts`, `metrics`, the runtime, `follow`, where there is a deadline (`commands`, `mcp`),

@@ -17,7 +17,7 @@ pub fn full(random: &mut Random, tally: &mut Tally) {
     let rows = place.rows();
     for _ in 0..TRIES {
         let list = ended(on_a_disk_of(4 + 4 * random.below(12), &place));
-        let is_told = |line: &str| line.contains("could not write the cache");
+        let is_told = |line: &str| line.contains("could not write the index");
         tally.count("without a cache", u64::from(!list.err.is_empty()));
         tally.check(if list.rows() == rows && list.err.lines().all(is_told) {
             Ok(())

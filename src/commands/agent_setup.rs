@@ -22,35 +22,35 @@ const TAB: &str = "    ";
 /// `ctxgauge setup`.
 #[derive(Debug, Args)]
 pub struct AgentSetup {
-    /// The agent: claude-code, codex, gemini-cli, qwen-code, cursor, copilot-cli, opencode or pi. Without one, all are listed,
-    /// with what each can have.
+    /// The agent: claude-code, codex, gemini-cli, qwen-code, cursor, copilot-cli, opencode or pi. Without it, all agents are
+    /// listed with their parts.
     #[arg(value_name = "AGENT")]
     pub agent: Option<String>,
-    /// The status line. If nothing is named, it is the first that the agent has of these.
+    /// The status line. Without an option, the first of these parts that the agent has.
     #[arg(long)]
     pub statusline: bool,
     /// The hooks.
     #[arg(long)]
     pub hooks: bool,
-    /// The server, by which the agent asks what fills its context.
+    /// The MCP server, which the agent can ask what fills its context.
     #[arg(long)]
     pub mcp: bool,
-    /// The plugin, by which Claude Code says when it compacts and what fills its context, in its own word.
+    /// The plugin for Claude Code, which passes on Claude Code's own numbers.
     #[arg(long = "mod")]
     pub plugin: bool,
-    /// Make the change that is shown without it. The original is kept beside the file.
+    /// Make the change. The original is kept beside the file.
     #[arg(long)]
     pub write: bool,
-    /// The other way round: take out all that was entered or, if some of it is named, that.
+    /// Remove what setup added: everything, or the parts that you name.
     #[arg(long)]
     pub undo: bool,
-    /// Where another status line is set: run it too.
+    /// Keep another tool's status line: ctxgauge runs it as well.
     #[arg(long, conflicts_with_all = ["replace", "undo"])]
     pub chain: bool,
-    /// Where another status line is set: put ours in its place.
+    /// Replace another tool's status line by ctxgauge's.
     #[arg(long, conflicts_with = "undo")]
     pub replace: bool,
-    /// Enter the name of the program instead of its path: the agent must find it by its own PATH.
+    /// Write the name of the program instead of its path: the agent must find it in its own PATH.
     #[arg(long)]
     pub by_name: bool,
 }
@@ -145,8 +145,8 @@ impl AgentSetup {
         if changes.is_empty() {
             match (is_any, self.undo) {
                 (false, _) => {}
-                (true, true) => writeln!(call.out, "There is nothing that setup has entered.")?,
-                (true, false) => writeln!(call.out, "All of it is entered already.")?,
+                (true, true) => writeln!(call.out, "setup has added nothing here.")?,
+                (true, false) => writeln!(call.out, "Everything is set up already.")?,
             }
             return Ok(());
         }
@@ -155,9 +155,9 @@ impl AgentSetup {
         }
         if !self.write {
             let then = if self.undo {
-                "The same with --write takes it back"
+                "The same with --write removes it"
             } else {
-                "The same with --write makes this change, and --undo takes it back"
+                "The same with --write makes this change, and --undo reverts it"
             };
             writeln!(call.out, "Nothing was written. {then}.")?;
             return Ok(());
@@ -190,7 +190,7 @@ impl AgentSetup {
             for line in lines.take(MOST_LEFT) {
                 let path = call.user.folders.display(&change.path);
                 let line = format!(
-                    "Left in {path}, since it is not as setup enters it: {}",
+                    "Left in {path}, because setup did not write it like this: {}",
                     line.trim()
                 );
                 writeln!(call.out, "{}", inert(&line))?;
@@ -214,7 +214,7 @@ fn step(agent: Agent, part: Part, program: &Program, is_undone: bool) -> Option<
             format!("claude mcp add --scope user ctxgauge -- {}", program.server_command())
         };
         format!(
-            "Claude Code keeps its servers in a file that it writes to all the time. By hand: `{command}`"
+            "Claude Code keeps its servers in a file that it writes to all the time, so run this yourself: `{command}`"
         )
     })
 }
@@ -267,7 +267,7 @@ fn program(user: &User, by_name: bool) -> Program {
 }
 
 /// The note about a path that is entered and may be gone tomorrow.
-const IN_CACHE: &str = "The path that is entered is in a cache of npx or the like, which may be emptied. Install ctxgauge \
+const IN_CACHE: &str = "The path of the program is in a cache of npx or the like, which may be emptied. Install ctxgauge \
     first, for example with `npm install -g ctxgauge`, and run this again.";
 
 /// Returns true if a program was fetched to be run once: by npx, `bunx`, or `dlx` of pnpm and Yarn.

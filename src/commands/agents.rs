@@ -15,7 +15,7 @@ pub struct Agents {
     /// A command on agents.
     #[command(subcommand)]
     pub command: Option<AgentsCommand>,
-    /// Only this agent, with all that is known of it: the same as `--agent`.
+    /// Only this agent, with everything that is known about it: the same as `--agent`.
     pub name: Option<String>,
     /// The logs to count.
     #[command(flatten)]

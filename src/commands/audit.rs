@@ -14,10 +14,10 @@ pub struct Audit {
     /// List the N requests that the estimator predicted worst, with the items in between.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub worst: usize,
-    /// List what this estimator predicted worst, and judge it. Default: calibrated.
+    /// The estimator for --worst and for the verdict. Default: calibrated.
     #[arg(long, value_name = "NAME")]
     pub estimator: Option<Estimator>,
-    /// Instead, compare the findings of `why` at the half of each session with its second half.
+    /// Compare the findings of `why` in the first half of each session with its second half instead.
     #[arg(long, conflicts_with_all = ["worst", "estimator"])]
     pub why: bool,
     /// The sessions to audit.

@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::options::{Logs, MonitorOptions, Plain, Redact, format_name, one_of};
 use super::since::SinceTime;
-use super::{Call, Run};
+use super::{Call, Run, examples};
 use anyhow::Result;
 use clap::{ArgGroup, Args};
 use model::due::bounds::{BoundScope, Bounds};
@@ -20,7 +20,7 @@ pub struct Check {
     /// Files or folders: all sessions in them. Default: the newest session of the project in the working directory.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Check this session, by its id, the beginning of it, its name or a part of its title.
+    /// Check this session, by its id, the beginning or end of it, its name or a part of its title.
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// With PATH: check only sessions whose log was written to since then, such as 2h, 7d or 2026-11-01.
@@ -31,31 +31,31 @@ pub struct Check {
         conflicts_with = "session"
     )]
     pub since: Option<SinceTime>,
-    /// The most percent of the trigger or, where none is known, of the window.
+    /// At most this percentage of the trigger or, if none is known, of the window.
     #[arg(long, value_name = "PERCENT", group = "bounds", value_parser = percent)]
     pub max_percent: Option<f64>,
-    /// The largest context, in tokens: 150k.
+    /// At most this many tokens in the context: 150k.
     #[arg(long, value_name = "TOKENS", group = "bounds")]
     pub max_tokens: Option<Tokens>,
-    /// The largest item in the context: 20k, or a share of the window: 10%.
+    /// No item in the context above this size: 20k, or a share of the window: 10%.
     #[arg(long, value_name = "SIZE", group = "bounds")]
     pub max_item: Option<Threshold>,
-    /// The fewest requests that may be left before the compaction, by the median of the forecast.
+    /// At least this many requests left before the compaction, by the median of the forecast.
     #[arg(long, value_name = "N", group = "bounds")]
     pub min_requests_left: Option<u64>,
-    /// The fewest minutes that may be left before it compacts because nobody types.
+    /// At least this many minutes left before the session compacts because nobody types.
     #[arg(long, value_name = "N", group = "bounds")]
     pub min_minutes_left: Option<u64>,
-    /// The most compactions.
+    /// At most this many compactions.
     #[arg(long, value_name = "N", group = "bounds")]
     pub max_compactions: Option<u64>,
-    /// The most caches that were rebuilt.
+    /// At most this many rebuilds of the prompt cache.
     #[arg(long, value_name = "N", group = "bounds")]
     pub max_rebuilds: Option<u64>,
-    /// The most tokens that were read anew because a cache was rebuilt: 300k.
+    /// At most this many tokens rebuilt in the prompt cache: 300k.
     #[arg(long, value_name = "TOKENS", group = "bounds")]
     pub max_rebuilt_tokens: Option<Tokens>,
-    /// Compare the largest context and all items that there were, not what is in the context now.
+    /// Compare the largest context and all items of the whole log, not the present context.
     #[arg(long)]
     pub ever: bool,
     /// The logs to read.
@@ -67,6 +67,13 @@ pub struct Check {
     /// The format of the output.
     #[command(flatten)]
     pub plain: Plain,
+}
+
+/// Returns the exit codes and the examples for the end of the help.
+pub(super) fn after_help() -> String {
+    let codes = "Exit status:\n  0  no limit was passed\n  1  a limit was passed\n  2  the options are wrong\n  3  there \
+        was nothing to read, or a file that you named could not be read";
+    format!("{codes}\n\n{}", examples::of("check"))
 }
 
 impl Run for Check {

@@ -59,19 +59,26 @@ fn write_pages(command: Command, folder: &NewFolder) -> Result<()> {
     for below in command.get_subcommands() {
         write_pages(below.clone(), folder)?;
     }
-    let examples = command.get_after_help().map(ToString::to_string);
+    let more = command.get_after_help().map(ToString::to_string);
+    let mut more = more.unwrap_or_default();
+    if command.get_name() == NAME {
+        more = format!("{}\n{more}", assets::MANUAL);
+    }
     let page = Man::new(command.after_help(None::<&str>));
     let page = page.source(concat!("ctxgauge ", env!("CARGO_PKG_VERSION")));
     let mut file = folder.file(Path::new(&page.get_filename()))?;
     page.render(&mut file)?;
-    Ok(write_examples(&examples.unwrap_or_default(), &mut file)?)
+    Ok(write_sections(&more, &mut file)?)
 }
 
-/// Writes the examples of a command in their own lines.
-fn write_examples(examples: &str, out: &mut impl Write) -> io::Result<()> {
-    let lines = examples.trim_start_matches("Examples:\n");
+/// Writes the end of a command's help: sections with a heading each, in their own lines.
+fn write_sections(text: &str, out: &mut impl Write) -> io::Result<()> {
     let mut roff = Roff::new();
-    roff.control("SH", ["EXAMPLES"]).control("nf", []);
-    roff.text([roman(lines)]).control("fi", []);
+    let sections = text.split("\n\n");
+    for (heading, lines) in sections.filter_map(|section| section.split_once(":\n")) {
+        roff.control("SH", [&*heading.to_uppercase()])
+            .control("nf", []);
+        roff.text([roman(lines)]).control("fi", []);
+    }
     roff.to_writer(out)
 }

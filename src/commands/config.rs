@@ -26,16 +26,16 @@ pub struct Config {
 /// The commands of `config`.
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Show each key with its value, its default, and where the value came from.
+    /// Show each key with its value, its default, and the source of the value.
     #[command(after_help = examples::of("config show"))]
     Show(Show),
-    /// Find what is wrong in the configuration and the files beside it: ends with 1 if something is.
+    /// Find mistakes in the configuration and the files beside it: ends with 1 if there is one.
     #[command(after_help = examples::of("config check"))]
     Check,
     /// Print the path of the file that is read.
     #[command(after_help = examples::of("config path"))]
     Path,
-    /// Write a file with all keys, what they are for and their defaults; none of them is set.
+    /// Write a file with all keys, commented out, with their purposes and defaults.
     #[command(after_help = examples::of("config init"))]
     Init(Init),
     /// Print the JSON schema of the file.

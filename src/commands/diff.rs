@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// `ctxgauge diff`.
 #[derive(Debug, Args)]
+#[command(override_usage = "ctxgauge diff [OPTIONS] <BEFORE|--session <SESSION>> [AFTER]")]
 pub struct Diff {
-    /// The session to compare with: a log file, a folder (its newest session), or a session's id, the beginning of it,
-    /// its name or a part of its title.
+    /// The session to compare with: a log file, a folder (its newest session), or a session's id, the beginning or end of
+    /// it, its name or a part of its title.
     #[arg(value_name = "BEFORE", required_unless_present = "session")]
     pub before: Option<String>,
     /// The other session. Default: the same one, at another moment.
@@ -29,7 +30,7 @@ pub struct Diff {
     /// AFTER as of its Nth request. Default: as it is now.
     #[arg(long, value_name = "N")]
     pub to: Option<usize>,
-    /// The most items to name of those that are new, gone, larger and smaller; JSON has all.
+    /// At most this many items that are new, gone, larger or smaller; JSON has all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub items: usize,
     /// The logs to read.

@@ -13,7 +13,7 @@ const BUSY: u8 = 75;
 #[derive(Debug, thiserror::Error)]
 pub enum Exit {
     /// A bound was passed. It is printed already.
-    #[error("a bound was passed")]
+    #[error("a limit was passed")]
     BoundPassed,
     /// A check has found a problem. It is printed already.
     #[error("what was checked is wrong")]

@@ -21,17 +21,16 @@ pub struct Export {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The table, or several with commas between them.
+    /// The table, or several separated by commas.
     #[arg(long, value_name = "TABLE", value_delimiter = ',', default_value = "sessions", value_parser = one_of(Table::ALL.iter().copied(), Table::name))]
     pub what: Vec<Table>,
-    /// The format. Default: by the end of the name of FILE, else ndjson.
+    /// The format. Default: by the extension of FILE, else ndjson.
     #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::ALL.iter().copied(), Format::name))]
     pub format: Option<Format>,
-    /// Write to this file; several tables, or divided ones, to this folder. Default, and `-`: standard
-    /// output.
+    /// Write to this file; with several tables or --partition, to this folder. Default, and `-`: standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace what is there.
+    /// Replace existing files.
     #[arg(long, requires = "output")]
     pub force: bool,
     /// Divide each table into files by agent, date (UTC) or both, in folders such as items/agent=codex/date=2026-11-22.
@@ -40,10 +39,10 @@ pub struct Export {
     /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<SinceTime>,
-    /// Estimate the sizes of texts from their lengths instead of counting them: quicker, in less memory, and less exact.
+    /// Estimate the sizes of texts from their lengths instead of counting tokens: faster, with less memory, less exact.
     #[arg(long)]
     pub by_length: bool,
-    /// Print the JSON schema of the table's rows, and read no log.
+    /// Print the JSON schema of the table's rows, without reading logs.
     #[arg(long, conflicts_with_all = ["output", "format", "redact", "since"])]
     pub schema: bool,
     /// The only session that is read.

@@ -23,20 +23,20 @@ pub struct Follow {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// At most one line of a session in this time, such as 500ms, 1s or 1m.
+    /// At most one line per session in this time, such as 500ms, 1s or 1m.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time)]
     pub every: Duration,
-    /// A line in this time at least, also if nothing has changed.
+    /// At least one line in this time, even if nothing has changed.
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = heartbeat)]
     pub heartbeat: Duration,
-    /// Say titles and first prompts too.
+    /// Include titles and first prompts.
     #[arg(long, conflicts_with = "redact")]
     pub texts: bool,
-    /// Add the whole report of a session, as `report --json` prints it, where its log was read whole: that of the one log
-    /// that PATH is, and short ones that are written to.
+    /// Add the report of each session whose log was read whole, as `report --json` prints it: the log that PATH names, and
+    /// short logs that are being written.
     #[arg(long, requires = "texts", conflicts_with = "redact")]
     pub reports: bool,
-    /// Instead of numbers, rows for the list of another machine, which reads them by ssh: see hosts.md.
+    /// Print rows for the list of another machine, which reads them by ssh: see `ctxgauge help hosts`.
     #[arg(long, conflicts_with_all = ["texts", "redact"])]
     pub summaries: bool,
     /// The only session that is read.

@@ -26,12 +26,12 @@ use std::time::Duration;
 /// `ctxgauge hook`.
 #[derive(Debug, Args)]
 pub struct Hook {
-    /// Do not let a prompt be sent from this size on: tokens (150k) or a share of the trigger (95%). Without it, a hook
-    /// never stops anything.
+    /// Block prompts from this size on: tokens (150k) or a share of the trigger (95%). Without this option, the hook never
+    /// blocks anything.
     #[arg(long, value_name = "SIZE")]
     pub block_at: Option<Threshold>,
-    /// Say nothing if it takes more work than this many milliseconds of one processor, and five times as long: the agent
-    /// waits.
+    /// Stop without output after this many milliseconds of processor time, but not before five times as long; after twenty
+    /// times as long in any case.
     #[arg(long, value_name = "MS", default_value_t = 50)]
     pub within: u64,
     /// Says whose hook this is where the program has another name: `setup` writes it, and finds the hook again by it.

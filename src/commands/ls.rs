@@ -16,19 +16,19 @@ use strum::IntoEnumIterator;
 /// `ctxgauge ls`.
 #[derive(Debug, Args)]
 pub struct Ls {
-    /// Read all logs completely and add up what was used, each response counted once: totals of each agent.
+    /// Read all logs completely and add up the usage of each agent. Each response counts once.
     #[arg(long)]
     pub totals: bool,
-    /// With --totals: list the sessions, too, with what each has used.
-    #[arg(long, requires = "totals")]
+    /// List the sessions with the totals, and the usage of each; implies --totals.
+    #[arg(long)]
     pub sessions: bool,
-    /// With --totals: divide them, too.
-    #[arg(long, value_name = "WHAT", requires = "totals", value_parser = one_of(DivideBy::iter(), with_help))]
+    /// Divide the totals by this; implies --totals.
+    #[arg(long, value_name = "WHAT", value_parser = one_of(DivideBy::iter(), with_help))]
     pub by: Option<DivideBy>,
     /// Only sessions that were active since then, such as 2h, 7d or 2026-11-01; totals of responses since then.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<SinceTime>,
-    /// Take days to begin at midnight in UTC, not on your clock.
+    /// Use UTC for the days, not your time zone.
     #[arg(long)]
     pub utc: bool,
     /// Only sessions with this in the name of their project; with a /, in the path of its folder.
@@ -37,10 +37,10 @@ pub struct Ls {
     /// Only sessions with this in the name of their model; totals of the responses of such models.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// At most this many sessions; totals are of all.
+    /// At most this many sessions; totals include all.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// List also the sessions in which an agent wrote the summary of a compaction.
+    /// Also list the sessions in which an agent wrote the summary of a compaction.
     #[arg(long)]
     pub all: bool,
     /// Order of the sessions.
@@ -116,11 +116,12 @@ impl Ls {
             ListFormat::Whole(_) => None,
         };
         let has_cost = format.as_ref().is_some_and(LineFormat::has_cost);
+        let has_totals = self.totals || self.sessions || self.by.is_some();
         let needs_totals = has_cost || matches!(self.sort, Sort::Usage | Sort::Cost);
         ListOptions {
             sums: if self.by.is_some_and(|by| by.of_calls().is_some()) {
                 Sums::Findings
-            } else if self.totals || needs_totals {
+            } else if has_totals || needs_totals {
                 Sums::Totals
             } else {
                 Sums::None
@@ -131,7 +132,7 @@ impl Ls {
             zone: Some(clock.zone),
             project: self.project.clone(),
             model: self.model.clone(),
-            part: if self.totals && !self.sessions && !needs_totals {
+            part: if has_totals && !self.sessions && !needs_totals {
                 Part::Totals
             } else {
                 Part::Sessions

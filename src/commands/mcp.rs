@@ -13,12 +13,12 @@ use std::time::Duration;
 /// `ctxgauge mcp`.
 #[derive(Debug, Clone, Args)]
 pub struct Mcp {
-    /// Answer for this session only, by its id, the beginning of it, its name or a part of its title. A whole id may be
-    /// that of a session that has no log yet. Default: the session that the client names, else the newest of the working
-    /// directory.
+    /// Answer for this session only, by its id, the beginning or end of it, its name or a part of its title. A whole id
+    /// may be that of a session that has no log yet. Default: the session that the client names, else the newest of the
+    /// working directory.
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
-    /// Offer the tool `item_text` too, which gives out texts of the log.
+    /// Offer the tool `item_text` too, which returns texts of the log.
     #[arg(long)]
     pub texts: bool,
     /// Says whose server this is where the program has another name: `setup` writes it, and finds the server again by it.

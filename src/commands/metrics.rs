@@ -25,10 +25,10 @@ const SALT: &str = "metrics-salt";
 /// `ctxgauge metrics`.
 #[derive(Debug, Args)]
 pub struct Metrics {
-    /// Write to this file, whole each time, and readable for all users. Its name ends in .prom for node_exporter.
+    /// Write to this file, which all users may read. For node_exporter its name must end in .prom.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Go on, and write the file again after each such time, such as 15s or 1m.
+    /// Keep running, and write the file again at this interval, such as 15s or 1m.
     #[arg(long, value_name = "TIME", requires = "output", value_parser = pause)]
     pub every: Option<Duration>,
     /// The format.
@@ -42,10 +42,10 @@ pub struct Metrics {
 /// The sessions that have metrics, and their names.
 #[derive(Debug, Args)]
 pub struct Named {
-    /// Show the ids of sessions as they are. Without this they are hashed, with a random number of this machine.
+    /// Show the ids of sessions. By default they are hashed with a random number of this machine.
     #[arg(long)]
     pub session_ids: bool,
-    /// Labels that show what somebody works on, besides the agent, the model and the session.
+    /// More labels than the agent, the model and the session: these show what somebody works on.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = one_of(ExtraLabel::iter(), label))]
     pub labels: Vec<ExtraLabel>,
     /// Files or folders; default: all logs of this machine.

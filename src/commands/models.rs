@@ -13,8 +13,7 @@ use import::Import;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Models {
-    /// Only what concerns the models, agents and tokenizers of this name, or with it in their names; `*` is any
-    /// text.
+    /// Only the rows of models, agents and tokenizers with this in their names; `*` matches any text.
     pub pattern: Option<String>,
     /// The format of the output.
     #[command(flatten)]
@@ -26,7 +25,7 @@ pub struct Models {
 /// The commands of `models`.
 #[derive(Debug, Subcommand)]
 enum ModelsCommand {
-    /// Take windows and prices from a list of models that you have downloaded: that of models.dev, LiteLLM or pi.
+    /// Import windows and prices from a list of models that you have downloaded: from models.dev, LiteLLM or pi.
     #[command(after_help = examples::of("models import"))]
     Import(Import),
 }

@@ -34,7 +34,8 @@ pub struct Monitor {
     /// Log files or folders to watch; `-` reads standard input; `ssh://HOST` adds the sessions of another machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Open this session, by its id, the beginning of it, its name or a part of its title; `ctxgauge ls` lists them.
+    /// Open this session, by its id, the beginning or end of it, its name or a part of its title; `ctxgauge ls` lists
+    /// them.
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["demo", "plain"])]
     pub session: Option<String>,
     /// The options that commands have as well.
@@ -46,7 +47,7 @@ pub struct Monitor {
     /// Play the built-in demo instead of reading logs.
     #[arg(long)]
     pub demo: bool,
-    /// Instead of screens, print a line for each change that is worth one: for screen readers, slow lines and pipes.
+    /// Print a line for each important change instead of drawing screens: for screen readers, slow lines and pipes.
     #[arg(long, conflicts_with = "demo")]
     pub plain: bool,
 }

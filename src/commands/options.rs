@@ -168,8 +168,8 @@ impl Plain {
 /// The texts to leave out.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Redact {
-    /// Leave out texts, titles, paths and what tools were called with, and replace ids and names of your own by
-    /// pseudonyms; numbers, roles and times stay. It is said how much was left out.
+    /// Leave out texts, titles, paths and the arguments of tool calls, and replace ids and names of your own by
+    /// pseudonyms; numbers, roles and times stay. The output says how much was left out.
     #[arg(long)]
     pub redact: bool,
 }
@@ -206,8 +206,8 @@ pub struct ManySessions {
 /// The only session that is read.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SessionOption {
-    /// Only this session, by its id, the beginning of it, its name or a part of its title; `ctxgauge ls` lists them. Its
-    /// sub-agents are sessions of their own.
+    /// Only this session, by its id, the beginning or end of it, its name or a part of its title; `ctxgauge ls` lists
+    /// them. Its sub-agents are sessions of their own.
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
 }

@@ -22,8 +22,8 @@ pub struct Report {
     /// Print the report again, as a line of JSON, whenever the session changes. `ctxgauge follow` says more.
     #[arg(long, hide = true, requires = "path", conflicts_with_all = ["session", "redact", "format", "output"])]
     pub follow: bool,
-    /// Select a session by its id, the beginning of it, its name or a part of its title; `ctxgauge ls` lists them. A name
-    /// means the session itself, not its sub-agents. Without PATH, any of this machine.
+    /// Select a session by its id, the beginning or end of it, its name or a part of its title; `ctxgauge ls` lists them.
+    /// A name selects the session itself, not its sub-agents. Without PATH, any session of this machine.
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// The logs to read.
@@ -32,17 +32,16 @@ pub struct Report {
     /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// Show texts, names and paths of the log in html and markdown, which are made without them otherwise, as by
-    /// `--redact`.
+    /// Include texts, names and paths of the log in html and markdown, which otherwise leave them out, as `--redact` does.
     #[arg(long, conflicts_with = "redact")]
     pub texts: bool,
-    /// Output format. Default: by the end of the name of FILE, else text.
+    /// Output format. Default: by the extension of FILE, else text.
     #[arg(long, value_parser = one_of(&DOCUMENT_FORMATS, format_name))]
     pub format: Option<&'static OutputFormat>,
     /// Write to this file. Default, and `-`: standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace what is there.
+    /// Replace an existing file.
     #[arg(long, requires = "output")]
     pub force: bool,
     /// The format of the output.

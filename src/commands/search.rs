@@ -26,13 +26,13 @@ pub struct Search {
     /// '' is the pattern of all.
     #[arg(long)]
     pub largest: bool,
-    /// The pattern is a text, not a regular expression.
+    /// Treat the pattern as plain text, not as a regular expression.
     #[arg(short = 'F', long)]
     pub fixed_strings: bool,
-    /// Capitals and small letters are the same. Default: unless the pattern has capitals.
+    /// Ignore case. By default, case is ignored unless the pattern has capitals.
     #[arg(short, long, conflicts_with = "case_sensitive")]
     pub ignore_case: bool,
-    /// They are not the same.
+    /// Match case exactly.
     #[arg(short = 's', long)]
     pub case_sensitive: bool,
     /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
@@ -50,7 +50,7 @@ pub struct Search {
     /// At most this many items.
     #[arg(long, value_name = "N")]
     pub limit: Option<NonZeroUsize>,
-    /// At most this many matching lines of an item; the others are counted. JSON has all.
+    /// At most this many matching lines per item; the others are counted. JSON has all.
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN)]
     pub lines: NonZeroUsize,
     /// Mark the matches with colours.

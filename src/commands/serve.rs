@@ -16,13 +16,13 @@ use std::path::Path;
 /// `ctxgauge serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// The address and port to listen at. Other machines can ask where it is not a loopback address; there is no password.
+    /// The address and port to listen on. Other machines can connect if it is not a loopback address; there is no password.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9799", value_parser = address)]
     pub listen: SocketAddr,
-    /// Serve pages for a browser too: the list of sessions, and a report of each. Only on a loopback address.
+    /// Also serve pages for a browser: the list of sessions, and a report of each. Only on a loopback address.
     #[arg(long)]
     pub pages: bool,
-    /// Show texts, names and paths of logs on the pages. Without this they are left out.
+    /// Show texts, names and paths of logs on the pages, which leave them out by default.
     #[arg(long, requires = "pages")]
     pub texts: bool,
     /// The sessions and their names.
@@ -49,12 +49,12 @@ impl Run for Serve {
         if !address.ip().is_loopback() {
             writeln!(
                 call.err,
-                "warning: other machines can ask at {address}, without a password: for how full each session is, for agents \
-                 and models{}",
+                "warning: other machines can read at {address}, without a password, how full each session is, its agent and its \
+                 model{}",
                 if self.sessions.labels.is_empty() {
                     ""
                 } else {
-                    ", and for the labels that you added"
+                    ", and the labels that you added"
                 }
             )?;
         }

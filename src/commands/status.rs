@@ -13,18 +13,18 @@ use std::path::PathBuf;
 /// `ctxgauge status`.
 #[derive(Debug, Clone, Args)]
 pub struct Status {
-    /// The session with this id, whose id begins with it, or with this name or title; `ctxgauge ls` lists them.
+    /// The session with this id, the beginning or end of it, this name or a part of its title; `ctxgauge ls` lists them.
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
-    /// The session of the agent that is this process or was started by it: tmux has it as #{pane_pid}. Default: the
-    /// shell that runs this.
+    /// The session of the agent that is this process or that it has started: in tmux, #{pane_pid}. Default: the shell that
+    /// runs this command.
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
     /// Without such a process, the newest session of this folder that was at work during the last hour. Default: the
     /// working directory.
     #[arg(long, value_name = "FOLDER")]
     pub cwd: Option<PathBuf>,
-    /// Say on standard error which session was taken.
+    /// Print on standard error which session was chosen, and why.
     #[arg(short, long)]
     pub verbose: bool,
     /// The look of the line.

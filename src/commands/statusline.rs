@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// `ctxgauge statusline`.
 #[derive(Debug, Args)]
 pub struct StatusLine {
-    /// Run this status line of another tool too, with the same input, and print its lines first.
+    /// Also run this status line of another tool, with the same input, and print its lines first.
     #[arg(long, value_name = "COMMAND")]
     pub chain: Option<String>,
     /// Says whose status line this is where the program has another name: `setup` writes it, and finds the line again
@@ -45,7 +45,7 @@ pub struct LineOptions {
     /// configuration, else normal.
     #[arg(long, value_name = "NAME|FORMAT")]
     pub format: Option<String>,
-    /// Write colours: in a pipe too by default, unless NO_COLOR is set.
+    /// Use colours, even in a pipe.
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub color: Color,
     /// Print the line without the session if that takes longer than this many milliseconds.

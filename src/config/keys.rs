@@ -151,7 +151,7 @@ use Unset::{Default, Means, Required};
 /// All keys, in the order in which they are listed.
 pub const ALL: &[Key] = keys! {
     roots: Texts, Default("[]"), "Folders to search besides the agents' own.", like r#"["/srv/agents/logs"]"#;
-    hosts: Texts, Default("[]"), "Other machines whose sessions the list shows, as your ssh knows them.",
+    hosts: Texts, Default("[]"), "Other machines whose sessions the list shows, by their names for your ssh.",
         like r#"["build-1", "build-2"]"#;
     models: Text, Means("models.toml beside the configuration, if there is one"),
         "Your own models table; its rows come before the built-in ones.", like r#""models.toml""#;
@@ -163,9 +163,9 @@ pub const ALL: &[Key] = keys! {
         "Results from this size on are marked: tokens, or a share of the window.", like r#""8k""#;
     ascii: Flag, Default("false"), "Use ASCII characters only.";
     no_color: Flag, Default("false"), "Use no colours. NO_COLOR in the environment does the same.";
-    cache: Flag, Default("true"), "Keep what was read of logs, so that unchanged ones are not read again.";
+    cache: Flag, Default("true"), "Keep an index of what was read from logs, so that unchanged ones are not read again.";
     poll: Flag, Default("false"),
-        "Look at all logs every few seconds, as where the system does not tell what is written.";
+        "Look at all logs every few seconds, as on file systems that do not report changes.";
     window: Rows(WINDOW), Default("[]"), "The window of matching sessions; the first row that matches applies.",
         like r#"[{ model = "claude-opus-4-6*", tokens = "1M" }]"#;
     policy: Rows(POLICY), Default("[]"),
@@ -185,13 +185,13 @@ const STATUS_LINE: &[Key] = keys! {
         "Content of status lines: normal, short, two-lines, or a format of your own.",
         like r#""{percent:colour}[ · {until}]""#;
     colours or colors: TwoShares, Default("[0.7, 0.9]"),
-        "The shares of the trigger from which on they are yellow, and red.";
+        "The shares of the trigger at which values turn yellow and red.";
 };
 
 const HOOKS: &[Key] = keys! {
     share: Shares, Default("[0.8, 0.95]"), "Hooks warn at these shares of the trigger, once each.";
     tell_model: Flag, Default("false"), "Hooks warn the model too.";
-    compactions: Flag, Default("true"), "Hooks say what a compaction did.";
+    compactions: Flag, Default("true"), "Hooks report what a compaction did.";
 };
 
 const ALERTS: &[Key] = keys! {
@@ -202,9 +202,9 @@ const ALERTS: &[Key] = keys! {
         "Alert this many minutes before a session compacts because nobody types.", like "5";
     item: Size, Means("no such alert"), "Alert when an item is at least this large.", like r#""20k""#;
     rebuild: Size, Means("no such alert"),
-        "Alert when the cache was rebuilt and at least so much was read anew.", like r#""100k""#;
+        "Alert when at least this much of the prompt cache was rebuilt.", like r#""100k""#;
     notify: Choices(&["screen", "bell", "osc9", "osc777", "osc99"]), Default(r#"["screen"]"#),
-        "Ways in which alerts reach you.", like r#"["screen", "bell", "osc9"]"#;
+        "How alerts are shown.", like r#"["screen", "bell", "osc9"]"#;
     command: Texts, Default("[]"), "A program and its arguments, run for each alert.",
         like r#"["notify-send", "ctxgauge"]"#;
 };

@@ -85,7 +85,7 @@ pub const FAMILIES: &[Family] = &[
         unit: Tokens,
         kind: Gauge,
         by: "",
-        help: "The part of the context that is estimated: what has come since the newest usage report.",
+        help: "The part of the context that is estimated: everything after the newest usage report.",
         samples: |of| one(of.context.estimated),
     },
     Family {
@@ -109,7 +109,7 @@ pub const FAMILIES: &[Family] = &[
         unit: Tokens,
         kind: Gauge,
         by: "",
-        help: "The size of the agent's own count at which it compacts. Absent where none is known.",
+        help: "The size at which the agent compacts, in its own count. Absent if none is known.",
         samples: |of| known(of.trigger),
     },
     Family {
@@ -125,7 +125,7 @@ pub const FAMILIES: &[Family] = &[
         unit: Tokens,
         kind: Gauge,
         by: "",
-        help: "Tokens left before the trigger. Absent where no trigger is known.",
+        help: "Tokens left before the trigger. Absent if no trigger is known.",
         samples: |of| known(of.trigger.map(|trigger| of.context.headroom(trigger))),
     },
     Family {
@@ -133,7 +133,7 @@ pub const FAMILIES: &[Family] = &[
         unit: Tokens,
         kind: Gauge,
         by: "",
-        help: "The number that the agent compares with its trigger. Absent where its rule is not known.",
+        help: "The number that the agent compares with its trigger. Absent if its rule is not known.",
         samples: |of| known(of.context.own.map(|own| own.tokens)),
     },
     Family {
@@ -141,7 +141,7 @@ pub const FAMILIES: &[Family] = &[
         unit: Tokens,
         kind: Gauge,
         by: "role",
-        help: "The part of the context that each role has. The roles sum to the context.",
+        help: "The part of the context of each role. The sum of the roles is the context.",
         samples: |of| {
             let roles = Role::ALL.into_iter();
             roles
@@ -165,8 +165,8 @@ pub const FAMILIES: &[Family] = &[
         unit: None,
         kind: Gauge,
         by: "percentile",
-        help: "Requests that are still sent before the next compaction, as forecast: the median and the 80 % band. Absent \
-               where nothing can be forecast.",
+        help: "The forecast of the requests before the next compaction: the median and the 80 % band. Absent if there \
+               is no forecast.",
         samples: |of| {
             let Some(left) = of.requests_left else {
                 return Vec::new();
@@ -190,7 +190,7 @@ pub const FAMILIES: &[Family] = &[
         unit: None,
         kind: Counter,
         by: "",
-        help: "Requests to the model. Absent, as all counts of a session, until its log was read whole.",
+        help: "Requests to the model. Like all counts of a session, absent until its log was read whole.",
         samples: |of| known(of.counts.map(|_| of.requests)),
     },
     Family {
@@ -219,8 +219,8 @@ pub const FAMILIES: &[Family] = &[
         unit: Tokens,
         kind: Counter,
         by: "cause",
-        help: "Tokens that were read anew because the prompt cache was rebuilt, by the cause. A cause has a series once it \
-               was one.",
+        help: "Tokens that were rebuilt in the prompt cache, by the cause. A cause has a series after its first \
+               rebuild.",
         samples: |of| {
             let rebuilt = of.counts.iter().flat_map(|counts| counts.rebuilt());
             rebuilt
@@ -233,7 +233,7 @@ pub const FAMILIES: &[Family] = &[
         unit: Tokens,
         kind: Counter,
         by: "kind",
-        help: "Tokens that the provider has counted, in kinds that do not overlap: input that no cache had, read from a \
+        help: "Tokens that the provider counted, in kinds that do not overlap: input that no cache had, read from a \
                cache, written to a cache, output with reasoning.",
         samples: |of| {
             let Some(used) = of.usage else {
@@ -264,7 +264,7 @@ pub const FAMILIES: &[Family] = &[
         unit: None,
         kind: Counter,
         by: "",
-        help: "Fields of records with a type or a number that they cannot have.",
+        help: "Fields of records with an impossible type or number.",
         samples: |of| known(of.counts.map(|counts| counts.lost_fields)),
     },
 ];

@@ -118,14 +118,14 @@ pub const OWN: &[OwnMetric] = &[
         name: "sessions",
         unit: Unit::None,
         kind: OwnKind::Gauge,
-        help: "Sessions in all logs, resting ones too.",
+        help: "Sessions in all logs, idle ones too.",
         value: |of| number(of.sessions),
     },
     OwnMetric {
         name: "sessions_omitted",
         unit: Unit::None,
         kind: OwnKind::Gauge,
-        help: "Sessions that have no series since there are too many; the newest have.",
+        help: "Sessions without series, because there are too many; the newest have series.",
         value: |of| number(of.omitted),
     },
     OwnMetric {
@@ -146,7 +146,7 @@ pub const OWN: &[OwnMetric] = &[
         name: "resident_memory",
         unit: Unit::Bytes,
         kind: OwnKind::Gauge,
-        help: "Memory that ctxgauge takes.",
+        help: "Memory that ctxgauge uses.",
         value: |of| of.memory.map(OwnValue::Number),
     },
     OwnMetric {
@@ -160,7 +160,7 @@ pub const OWN: &[OwnMetric] = &[
         name: "read_latency",
         unit: Unit::Seconds,
         kind: OwnKind::Histogram,
-        help: "Time from the write of a record until it was taken in.",
+        help: "Time from the write of a record until it was read.",
         value: |of| Some(OwnValue::Latencies(&of.latency)),
     },
     OwnMetric {

@@ -63,7 +63,7 @@ fn times(finding: &Finding) -> Option<String> {
 fn took(finding: &Finding) -> String {
     let took = tokens(finding.tokens);
     match (finding.kind, &finding.detail) {
-        (FindingKind::Rebuild, _) => format!("{took} tokens read anew"),
+        (FindingKind::Rebuild, _) => format!("{took} tokens rebuilt"),
         (_, FindingDetail::Window(of)) => {
             let compactions = counted(of.compactions, "compaction");
             format!(

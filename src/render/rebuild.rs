@@ -68,7 +68,7 @@ pub fn all(rebuilds: &[Rebuild]) -> Option<String> {
     let cost: Option<f64> = rebuilds.iter().map(|it| it.usd).sum();
     let cost = cost.map(|cost| format!(", {} more than from the cache", usd(cost)));
     Some(format!(
-        "rebuilt its prompt cache {}: {} tokens read anew{} ({})",
+        "rebuilt its prompt cache {}: {} tokens{} ({})",
         counted(rebuilds.len() as u64, "time"),
         tokens(sum.fold(0, u64::saturating_add)),
         cost.unwrap_or_default(),

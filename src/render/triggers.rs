@@ -153,7 +153,7 @@ pub fn cache_cell(state: CacheState, clock: &Clock) -> String {
 pub fn next_prompt(next: &NextPrompt, state: CacheState) -> String {
     let cost = |prompt: &model::due::prompt_cache::Prompt| match prompt.usd {
         Some(cost) => usd(cost),
-        None => format!("{} tokens read anew", tokens(prompt.written)),
+        None => format!("{} uncached tokens", tokens(prompt.written)),
     };
     match state {
         CacheState::Cold(..) => format!("next request {}", cost(&next.cold)),

@@ -38,7 +38,7 @@ pub enum SessionChoice<'a> {
 /// The formats of a check, the default first.
 pub static FORMATS: [OutputFormat; 5] = [
     OutputFormat {
-        help: "For people: a line for each bound that was passed",
+        help: "For people: a line for each limit that was passed",
         ..TEXT
     },
     JSON,

@@ -299,7 +299,7 @@ pub fn run(
     } = read(context, wanted);
     print_problems(&problems, err)?;
     if let Some((path, error)) = unwritten {
-        let what = format!("could not write the cache: {error}");
+        let what = format!("could not write the index: {error}");
         print_problems(&[(path, what)], err)?;
     }
     if all.is_empty() && problems.is_empty() {
@@ -320,6 +320,9 @@ pub fn run(
         found.for_each(|found| uses.add(&found.uses));
         (kind, uses)
     });
+    if rows.is_empty() && !all.is_empty() {
+        writeln!(err, "{}", wanted.no_match(&context.clock()))?;
+    }
     rows.truncate(wanted.limit.unwrap_or(usize::MAX));
     let sessions = SessionList {
         calls,

@@ -52,7 +52,7 @@ pub struct Report<'a> {
     pub others: usize,
     /// The counts of what was left out; `None`: texts are shown.
     pub left_out: Option<OmittedCounts>,
-    /// The audit of a report to hand on; `None`: it is for the user.
+    /// The audit of a report to share; `None`: it is for the user.
     checked: Option<AuditResult>,
 }
 

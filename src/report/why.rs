@@ -94,8 +94,10 @@ pub fn run(
     if why.sessions.is_empty() && problems.is_empty() {
         bail!(NO_SESSIONS);
     }
-    if !why.sessions.is_empty() {
+    if why.looked_at > 0 || (!style.format.for_people && problems.is_empty()) {
         style.print(&why, out)?;
+    } else if !why.sessions.is_empty() {
+        writeln!(err, "{}", wanted.no_match(&context.clock()))?;
     }
     context.check(&problems)
 }

@@ -1,4 +1,4 @@
-//! `ctxgauge report` in the formats that are handed on: `html` and `markdown`, and files by `-o`.
+//! `ctxgauge report` in the formats to share: `html` and `markdown`, and files by `-o`.
 
 #[cfg(unix)]
 use crate::support::in_a_shell;

@@ -78,7 +78,7 @@ fn an_agent_that_waits_for_a_refusal_is_said_to() {
     let listed = &list["sessions"][0];
     assert_eq!(listed["trigger_source"], "when refused");
     assert_eq!(listed["trigger_percent"], Value::Null);
-    assert!(text(&["ls"]).contains("nothing fires at one"));
+    assert!(text(&["ls"]).contains("does not compact at a size"));
     let mut monitor = Monitor::open(home.path(), &[], (120, 40));
     monitor.wait_for_text("compacts when a prompt is refused");
 }

@@ -553,6 +553,75 @@ fn the_sessions_of_a_compaction_are_no_rows_and_sub_agents_are_of_their_parents_
 }
 
 #[test]
+fn agents_count_the_sessions_that_are_listed() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/shop");
+    let sub = folder.join("aaaa/subagents");
+    fs::create_dir_all(&sub).unwrap();
+    let text = |days| log("aaaa", "shop", "claude-opus-4-6", days);
+    fs::write(folder.join("aaaa.jsonl"), text(1..4)).unwrap();
+    fs::write(sub.join("agent-acompact-1.jsonl"), text(4..6)).unwrap();
+    let mut command = ctxgauge(home.path());
+    let output = command
+        .args(["agents", "--json", "--agent", "claude-code"])
+        .output();
+    let agents: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let agent = &agents["agents"][0];
+    assert_eq!(
+        (&agent["sessions"], &agent["roots"][0]["sessions"]),
+        (&json!(1), &json!(1))
+    );
+    // Its last record, whenever its file was written.
+    assert_eq!(agent["newest"], "2026-11-03T10:00:00Z");
+    let here = agent["compacts_here"].as_str().unwrap();
+    assert!(here.contains("window - 33,000"), "{here}");
+}
+
+#[test]
+fn a_division_implies_totals() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let text = |arguments: &[&str]| printed(folder.path(), arguments).0;
+    assert_eq!(text(&["--by", "week"]), text(&["--totals", "--by", "week"]));
+    let sessions = text(&["--by", "week", "--sessions"]);
+    assert_eq!(sessions, text(&["--totals", "--by", "week", "--sessions"]));
+    assert!(text(&["--by", "week", "--sort", "cost"]).contains("by week"));
+    assert_eq!(text(&["--sessions"]), text(&["--totals", "--sessions"]));
+}
+
+#[test]
+fn a_list_without_sessions_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    for (arguments, said) in [
+        (
+            &["--since", "2026-11-20"][..],
+            "no matching session was active since 11-20 00:00\n",
+        ),
+        (&["--project", "ham"], "no session matches\n"),
+        (&["--model", "gpt"], "no session matches\n"),
+    ] {
+        assert_eq!(
+            printed(folder.path(), arguments),
+            (String::new(), said.to_owned())
+        );
+        if arguments[0] != "--model" {
+            let home = tempfile::tempdir().unwrap();
+            let mut command = ctxgauge(home.path());
+            let output = command
+                .arg("why")
+                .args(arguments)
+                .arg(folder.path())
+                .output();
+            let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+            assert_eq!(texts, [String::new(), said.to_owned()]);
+        }
+    }
+    let none = printed(folder.path(), &["--limit", "0"]);
+    assert_eq!(none, (String::new(), String::new()));
+}
+
+#[test]
 fn an_idle_session_of_codex_waits_for_its_user() {
     let folder = tempfile::tempdir().unwrap();
     let at = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(300);

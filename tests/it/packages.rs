@@ -91,7 +91,16 @@ fn a_folder_has_the_manual_pages_and_the_scripts_of_all_shells() {
     for script in ["ctxgauge.bash", "_ctxgauge", "ctxgauge.fish"] {
         assert!(read(script).contains("audit"), "{script}");
     }
-    assert!(read("ctxgauge.1").contains("ctxgauge\\-ls(1)"));
+    let page = read("ctxgauge.1");
+    assert!(page.contains("ctxgauge\\-ls(1)"));
+    for section in ["EXIT STATUS", "FILES", "ENVIRONMENT", "EXAMPLES"] {
+        assert!(
+            page.contains(&format!(".SH \"{section}\"\n"))
+                || page.contains(&format!(".SH {section}\n")),
+            "{page}"
+        );
+    }
+    assert!(read("ctxgauge-check.1").contains("a limit was passed"));
     let page = read("ctxgauge-agents-check.1");
     assert!(
         page.contains(".SH NAME\n") && page.contains(".SH EXAMPLES\n.nf\n"),

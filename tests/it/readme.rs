@@ -60,47 +60,65 @@ fn formats() -> Vec<&'static Format> {
     formats
 }
 
-/// The table of agents, as the formats and the models table have it.
-fn agents_table() -> String {
-    let mut table =
-        "| agent | trust | logs in | updated | known numbers | sub-agents | compactions | compacts at |\n\
-        |---|---|---|---|---|---|---|---|\n"
-            .to_owned();
-    let rules = config::rules().unwrap();
+/// The table of agents, as the formats have it.
+fn agents_table(rules: &Rules) -> String {
+    let mut table = "| agent | trust | updated | known numbers | sub-agents | compactions |\n\
+        |---|---|---|---|---|---|\n"
+        .to_owned();
     for format in formats() {
         let facts = format.facts;
-        let places = facts::places(format);
-        let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
-        let places = if places.is_empty() {
-            "name the file".to_owned()
-        } else {
-            places.join(", ")
-        };
-        let proven = rules.proven(format.id).unwrap_or(format.tier.name());
         let cells = [
             format!("`{}`", format.id),
-            proven.to_owned(),
-            places,
+            rules
+                .proven(format.id)
+                .unwrap_or(format.tier.name())
+                .to_owned(),
             facts.live.to_owned(),
             facts.knowledge(),
             facts.sub_agents.to_owned(),
             facts.compactions.to_owned(),
-            trigger_rule(&rules, format.id),
         ];
-        // A pattern's asterisk is no emphasis.
-        let cells = cells.map(|cell| cell.replace('*', "\\*"));
         writeln!(table, "| {} |", cells.join(" | ")).unwrap();
     }
     table
 }
 
+/// A list of agents with a fact on each.
+fn agents_facts(fact: impl Fn(&Format) -> String) -> String {
+    let items = formats().into_iter();
+    let items = items.map(|format| format!("* `{}`: {}", format.id, fact(format)));
+    items.map(|item: String| item_of_list(&item)).collect()
+}
+
+/// The folders of an agent's logs.
+fn places(format: &Format) -> String {
+    let places = facts::places(format);
+    let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
+    match &places[..] {
+        [] => "name the file".to_owned(),
+        _ => places.join(", "),
+    }
+}
+
 #[test]
-fn the_table_of_agents_is_that_of_the_program() {
-    let table = agents_table();
-    assert!(
-        documentation("assets/docs/agents.md", "agents") == table,
-        "the facts have changed: put this between the markers in assets/docs/agents.md:\n\n{table}"
-    );
+fn the_facts_about_agents_are_those_of_the_program() {
+    let rules = config::rules().unwrap();
+    for (name, facts) in [
+        ("agents", agents_table(&rules)),
+        ("agent-places", agents_facts(places)),
+        (
+            "agent-rules",
+            agents_facts(|format| trigger_rule(&rules, format.id)),
+        ),
+    ] {
+        // A pattern's asterisk is no emphasis.
+        let facts = facts.replace('*', "\\*").replace("\n\\* ", "\n* ");
+        let facts = facts.strip_prefix('\\').unwrap_or(&facts);
+        assert!(
+            documentation("assets/docs/agents.md", name) == facts,
+            "the facts have changed: put this between the markers `{name}` in assets/docs/agents.md:\n\n{facts}"
+        );
+    }
 }
 
 /// Whether an agent's logs contain the provider's numbers.
@@ -129,14 +147,18 @@ fn agents_list() -> String {
     for heading in ["Known", "Partly known", "Estimated"] {
         let of_group = formats().into_iter().filter(|it| knowledge(it) == heading);
         let names: Vec<String> = of_group.map(|it| with_tier(it, &rules)).collect();
-        let text = format!("* **{heading}**: {}.", names.join(", "));
-        let layout = textwrap::Options::new(118)
-            .subsequent_indent("  ")
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .word_separator(textwrap::WordSeparator::AsciiSpace);
-        writeln!(list, "{}", textwrap::fill(&text, layout)).unwrap();
+        list += &item_of_list(&format!("* **{heading}**: {}.", names.join(", ")));
     }
     list
+}
+
+/// An item of a list, in lines.
+fn item_of_list(text: &str) -> String {
+    let layout = textwrap::Options::new(118)
+        .subsequent_indent("  ")
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .word_separator(textwrap::WordSeparator::AsciiSpace);
+    textwrap::fill(text, layout) + "\n"
 }
 
 #[test]

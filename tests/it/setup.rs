@@ -63,7 +63,7 @@ fn a_change_is_shown_made_when_asked_and_taken_back_byte_for_byte() {
         "{text}"
     );
     let (_, again, _) = home.setup(&["claude-code", "--hooks", "--write"]);
-    assert_eq!(again, "All of it is entered already.\n");
+    assert_eq!(again, "Everything is set up already.\n");
 
     let (code, undone, _) = home.setup(&["claude-code", "--undo", "--write"]);
     assert_eq!(code, Some(0), "{undone}");
@@ -71,7 +71,7 @@ fn a_change_is_shown_made_when_asked_and_taken_back_byte_for_byte() {
     assert_eq!(home.names(), ["projects", "settings.json"]);
     assert_eq!(
         home.setup(&["claude-code", "--undo"]).1,
-        "There is nothing that setup has entered.\n"
+        "setup has added nothing here.\n"
     );
 }
 
@@ -234,11 +234,12 @@ fn all_agents_are_listed_with_what_they_can_have() {
     let (_, after, _) = home.setup(&[]);
     assert_eq!(
         line(&after, "codex"),
-        "codex        --hooks  --mcp (entered)"
+        "codex        --hooks  --mcp (set up)"
     );
     fs::write(home.settings(), "{\"statusLine\": {\"command\": \"x\"}}").unwrap();
     let (_, after, _) = home.setup(&[]);
-    let expected = "claude-code  --statusline (another one is set)  --hooks  --mod";
+    let expected =
+        "claude-code  --statusline (another one is set)  --hooks  --mod  --mcp (by hand)";
     assert_eq!(line(&after, "claude-code"), expected);
 }
 
@@ -281,7 +282,7 @@ fn taking_back_is_shown_first_and_says_what_it_leaves() {
     let text = fs::read_to_string(home.settings()).unwrap();
     let (_, shown, _) = home.setup(&["claude-code", "--undo"]);
     assert!(
-        shown.contains("Nothing was written. The same with --write takes it back."),
+        shown.contains("Nothing was written. The same with --write removes it."),
         "{shown}"
     );
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);

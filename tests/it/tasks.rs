@@ -452,7 +452,7 @@ fn the_help_is_read_to_its_end() {
     open_ledger(&mut monitor);
     monitor.press("?");
     let screen = monitor.wait_for_text("signs: session");
-    assert!(screen.contains("derived: what"), "{screen}");
+    assert!(screen.contains("derived: the rest"), "{screen}");
     monitor.press("?");
     let screen = monitor.wait_for_text("more below");
     assert!(

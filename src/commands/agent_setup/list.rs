@@ -1,6 +1,6 @@
-//! All agents that can be set up, with what each can have.
+//! All agents that can be set up, with their parts.
 
-use super::option;
+use super::{option, step};
 use anyhow::Result;
 use files::paths::User;
 use integrations::agent::Agent;
@@ -14,9 +14,11 @@ pub(super) fn write(user: &User, program: &Program, out: &mut dyn Write) -> Resu
     let width = width.unwrap_or_default();
     for &agent in Agent::VARIANTS {
         let parts = settings::parts(agent).into_iter();
-        let parts: Vec<String> = parts
-            .map(|part| format!("{}{}", option(part), state(agent, part, user, program)))
-            .collect();
+        let parts =
+            parts.map(|part| format!("{}{}", option(part), state(agent, part, user, program)));
+        let by_hand = step(agent, Part::Server, program, false);
+        let by_hand = by_hand.map(|_| format!("{} (by hand)", option(Part::Server)));
+        let parts: Vec<String> = parts.chain(by_hand).collect();
         writeln!(out, "{:width$}  {}", agent.id(), parts.join("  "))?;
     }
     writeln!(
@@ -30,7 +32,7 @@ pub(super) fn write(user: &User, program: &Program, out: &mut dyn Write) -> Resu
 fn state(agent: Agent, part: Part, user: &User, program: &Program) -> &'static str {
     match settings::enter(agent, &[part], user, program, OtherCommand::Refuse) {
         Ok(changes) if changes.iter().any(Change::is_some) => "",
-        Ok(_) => " (entered)",
+        Ok(_) => " (set up)",
         Err(Refusal::OtherStatusLine { .. }) => " (another one is set)",
         Err(_) => " (its settings cannot be read)",
     }

@@ -4,7 +4,7 @@ use std::mem::take;
 use textwrap::{Options, WordSplitter};
 
 /// Returns Markdown in lines of at most these columns. Code, tables and longer words stay as they are. Headings are bold
-/// where styles are shown. Comments and pictures are left out.
+/// where styles are shown. Comments, pictures and the targets of links are left out.
 pub(super) fn wrapped(markdown: &str, columns: usize, has_styles: bool) -> String {
     let (mut out, mut block, mut is_code) = (String::new(), String::new(), false);
     for line in markdown.lines().chain([""]) {
@@ -20,6 +20,8 @@ pub(super) fn wrapped(markdown: &str, columns: usize, has_styles: bool) -> Strin
             // One empty line is enough where a comment or a picture is left out.
         } else if is_heading && !is_code && has_styles {
             out += &format!("\u{1b}[1m{line}\u{1b}[22m\n");
+        } else if stays && !is_code {
+            out += &(without_targets(line) + "\n");
         } else if stays || !is_comment {
             let to = if stays { &mut out } else { &mut block };
             to.push_str(line);
@@ -53,7 +55,20 @@ fn filled(block: &str, columns: usize) -> String {
         .break_words(false)
         .word_splitter(WordSplitter::NoHyphenation);
     let words: Vec<&str> = text.split_whitespace().collect();
-    textwrap::fill(&words.join(" "), &options)
+    textwrap::fill(&without_targets(&words.join(" ")), &options)
+}
+
+/// Returns a text in which links are only their texts: a terminal cannot follow them.
+fn without_targets(text: &str) -> String {
+    let mut links = text.split("](");
+    let mut out = links.next().unwrap_or_default().to_owned();
+    for target in links {
+        if let Some(bracket) = out.rfind('[') {
+            out.remove(bracket);
+        }
+        out += target.split_once(')').map_or(target, |(_, rest)| rest);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -63,15 +78,14 @@ mod tests {
 
     #[test]
     fn text_is_wrapped_and_the_rest_stays() {
-        let page = "<!-- keys -->\n# A title\n\n![a picture](a.svg)\n\nOne two three four five six seven eight\nnine \
-            ten.\n\n* an item that is longer than a line can be here\n* `code`\n  1. inner\n\n\
+        let page = "<!-- keys -->\n# A title\n\n![a picture](a.svg)\n\nOne two three [four](a.md#b) five six seven eight\nnine [ten](https://a.b). [x]\n\n* an item that is longer than a line can be here\n* `code`\n  1. inner\n\n\
             ```sh\ncargo run  # not wrapped, however long the line of code may be\n```\n\n\
             | a table | whose row is longer than a line |\n|---|---|\n";
         let expected = "\
 # A title
 
 One two three four five six seven eight
-nine ten.
+nine ten. [x]
 
 * an item that is longer than a line can
   be here

@@ -124,7 +124,7 @@ impl Worker {
         };
         let path = kept.index.path.clone();
         let what =
-            format!("could not write the cache ({e}): all logs are read again at the next start");
+            format!("could not write the index ({e}): all logs are read again at the next start");
         self.report(path, what)
     }
 

@@ -10,15 +10,16 @@ use crate::{Document, Output, ReportContext, Style};
 use anyhow::Result;
 use formats::facts::{moved_by, places};
 use formats::{Facts, Format};
-use ingest::discover::ScanResult;
 use ingest::discover::roots::SearchRoot;
-use ingest::log::LogFile;
 use jiff::Timestamp;
+use model::lists::gauge::SessionGauge;
+use model::lists::sessions::{SessionKey, Sessions};
 use render::number::tokens;
 use render::text::{one_line, short_model};
 pub use rule::trigger_rule;
 use serde::Serialize;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::io::Write;
 
 /// One agent.
@@ -33,9 +34,9 @@ pub struct Agent {
     pub places: Vec<String>,
     /// The variables and settings that move them.
     pub moved_by: Vec<String>,
-    /// The number of sessions that were found.
+    /// The number of sessions that `ctxgauge ls` lists.
     pub sessions: usize,
-    /// The time of the last write to its newest log; `None`: it has no log.
+    /// The last activity of the newest of them; `None`: there is none, or its log has no times.
     pub newest: Option<Timestamp>,
     /// The rules by which it compacts, the usual one first.
     pub compacts_at: String,
@@ -103,13 +104,16 @@ impl Output for Agents {
 ///
 /// If `out` cannot be written to.
 pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result<()> {
-    let found = context.find();
+    let wanted = ListOptions::default();
+    let sessions = ls::read(context, &wanted).sessions;
+    let rows = wanted.rows(&sessions, &HashMap::new());
+    let listed: Vec<SessionKey> = rows.iter().map(|row| row.key).collect();
     let is_wanted = |id: &str| context.forced.is_none_or(|forced| forced.id == id);
     let mut agents: Vec<Agent> = context
         .formats
         .iter()
         .filter(|format| is_wanted(format.id))
-        .map(|format| Agent::new(format, context, &found))
+        .map(|format| Agent::new(format, context, &sessions, &listed))
         .collect();
     agents.sort_by_key(|agent| {
         let is_absent = (agent.sessions == 0, !agent.is_installed());
@@ -140,15 +144,8 @@ fn polled(context: &ReportContext) -> Vec<PolledPlace> {
     places
 }
 
-/// Returns the size at which the newest session of a log compacts, and the rule that says so.
-fn compacts_here(context: &ReportContext, log: &LogFile) -> Option<String> {
-    let only = ScanResult {
-        files: vec![log.clone()],
-        ..ScanResult::default()
-    };
-    let sessions = ls::read_found(context, &ListOptions::default(), only).sessions;
-    let newest = sessions.recent().into_iter().next()?;
-    let gauge = sessions.gauge(newest.key)?;
+/// Returns the size at which a session compacts, and the rule that says so.
+fn compacts_here(gauge: &SessionGauge) -> Option<String> {
     let limits = gauge.limits();
     let rule = match limits.trigger {
         Some(trigger) => format!("{} ({})", tokens(trigger), limits.policy),
@@ -156,11 +153,11 @@ fn compacts_here(context: &ReportContext, log: &LogFile) -> Option<String> {
     };
     let of = gauge
         .model()
-        .map(|model| format!(", {}", one_line(short_model(model))));
+        .map(|model| format!(" ({})", one_line(short_model(model))));
     let of = of.unwrap_or_default();
     // It follows "compacts at".
     let rule = rule.strip_prefix("compacts ").unwrap_or(&rule);
-    Some(format!("{rule}: the newest session{of}"))
+    Some(format!("{rule}, for the newest session{of}"))
 }
 
 impl Agent {
@@ -169,33 +166,40 @@ impl Agent {
         self.sessions > 0 || self.roots.iter().any(|root| root.exists)
     }
 
-    fn new(format: &'static Format, context: &ReportContext, found: &ScanResult) -> Agent {
-        let logs = found
-            .files
-            .iter()
-            .filter(|log| log.facts.agent == format.id);
+    fn new(
+        format: &'static Format,
+        context: &ReportContext,
+        sessions: &Sessions,
+        listed: &[SessionKey],
+    ) -> Agent {
+        let of = |key: &&SessionKey| sessions.facts(**key);
+        let is_its = |key: &&SessionKey| of(key).is_some_and(|facts| facts.agent == format.id);
+        let its: Vec<&SessionKey> = listed.iter().filter(is_its).collect();
         let roots = context.roots.iter().filter_map(|root| {
             root.agent().filter(|agent| agent.id == format.id)?;
             let path = root.path();
-            let inside = |log: &&LogFile| log.facts.path.starts_with(path);
+            let is_inside =
+                |key: &&&SessionKey| of(key).is_some_and(|facts| facts.path.starts_with(path));
             Some(Root {
                 path: path.display().to_string(),
                 short: context.user.folders.display(path),
                 exists: path.exists(),
-                sessions: logs.clone().filter(inside).count(),
+                sessions: its.iter().filter(is_inside).count(),
             })
         });
         let proven = context.rules.proven(format.id);
-        let newest = logs.clone().max_by_key(|log| log.facts.modified);
+        let active = |key: &SessionKey| sessions.activity_of(*key);
+        let newest = its.iter().copied().max_by_key(|key| active(key));
+        let gauge = newest.and_then(|key| sessions.gauge(*key));
         Agent {
             id: format.id,
             roots: roots.collect(),
             places: places(format),
             moved_by: moved_by(format),
-            sessions: logs.clone().count(),
-            newest: logs.filter_map(|log| log.facts.modified).max(),
+            sessions: its.len(),
+            newest: newest.and_then(active),
             compacts_at: trigger_rule(&context.rules, format.id),
-            compacts_here: newest.and_then(|log| compacts_here(context, log)),
+            compacts_here: gauge.and_then(compacts_here),
             settings: settings::places(format),
             tier: proven.map_or(format.tier.name(), |_| "proven"),
             proven: proven.map(str::to_owned),

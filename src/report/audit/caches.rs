@@ -73,7 +73,7 @@ pub(super) fn section(caches: &BTreeMap<&'static str, CacheTally>) -> Option<Sec
     });
     let headings = "agent | #warm | #lost | #cold | #kept | #either | #right | #always warm";
     let heading = "prompt caches: predicted before a request, and read from the cache or not";
-    let legend = "lost: predicted warm, but read anew; kept: predicted cold, but in the cache";
+    let legend = "lost: predicted warm, but a cache miss; kept: predicted cold, but a cache hit";
     let always = "always warm: the share that is right if all are predicted warm";
     let section = Section::new(heading).with(Table::new(headings, rows));
     (!caches.is_empty()).then(|| section.with(legend).with(always))

@@ -20,7 +20,7 @@ pub(super) fn document(check: &Check) -> Document {
         n => format!(", {} not read", counted(n as u64, "log")),
     };
     let beyond = whose.len();
-    let sum = format!("{checked} checked, {beyond} beyond a bound{unread}");
+    let sum = format!("{checked} checked, {beyond} beyond a limit{unread}");
     Document {
         title: Line::default(),
         sections: vec![Section::default().with_all(lines).with(sum)],

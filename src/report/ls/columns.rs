@@ -121,7 +121,7 @@ pub(super) const COLUMNS: &[ListColumn] = &[
             PROVISIONAL,
             (
                 |cell| cell.contains(OF_WINDOW),
-                "w of the window: no trigger is known, or nothing fires at one",
+                "w: percent of the window, because no trigger is known or the agent does not compact at a size",
             ),
             (
                 |cell| cell.contains(AT_LEAST),

@@ -10,6 +10,7 @@ use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Candidate, Families, Row, SessionKey, Sessions, contains};
 use model::values::project::is_named;
 use model::why::UseKind;
+use render::clock::Clock;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
@@ -59,7 +60,7 @@ pub enum Rows {
 pub enum DivideBy {
     /// The day of a response.
     Day,
-    /// Its week, by the Monday.
+    /// Its week, named by its Monday.
     Week,
     /// Its project.
     Project,
@@ -67,13 +68,13 @@ pub enum DivideBy {
     Model,
     /// The agent.
     Agent,
-    /// The tool that was called. Instead of responses, calls are counted.
+    /// The tool that was called: counts calls, not responses.
     Tool,
-    /// The program that a shell ran, likewise.
+    /// The program that a shell ran: counts calls.
     Command,
-    /// The MCP server that was called, likewise.
+    /// The MCP server that was called: counts calls.
     Server,
-    /// The skill that was called, likewise.
+    /// The skill that was called: counts calls.
     Skill,
 }
 
@@ -103,18 +104,18 @@ impl Division {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumMessage, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Sort {
-    /// The newest, with their sub-agents below them.
+    /// Newest first, sub-agents below their sessions.
     #[default]
     Recent,
-    /// The largest context.
+    /// The largest context first.
     Context,
-    /// The one that is nearest to its trigger.
+    /// Nearest to its trigger first.
     Trigger,
-    /// The one whose prompt is next to leave the provider's cache; those whose prompt is not there are last.
+    /// The prompt that is next to leave the provider's cache first; those that are not in it last.
     Cache,
-    /// The one that used the most tokens; implies --totals.
+    /// Most tokens used first; implies --totals.
     Usage,
-    /// The dearest; implies --totals.
+    /// Most expensive first; implies --totals.
     Cost,
 }
 
@@ -155,6 +156,14 @@ impl ListOptions {
     pub(super) fn has_response(&self, at: Option<Timestamp>, model: Option<&str>) -> bool {
         self.since.is_none_or(|since| at >= Some(since))
             && is_part(self.model.as_deref(), model.unwrap_or_default())
+    }
+
+    /// Describes that no session is wanted, although there are some.
+    pub(crate) fn no_match(&self, clock: &Clock) -> String {
+        match self.since.map(|since| clock.time(since)) {
+            Some(since) => format!("no matching session was active since {since}"),
+            None => "no session matches".to_owned(),
+        }
     }
 
     fn has_session(&self, sessions: &Sessions, of: &Candidate<'_>) -> bool {

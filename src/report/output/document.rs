@@ -24,7 +24,7 @@ use std::borrow::Cow;
 /// One page.
 pub const HTML: OutputFormat = OutputFormat {
     name: "html",
-    help: "To hand on: one page that needs nothing else, for browsers and paper",
+    help: "To share: one page that needs nothing else, for browsers and paper",
     end: "html",
     write: |output, _, out| html::write(&document(output)?, out),
     ascii: html::ascii,
@@ -34,7 +34,7 @@ pub const HTML: OutputFormat = OutputFormat {
 /// Markdown.
 pub const MARKDOWN: OutputFormat = OutputFormat {
     name: "markdown",
-    help: "To hand on: for issues, pull requests and notes",
+    help: "To share: for issues, pull requests and notes",
     end: "md",
     for_people: false,
     to_hand_on: true,
@@ -48,7 +48,7 @@ fn document(output: &dyn Output) -> Result<Document> {
         .context("it is written as text and JSON alone")
 }
 
-/// The last line of a file to hand on.
+/// The last line of a file to share.
 const MADE_BY: &str = concat!(
     "Made by ctxgauge ",
     env!("CARGO_PKG_VERSION"),

@@ -22,7 +22,7 @@ use render::clock::Clock;
 use render::number::{counted, tokens};
 use render::own_count::own_count;
 
-/// The most compactions that are listed in a report to hand on, the newest ones.
+/// The most compactions that are listed in a report to share, the newest ones.
 const MOST_COMPACTIONS: usize = 50;
 
 /// The result of the session's audit.
@@ -40,7 +40,7 @@ pub(super) fn document(report: &Report<'_>) -> Document {
     let session = report.session;
     let (context, limits) = (session.context(), session.limits());
     let whole = report.checked.as_ref();
-    // A page to hand on is read elsewhere.
+    // A page to share is read elsewhere.
     let zone = &match whole {
         Some(_) => TimeZone::UTC,
         None => report.clock.zone.clone(),

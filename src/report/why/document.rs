@@ -36,11 +36,11 @@ fn spent(why: &Why) -> Section {
     let section = section.with_all(spending::left_out(of));
     let found = why.lines.len();
     if found == 0 {
-        return section.with("nothing was found that would be worth a change");
+        return section.with("no findings: nothing here is worth a change");
     }
     let all = counted(found as u64, "finding");
     let listed = (found > MOST_LINES)
-        .then(|| format!("the dearest {MOST_LINES} of {all}; `--json` has all"));
+        .then(|| format!("the {MOST_LINES} most expensive of {all}; `--json` has all"));
     section.with_all(listed).with(
         "findings overlap, so do not add them up; prices are list prices, without discounts or plans",
     )
@@ -60,7 +60,7 @@ fn measured(found: &ProjectMeasured) -> Line {
     let since = of.since.strftime("%d %b %Y");
     let kind = of.kind;
     Line::own(format!(
-        "{less} ±{error} tokens less a request since {since}, promised {promised}: no longer listed are the {kind} "
+        "{less} ±{error} fewer tokens per request since {since} (predicted: {promised}); no longer listed: the {kind} "
     ))
     .and_log(&named.join(", "))
     .and(format!("{more} ({}, ", found.agent))

@@ -21,12 +21,8 @@ pub struct ActionRow {
 enum Choice {
     /// Does what this action does without the menu.
     Act(Action),
-    /// Runs the command that resumes the session.
-    Resume(String),
     /// Shows what would follow from a compaction now.
     WhatIf,
-    /// Shows the session in another pane of tmux.
-    Pane,
     /// Raises no alerts of it, or raises them again.
     Mute,
 }
@@ -47,26 +43,24 @@ impl App {
             choice,
         };
         let is_here = self.sessions.host(key).is_none();
-        // A second agent must not write to the log of one that runs.
-        let resume = self.resume(key).filter(|_| !self.is_live(key));
+        let can = |action| self.run_on(key, action).is_some();
         let mute = if self.ui.muted.contains(&key) {
             "raise its alerts again"
         } else {
             "mute its alerts"
         };
         let rows = [
-            resume.map(|command| own("R", "resume it here, in its agent", Choice::Resume(command))),
+            act(Action::Resume, "resume it here, in its agent").filter(|_| can(Action::Resume)),
             act(
                 Action::Copy,
                 "copy: the command that resumes it, its id, path",
             ),
             act(Action::Folder, "open its folder in $VISUAL or $EDITOR").filter(|_| is_here),
             act(Action::Editor, "open its log in $VISUAL or $EDITOR").filter(|_| is_here),
-            act(Action::HandOn, "write a page or a table of it").filter(|_| is_here),
+            act(Action::HandOn, "share a report or a table of it").filter(|_| is_here),
             act(Action::Window, "set its window").filter(|_| is_here),
-            Some(own("4", "compact now: what would be left", Choice::WhatIf)),
-            (is_here && self.is_in_tmux)
-                .then(|| own("P", "follow it in another pane of tmux", Choice::Pane)),
+            Some(own("4", "compact now: show the result", Choice::WhatIf)),
+            act(Action::Pane, "follow it in another pane of tmux").filter(|_| can(Action::Pane)),
             self.has_alerts().then(|| own("m", mute, Choice::Mute)),
         ];
         rows.into_iter().flatten().collect()
@@ -76,16 +70,6 @@ impl App {
     pub(super) fn do_action(&mut self, key: SessionKey, row: ActionRow) -> Effect {
         match row.choice {
             Choice::Act(action) => return self.act(action),
-            Choice::Resume(command) => return Effect::Run(command),
-            Choice::Pane => {
-                let Some(facts) = self.sessions.facts(key) else {
-                    return Effect::None;
-                };
-                return Effect::OpenPane {
-                    log: Arc::clone(&facts.path),
-                    id: self.sessions.id_among_several(key).map(str::to_owned),
-                };
-            }
             Choice::WhatIf => {
                 let effect = match self.ui.screen {
                     Screen::Session(_) => Effect::None,
@@ -103,6 +87,29 @@ impl App {
             }
         }
         Effect::None
+    }
+
+    /// Returns the effect of an action that runs another program on a session; `None`: that is not possible now.
+    fn run_on(&self, key: SessionKey, action: Action) -> Option<Effect> {
+        let facts = self.sessions.facts(key)?;
+        match action {
+            // A second agent must not write to the log of one that runs.
+            Action::Resume if !self.is_live(key) => self.resume(key).map(Effect::Run),
+            Action::Pane if self.is_in_tmux && facts.host.is_none() => Some(Effect::OpenPane {
+                log: Arc::clone(&facts.path),
+                id: self.sessions.id_among_several(key).map(str::to_owned),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Runs another program on the current session.
+    pub(super) fn run_program(&mut self, action: Action) -> Effect {
+        let effect = self.current().and_then(|key| self.run_on(key, action));
+        if effect.is_none() {
+            self.notify("a running session is not resumed; a pane needs tmux".to_owned());
+        }
+        effect.unwrap_or(Effect::None)
     }
 
     /// Closes the menu of a session that is gone, and says that.

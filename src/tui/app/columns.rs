@@ -175,7 +175,7 @@ pub static COLUMNS: &[Column] = columns! {
             let title = title.as_deref().or(prompt.as_deref());
             title.unwrap_or(NO_NAME)
         }),
-        "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
+        "the session's title, or the first words of its first prompt; the end of its id if rows look alike",
         |entry| match entry.app.shown.meetings.get(&entry.row.key) {
             Some(_) => piece(format!("! {}", entry.names().title), Tone::Near),
             None => piece(entry.names().title, entry.name_tone()),
@@ -186,7 +186,7 @@ pub static COLUMNS: &[Column] = columns! {
         |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE)));
     // How full it is: what the program is for.
     Gauge "context" "CONTEXT" [0 => PERCENT_COLUMNS], sort 4 Sort::Highest(|gauge| some(gauge.context.used)),
-        "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one; ≥: at least",
+        "the context by role, its trigger, and percent of the trigger; 34%w: percent of the window, because no trigger is known or the agent does not compact at a size; ≥: at least",
         |entry| {
             let sign = match entry.gauge.limits().trigger {
                 Some(_) => ' ',
@@ -308,7 +308,7 @@ pub static COLUMNS: &[Column] = columns! {
             let until = cache.sent.as_second() + i64::from(cache.life.seconds);
             Some(until.max(0).unsigned_abs())
         }),
-        "how long the provider keeps the prompt in its cache: 54m, cold, or ? where it may be either",
+        "time left in the provider's prompt cache: 54m, cold, or ? if that is unknown",
         |entry| {
             let Some(cache) = entry.gauge.prompt_cache() else {
                 return quiet(NONE);

@@ -1,4 +1,4 @@
-//! The menu of what is made of a session to be handed on.
+//! The menu of the reports and tables that can be made of a session to share.
 
 use super::{App, Effect, Reach};
 use model::lists::sessions::{FileId, SessionKey};
@@ -9,7 +9,7 @@ use strum::VariantArray;
 /// A report or a table that can be made of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum HandOut {
-    /// A page to hand on, as a file.
+    /// A page to share, as a file.
     Html,
     /// That page as Markdown.
     Markdown,

@@ -84,9 +84,9 @@ impl Sign {
             Sign::Rebuilt => (piece("∘", Tone::Warn), "cache rebuilt"),
             Sign::Marked => (piece("◆", Tone::Marked), "marked"),
             Sign::Oversized => (piece("!", Tone::Oversized), "oversized"),
-            Sign::Works => (piece("●", Tone::Live), "works"),
-            Sign::Waits => (quiet("○"), "waits for you"),
-            Sign::Written => (piece("·", Tone::Live), "log written lately"),
+            Sign::Works => (piece("●", Tone::Live), "working"),
+            Sign::Waits => (quiet("○"), "waiting for you"),
+            Sign::Written => (piece("·", Tone::Live), "log written recently"),
         }
     }
 

@@ -70,7 +70,7 @@ impl Legend {
             );
         }
         if app.sessions.hosts_away() > 0 {
-            let means = "its machine does not answer: as it was when that was last heard of";
+            let means = "its machine does not answer; this is the last state that it sent";
             self.word(AWAY_SIGN, means);
         }
         self.signs(&[Sign::Known, Sign::Estimated, Sign::Error, Sign::Trigger]);
@@ -79,11 +79,8 @@ impl Legend {
 
     fn results(&mut self, app: &App) {
         self.word("WHEN", "the request that the item entered the context with");
-        self.word(
-            "ITEM",
-            "who filled the context with it, and its tool or kind",
-        );
-        let tokens = "its size; the sign after it says how it is known";
+        self.word("ITEM", "its role, and its tool or kind");
+        let tokens = "its size; the sign after it shows the source";
         self.word("TOKENS", tokens);
         self.word(
             "TEXT",
@@ -102,10 +99,9 @@ impl Legend {
         self.signs(&Role::ALL.map(Sign::Role));
         self.word(
             "system",
-            "system prompt, tool definitions, and what no log shows",
+            "system prompt, tool definitions, and growth that no log shows",
         );
-        let container =
-            "what the agent's program puts in: skills, memory files, reminders, summaries";
+        let container = "text that the agent adds: skills, memory files, reminders, summaries";
         self.word("container", container);
         let mut gauge = vec![Sign::Known];
         if context.estimated > 0 {
@@ -116,8 +112,7 @@ impl Legend {
         }
         self.signs(&gauge);
         if context.estimated > 0 {
-            let means =
-                "meant to hold nine times out of ten; `ctxgauge audit` shows how often it did";
+            let means = "90 % interval; `ctxgauge audit` shows how often it was right";
             self.word("±", means);
         }
         if !layout.chart.is_empty() || !app.ui.tab.has_list() {
@@ -181,14 +176,14 @@ impl Legend {
     /// Adds the sources of the window and of the trigger.
     fn limits(&mut self, limits: &Limits, key: &str) {
         let window = match limits.window_source {
-            WindowSource::Log => "the log names it",
-            WindowSource::Here => "you have set it on screen",
-            WindowSource::Config => "you have set it in the configuration",
-            WindowSource::Client => "the agent's client said it",
+            WindowSource::Log => "from the log",
+            WindowSource::Here => "set by you on the screen",
+            WindowSource::Config => "set by you in the configuration",
+            WindowSource::Client => "from the agent's client",
             WindowSource::Settings => "from the agent's settings",
             WindowSource::ModelTable => "from the list of known models",
             WindowSource::SmallerOfTwo => "the smaller of the two windows of this model",
-            WindowSource::Guessed => "not known: a usual size that holds the context",
+            WindowSource::Guessed => "not known: a usual size, at least that of the context",
         };
         let set = match key {
             "" => String::new(),
@@ -199,15 +194,14 @@ impl Legend {
             &format!("({}) {window}{set}", limits.window_from()),
         );
         let trigger = match limits.trigger_source {
-            TriggerSource::Log => "the log names the size",
-            TriggerSource::Config => "you have set the rule",
-            TriggerSource::Client => "the agent's client said it",
+            TriggerSource::Log => "from the log",
+            TriggerSource::Config => "set by you in the configuration",
+            TriggerSource::Client => "from the agent's client",
             TriggerSource::Settings => "the agent's rule, changed by its settings",
-            TriggerSource::Past => "where this session has compacted before",
+            TriggerSource::Past => "the size at which this session compacted before",
             TriggerSource::Policy => "the agent's documented rule",
             TriggerSource::Refused => {
-                let means =
-                    "when the provider refuses a prompt as too long: nothing fires at a size";
+                let means = "only when the provider refuses a prompt as too long";
                 return self.word("compacts", means);
             }
             TriggerSource::Contradicted => {
@@ -224,8 +218,10 @@ impl Legend {
         for &source in Source::ALL {
             let means = match source {
                 Source::Reported => "reported by the provider",
-                Source::Derived => "derived: what a report leaves for the only new item",
-                Source::Shared => "shared: part of a reported sum, by what was counted here",
+                Source::Derived => "derived: the rest of a report, for the only new item",
+                Source::Shared => {
+                    "shared: part of a reported sum, in proportion to the counts here"
+                }
                 Source::Estimated => "estimated: counted here",
                 Source::Agent => "the agent's own count",
             };
@@ -256,7 +252,7 @@ impl Legend {
             let names = names.join(", ");
             self.word(
                 "skipped",
-                &format!("{records} hold nothing of the context: {names}"),
+                &format!("{records} without a part of the context: {names}"),
             );
         }
     }

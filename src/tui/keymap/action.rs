@@ -140,9 +140,14 @@ pub enum Action {
     /// Opens the session's folder in the editor.
     Folder,
     /// Shows which files can be written of the session.
+    #[strum(to_string = "share", serialize = "hand-on")]
     HandOn,
     /// Shows what can be done with the session.
     Menu,
+    /// Runs the command that resumes the session in its agent.
+    Resume,
+    /// Shows the session in another pane of tmux.
+    Pane,
     /// Sets the session's window.
     Window,
     /// Goes on to the next theme.

@@ -18,7 +18,7 @@ pub enum ActionGroup {
     /// To go to another moment.
     Replay,
     /// To take something out of the program.
-    #[strum(serialize = "hand on")]
+    #[strum(serialize = "share and open elsewhere")]
     HandOn,
     /// To move the selection.
     Move,
@@ -42,7 +42,7 @@ impl ActionGroup {
             Replay | Play | StepForward | StepBack | NextRecord | PreviousRecord | NextTurn
             | PreviousTurn | NextCompaction | PreviousCompaction | Faster | Slower | Growth
             | Moment | GoTo | Live => ActionGroup::Replay,
-            Copy | Pager | Editor | Folder | HandOn => ActionGroup::HandOn,
+            Copy | Pager | Editor | Folder | HandOn | Resume | Pane => ActionGroup::HandOn,
             Up | Down | PageUp | PageDown | First | Last | NextPage | PreviousPage => {
                 ActionGroup::Move
             }

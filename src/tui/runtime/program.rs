@@ -88,9 +88,11 @@ impl RunningProgram {
         let name = self.name;
         match self.child.wait() {
             Ok(status) if status.success() => Ok(()),
-            // The word of a shell for it.
+            // A shell's code for a program that it did not find: the first word after a change of the folder.
             Ok(status) if status.code() == Some(127) => {
-                Err(format!("{name} did not find the program; is it installed?"))
+                let command = name.rsplit("&& ").next().unwrap_or_default();
+                let program = command.split(' ').next().unwrap_or_default();
+                Err(format!("{program} is not in your PATH"))
             }
             Ok(status) => Err(format!("{name} ended with {status}")),
             Err(e) => Err(format!("could not wait for {name}: {e}")),
@@ -156,10 +158,13 @@ mod tests {
             let words = ["sh", "-c", command].map(OsString::from);
             start(&words, None)?.wait()
         };
-        assert_eq!(
-            shell("no-such-program --resume 1").unwrap_err(),
-            "no-such-program --resume 1 did not find the program; is it installed?"
-        );
+        for command in [
+            "no-such-program --resume 1",
+            "cd '/' && no-such-program --resume 1",
+        ] {
+            let error = shell(command).unwrap_err();
+            assert_eq!(error, "no-such-program is not in your PATH");
+        }
         let error = shell("exit 3").unwrap_err();
         assert_eq!(error, "exit 3 ended with exit status: 3");
     }

@@ -6,19 +6,19 @@ use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use crate::widgets::canvas::Canvas;
 use model::lists::sessions::SessionKey;
 
-/// Draws the menu of what is made of a session to be handed on.
+/// Draws the menu of the reports and tables that can be made of a session to share.
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let rows = HandOut::ALL.iter();
     let rows = rows.map(|kind| (kind.key().to_string(), kind.about()));
     let note = " files go to the working directory; nothing is overwritten";
-    draw_menu(app, "hand on", rows.collect(), note, canvas);
+    draw_menu(app, "share", rows.collect(), note, canvas);
 }
 
 /// Draws the menu of what can be done with a session.
 pub(super) fn draw_actions(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     let rows = app.action_rows(key).into_iter();
     let rows = rows.map(|row| (row.key, row.about));
-    let note = " nothing is deleted, and nothing is sent to an agent";
+    let note = " nothing is deleted, and nothing is sent to a running agent";
     draw_menu(app, "actions", rows.collect(), note, canvas);
 }
 

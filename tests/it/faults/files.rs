@@ -256,7 +256,7 @@ fn a_pipe_in_the_place_of_a_part_of_the_cache_is_not_waited_for() {
         }
         let output = list();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("could not write the cache"), "{part}: {said}");
+        assert!(said.contains("could not write the index"), "{part}: {said}");
         assert_eq!(json(&output), expected, "{part}");
     }
 }

@@ -109,7 +109,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
                 }
                 let is_right = charset == Charset::Unicode || out.is_ascii();
                 assert!(is_right, "{} of {path:?} is not ASCII", format.name);
-                // A report to hand on has no texts, but the names of tools.
+                // A report to share has no texts, but the names of tools.
                 let most = if format.to_hand_on { 0 } else { 3 };
                 if String::from_utf8_lossy(&out).matches(NAME).count() > most {
                     visible.insert((log.format.id, format.name));

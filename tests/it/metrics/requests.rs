@@ -79,7 +79,7 @@ fn an_address_beyond_this_machine_is_warned_of() {
     let mut line = String::new();
     let mut err = BufReader::new(child.stderr.take().unwrap());
     err.read_line(&mut line).unwrap();
-    assert!(line.contains("other machines can ask"), "{line}");
+    assert!(line.contains("other machines can read"), "{line}");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }

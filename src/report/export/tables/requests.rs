@@ -107,17 +107,17 @@ table! { (of: &'a SessionRows<'_>, row: &Row<'a>) {
     cache_read: Int = row.usage.map(|usage| usage.spending.spent.cache_read), "The input that was read from a cache.";
     cache_write: Int = row.usage.map(|usage| usage.spending.spent.cache_write), "The input that was written to a cache.";
     output: Int = row.usage.map(|usage| usage.spending.spent.output), "The output, with reasoning.";
-    reasoning: Int = row.request().and_then(|request| request.reasoning), "The reasoning in it, where that is reported.";
-    predicted: Int = row.request().and_then(|request| Some(request.predicted?.tokens)), "What was expected of the prompt before its report was read.";
+    reasoning: Int = row.request().and_then(|request| request.reasoning), "The reasoning in it, if that is reported.";
+    predicted: Int = row.request().and_then(|request| Some(request.predicted?.tokens)), "The prediction of the prompt, made before its report was read.";
     predicted_low: Int = row.request().and_then(|request| Some(request.predicted?.low)), "The lower end of the 90 % interval of that.";
     predicted_high: Int = row.request().and_then(|request| Some(request.predicted?.high)), "The upper end of it.";
     cost_usd: Float = row.cost(), "Its list price; empty: not known.";
     cost_lacks: Text = row.usage.and_then(|usage| super::lacking(&usage.spending)), "The surcharges that the price does not contain.";
     repeated: Bool = row.usage.is_some_and(|usage| usage.is_repeated), "Whether an earlier row has the same response, as a fork repeats it. The other rows add up to the totals.";
-    miss_cause: Text = row.request().and_then(|request| Some(request.miss.as_ref()?.cause.name())), "The provider's own cause for which its cache had less of the prompt, such as `tools_changed`.";
-    miss_tokens: Int = row.request().and_then(|request| request.miss.as_ref()?.tokens), "About as many tokens would have been read from the cache without that.";
-    cache_minutes: Int = row.request().map(|request| u64::from(request.cache_minutes)).filter(|minutes| *minutes > 0), "The minutes for which the provider keeps the prompt in its cache, where the log shows that.";
-    rebuilt: Int = row.rebuild.map(|rebuild| rebuild.tokens), "The tokens that were read anew though the cache had had them.";
+    miss_cause: Text = row.request().and_then(|request| Some(request.miss.as_ref()?.cause.name())), "The provider's own cause of a cache miss, such as `tools_changed`.";
+    miss_tokens: Int = row.request().and_then(|request| request.miss.as_ref()?.tokens), "About how many tokens would otherwise have been read from the cache.";
+    cache_minutes: Int = row.request().map(|request| u64::from(request.cache_minutes)).filter(|minutes| *minutes > 0), "The minutes for which the provider keeps the prompt in its cache, if the log shows that.";
+    rebuilt: Int = row.rebuild.map(|rebuild| rebuild.tokens), "The tokens that were rebuilt: the cache had had them.";
     rebuild_cause: Text = row.rebuild.map(|rebuild| rebuild.cause.name()), "The cause of that: the provider's, or `expired`, `model_switched`, `not_stated`.";
-    rebuild_usd: Float = row.rebuild.and_then(|rebuild| rebuild.usd).map(dollars), "What they cost more than from the cache, by list price.";
+    rebuild_usd: Float = row.rebuild.and_then(|rebuild| rebuild.usd).map(dollars), "Their additional cost compared with a cache hit, by list price.";
 }}

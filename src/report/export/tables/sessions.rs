@@ -29,23 +29,23 @@ table! { (
     id: Text = of.session.meta.id.as_deref(), "The session's id, as the agent writes it; forks and resumed sessions may share one.";
     parent_id: Text = of.session.meta.parent.as_deref(), "The id of the session that started this one.";
     title: Text = of.log.sessions.title(of.key), "The title in the log, else the beginning of the first prompt.";
-    project: Text = Some(of.log.projects.name(of.session.folder())).filter(|name| !name.is_empty()), "The name of the project: as much of the end of its folder's path as it takes to tell it from the others.";
+    project: Text = Some(of.log.projects.name(of.session.folder())).filter(|name| !name.is_empty()), "The name of the project: the shortest unique end of its folder's path.";
     cwd: Text = of.session.meta.cwd.as_deref(), "The working directory.";
-    path: Text = of.facts.map(|facts| facts.path.to_string_lossy()), "Where the log is.";
+    path: Text = of.facts.map(|facts| facts.path.to_string_lossy()), "The path of the log.";
     model: Text = of.session.model(), "The model of the newest response.";
     version: Text = of.session.meta.version.as_deref(), "The agent's version.";
     started_at: Time = of.session.started_at, "The time of the first record.";
     updated_at: Time = of.session.updated_at, "The time of the newest record.";
     window_tokens: Int = limits.window, "The window, in tokens.";
-    window_source: Text = limits.window_source.name(), "How the window is known.";
+    window_source: Text = limits.window_source.name(), "The source of the window.";
     trigger_tokens: Int = limits.trigger, "The size at which the agent compacts, in tokens.";
-    trigger_source: Text = limits.trigger_source.name(), "How the trigger is known.";
+    trigger_source: Text = limits.trigger_source.name(), "The source of the trigger.";
     context_tokens: Int = context.used, "The size of the context, in tokens.";
     known: Int = context.known, "The reported part of it.";
-    estimated: Int = context.estimated, "The part of it that is only counted here.";
+    estimated: Int = context.estimated, "The estimated part of it.";
     low: Int = context.low, "The lower end of the 90 % interval of the context's size.";
     high: Int = context.high, "The upper end of it.";
-    own_count: Int = context.own.map(|own| own.tokens), "What the agent itself counts and compares with the trigger, where its rule is known.";
+    own_count: Int = context.own.map(|own| own.tokens), "The agent's own count, which it compares with the trigger; empty: its rule is not known.";
     system_tokens: Int = context.role(Role::System).tokens, "Tokens in the context of the unlogged prefix.";
     container_tokens: Int = context.role(Role::Container).tokens, "Tokens in the context that the agent added by itself.";
     user_tokens: Int = context.role(Role::User).tokens, "Tokens in the context that a person typed.";
@@ -66,5 +66,5 @@ table! { (
     unpriced: Int = spending.unpriced, "How many of them have none.";
     cost_lacks: Text = super::lacking(spending), "The surcharges that the price does not contain.";
     folder: Text = Some(of.session.folder()).filter(|folder| !folder.is_empty()), "The project's folder: the working directory or, in a worktree, its repository.";
-    own_cost_usd: Float = spending.own_usd(), "What the agent itself counts as the cost of the session; empty: its log does not say.";
+    own_cost_usd: Float = spending.own_usd(), "The cost of the session as the agent itself counts it; empty: not in its log.";
 }}

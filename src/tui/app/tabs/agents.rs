@@ -20,11 +20,11 @@ impl Row for Child {
         right "CONTEXT" [8; 3] |_, agent| strong(number::tokens(agent.used)), means "the size of its own context";
         right "REQUESTS" [10; 3] |_, agent| plain(number::short_or_none(agent.requests as u64));
         right "INPUT" [0, 8, 8] |_, agent| plain(number::short_or_none(agent.prompts)), means "all its prompts together";
-        right "OUTPUT" [0, 8, 8] |_, agent| plain(number::short_or_none(agent.outputs)), means "what its model wrote";
+        right "OUTPUT" [0, 8, 8] |_, agent| plain(number::short_or_none(agent.outputs)), means "the output of its model";
         right "RETURNED" [0, 11, 11] |view, agent| {
             let tokens = agent.result.map(|ix| view.session.tokens(ix).0);
             plain(render::or_none(tokens.map(number::tokens)))
-        }, means "what came back into this context";
+        }, means "tokens that it returned to this context";
         right "AGE" [0, 6, 6] |view, agent| {
             let age = view.app.age(agent.key).map(number::age);
             let is_live = view.app.is_live(agent.key);

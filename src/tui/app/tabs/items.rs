@@ -103,14 +103,14 @@ impl Row for ListedItem {
     const COLUMNS: &'static [Column<ListedItem>] = columns! { ListedItem;
         left "" [1; 3] |view, row| row.mark(view).map(|sign| sign.shown(' ').0).unwrap_or_default();
         right "TOKENS" [7; 3] |view, row| row.number(view, number::tokens(row.tokens), row.source),
-            means "its size; the sign after it says how it is known";
+            means "its size; the sign after it shows the source";
         left "" [3; 3] |_, row| quiet(format!(" {}", sign(row.source)));
         right "NOW" [0, 9, 9] |view, row| {
             let (tokens, source) = view.session.tokens(row.ix);
             let changed = (tokens, source) != (row.tokens, row.source);
             let now = changed.then(|| format!("→{}", number::tokens(tokens)));
             quiet(now.unwrap_or_default())
-        }, means "its size as it is known today", when |view| view.app.ui.replay.is_on();
+        }, means "its size as known now", when |view| view.app.ui.replay.is_on();
         right "FILLS" [0, 6, 6] |view, row| match number::percent(row.tokens, view.page.state.limits.end()) {
             None | Some(0) => quiet(""),
             Some(share) => row.number(view, format!("{share}%"), Tone::Quiet),

@@ -121,7 +121,7 @@ impl Row for FindingRow {
         ),
         (
             "TOKENS",
-            "read anew by a rebuild; of the others, sent again with each request",
+            "rebuilt in the cache; for the other kinds, sent again with each request",
         ),
     ];
 
@@ -153,7 +153,7 @@ impl Row for FindingRow {
         match &view.app.findings.texts {
             TextsRead::No => vec!["reading the texts of this session".to_owned()],
             TextsRead::Yes => vec![
-                "nothing was found that would be worth a change".to_owned(),
+                "no findings: nothing here is worth a change".to_owned(),
                 ELSEWHERE.to_owned(),
             ],
             TextsRead::Failed(why) => vec![format!("its texts could not be read: {why}")],
@@ -165,7 +165,7 @@ impl Row for FindingRow {
             (TextsRead::No, _) => return "reading texts".to_owned(),
             (TextsRead::Failed(_), _) => ", without texts",
             (TextsRead::Yes, true) => ", of the whole session",
-            (TextsRead::Yes, false) => ", dearest first",
+            (TextsRead::Yes, false) => ", by cost",
         };
         counted(rows.last().map_or(0, |row| row.rank + 1), order)
     }

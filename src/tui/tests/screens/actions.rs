@@ -34,13 +34,15 @@ fn actions_have_the_keys_that_do_them_elsewhere() {
         ('e', None),
         ('E', None),
     ] {
-        type_keys(&mut app, "a");
-        let effect = press(&mut app, KeyPress::Char(key));
-        assert_eq!(app.ui.overlay, None);
-        match (effect, does) {
-            (Effect::Run(command), Some(does)) => assert!(command.ends_with(does), "{command}"),
-            (Effect::OpenPane { .. } | Effect::OpenPath(_), None) => {}
-            other => panic!("{key}: {other:?}"),
+        for before in ["a", ""] {
+            type_keys(&mut app, before);
+            let effect = press(&mut app, KeyPress::Char(key));
+            assert_eq!(app.ui.overlay, None);
+            match (effect, does) {
+                (Effect::Run(command), Some(does)) => assert!(command.ends_with(does), "{command}"),
+                (Effect::OpenPane { .. } | Effect::OpenPath(_), None) => {}
+                other => panic!("{key}: {other:?}"),
+            }
         }
     }
     type_keys(&mut app, "a4");
@@ -52,8 +54,12 @@ fn actions_have_the_keys_that_do_them_elsewhere() {
 /// Two agents would write to one log.
 #[test]
 fn a_session_that_runs_is_not_resumed() {
-    let app = app(logs(), 80, 24);
+    let mut app = app(logs(), 80, 24);
     assert!(!rows(&app).contains(&"R".to_owned()));
+    assert_eq!(press(&mut app, KeyPress::Char('R')), Effect::None);
+    assert!(text(&app, Theme::default()).contains("a running session is not resumed"));
+    assert_eq!(press(&mut app, KeyPress::Char('P')), Effect::None);
+    assert!(text(&app, Theme::default()).contains("a pane needs tmux"));
 }
 
 #[test]

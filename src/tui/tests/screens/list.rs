@@ -548,7 +548,10 @@ fn the_keys_are_in_groups_and_can_be_filtered() {
             .find(words)
             .unwrap_or_else(|| panic!("{words}: {shown}"))
     };
-    assert!(at("open and go back") < at("list and find") && at("list and find") < at("hand on"));
+    assert!(
+        at("open and go back") < at("list and find")
+            && at("list and find") < at("share and open elsewhere")
+    );
     type_keys(&mut app, "/REPORT");
     let shown = text(&app, Theme::default());
     assert!(
