@@ -227,7 +227,7 @@ fn one_tool_s_items_are_listed_alone() {
     let screen = monitor.text();
     assert!(tools(&screen).iter().any(|tool| tool == "Read"), "{screen}");
     monitor.press("2");
-    let screen = monitor.wait_for_text("IN CONTEXT");
+    let screen = monitor.wait_for_text("ALL NOW");
     assert!(
         screen
             .lines()
@@ -240,9 +240,12 @@ fn one_tool_s_items_are_listed_alone() {
         s.contains("/tool:Bash") && s.contains("14.9k ══")
     });
     assert_eq!(tools(&screen), ["Bash"; 4], "{screen}");
+    // Back to the tools, where it was opened.
     monitor.press(ESCAPE);
+    monitor.wait_for_text("ALL NOW");
+    monitor.press("1");
     monitor.wait_for_text("40 in context");
-    // The same by typing.
+    // By typing, too.
     monitor.press("/tool:Grep");
     let screen = monitor.wait_for("what is typed", |s| {
         s.contains("/tool:Grep") && !s.contains("14.9k ══")
@@ -412,7 +415,7 @@ fn the_mouse_finds_tabs_rows_and_moments() {
     monitor.click("claude");
     wait_for_ledger(&mut monitor);
     monitor.click("2 tools");
-    monitor.wait_for_text("IN CONTEXT");
+    monitor.wait_for_text("ALL NOW");
 
     let (column, row) = monitor.place("200k│");
     let at = |request: u16| (column + 5 + request, row + 2);

@@ -249,7 +249,11 @@ impl App {
             Screen::Session(key) => match self.selected_target() {
                 Target::Nothing => {}
                 Target::Text(ix) => return self.open_text(key, ix),
-                Target::Tool(tool) => self.filter_items("tool:", &tool),
+                Target::Tool(tool) => {
+                    let tools = self.ui.tab;
+                    self.filter_items("tool:", &tool);
+                    self.ui.back_to = Some(tools);
+                }
                 Target::Reset(reset) => self.open_reset(key, reset),
                 Target::Jump(rank) => self.go_to_jump(rank),
                 Target::Finding(rank, place) => self.go_to_place(key, rank, place),
@@ -324,11 +328,12 @@ impl App {
         self.stale();
     }
 
-    /// Goes back one step: from a text to where it was opened, from a place to its finding, from a replay to live, from a compaction to all of them,
-    /// from a filter to all items, from a sub-agent to its parent, from a session to where it was opened, from the results
-    /// of a search to the list.
+    /// Goes back one step: from a text to where it was opened, from a place to its finding, from a tool's items to the
+    /// tools, from a replay to live, from a compaction to all of them, from a filter to all items, from a sub-agent to its
+    /// parent, from a session to where it was opened, from the results of a search to the list.
     fn back(&mut self) -> Effect {
         if let (Screen::Session(_), Some(tab)) = (self.ui.screen, self.ui.back_to) {
+            self.ui.item_filter.clear();
             self.show(tab);
             return Effect::None;
         }
