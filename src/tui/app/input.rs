@@ -240,6 +240,7 @@ impl App {
     }
 
     pub(super) fn open(&mut self) -> Effect {
+        self.notices.remove_info();
         match self.ui.screen {
             Screen::Overview => match self.shown.lines.get(self.ui.sessions.index()) {
                 Some(ListLine::Session(row)) => return self.open_session_page(row.key),
@@ -332,6 +333,7 @@ impl App {
     /// tools, from a replay to live, from a compaction to all of them, from a filter to all items, from a sub-agent to its
     /// parent, from a session to where it was opened, from the results of a search to the list.
     fn back(&mut self) -> Effect {
+        self.notices.remove_info();
         if let (Screen::Session(_), Some(tab)) = (self.ui.screen, self.ui.back_to) {
             self.ui.item_filter.clear();
             self.show(tab);
