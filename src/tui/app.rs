@@ -234,6 +234,10 @@ pub(crate) struct ScreenData {
     pub(crate) families: HashMap<SessionKey, usize>,
     /// The number of sessions when the list was made.
     pub(crate) listed_of: usize,
+    /// The number of sub-agents among them.
+    pub(crate) sub_agents: usize,
+    /// The number of those that are listed below the session that started them, in its fold or not.
+    pub(crate) sub_agents_below: usize,
     /// Another session than the one on screen whose agent waits for the user, and the number of these sessions.
     pub(crate) other_waiting: Option<(SessionKey, usize)>,
     /// The sessions that have changed the same file as another one at work in their folder.

@@ -414,6 +414,7 @@ fn sub_agents_are_folded_below_their_parent() {
     assert!(!keys_on_screen(&app).contains(&child));
     type_keys(&mut app, "/shop⏎ ");
     assert_eq!(keys_on_screen(&app), [parent, child]);
+    assert!(text(&app, Theme::default()).contains("1 of 6 sessions, 1 sub-agent"));
     let shown = text(&app, Theme::default());
     let names = shown.lines().find(|line| line.contains("└ claude"));
     let names = names.unwrap_or_default();
