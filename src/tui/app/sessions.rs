@@ -337,10 +337,12 @@ impl App {
             }
             Sort::Needs => {
                 let live = self.is_live_since(key, active);
-                let place = match (self.need_of(key, gauge, active), live) {
-                    (Some(need), _) => need as u64,
-                    (None, true) => NEEDS_NOTHING,
-                    (None, false) => NEEDS_NOTHING + 1,
+                let near = || nearness(gauge) != Nearness::Calm;
+                let place = match self.need_of(key, gauge, active) {
+                    Some(need) => need as u64,
+                    None if live => NEEDS_NOTHING,
+                    None if near() => NEEDS_NOTHING + 1,
+                    None => NEEDS_NOTHING + 2,
                 };
                 let since = if live { gauge.started_at } else { active };
                 return (place, None, Reverse(since), key);

@@ -13,7 +13,7 @@
 //! ```
 
 use super::groups;
-use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
+use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape, Sort};
 use crate::app::filter::SESSIONS;
 use crate::app::layout::WidthClass;
 use crate::app::listed::{just_compacted, sizes};
@@ -95,6 +95,8 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let room = usize::from(area.width).saturating_sub(width(&left) + 1);
     if needs > 0 && text::width(&words) <= room {
         left.push(piece(words, Tone::Near));
+    } else if needs == 0 && matches!(app.ui.sort.sort, Sort::Needs) {
+        left.push(quiet(", none needs you"));
     }
     let away = app.sessions.hosts_away();
     // Without sessions, nothing stands before it.
