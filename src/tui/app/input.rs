@@ -183,6 +183,7 @@ impl App {
             Action::Reverse => ui.item_direction = order::next(ui.item_direction),
             Action::All => {
                 ui.listed = order::next(ui.listed);
+                ui.listed_before = None;
                 self.show(ITEMS);
             }
             Action::OneTool => self.one_tool(key),
@@ -299,6 +300,7 @@ impl App {
             ..Replay::default()
         };
         self.ui.cursors.clear();
+        self.ui.listed = self.ui.listed_before.take().unwrap_or(self.ui.listed);
         self.ui.opened_reset = None;
         (self.ui.opened_finding, self.ui.back_to) = (None, None);
         self.ui.policies = Policies::Folded;
