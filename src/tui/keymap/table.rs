@@ -68,9 +68,9 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::NextCompaction, &[Char(']')], "next compaction", Some("compaction")),
         bind(Session, A::Slower, &[Char('-')], "play slower", Some("speed")),
         bind(Session, A::Faster, &[Char('+'), Char('=')], "play faster (1× to 1000×, then requests per second)", Some("speed")),
-        bind(Session, A::Growth, &[Char('L')], "go to the largest growth, then to the next largest; what came with it is said", Some("jump")),
-        bind(Session, A::Search, &[Char('f')], "search the texts of this session", Some("search")),
         bind(Session, A::GoTo, &[Char(':')], "go to a request or a time: #50, 19:10", Some("go to")),
+        bind(Session, A::Search, &[Char('f')], "search the texts of this session", Some("search")),
+        bind(Session, A::Growth, &[Char('L')], "go to the largest growth, then to the next largest; what came with it is said", Some("jump")),
         bind(Session, A::Live, &[Char('l')], "end the replay (live)", None),
 
         bind(Text, A::Back, &[Esc, Backspace, Char('h')], "go back to the session, or to the results of the search", Some("back")),
