@@ -1,4 +1,4 @@
-//! The texts that name the rows of the list of sessions: cut so that they differ, with ids where they still read alike.
+//! The texts that name the rows of the list of sessions: cut to their columns, with ids where they read alike.
 //! All listed rows count, not only those on screen, so that no name changes while the list is scrolled or sorted.
 
 use super::columns::{self, Column};
@@ -61,10 +61,10 @@ impl App {
             0 => self.sessions.name(*key).into(),
             _ => Cow::Borrowed(self.place_of(*key)),
         });
-        let projects = told_apart(projects, project);
+        let projects = shortened(projects, project);
         let titles = match title {
             0 => vec![String::new(); rows.len()],
-            _ => told_apart(rows.iter().map(|(key, _)| self.shown_title(*key)), title),
+            _ => shortened(rows.iter().map(|(key, _)| self.shown_title(*key)), title),
         };
         let names = projects.into_iter().zip(titles);
         let mut names: Vec<RowNames> = names
@@ -154,31 +154,15 @@ impl App {
     }
 }
 
-/// Returns texts cut to so many columns: at their end, or before the word in which those differ that would read alike.
-/// Paths are cut in the middle, since their beginning and their end say which one it is.
-fn told_apart<'t>(texts: impl Iterator<Item = Cow<'t, str>>, columns: usize) -> Vec<String> {
-    let texts: Vec<Cow<'t, str>> = texts.map(inert).collect();
+/// Returns texts cut to so many columns: paths in the middle, since their beginning and their end say which one it is;
+/// others at their end, since their beginning says what they are about.
+fn shortened<'t>(texts: impl Iterator<Item = Cow<'t, str>>, columns: usize) -> Vec<String> {
     let is_path = |text: &str| text.contains(['/', '\\']) && !text.contains(' ');
-    let shown = texts.iter().map(|text| {
-        if is_path(text) {
-            text::middle(text, columns)
-        } else {
-            text::cut(text, columns)
-        }
+    let shown = texts.map(|text| match inert(text) {
+        text if is_path(&text) => text::middle(&text, columns),
+        text => text::cut(&text, columns),
     });
-    let mut shown: Vec<String> = shown.collect();
-    for mut group in groups(shown.iter(), |at| &texts[at]) {
-        group.retain(|at| !is_path(&texts[*at]));
-        let differs = common_start(group.iter().map(|at| &*texts[*at]));
-        for at in group {
-            let before = texts[at][..differs].trim_end_matches(|c: char| !c.is_whitespace());
-            shown[at] = match &texts[at][before.len()..] {
-                rest if before.is_empty() => text::middle(rest, columns),
-                rest => text::cut(&format!("…{rest}"), columns),
-            };
-        }
-    }
-    shown
+    shown.collect()
 }
 
 fn inert(text: Cow<'_, str>) -> Cow<'_, str> {
@@ -208,19 +192,6 @@ fn groups<'v, V: Eq + Hash + 'v, T: PartialEq>(
         }
     }
     groups.into_values().collect()
-}
-
-/// Returns the length of the beginning that all texts have, in bytes.
-fn common_start<'t>(mut texts: impl Iterator<Item = &'t str>) -> usize {
-    let first = texts.next().unwrap_or_default();
-    texts.fold(first.len(), |common, text| {
-        let same = first[..common].char_indices().zip(text.chars());
-        let mut same = same.skip_while(|((_, a), b)| a == b);
-        match same.next() {
-            Some(((at, _), _)) => at,
-            None => common.min(text.len()),
-        }
-    })
 }
 
 /// Returns the rows that read alike, in groups.
