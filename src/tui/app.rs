@@ -264,8 +264,8 @@ pub(crate) struct ScreenData {
     matched: sessions::MatchedSessions,
     /// The texts that name the listed rows.
     names: HashMap<SessionKey, listed::RowNames>,
-    /// The width of the screen for which they were computed.
-    named_at: u16,
+    /// The columns for which they were computed: of the project, the title and the model.
+    named_at: [usize; 3],
     /// The texts of which they were made, as one number.
     named_texts: u64,
     page: Option<Page>,

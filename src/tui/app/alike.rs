@@ -1,7 +1,7 @@
 //! The texts that name the rows of the list of sessions: cut to their columns, with ids where they read alike.
 //! All listed rows count, not only those on screen, so that no name changes while the list is scrolled or sorted.
 
-use super::columns::{self, Column};
+use super::columns;
 use super::listed::RowNames;
 use super::tabs::row_id;
 use super::{App, ListLine};
@@ -21,14 +21,15 @@ type OtherWords<'a> = (&'a str, u8, &'a str);
 impl App {
     /// Computes the texts that name the listed rows, if the list or the width has changed.
     pub(super) fn name_rows(&mut self) {
-        if !std::mem::take(&mut self.stale.names) && self.shown.named_at == self.ui.size.0 {
+        let columns = self.named_columns();
+        if !std::mem::take(&mut self.stale.names) && self.shown.named_at == columns {
             return;
         }
         let texts = self.fingerprint();
-        if self.shown.named_texts != texts || self.shown.named_at != self.ui.size.0 {
-            self.shown.names = self.names_of_rows(self.ui.size.0);
+        if self.shown.named_texts != texts || self.shown.named_at != columns {
+            self.shown.names = self.names_of_rows(columns);
             self.shown.named_texts = texts;
-            self.shown.named_at = self.ui.size.0;
+            self.shown.named_at = columns;
         }
     }
 
@@ -47,14 +48,17 @@ impl App {
         texts.fold(0, u64::wrapping_add)
     }
 
-    fn names_of_rows(&self, width: u16) -> HashMap<SessionKey, RowNames> {
-        let fitting = columns::fitting(width);
-        let columns = |name: &str| {
+    /// Returns the columns of the project, the title and the model.
+    fn named_columns(&self) -> [usize; 3] {
+        let fitting = columns::fitting(self.ui.size.0, self.ui.sort);
+        ["project", "title", "model"].map(|name| {
             let mut all = fitting.iter();
             let found = all.find(|(column, _)| column.name == name);
             found.map_or(0, |(_, width)| usize::from(*width))
-        };
-        let (project, title) = (columns("project"), columns("title"));
+        })
+    }
+
+    fn names_of_rows(&self, [project, title, model]: [usize; 3]) -> HashMap<SessionKey, RowNames> {
         let rows = self.lines().iter().filter_map(ListLine::session);
         let rows: Vec<(SessionKey, u8)> = rows.map(|row| (row.key, row.depth)).collect();
         let projects = rows.iter().map(|(key, _)| match title {
@@ -70,7 +74,7 @@ impl App {
         let mut names: Vec<RowNames> = names
             .map(|(project, title)| RowNames { project, title })
             .collect();
-        for group in alike(&self.other_words(&rows, width), &names) {
+        for group in alike(&self.other_words(&rows, model), &names) {
             let ids: HashMap<usize, String> = group
                 .iter()
                 .filter_map(|at| Some((*at, self.distinguishing_id(rows[*at].0)?)))
@@ -96,12 +100,11 @@ impl App {
         self.shown.names.get(&key).cloned().unwrap_or_default()
     }
 
-    fn other_words(&self, rows: &[(SessionKey, u8)], width: u16) -> Vec<OtherWords<'_>> {
-        let has_model = Column::named("model").is_some_and(|model| model.width(width) > 0);
+    fn other_words(&self, rows: &[(SessionKey, u8)], model: usize) -> Vec<OtherWords<'_>> {
         let words = rows.iter().map(|(key, depth)| {
             let facts = self.sessions.facts(*key);
             let label = facts.map_or("", |facts| facts.label);
-            let model = self.sessions.gauge(*key).filter(|_| has_model);
+            let model = self.sessions.gauge(*key).filter(|_| model > 0);
             let model = model.and_then(|gauge| gauge.model());
             (label, *depth, model.unwrap_or_default())
         });

@@ -150,7 +150,7 @@ fn size(app: &App, gauge: &SessionGauge, columns: usize) -> Pieces {
     }
     groups.push(groups::trigger(gauge.limits()));
     let growth = gauge.growth();
-    if !columns::is_shown("growth", app.ui.size.0) && !growth.is_empty() {
+    if !columns::is_shown("growth", &app.ui) && !growth.is_empty() {
         let bars = sparkline::bars(&growth, gauge.limits().window);
         groups.push(vec![quiet("growth "), plain(bars)]);
     }
@@ -167,7 +167,7 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
         return vec![plain(format!("compacts {when}"))];
     }
     match forecast {
-        Ok(forecast) if !columns::is_shown("next", app.ui.size.0) => {
+        Ok(forecast) if !columns::is_shown("next", &app.ui) => {
             let stage = Stage::settled_if(Signs::of(gauge).requests.is_empty());
             groups::next_requests(stage, &forecast, nearness(gauge))
         }
@@ -178,7 +178,7 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
 /// Returns the cost of the session so far, where the list has no column for it.
 fn cost(app: &App, gauge: &SessionGauge) -> Option<Pieces> {
     let spending = gauge.spending.as_ref()?;
-    let is_shown = columns::is_shown("cost", app.ui.size.0);
+    let is_shown = columns::is_shown("cost", &app.ui);
     if is_shown || spending.all.is_unpriced() || spending.all.is_empty() {
         return None;
     }

@@ -39,7 +39,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     if app.lines().is_empty() {
         super::instead(empty(app), layout.list, canvas);
     } else {
-        let columns = columns::fitting(canvas.width());
+        let columns = columns::fitting(canvas.width(), app.ui.sort);
         headings(app, &columns, layout.columns, canvas);
         for (listed, y) in app.visible_lines().zip(layout.list.rows()) {
             let selected = app.is_selected(listed);

@@ -62,6 +62,23 @@ fn the_order_is_chosen_in_a_menu() {
     assert_eq!(app.ui.sort.name, "compactions");
 }
 
+/// Nobody can follow an order by a number that is not there.
+#[test]
+fn the_number_that_the_list_is_sorted_by_is_shown() {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        for column in COLUMNS.iter().filter(|column| !column.widths.is_empty()) {
+            app.ui.sort = column;
+            app.prepare(now());
+            let shown = text(&app, Theme::default());
+            let headings = shown.lines().nth(1).unwrap();
+            let is_number = !matches!(column.sort, Sort::Name(_) | Sort::Recent);
+            let begins: String = column.heading.chars().take(5).collect();
+            assert!(!is_number || headings.contains(&begins), "{shown}");
+        }
+    }
+}
+
 #[test]
 fn the_selection_stays_on_its_session_under_filters() {
     let mut app = app(logs(), 80, 24);
