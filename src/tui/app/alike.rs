@@ -15,6 +15,8 @@ use std::hash::Hash;
 /// The number of an id's characters that are shown: its last ones, since the ids of sessions that began together differ
 /// there.
 const ID_CHARS: usize = 6;
+/// The columns from which on a name has its title after it.
+const ROOMY_COLUMNS: usize = 30;
 /// The words of a row besides the texts that name it: its agent, depth and model.
 type OtherWords<'a> = (&'a str, u8, &'a str);
 
@@ -93,6 +95,30 @@ impl App {
             }
         }
         rows.into_iter().map(|(key, _)| key).zip(names).collect()
+    }
+
+    /// Returns the name of each of these sessions, with the title where there is room, and with the end of the id where
+    /// names are alike.
+    pub(crate) fn names_apart(
+        &self,
+        keys: impl Iterator<Item = SessionKey>,
+        columns: usize,
+    ) -> HashMap<SessionKey, String> {
+        let keys: Vec<SessionKey> = keys.collect::<HashSet<_>>().into_iter().collect();
+        let names = keys.iter().map(|key| {
+            let (name, title) = (self.sessions.name(*key), self.shown_title(*key));
+            match title {
+                title if columns < ROOMY_COLUMNS || title.is_empty() => name,
+                title => format!("{name} · {title}"),
+            }
+        });
+        let mut names = shortened(names.map(Cow::Owned), columns);
+        for at in groups(names.clone().iter(), |at| keys[at]).concat() {
+            if let Some(id) = self.distinguishing_id(keys[at]) {
+                names[at] = with_id(&names[at], &id, columns);
+            }
+        }
+        keys.into_iter().zip(names).collect()
     }
 
     /// Returns the texts that name a listed row.
