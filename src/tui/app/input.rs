@@ -507,7 +507,7 @@ impl App {
 }
 
 /// Returns the rows that an action moves by, with `page` rows on a page; `None`: it does not move.
-fn rows(action: Action, page: isize) -> Option<isize> {
+pub(super) fn rows(action: Action, page: isize) -> Option<isize> {
     Some(match action {
         Action::Up => -1,
         Action::Down => 1,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::columns::Sort;
-use crate::app::{Direction, FoundItem, Grouping, ListLine, SearchUpdate};
+use crate::app::{Direction, FoundItem, Grouping, Idle, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::lists::gauge::SessionGauge;
@@ -50,6 +50,19 @@ fn the_order_is_chosen_in_a_menu() {
     assert_eq!(app.ui.grouping, Grouping::Project);
     type_keys(&mut app, "p⎋");
     assert_eq!((app.ui.grouping, app.ui.overlay), (Grouping::Project, None));
+    // Keys that are none of its do nothing, here and in the list.
+    type_keys(&mut app, "siznext");
+    assert_eq!(app.ui.overlay, Some(Overlay::Sort));
+    assert_eq!(app.ui.idle, Idle::Shown);
+    for (key, row) in [
+        (KeyPress::End, 16),
+        (KeyPress::Home, 0),
+        (KeyPress::PageDown, 8),
+    ] {
+        app.update(Msg::Key(key));
+        assert_eq!(app.ui.menu_row, row, "{key:?}");
+    }
+    type_keys(&mut app, "⎋");
     // All rows of the menu can be reached on the smallest screen.
     let mut app = super::app(logs(), 40, 12);
     type_keys(&mut app, "skkk");
@@ -58,6 +71,7 @@ fn the_order_is_chosen_in_a_menu() {
         .lines()
         .position(|line| line.contains("▌  compactions"));
     let row = row.unwrap_or_else(|| panic!("{shown}")) as u16;
+    assert!(shown.contains("─ sort, more above and below ─"), "{shown}");
     click(&mut app, (18, row));
     assert_eq!(app.ui.sort.name, "compactions");
 }
