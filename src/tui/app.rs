@@ -144,7 +144,12 @@ pub enum Effect {
     /// Open a log or a folder in the editor.
     OpenPath(Arc<PathBuf>),
     /// Run a command of a shell, which takes over the terminal.
-    Run(String),
+    Run {
+        /// The command.
+        command: String,
+        /// The folder that it changes to.
+        folder: Option<PathBuf>,
+    },
     /// Show a log in another pane of tmux; with an id, that session of several.
     OpenPane {
         /// The log.

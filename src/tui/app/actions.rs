@@ -4,6 +4,7 @@ use super::tabs::WHAT_IF;
 use super::{App, Effect, Overlay, Screen};
 use crate::keymap::Action;
 use model::lists::sessions::SessionKey;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A row of the menu.
@@ -65,8 +66,13 @@ impl App {
             act(Action::HandOn, "write a page or a table of it").filter(|_| is_here),
             act(Action::Window, "set its window").filter(|_| is_here),
             Some(own("4", "compact now: what would be left", Choice::WhatIf)),
-            (is_here && self.is_in_tmux)
-                .then(|| own("P", "follow it in another pane of tmux", Choice::Pane)),
+            (is_here && self.is_in_tmux).then(|| {
+                own(
+                    "P",
+                    "follow it in another pane or window of tmux",
+                    Choice::Pane,
+                )
+            }),
             self.has_alerts().then(|| own("m", mute, Choice::Mute)),
         ];
         rows.into_iter().flatten().collect()
@@ -76,7 +82,12 @@ impl App {
     pub(super) fn do_action(&mut self, key: SessionKey, row: ActionRow) -> Effect {
         match row.choice {
             Choice::Act(action) => return self.act(action),
-            Choice::Resume(command) => return Effect::Run(command),
+            Choice::Resume(command) => {
+                let gauge = self.sessions.gauge(key);
+                let folder = gauge.and_then(|gauge| gauge.meta.cwd.as_deref());
+                let folder = folder.map(PathBuf::from);
+                return Effect::Run { command, folder };
+            }
             Choice::Pane => {
                 let Some(facts) = self.sessions.facts(key) else {
                     return Effect::None;
