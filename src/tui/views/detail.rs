@@ -1,7 +1,7 @@
 //! The lines below the list of sessions: facts of the selected session for which the columns have no room.
 
 use super::groups;
-use crate::app::layout::WidthClass;
+use crate::app::layout::{GAUGE_ROWS, WidthClass};
 use crate::app::listed::{just_compacted, nearness, size_stage, sizes};
 use crate::app::{App, ListLine, Stage, columns, seconds_since};
 use crate::paint::{
@@ -36,7 +36,16 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if !low {
         lines.insert(0, size(app, gauge, columns));
     }
-    canvas.write_rows(area.inset(1, 0), lines);
+    let (y, height) = (area.y, area.height.min(GAUGE_ROWS));
+    let mut rest = area;
+    if area.height > GAUGE_ROWS {
+        let [scale, bar] =
+            [(y, 1), (y + 1, height - 1)].map(|(y, height)| Area { y, height, ..area });
+        super::session::gauge((&gauge.context, gauge.limits()), scale, bar, canvas);
+        rest.y += height;
+        rest.height -= height;
+    }
+    canvas.write_rows(rest.inset(1, 0), lines);
 }
 
 /// Draws the sums of the selected group, its largest context, and when it was last active.

@@ -126,20 +126,35 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     super::footer(app, layout.footer, canvas);
 }
 
-/// Draws the gauge and the numbers below it.
-fn bars(shown: &SessionNumbers<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
+/// Draws a large gauge: its scale, and its bar.
+pub(super) fn gauge(
+    (context, limits): (&Context, &Limits),
+    scale: Area,
+    bar: Area,
+    canvas: &mut Canvas<'_>,
+) {
     let gauge = Gauge {
-        context: shown.context,
-        limits: shown.limits,
+        context,
+        limits,
         theme: canvas.theme,
         place: Place::Large,
     };
-    gauge.scale(layout.scale.inset(1, 2), canvas);
-    gauge.bar(layout.bar.inset(1, 2), canvas);
-    for y in layout.bar.rows() {
+    gauge.scale(scale.inset(1, 2), canvas);
+    gauge.bar(bar.inset(1, 2), canvas);
+    for y in bar.rows() {
         let x = canvas.width() - 2;
         canvas.write((x, y), canvas.width(), &[piece("▕", Tone::Frame)]);
     }
+}
+
+/// Draws the gauge and the numbers below it.
+fn bars(shown: &SessionNumbers<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
+    gauge(
+        (shown.context, shown.limits),
+        layout.scale,
+        layout.bar,
+        canvas,
+    );
     let numbers = numbers::numbers(shown, columns);
     canvas.write_in(layout.numbers.inset(1, 0), &numbers);
 }
