@@ -34,6 +34,7 @@ use model::lists::sessions::SessionKey;
 use model::session::context::Context;
 use model::state::agent_estimate::AgentEstimate;
 use model::values::process_activity::ProcessActivity;
+use model::why::FindingKind;
 use model::window::Limits;
 use render::finding::{act, what};
 use render::{self, number, text, triggers};
@@ -164,9 +165,10 @@ fn dearest(app: &App, agent: &str, area: Area, canvas: &mut Canvas<'_>) {
     let Some(finding) = app.dearest_finding().filter(|_| !area.is_empty()) else {
         return;
     };
-    let cost = match finding.usd {
-        Some(cost) => number::usd(cost),
-        None => format!("{} tokens", number::short(finding.tokens)),
+    let cost = match (finding.usd, finding.kind) {
+        (Some(cost), FindingKind::Window) => format!("could save {}:", number::usd(cost)),
+        (Some(cost), _) => number::usd(cost),
+        (None, _) => format!("{} tokens", number::short(finding.tokens)),
     };
     let key = app.keymap.key_text(Scope::Session, Action::Why);
     let mut line = vec![

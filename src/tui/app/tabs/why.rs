@@ -17,7 +17,7 @@ use crate::app::layout::WidthClass;
 use crate::app::{App, seconds_since, wrapped};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use model::session::Session;
-use model::why::FindingPlace;
+use model::why::{FindingKind, FindingPlace};
 use render::finding::{act, cost, size_here, what};
 use render::{self, number, text};
 use std::rc::Rc;
@@ -120,7 +120,7 @@ impl Row for FindingRow {
     const WORDS: &'static [(&'static str, &'static str)] = &[
         (
             "COST",
-            "what it cost or, of a window, what a smaller one would save, by list price; costs overlap: do not add them up",
+            "what it cost, by list price; costs overlap: do not add them up",
         ),
         (
             "TOKENS",
@@ -135,11 +135,16 @@ impl Row for FindingRow {
             Part::Head => {
                 let number = |text: &str| text::right(text, NUMBER_COLUMNS);
                 let usd = render::or_none(finding.usd.map(number::usd));
+                // A possible saving is no cost.
+                let (usd, saved) = match finding.kind {
+                    FindingKind::Window => (String::new(), format!("could save {usd}: ")),
+                    _ => (usd, String::new()),
+                };
                 let tokens = number::tokens(finding.tokens);
                 vec![
                     strong(number(&usd)),
                     plain(number(&tokens)),
-                    piece(format!("  {}", what(finding)), Tone::Text),
+                    piece(format!("  {saved}{}", what(finding)), Tone::Text),
                 ]
             }
             Part::Line(line) => vec![lead, quiet(line)],
