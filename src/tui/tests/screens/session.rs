@@ -216,7 +216,7 @@ fn marks_are_seen_at_every_height() {
     let mut app = shop(80, 24);
     type_keys(&mut app, "4m1m4G⏎");
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("this session: without 1 marked"), "{shown}");
+    assert!(shown.contains("own rule: without 1 marked"), "{shown}");
     let (list, view) = app.list().unwrap();
     let largest = |row| {
         let cells = list.row(&view, row);
