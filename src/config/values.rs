@@ -28,6 +28,8 @@ pub enum Origin {
     Default,
     /// This line of the file.
     File(usize),
+    /// A choice on the screens.
+    Screens,
     /// This variable of the environment.
     Variable(String),
     /// This option of the command line.

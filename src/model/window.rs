@@ -338,6 +338,13 @@ impl Rules {
             _ => "",
         };
         let policy = self.policy.iter().find(|p| p.holds(seen, window));
+        let window_source = match window_source {
+            // With the larger window it would have compacted later.
+            WindowSource::SmallerOfTwo if trigger::is_confirmed(seen, policy, window) => {
+                WindowSource::ModelTable
+            }
+            source => source,
+        };
         let ends = policy.is_some_and(|policy| policy.ends);
         if let Some(rule) = self.custom.rule(seen) {
             return Limits {

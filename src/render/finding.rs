@@ -10,12 +10,9 @@ pub fn what(finding: &Finding) -> String {
     match (finding.kind, &finding.detail) {
         (FindingKind::Rebuild, _) => format!("the cache was rebuilt: {}", named_cause(about)),
         (FindingKind::Window, FindingDetail::Window(of)) => {
-            format!(
-                "requests carried more than a window of {} holds",
-                short(of.window)
-            )
+            format!("prompts exceeded a window of {}", short(of.window))
         }
-        (FindingKind::Window, _) => "requests carried more than they needed".to_owned(),
+        (FindingKind::Window, _) => "prompts were larger than needed".to_owned(),
         (FindingKind::Oversized, _) => {
             format!("results of {about} were cut or have very long lines")
         }
@@ -87,7 +84,7 @@ pub fn cost(finding: &Finding) -> String {
         .map(|(low, high)| format!(" ({} to {})", usd(low), usd(high)));
     let about = match finding.kind {
         FindingKind::Rebuild => "more than from the cache, by list price",
-        FindingKind::Window => "less, its compactions paid, by list price",
+        FindingKind::Window => "could be saved, the compactions paid, by list price",
         _ => "at the list price of cached input",
     };
     format!("{cost}{} {about}", range.unwrap_or_default())

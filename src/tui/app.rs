@@ -144,7 +144,12 @@ pub enum Effect {
     /// Open a log or a folder in the editor.
     OpenPath(Arc<PathBuf>),
     /// Run a command of a shell, which takes over the terminal.
-    Run(String),
+    Run {
+        /// The command.
+        command: String,
+        /// The folder that it changes to.
+        folder: Option<PathBuf>,
+    },
     /// Show a log in another pane of tmux; with an id, that session of several.
     OpenPane {
         /// The log.
@@ -234,6 +239,10 @@ pub(crate) struct ScreenData {
     pub(crate) families: HashMap<SessionKey, usize>,
     /// The number of sessions when the list was made.
     pub(crate) listed_of: usize,
+    /// The number of sub-agents among them.
+    pub(crate) sub_agents: usize,
+    /// The number of those that are listed below the session that started them, in its fold or not.
+    pub(crate) sub_agents_below: usize,
     /// Another session than the one on screen whose agent waits for the user, and the number of these sessions.
     pub(crate) other_waiting: Option<(SessionKey, usize)>,
     /// The sessions that have changed the same file as another one at work in their folder.
@@ -260,8 +269,8 @@ pub(crate) struct ScreenData {
     matched: sessions::MatchedSessions,
     /// The texts that name the listed rows.
     names: HashMap<SessionKey, listed::RowNames>,
-    /// The width of the screen for which they were computed.
-    named_at: u16,
+    /// The columns for which they were computed: of the project, the title and the model.
+    named_at: [usize; 3],
     /// The texts of which they were made, as one number.
     named_texts: u64,
     page: Option<Page>,

@@ -298,6 +298,34 @@ fn show_names_where_each_value_came_from() {
         "{shown}"
     );
     assert!(!shown.contains("oversized"), "{shown}");
+
+    // A key of the monitor chose others; only the environment comes before a theme.
+    let state = home.path().join(".local/state/ctxgauge/state.toml");
+    std::fs::create_dir_all(state.parent().unwrap()).unwrap();
+    std::fs::write(
+        &state,
+        "theme = \"light\"\n[screens.items]\noversized = 5000\n",
+    )
+    .unwrap();
+    let from = |variables: &[(&str, &str)]| {
+        let output = run(home.path(), set, &["config", "show", "--set"], variables);
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        text(&output.stdout)
+            .lines()
+            .map(words)
+            .collect::<Vec<String>>()
+    };
+    let has = |variables: &[(&str, &str)], line: &str| {
+        let lines = from(variables);
+        let is_there = lines.iter().any(|other| other.starts_with(line));
+        assert!(is_there, "{line}: {lines:?}");
+    };
+    has(&[], "theme \"light\" screens \"terminal\"");
+    has(&[], "oversized \"5000\" screens \"4%\"");
+    has(
+        &[("CTXGAUGE_THEME", "dark")],
+        "theme \"dark\" CTXGAUGE_THEME",
+    );
 }
 
 #[test]

@@ -118,9 +118,9 @@ fn draw_the_screens() {
     monitor.press("⎋");
     monitor.wait_for_text("in context");
     monitor.press("[");
-    monitor.wait_for_text("request 68 of");
+    monitor.wait_for_text("after #68 of");
     monitor.press("←←←←");
-    monitor.wait_for_text("request 65 of");
+    monitor.wait_for_text("after #65 of");
     draw("replay", &monitor);
 
     for shown in ["2 compactions", "8 sessions"] {

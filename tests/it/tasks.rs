@@ -87,7 +87,10 @@ fn percent_of(screen: &str, trigger: &str) -> u64 {
 
 /// The request that a replay stands at.
 fn request(screen: &str) -> u64 {
-    number(screen, "request ", " of ")
+    if screen.contains("before #1 of ") {
+        return 0;
+    }
+    number(screen, "after #", " of ")
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn the_last_compaction_tells_what_it_dropped() {
     monitor.press("[");
     // The state is that right after it: all of the epoch's tool results are gone.
     let screen = monitor.wait_for("the compaction", |s| {
-        s.contains("■") && s.contains("request ") && !s.contains("14.9k ══")
+        s.contains("■") && s.contains("after #") && !s.contains("14.9k ══")
     });
     assert!(screen.contains("  compaction "), "{screen}");
     let here = request(&screen);
@@ -143,7 +146,7 @@ fn the_last_compaction_tells_what_it_dropped() {
     monitor.wait_for_text("auto 171.1k");
     monitor.press("[");
     let screen = monitor.wait_for("the compaction before", |s| {
-        s.contains("request ") && request(s) < here
+        s.contains("after #") && request(s) < here
     });
     assert!(screen.contains("■"), "{screen}");
 }
@@ -227,7 +230,7 @@ fn one_tool_s_items_are_listed_alone() {
     let screen = monitor.text();
     assert!(tools(&screen).iter().any(|tool| tool == "Read"), "{screen}");
     monitor.press("2");
-    let screen = monitor.wait_for_text("IN CONTEXT");
+    let screen = monitor.wait_for_text("ALL NOW");
     assert!(
         screen
             .lines()
@@ -240,9 +243,12 @@ fn one_tool_s_items_are_listed_alone() {
         s.contains("/tool:Bash") && s.contains("14.9k ══")
     });
     assert_eq!(tools(&screen), ["Bash"; 4], "{screen}");
+    // Back to the tools, where it was opened.
     monitor.press(ESCAPE);
+    monitor.wait_for_text("ALL NOW");
+    monitor.press("1");
     monitor.wait_for_text("40 in context");
-    // The same by typing.
+    // By typing, too.
     monitor.press("/tool:Grep");
     let screen = monitor.wait_for("what is typed", |s| {
         s.contains("/tool:Grep") && !s.contains("14.9k ══")
@@ -412,7 +418,7 @@ fn the_mouse_finds_tabs_rows_and_moments() {
     monitor.click("claude");
     wait_for_ledger(&mut monitor);
     monitor.click("2 tools");
-    monitor.wait_for_text("IN CONTEXT");
+    monitor.wait_for_text("ALL NOW");
 
     let (column, row) = monitor.place("200k│");
     let at = |request: u16| (column + 5 + request, row + 2);

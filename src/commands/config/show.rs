@@ -39,6 +39,7 @@ impl Run for Show {
         let loaded = config::load(call.config.as_deref(), default.as_deref(), &call.user.env)?;
         let file = call.config.clone().or(default);
         let mut all = values(&loaded);
+        add_chosen(&mut all, call);
         self.add_given(&mut all);
         all.retain(|it| self.is_shown(it));
         let configuration = Configuration {
@@ -108,6 +109,24 @@ impl Show {
     }
 }
 
+/// Replaces the values for which others were chosen on the screens: only a variable comes before a theme's.
+fn add_chosen(all: &mut [KeyValue], call: &Call<'_>) {
+    let Some(path) = call.user.folders.state_file() else {
+        return;
+    };
+    let state = StateFile::open(path).0.loaded;
+    let size = state.screens.items.oversized;
+    let size = size.and_then(|size| toml::Value::try_from(size).ok());
+    let chosen = [("theme", state.theme.map(Into::into)), ("oversized", size)];
+    for (name, value) in chosen {
+        let mut all = all.iter_mut();
+        let found = all.find(|it| it.name == name && !matches!(it.origin, Origin::Variable(_)));
+        if let (Some(key), Some(_)) = (found, &value) {
+            (key.value, key.origin) = (value, Origin::Screens);
+        }
+    }
+}
+
 fn setting(key: KeyValue) -> Setting {
     let (default, unset) = match key.unset {
         Unset::Default(text) => (Some(text), None),
@@ -117,6 +136,7 @@ fn setting(key: KeyValue) -> Setting {
     let (from, line, variable, option) = match key.origin {
         Origin::Default => (DEFAULT, None, None, None),
         Origin::File(line) => ("file", Some(line), None, None),
+        Origin::Screens => ("screens", None, None, None),
         Origin::Variable(name) => ("environment", None, Some(name), None),
         Origin::Option(option) => ("command line", None, None, Some(option)),
     };

@@ -84,14 +84,16 @@ fn an_unknown_model_of_a_known_maker_has_its_familys_window_as_a_guess() {
 
 #[test]
 fn the_smaller_window_of_two_is_said_to_be_that_unless_the_log_says_which() {
-    let of = |model, says_window, largest| {
+    let after = |past: &[PastSize], model, says_window, largest| {
         let limits = RULES.limits(&LimitInputs {
             says_window,
             largest,
+            past,
             ..seen("claude-code", model)
         });
         (limits.window, limits.window_source)
     };
+    let of = |model, says_window, largest| after(&[], model, says_window, largest);
     let (small, large) = (200_000, 1_000_000);
     let (smaller, table) = (WindowSource::SmallerOfTwo, WindowSource::ModelTable);
     assert_eq!(of("claude-opus-4-6", false, 0), (small, smaller));
@@ -102,6 +104,12 @@ fn the_smaller_window_of_two_is_said_to_be_that_unless_the_log_says_which() {
         (large, WindowSource::Guessed)
     );
     assert_eq!(of("claude-opus-5", false, 0), (large, table));
+    // It compacted as it does with this window, and as a setting may make it do with either.
+    for (at, source) in [(167_700, table), (120_000, smaller)] {
+        let past = &[PastSize::Context(at)];
+        let limits = after(past, "claude-opus-4-6", false, 167_700);
+        assert_eq!(limits, (small, source), "{at}");
+    }
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Output for Agents {
 pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result<()> {
     let wanted = ListOptions::default();
     let sessions = ls::read(context, &wanted).sessions;
-    let rows = wanted.rows(&sessions, &HashMap::new());
+    let rows = wanted.rows(&sessions, &HashMap::new(), context.clock().now);
     let listed: Vec<SessionKey> = rows.iter().map(|row| row.key).collect();
     let is_wanted = |id: &str| context.forced.is_none_or(|forced| forced.id == id);
     let mut agents: Vec<Agent> = context

@@ -76,7 +76,7 @@ impl Output for Configuration {
             let default = it.default.or(it.unset).filter(|_| is_set);
             let line = it.line.map(|line| format!("line {line}"));
             let from = line.as_deref().or(it.variable.as_deref());
-            let from = from.or(it.option).unwrap_or(DEFAULT);
+            let from = from.or(it.option).unwrap_or(it.from);
             vec![
                 inert(&it.name).into_owned(),
                 inert(&value).into_owned(),

@@ -4,6 +4,7 @@ use super::tabs::WHAT_IF;
 use super::{App, Effect, Overlay, Screen};
 use crate::keymap::Action;
 use model::lists::sessions::SessionKey;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A row of the menu.
@@ -60,7 +61,8 @@ impl App {
             act(Action::HandOn, "share a report or a table of it").filter(|_| is_here),
             act(Action::Window, "set its window").filter(|_| is_here),
             Some(own("4", "compact now: show the result", Choice::WhatIf)),
-            act(Action::Pane, "follow it in another pane of tmux").filter(|_| can(Action::Pane)),
+            act(Action::Pane, "follow it in another pane or window of tmux")
+                .filter(|_| can(Action::Pane)),
             self.has_alerts().then(|| own("m", mute, Choice::Mute)),
         ];
         rows.into_iter().flatten().collect()
@@ -94,7 +96,14 @@ impl App {
         let facts = self.sessions.facts(key)?;
         match action {
             // A second agent must not write to the log of one that runs.
-            Action::Resume if !self.is_live(key) => self.resume(key).map(Effect::Run),
+            Action::Resume if !self.is_live(key) => {
+                let gauge = self.sessions.gauge(key);
+                let folder = gauge.and_then(|gauge| gauge.meta.cwd.as_deref());
+                Some(Effect::Run {
+                    command: self.resume(key)?,
+                    folder: folder.map(PathBuf::from),
+                })
+            }
             Action::Pane if self.is_in_tmux && facts.host.is_none() => Some(Effect::OpenPane {
                 log: Arc::clone(&facts.path),
                 id: self.sessions.id_among_several(key).map(str::to_owned),

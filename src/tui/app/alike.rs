@@ -1,7 +1,7 @@
-//! The texts that name the rows of the list of sessions: cut so that they differ, with ids where they still read alike.
+//! The texts that name the rows of the list of sessions: cut to their columns, with ids where they read alike.
 //! All listed rows count, not only those on screen, so that no name changes while the list is scrolled or sorted.
 
-use super::columns::{self, Column};
+use super::columns;
 use super::listed::RowNames;
 use super::tabs::row_id;
 use super::{App, ListLine};
@@ -15,20 +15,23 @@ use std::hash::Hash;
 /// The number of an id's characters that are shown: its last ones, since the ids of sessions that began together differ
 /// there.
 const ID_CHARS: usize = 6;
+/// The columns from which on a name has its title after it.
+const ROOMY_COLUMNS: usize = 30;
 /// The words of a row besides the texts that name it: its agent, depth and model.
 type OtherWords<'a> = (&'a str, u8, &'a str);
 
 impl App {
     /// Computes the texts that name the listed rows, if the list or the width has changed.
     pub(super) fn name_rows(&mut self) {
-        if !std::mem::take(&mut self.stale.names) && self.shown.named_at == self.ui.size.0 {
+        let columns = self.named_columns();
+        if !std::mem::take(&mut self.stale.names) && self.shown.named_at == columns {
             return;
         }
         let texts = self.fingerprint();
-        if self.shown.named_texts != texts || self.shown.named_at != self.ui.size.0 {
-            self.shown.names = self.names_of_rows(self.ui.size.0);
+        if self.shown.named_texts != texts || self.shown.named_at != columns {
+            self.shown.names = self.names_of_rows(columns);
             self.shown.named_texts = texts;
-            self.shown.named_at = self.ui.size.0;
+            self.shown.named_at = columns;
         }
     }
 
@@ -47,30 +50,33 @@ impl App {
         texts.fold(0, u64::wrapping_add)
     }
 
-    fn names_of_rows(&self, width: u16) -> HashMap<SessionKey, RowNames> {
-        let fitting = columns::fitting(width);
-        let columns = |name: &str| {
+    /// Returns the columns of the project, the title and the model.
+    fn named_columns(&self) -> [usize; 3] {
+        let fitting = columns::fitting(self.ui.size.0, self.ui.sort);
+        ["project", "title", "model"].map(|name| {
             let mut all = fitting.iter();
             let found = all.find(|(column, _)| column.name == name);
             found.map_or(0, |(_, width)| usize::from(*width))
-        };
-        let (project, title) = (columns("project"), columns("title"));
+        })
+    }
+
+    fn names_of_rows(&self, [project, title, model]: [usize; 3]) -> HashMap<SessionKey, RowNames> {
         let rows = self.lines().iter().filter_map(ListLine::session);
         let rows: Vec<(SessionKey, u8)> = rows.map(|row| (row.key, row.depth)).collect();
         let projects = rows.iter().map(|(key, _)| match title {
             0 => self.sessions.name(*key).into(),
             _ => Cow::Borrowed(self.place_of(*key)),
         });
-        let projects = told_apart(projects, project);
+        let projects = shortened(projects, project);
         let titles = match title {
             0 => vec![String::new(); rows.len()],
-            _ => told_apart(rows.iter().map(|(key, _)| self.shown_title(*key)), title),
+            _ => shortened(rows.iter().map(|(key, _)| self.shown_title(*key)), title),
         };
         let names = projects.into_iter().zip(titles);
         let mut names: Vec<RowNames> = names
             .map(|(project, title)| RowNames { project, title })
             .collect();
-        for group in alike(&self.other_words(&rows, width), &names) {
+        for group in alike(&self.other_words(&rows, model), &names) {
             let ids: HashMap<usize, String> = group
                 .iter()
                 .filter_map(|at| Some((*at, self.distinguishing_id(rows[*at].0)?)))
@@ -91,17 +97,40 @@ impl App {
         rows.into_iter().map(|(key, _)| key).zip(names).collect()
     }
 
+    /// Returns the name of each of these sessions, with the title where there is room, and with the end of the id where
+    /// names are alike.
+    pub(crate) fn names_apart(
+        &self,
+        keys: impl Iterator<Item = SessionKey>,
+        columns: usize,
+    ) -> HashMap<SessionKey, String> {
+        let keys: Vec<SessionKey> = keys.collect::<HashSet<_>>().into_iter().collect();
+        let names = keys.iter().map(|key| {
+            let (name, title) = (self.sessions.name(*key), self.shown_title(*key));
+            match title {
+                title if columns < ROOMY_COLUMNS || title.is_empty() => name,
+                title => format!("{name} · {title}"),
+            }
+        });
+        let mut names = shortened(names.map(Cow::Owned), columns);
+        for at in groups(names.clone().iter(), |at| keys[at]).concat() {
+            if let Some(id) = self.distinguishing_id(keys[at]) {
+                names[at] = with_id(&names[at], &id, columns);
+            }
+        }
+        keys.into_iter().zip(names).collect()
+    }
+
     /// Returns the texts that name a listed row.
     pub(super) fn row_names(&self, key: SessionKey) -> RowNames {
         self.shown.names.get(&key).cloned().unwrap_or_default()
     }
 
-    fn other_words(&self, rows: &[(SessionKey, u8)], width: u16) -> Vec<OtherWords<'_>> {
-        let has_model = Column::named("model").is_some_and(|model| model.width(width) > 0);
+    fn other_words(&self, rows: &[(SessionKey, u8)], model: usize) -> Vec<OtherWords<'_>> {
         let words = rows.iter().map(|(key, depth)| {
             let facts = self.sessions.facts(*key);
             let label = facts.map_or("", |facts| facts.label);
-            let model = self.sessions.gauge(*key).filter(|_| has_model);
+            let model = self.sessions.gauge(*key).filter(|_| model > 0);
             let model = model.and_then(|gauge| gauge.model());
             (label, *depth, model.unwrap_or_default())
         });
@@ -154,31 +183,15 @@ impl App {
     }
 }
 
-/// Returns texts cut to so many columns: at their end, or before the word in which those differ that would read alike.
-/// Paths are cut in the middle, since their beginning and their end say which one it is.
-fn told_apart<'t>(texts: impl Iterator<Item = Cow<'t, str>>, columns: usize) -> Vec<String> {
-    let texts: Vec<Cow<'t, str>> = texts.map(inert).collect();
+/// Returns texts cut to so many columns: paths in the middle, since their beginning and their end say which one it is;
+/// others at their end, since their beginning says what they are about.
+fn shortened<'t>(texts: impl Iterator<Item = Cow<'t, str>>, columns: usize) -> Vec<String> {
     let is_path = |text: &str| text.contains(['/', '\\']) && !text.contains(' ');
-    let shown = texts.iter().map(|text| {
-        if is_path(text) {
-            text::middle(text, columns)
-        } else {
-            text::cut(text, columns)
-        }
+    let shown = texts.map(|text| match inert(text) {
+        text if is_path(&text) => text::middle(&text, columns),
+        text => text::cut(&text, columns),
     });
-    let mut shown: Vec<String> = shown.collect();
-    for mut group in groups(shown.iter(), |at| &texts[at]) {
-        group.retain(|at| !is_path(&texts[*at]));
-        let differs = common_start(group.iter().map(|at| &*texts[*at]));
-        for at in group {
-            let before = texts[at][..differs].trim_end_matches(|c: char| !c.is_whitespace());
-            shown[at] = match &texts[at][before.len()..] {
-                rest if before.is_empty() => text::middle(rest, columns),
-                rest => text::cut(&format!("…{rest}"), columns),
-            };
-        }
-    }
-    shown
+    shown.collect()
 }
 
 fn inert(text: Cow<'_, str>) -> Cow<'_, str> {
@@ -208,19 +221,6 @@ fn groups<'v, V: Eq + Hash + 'v, T: PartialEq>(
         }
     }
     groups.into_values().collect()
-}
-
-/// Returns the length of the beginning that all texts have, in bytes.
-fn common_start<'t>(mut texts: impl Iterator<Item = &'t str>) -> usize {
-    let first = texts.next().unwrap_or_default();
-    texts.fold(first.len(), |common, text| {
-        let same = first[..common].char_indices().zip(text.chars());
-        let mut same = same.skip_while(|((_, a), b)| a == b);
-        match same.next() {
-            Some(((at, _), _)) => at,
-            None => common.min(text.len()),
-        }
-    })
 }
 
 /// Returns the rows that read alike, in groups.

@@ -7,7 +7,7 @@
 use super::hosts::AWAY_SIGN;
 use super::layout::WidthClass;
 use super::listed::{GROWTH_BARS, RowNames, nearness, percent};
-use super::{App, Nearness, Stage};
+use super::{App, Nearness, Stage, Ui};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::due::prompt_cache::CacheState;
 use model::due::triggers::next;
@@ -30,6 +30,8 @@ pub struct Column {
     pub help: &'static str,
     /// Its place in the menu of sorts.
     pub step: u8,
+    /// The sessions that its sort puts first, in a few words.
+    pub first: &'static str,
     /// The order of the sessions by this column.
     pub sort: Sort,
     /// The layout of its cells.
@@ -131,11 +133,11 @@ const WIDEST_TITLE: u16 = 60;
 const LEAST_GAUGE: u16 = 6;
 
 /// The columns: how their cells are aligned, their name, heading, and widths by the screen's, and their part of spare
-/// columns; their place among the sorts, and the sort; what they mean; their cells.
+/// columns; their place among the sorts, what comes first, and the sort; what they mean; their cells.
 macro_rules! columns {
     ($(
         $shape:ident $name:literal $heading:literal [$($from:literal => $width:expr),*] $(grow $grow:literal)?,
-        sort $step:literal $sort:expr,
+        sort $step:literal $first:literal $sort:expr,
         $help:literal,
         |$entry:ident| $cell:expr;
     )*) => {
@@ -144,6 +146,7 @@ macro_rules! columns {
             heading: $heading,
             help: $help,
             step: $step,
+            first: $first,
             sort: $sort,
             shape: Shape::$shape,
             widths: &[$(($from, $width)),*],
@@ -156,7 +159,7 @@ macro_rules! columns {
 /// All columns, from left to right.
 pub static COLUMNS: &[Column] = columns! {
     // Which program to go to. Six columns tell all agents apart.
-    Left "agent" "AGENT" [0 => 6, 120 => 8], sort 10 Sort::Name(|_, gauge| gauge.agent),
+    Left "agent" "AGENT" [0 => 6, 120 => 8], sort 10 "A to Z" Sort::Name(|_, gauge| gauge.agent),
         "the agent that writes the log",
         |entry| {
             let facts = entry.app.sessions.facts(entry.row.key);
@@ -164,13 +167,13 @@ pub static COLUMNS: &[Column] = columns! {
             piece(indented(label, entry.row.depth), entry.name_tone())
         };
     // Where it works. It is the first part of a name, so no screen is without it.
-    Left "project" "PROJECT" [0 => 11, 70 => 13, 90 => 16] grow 2,
-        sort 11 Sort::Name(|sessions, gauge| sessions.project_of(gauge)),
+    Left "project" "PROJECT" [0 => 11, 70 => 13, 90 => 16, 180 => 22] grow 2,
+        sort 11 "A to Z" Sort::Name(|sessions, gauge| sessions.project_of(gauge)),
         "the project, by its folder, or the type of a sub-agent",
         |entry| piece(entry.names().project, entry.name_tone());
     // Which of the sessions of a project: without it they read alike, and an id helps nobody.
     Left "title" "TITLE" [56 => LEAST_TITLE],
-        sort 13 Sort::Name(|_, gauge| {
+        sort 13 "A to Z" Sort::Name(|_, gauge| {
             let (title, prompt) = (&gauge.meta.title, &gauge.meta.prompt);
             let title = title.as_deref().or(prompt.as_deref());
             title.unwrap_or(NO_NAME)
@@ -181,11 +184,11 @@ pub static COLUMNS: &[Column] = columns! {
             None => piece(entry.names().title, entry.name_tone()),
         };
     // Only who has several models at work asks for it.
-    Left "model" "MODEL" [140 => 14] grow 1, sort 12 Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
+    Left "model" "MODEL" [140 => 14] grow 1, sort 12 "A to Z" Sort::Name(|_, gauge| gauge.model().unwrap_or(NO_NAME)),
         "the model of the last request",
         |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE)));
     // How full it is: what the program is for.
-    Gauge "context" "CONTEXT" [0 => PERCENT_COLUMNS], sort 4 Sort::Highest(|gauge| some(gauge.context.used)),
+    Gauge "context" "CONTEXT" [0 => PERCENT_COLUMNS], sort 4 "most tokens" Sort::Highest(|gauge| some(gauge.context.used)),
         "the context by role, its trigger, and percent of the trigger; 34%w: percent of the window, because no trigger is known or the agent does not compact at a size; ≥: at least",
         |entry| {
             let sign = match entry.gauge.limits().trigger {
@@ -204,10 +207,10 @@ pub static COLUMNS: &[Column] = columns! {
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
         };
     // The gauge draws both. In numbers they are for who checks a session, which has a screen of its own.
-    Right "known" "KNOWN" [150 => 8], sort 7 Sort::Highest(|gauge| some(gauge.context.known)),
+    Right "known" "KNOWN" [150 => 8], sort 7 "most reported tokens" Sort::Highest(|gauge| some(gauge.context.known)),
         "tokens in the context that the provider reported",
         |entry| plain(number::tokens_or_none(entry.gauge.context.known));
-    Right "estimated" "EST" [150 => 7], sort 8 Sort::Highest(|gauge| some(gauge.context.estimated)),
+    Right "estimated" "EST" [150 => 7], sort 8 "most estimated tokens" Sort::Highest(|gauge| some(gauge.context.estimated)),
         "estimated since the last usage report",
         |entry| {
             let context = &entry.gauge.context;
@@ -222,7 +225,7 @@ pub static COLUMNS: &[Column] = columns! {
     // The line below the list names it, of one session at a time. As a column it says which session has the largest of
     // all, which only who looks for waste asks.
     Right "largest" "LARGEST" [156 => 8],
-        sort 5 Sort::Highest(|gauge| Some(gauge.largest.as_ref()?.tokens)),
+        sort 5 "largest item" Sort::Highest(|gauge| Some(gauge.largest.as_ref()?.tokens)),
         "tokens of the largest item in the context",
         |entry| {
             let largest = entry.gauge.largest.as_ref();
@@ -236,7 +239,7 @@ pub static COLUMNS: &[Column] = columns! {
             }
         };
     // The percentage and the requests say the same in a more useful unit.
-    Right "headroom" "HEADROOM" [110 => 9], sort 2 Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
+    Right "headroom" "HEADROOM" [110 => 9], sort 2 "fewest tokens left" Sort::Lowest(|gauge| gauge.headroom().filter(|_| gauge.context.used > 0)),
         "tokens left before the trigger; ≤: at most; ~: about, before a prompt is refused",
         |entry| match entry.gauge.headroom() {
             None => match entry.gauge.headroom_about() {
@@ -259,7 +262,7 @@ pub static COLUMNS: &[Column] = columns! {
             }
         };
     // An event of the past: the session's own screen has them.
-    Right "compactions" "COMP" [164 => 5], sort 14 Sort::Highest(|gauge| some(gauge.compactions as u64)),
+    Right "compactions" "COMP" [210 => 5], sort 14 "most compactions" Sort::Highest(|gauge| some(gauge.compactions as u64)),
         "compactions; +: and perhaps more, before the part of the log that was read",
         |entry| {
             let is_whole = entry.gauge.coverage == Coverage::Whole;
@@ -271,8 +274,8 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // How long it will last, the number that people ask for most. The median alone has room first, then `9 (6–14)`, then
     // `120 (78–186)`.
-    Right "next" "NEXT" [64 => 6, 80 => 10, 100 => 14],
-        sort 6 Sort::Lowest(|gauge| {
+    Right "next" "NEXT" [0 => 6, 80 => 10, 100 => 14],
+        sort 6 "fewest requests left" Sort::Lowest(|gauge| {
             let forecast = gauge.forecast_then().ok()?;
             Some((forecast.requests.p50 * 10.0) as u64)
         }),
@@ -294,7 +297,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // Its cost so far. The sum of the day is below the list on any screen.
     Right "cost" "COST" [100 => 8],
-        sort 16 Sort::Highest(|gauge| some((gauge.spending.as_ref()?.all.usd() * 1e6) as u64)),
+        sort 16 "most expensive" Sort::Highest(|gauge| some((gauge.spending.as_ref()?.all.usd() * 1e6) as u64)),
         "its cost so far by list prices; ≥: some responses have no price, or surcharges; —: not known, or not all was read yet",
         |entry| {
             let spending = entry.gauge.spending.as_ref();
@@ -303,7 +306,7 @@ pub static COLUMNS: &[Column] = columns! {
         };
     // When to go on, so that the next request is cheap.
     Right "cache" "CACHE" [120 => 6],
-        sort 15 Sort::Highest(|gauge| {
+        sort 15 "warm for longest" Sort::Highest(|gauge| {
             let cache = gauge.prompt_cache()?;
             let until = cache.sent.as_second() + i64::from(cache.life.seconds);
             Some(until.max(0).unsigned_abs())
@@ -325,15 +328,15 @@ pub static COLUMNS: &[Column] = columns! {
             }
         };
     // It is a picture of the past, and the line below the list shows it of the selected session.
-    Right "growth" "GROWTH" [176 => GROWTH_BARS as u16 + 1],
-        sort 9 Sort::Highest(|gauge| some(gauge.growth().into_iter().fold(0, u64::saturating_add))),
+    Right "growth" "GROWTH" [210 => GROWTH_BARS as u16 + 1],
+        sort 9 "grew most lately" Sort::Highest(|gauge| some(gauge.growth().into_iter().fold(0, u64::saturating_add))),
         "tokens added by each of the last requests",
         |entry| {
             let window = entry.gauge.limits().window;
             quiet(sparkline::bars(&entry.gauge.growth(), window))
         };
     // It says when somebody was last at work in it. The list is in this order, so that a narrow screen can do without.
-    Right "recent" "AGE" [72 => 5], sort 0 Sort::Recent,
+    Right "recent" "AGE" [72 => 5], sort 0 "live, then the newest" Sort::Recent,
         "time since the last record",
         |entry| {
             let age = entry.app.age(entry.row.key);
@@ -344,11 +347,11 @@ pub static COLUMNS: &[Column] = columns! {
             }
         };
     // An order alone: the percentages are beside the gauges.
-    Left "trigger" "" [], sort 3 Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
+    Left "trigger" "" [], sort 3 "highest share of its trigger" Sort::Highest(|gauge| some(gauge.context.fill(gauge.limits()))),
         "",
         |_entry| plain("");
     // An order alone: the reasons are in the other columns and above the lines of the selected session.
-    Left "needs you" "" [], sort 1 Sort::Needs,
+    Left "needs you" "" [], sort 1 "waits, compacts or cools soon" Sort::Needs,
         "",
         |_entry| plain("");
 };
@@ -424,16 +427,24 @@ impl Shape {
     }
 }
 
-/// Returns true if the column of this name is shown on a screen this wide.
-pub fn is_shown(name: &str, screen: u16) -> bool {
-    Column::named(name).is_some_and(|column| column.width(screen) > 0)
+/// Returns true if the column of this name is shown.
+pub fn is_shown(name: &str, ui: &Ui) -> bool {
+    let shown = fitting(ui.size.0, ui.sort).into_iter();
+    shown.map(|(column, _)| column.name).any(|it| it == name)
 }
 
-/// Returns the columns that a screen shows, with their widths.
-pub fn fitting(screen: u16) -> Vec<(&'static Column, u16)> {
+/// Returns the columns that a screen shows with this sort, with their widths. A number that it has no column for takes
+/// the place of NEXT where the sessions are sorted by it.
+pub fn fitting(screen: u16, sort: &'static Column) -> Vec<(&'static Column, u16)> {
+    let is_number = matches!(sort.sort, Sort::Lowest(_) | Sort::Highest(_));
+    let is_left_out = is_number && sort.width(screen) == 0;
+    let in_place = |column: &'static Column| match (column.name, sort.widths) {
+        ("next", [(_, least), ..]) if is_left_out => (sort, column.width(screen).max(*least)),
+        _ => (column, column.width(screen)),
+    };
     let mut shown: Vec<_> = COLUMNS
         .iter()
-        .map(|column| (column, column.width(screen)))
+        .map(in_place)
         .filter(|(_, width)| *width > 0)
         .collect();
     let space = |column: &Column| u16::from(column.shape == Shape::Left);
@@ -469,7 +480,7 @@ mod tests {
     #[test]
     fn the_columns_fill_every_screen() {
         for screen in 40..600 {
-            let shown = fitting(screen);
+            let shown = fitting(screen, Column::first());
             let space = |column: &Column| u16::from(column.shape == Shape::Left);
             let taken = shown.iter().map(|(column, width)| width + space(column));
             let taken = LEAD_COLUMNS + taken.sum::<u16>();
@@ -484,14 +495,14 @@ mod tests {
     #[test]
     fn the_columns_of_each_width() {
         let shown = |screen| {
-            let shown = fitting(screen).into_iter();
+            let shown = fitting(screen, Column::first()).into_iter();
             shown
                 .map(|(column, _)| column.heading)
                 .collect::<Vec<_>>()
                 .join(" ")
         };
         let mut widths: Vec<(u16, String)> = Vec::new();
-        for screen in 40..=200 {
+        for screen in 40..=220 {
             let shown = shown(screen);
             if widths.last().is_none_or(|(_, before)| *before != shown) {
                 widths.push((screen, shown));
@@ -502,9 +513,8 @@ mod tests {
             .map(|(screen, shown)| format!("{screen} {shown}"))
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
-        40 AGENT PROJECT CONTEXT
-        56 AGENT PROJECT TITLE CONTEXT
-        64 AGENT PROJECT TITLE CONTEXT NEXT
+        40 AGENT PROJECT CONTEXT NEXT
+        56 AGENT PROJECT TITLE CONTEXT NEXT
         72 AGENT PROJECT TITLE CONTEXT NEXT AGE
         100 AGENT PROJECT TITLE CONTEXT NEXT COST AGE
         110 AGENT PROJECT TITLE CONTEXT HEADROOM NEXT COST AGE
@@ -512,8 +522,7 @@ mod tests {
         140 AGENT PROJECT TITLE MODEL CONTEXT HEADROOM NEXT COST CACHE AGE
         150 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST HEADROOM NEXT COST CACHE AGE
         156 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM NEXT COST CACHE AGE
-        164 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE AGE
-        176 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE GROWTH AGE
+        210 AGENT PROJECT TITLE MODEL CONTEXT KNOWN EST LARGEST HEADROOM COMP NEXT COST CACHE GROWTH AGE
         ");
     }
 
@@ -522,7 +531,7 @@ mod tests {
     fn names_have_more_room_than_the_gauge() {
         for screen in 60..=200 {
             let width = |name: &str| {
-                let shown = fitting(screen).into_iter();
+                let shown = fitting(screen, Column::first()).into_iter();
                 let mut found = shown.filter(|(column, _)| column.name == name);
                 found.next().map_or(0, |(_, width)| width)
             };

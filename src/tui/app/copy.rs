@@ -3,6 +3,7 @@
 
 use super::resume::resume_command;
 use super::{App, Effect, Screen};
+use crate::keymap::Action;
 use model::lists::sessions::SessionKey;
 use model::lists::text::{TextPage, TextRequest};
 use render::inert::visible_text;
@@ -113,6 +114,11 @@ impl App {
                 Effect::None
             }
         })
+    }
+
+    /// Returns the key of the menu of copies.
+    pub fn copy_key(&self) -> String {
+        self.keymap.key_text(self.scope(), Action::Copy)
     }
 
     /// Opens the log of the current session in the editor.

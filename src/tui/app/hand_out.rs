@@ -151,13 +151,17 @@ mod tests {
     }
 
     #[test]
-    fn any_other_key_closes_the_menu_and_does_nothing_else() {
+    fn a_key_to_leave_closes_the_menu_and_any_other_does_nothing() {
         let mut app = app(logs(), 80, 24);
-        for key in [KeyPress::Esc, KeyPress::Char('q'), KeyPress::Char('s')] {
-            let sort = app.ui.sort;
+        for leave in [KeyPress::Esc, KeyPress::Char('q')] {
+            let idle = app.ui.idle;
             press(&mut app, KeyPress::Char('x'));
-            assert_eq!(press(&mut app, key), Effect::None);
-            assert_eq!((app.ui.overlay, app.ui.sort), (None, sort));
+            for key in ['n', 'i', 'e', '1', '/'] {
+                assert_eq!(press(&mut app, KeyPress::Char(key)), Effect::None);
+                assert!(app.ui.overlay.is_some(), "{key}");
+            }
+            assert_eq!(press(&mut app, leave), Effect::None);
+            assert_eq!((app.ui.overlay, app.ui.idle), (None, idle));
         }
     }
 }

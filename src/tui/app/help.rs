@@ -28,6 +28,8 @@ pub enum HelpLine {
     Signs(Vec<Sign>),
     /// The heading of a group of keys.
     Heading(&'static str),
+    /// A sentence about the lines.
+    Note(String),
 }
 
 /// A sign that gauges, charts and lists use.
@@ -162,10 +164,12 @@ impl App {
         let wanted = self.ui.help_filter.as_deref().unwrap_or_default();
         let wanted = wanted.to_lowercase();
         let is_wanted = |binding: &&Binding| {
+            let group: &str = ActionGroup::of(binding.action).into();
             let texts = [
                 keys_of(binding),
                 binding.help.to_lowercase(),
                 binding.name(),
+                group.to_owned(),
             ];
             !binding.keys.is_empty() && texts.iter().any(|text| text.contains(&wanted))
         };
@@ -214,4 +218,25 @@ const LONGEST_FILTER: usize = 30;
 fn keys_of(binding: &Binding) -> String {
     let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
     keys.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::testing::{app, logs, text, type_keys};
+    use crate::theme::Theme;
+
+    #[test]
+    fn keys_are_found_by_their_group_and_what_is_typed_is_shown() {
+        let mut app = app(logs(), 80, 24);
+        type_keys(&mut app, "/opus⏎⏎??/replay");
+        for key in ["@", "[", "L"] {
+            let is_of_it = |line: &HelpLine| matches!(line, HelpLine::Keys(keys, _) if keys == key);
+            assert!(app.help_lines().iter().any(is_of_it), "{key}");
+        }
+        type_keys(&mut app, "zz");
+        let shown = text(&app, Theme::default());
+        assert!(shown.contains("keys: session, /replayzz▏ ─"), "{shown}");
+        assert!(shown.contains("│ no key matches 'replayzz'  "), "{shown}");
+    }
 }

@@ -12,7 +12,7 @@ impl App {
         if !self.is_replaying() {
             return self.keymap.hints(self.scope(), hints);
         }
-        // The keys of the replay come first, since no other line names them.
+        // The keys of the replay come first, since no other line names them but the one that ends it.
         let of_replay = |action| is_of_replay(action) && hints(action);
         let others = |action| !is_of_replay(action) && hints(action);
         let mut all = self.keymap.hints(self.scope(), of_replay);
@@ -86,6 +86,5 @@ fn is_of_replay(action: Action) -> bool {
             | Action::Slower
             | Action::Growth
             | Action::GoTo
-            | Action::Back
     )
 }

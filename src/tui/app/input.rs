@@ -184,6 +184,7 @@ impl App {
             Action::Reverse => ui.item_direction = order::next(ui.item_direction),
             Action::All => {
                 ui.listed = order::next(ui.listed);
+                ui.listed_before = None;
                 self.show(ITEMS);
             }
             Action::OneTool => self.one_tool(key),
@@ -241,6 +242,7 @@ impl App {
     }
 
     pub(super) fn open(&mut self) -> Effect {
+        self.notices.remove_info();
         match self.ui.screen {
             Screen::Overview => match self.shown.lines.get(self.ui.sessions.index()) {
                 Some(ListLine::Session(row)) => return self.open_session_page(row.key),
@@ -250,7 +252,11 @@ impl App {
             Screen::Session(key) => match self.selected_target() {
                 Target::Nothing => {}
                 Target::Text(ix) => return self.open_text(key, ix),
-                Target::Tool(tool) => self.filter_items("tool:", &tool),
+                Target::Tool(tool) => {
+                    let tools = self.ui.tab;
+                    self.filter_items("tool:", &tool);
+                    self.ui.back_to = Some(tools);
+                }
                 Target::Reset(reset) => self.open_reset(key, reset),
                 Target::Jump(rank) => self.go_to_jump(rank),
                 Target::Finding(rank, place) => self.go_to_place(key, rank, place),
@@ -295,6 +301,7 @@ impl App {
             ..Replay::default()
         };
         self.ui.cursors.clear();
+        self.ui.listed = self.ui.listed_before.take().unwrap_or(self.ui.listed);
         self.ui.opened_reset = None;
         (self.ui.opened_finding, self.ui.back_to) = (None, None);
         self.ui.policies = Policies::Folded;
@@ -325,11 +332,13 @@ impl App {
         self.stale();
     }
 
-    /// Goes back one step: from a text to where it was opened, from a place to its finding, from a replay to live, from a compaction to all of them,
-    /// from a filter to all items, from a sub-agent to its parent, from a session to where it was opened, from the results
-    /// of a search to the list.
+    /// Goes back one step: from a text to where it was opened, from a place to its finding, from a tool's items to the
+    /// tools, from a replay to live, from a compaction to all of them, from a filter to all items, from a sub-agent to its
+    /// parent, from a session to where it was opened, from the results of a search to the list.
     fn back(&mut self) -> Effect {
+        self.notices.remove_info();
         if let (Screen::Session(_), Some(tab)) = (self.ui.screen, self.ui.back_to) {
+            self.ui.item_filter.clear();
             self.show(tab);
             return Effect::None;
         }
@@ -499,7 +508,7 @@ impl App {
 }
 
 /// Returns the rows that an action moves by, with `page` rows on a page; `None`: it does not move.
-fn rows(action: Action, page: isize) -> Option<isize> {
+pub(super) fn rows(action: Action, page: isize) -> Option<isize> {
     Some(match action {
         Action::Up => -1,
         Action::Down => 1,

@@ -9,6 +9,11 @@ pub const SMALLEST: (u16, u16) = (40, 12);
 /// The lowest screen with a row of sums: on lower ones the sessions need it more.
 const SUMS_FROM: u16 = 20;
 
+/// The lowest screen that has the large gauge of the selected session: few lists need all of its rows.
+const HIGH: u16 = 48;
+/// The rows of that gauge: its scale and its bar.
+pub const GAUGE_ROWS: u16 = 3;
+
 /// The width class of a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WidthClass {
@@ -98,8 +103,11 @@ pub struct Overview {
 impl Overview {
     /// Returns the layout of a screen of these columns and rows; `banner`, `sums` and `notice` are rows to reserve.
     pub fn of(size: (u16, u16), [banner, sums, notice]: [u16; 3]) -> Overview {
-        let roomy = size.1 >= 16;
-        let detail = if roomy { 2 } else { 1 };
+        let detail = match size.1 {
+            0..16 => 1,
+            16..HIGH => 2,
+            HIGH.. => 2 + GAUGE_ROWS,
+        };
         let sums = if size.1 >= SUMS_FROM { sums } else { 0 };
         let mut cut = AreaCutter::new(size);
         Overview {

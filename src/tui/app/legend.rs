@@ -47,7 +47,7 @@ impl App {
 
 impl Legend {
     fn overview(&mut self, app: &App) {
-        for (column, _) in fitting(app.ui.size.0) {
+        for (column, _) in fitting(app.ui.size.0, app.ui.sort) {
             self.word(column.heading, column.help);
         }
         let provisional = "may still change: not all of the log was read or counted yet";

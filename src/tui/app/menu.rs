@@ -32,7 +32,24 @@ impl App {
         }
     }
 
-    /// Handles a key, if a menu is open. A key that is none of its closes it.
+    /// Moves the selection of a menu of so many rows, or closes the menu. Any other key does nothing: the user may go on to
+    /// type, and the list below must not act on that.
+    pub(super) fn move_or_close(&mut self, action: Option<Action>, key: KeyPress, rows: usize) {
+        let last = rows.saturating_sub(1);
+        let page = isize::try_from(rows / 2).unwrap_or(1).max(1);
+        match action.and_then(|action| super::input::rows(action, page)) {
+            Some(by) => {
+                let row = self.ui.menu_row.min(last).saturating_add_signed(by);
+                self.ui.menu_row = row.min(last);
+            }
+            None if key == KeyPress::Esc || matches!(action, Some(Action::Back | Action::Quit)) => {
+                self.close_overlay();
+            }
+            None => {}
+        }
+    }
+
+    /// Handles a key, if a menu is open.
     pub(super) fn choose(&mut self, pressed: KeyPress) -> Option<Effect> {
         let (key, mut rows) = match self.ui.overlay? {
             Overlay::HandOn(key) => (key, MenuRows::HandOut),
@@ -49,15 +66,10 @@ impl App {
             _ => keys.iter().position(|key| *key == pressed.to_string()),
         };
         let action = self.keymap.action(self.scope(), pressed);
-        match (chosen, action) {
-            (Some(_), _) => {
-                self.close_overlay();
-            }
-            (None, Some(Action::Up)) => self.ui.menu_row = row.saturating_sub(1),
-            (None, Some(Action::Down)) => self.ui.menu_row = (row + 1).min(last),
-            _ => {
-                self.close_overlay();
-            }
+        if chosen.is_some() {
+            self.close_overlay();
+        } else {
+            self.move_or_close(action, pressed, keys.len());
         }
         Some(match (chosen, &mut rows) {
             (Some(row), MenuRows::Copy(all)) => self.copy(all.swap_remove(row).content),

@@ -47,14 +47,12 @@ impl Grouping {
 }
 
 /// Shows whether idle sessions are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter)]
 pub enum Idle {
     /// They are.
     #[default]
-    #[strum(serialize = "")]
     Shown,
     /// Only live sessions, and those with live sub-agents.
-    #[strum(serialize = "hidden")]
     Hidden,
 }
 

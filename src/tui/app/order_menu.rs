@@ -15,19 +15,19 @@ impl Column {
 }
 
 impl App {
-    /// Returns the rows of the menu, and the current one.
-    pub fn order_rows(&self, menu: Overlay) -> (Vec<&'static str>, usize) {
+    /// Returns the rows of the menu, each with what comes first, and the current one.
+    pub fn order_rows(&self, menu: Overlay) -> (Vec<(&'static str, &'static str)>, usize) {
         let place = |found: Option<usize>| found.unwrap_or_default();
         if menu == Overlay::Sort {
             let all = Column::in_order();
             let current = all.iter().position(|column| *column == self.ui.sort);
-            let names = all.into_iter().map(|column| column.name);
+            let names = all.into_iter().map(|column| (column.name, column.first));
             return (names.collect(), place(current));
         }
         let current = Grouping::iter().position(|grouping| grouping == self.ui.grouping);
         let name = |grouping| match grouping {
-            Grouping::None => "not at all",
-            grouping => grouping.name(),
+            Grouping::None => ("not at all", ""),
+            grouping => (grouping.name(), ""),
         };
         (Grouping::iter().map(name).collect(), place(current))
     }
@@ -44,7 +44,7 @@ impl App {
         self.ui.overlay = Some(menu);
     }
 
-    /// Handles a key, if a menu of the order is open. Its own key selects the next row; one that is none of its closes it.
+    /// Handles a key, if a menu of the order is open. Its own key selects the next row.
     pub(super) fn choose_order(&mut self, pressed: KeyPress) -> Option<Effect> {
         let menu = self.ui.overlay?;
         let own = match menu {
@@ -65,7 +65,7 @@ impl App {
                 self.stale();
                 self.select_first();
             }
-            _ => drop(self.close_overlay()),
+            _ => self.move_or_close(action, pressed, rows),
         }
         Some(Effect::None)
     }

@@ -1,5 +1,6 @@
 //! The settings of the screens that are saved from run to run, as words: unknown words of another version are
-//! ignored. Filters are not saved: the sessions of another folder may all be hidden by them.
+//! ignored. Filters are not saved, nor that only live sessions are listed:
+//! the sessions of the next run may all be hidden by them.
 
 use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
@@ -34,8 +35,6 @@ pub struct SavedSessions {
     pub direction: String,
     /// The property by which they are grouped.
     pub grouping: String,
-    /// The word for listed or hidden idle sessions.
-    pub idle: String,
 }
 
 /// The lists of items.
@@ -126,12 +125,11 @@ impl App {
                 sort: word(ui.sort.name),
                 direction: word(ui.direction.into()),
                 grouping: word(ui.grouping.into()),
-                idle: word(ui.idle.into()),
             },
             items: SavedItems {
                 sort: word(ui.item_sort.into()),
                 direction: word(ui.item_direction.into()),
-                listed: word(ui.listed.into()),
+                listed: word(ui.listed_before.unwrap_or(ui.listed).into()),
                 oversized: Some(ui.oversized).filter(|size| *size != self.usual_oversized),
             },
             last: self.last(),
@@ -155,7 +153,6 @@ impl App {
         ui.sort = Column::named(&sessions.sort).unwrap_or(Column::first());
         ui.direction = read(&sessions.direction);
         ui.grouping = read(&sessions.grouping);
-        ui.idle = read(&sessions.idle);
         ui.item_sort = read(&items.sort);
         ui.item_direction = read(&items.direction);
         ui.listed = read(&items.listed);
@@ -255,7 +252,7 @@ impl App {
 mod tests {
     use super::*;
     use crate::app::tabs::TABS;
-    use crate::app::{Direction, Grouping, Idle, ItemSort, Msg, ShownItems};
+    use crate::app::{Direction, Grouping, ItemSort, Msg, ShownItems};
     use crate::keymap::KeyPress;
     use crate::tests::testing::{Log, now, rules};
     use model::lists::sessions::{Sessions, Update};
@@ -269,7 +266,6 @@ mod tests {
         app.ui.sort = Column::named("growth").unwrap();
         app.ui.direction = Direction::Reversed;
         app.ui.grouping = Grouping::Agent;
-        app.ui.idle = Idle::Hidden;
         app.ui.item_sort = ItemSort::Carried;
         app.ui.item_direction = Direction::Reversed;
         app.ui.listed = ShownItems::All;
@@ -285,6 +281,10 @@ mod tests {
         assert_ne!(app.remember(), remembered);
         app.recall(&remembered);
         assert_eq!(app.remember(), remembered);
+        // A list that was live only would be empty at the next start.
+        let mut live_only = set();
+        live_only.ui.idle = crate::app::Idle::Hidden;
+        assert_eq!(live_only.remember(), remembered);
     }
 
     #[test]

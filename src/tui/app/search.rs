@@ -3,7 +3,7 @@
 
 use super::pager::{Origin, Pager, Pattern};
 use super::tabs::{ITEMS, row_id};
-use super::{App, Effect, Idle, Purpose, Screen, ShownItems};
+use super::{App, Effect, Idle, Purpose, Screen};
 use crate::keymap::Action;
 use model::event::Place;
 use model::lists::sessions::SessionKey;
@@ -354,7 +354,7 @@ impl App {
         self.ui.came_from = None;
         self.ui.item_filter.clear();
         if !in_context {
-            self.ui.listed = ShownItems::All;
+            self.ui.list_all_here();
         }
         self.show(ITEMS);
         self.sought = Some(item);

@@ -163,13 +163,14 @@ impl App {
             // The family of the session with the lowest or highest number is at the top.
             Sort::Recent | Sort::Needs | Sort::Lowest(_) | Sort::Highest(_) => Families::ByFirst,
         };
-        let runs = Cell::new(0);
+        let (runs, agents) = (Cell::new(0), Cell::new(0));
         let mut rows = self.sessions.rows(
             |found| {
                 if self.sessions.is_compaction_run(found.gauge) {
                     runs.set(runs.get() + 1);
                     return false;
                 }
+                agents.set(agents.get() + usize::from(self.sessions.is_sub_agent(found.gauge)));
                 (self.ui.idle == Idle::Shown || self.is_live_since(found.key, found.active))
                     && self.shown.matched.contains(found.key)
                     && self.passes(found)
@@ -183,6 +184,8 @@ impl App {
         self.shown.matching = rows.len();
         self.shown.matching_keys = Arc::new(rows.iter().map(|row| row.key).collect());
         self.shown.listed_of = self.sessions.len() - runs.get();
+        self.shown.sub_agents = agents.get();
+        self.shown.sub_agents_below = rows.iter().filter(|row| row.depth > 0).count();
         self.shown.lines = self.grouped(rows);
         self.fold_families();
         self.shown.line_ids = self.shown.lines.iter().map(ListLine::id).collect();
@@ -334,10 +337,12 @@ impl App {
             }
             Sort::Needs => {
                 let live = self.is_live_since(key, active);
-                let place = match (self.need_of(key, gauge, active), live) {
-                    (Some(need), _) => need as u64,
-                    (None, true) => NEEDS_NOTHING,
-                    (None, false) => NEEDS_NOTHING + 1,
+                let near = || nearness(gauge) != Nearness::Calm;
+                let place = match self.need_of(key, gauge, active) {
+                    Some(need) => need as u64,
+                    None if live => NEEDS_NOTHING,
+                    None if near() => NEEDS_NOTHING + 1,
+                    None => NEEDS_NOTHING + 2,
                 };
                 let since = if live { gauge.started_at } else { active };
                 return (place, None, Reverse(since), key);

@@ -150,10 +150,8 @@ impl View<'_> {
     /// Returns the request that an item entered the context with, and the time since the session began. Empty: the log
     /// has none.
     pub fn entered(&self, item: &Item) -> (String, String) {
-        let requests = self.page.state.requests;
-        let entered = item.entered().filter(|request| *request < requests);
         let has_requests = !self.session.requests().is_empty();
-        let request = has_requests.then(|| item::request(entered));
+        let request = has_requests.then(|| item::request(item.entered()));
         let began = self.session.started_at.zip(item.at);
         let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
         (request.unwrap_or_default(), elapsed.unwrap_or_default())

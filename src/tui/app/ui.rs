@@ -93,6 +93,8 @@ pub struct Ui {
     pub replay: Replay,
     /// The items that are listed.
     pub listed: ShownItems,
+    /// Those that are listed in other sessions, where an item that has left the context was opened in this one.
+    pub(super) listed_before: Option<ShownItems>,
     /// Their sort.
     pub item_sort: ItemSort,
     /// Its direction.
@@ -126,6 +128,12 @@ impl Ui {
         cursor.unwrap_or_default()
     }
 
+    /// Lists the items that have left the context too, until the session is left.
+    pub(super) fn list_all_here(&mut self) {
+        let before = std::mem::replace(&mut self.listed, ShownItems::All);
+        self.listed_before.get_or_insert(before);
+    }
+
     /// Selects a row of the active tab.
     pub(super) fn set_cursor(&mut self, cursor: Cursor<RowId>) {
         self.cursors.insert(self.tab.name, cursor);
@@ -157,6 +165,7 @@ impl Default for Ui {
             tab: ITEMS,
             replay: Replay::default(),
             listed: ShownItems::default(),
+            listed_before: None,
             item_sort: ItemSort::default(),
             item_direction: Direction::default(),
             item_filter: String::new(),

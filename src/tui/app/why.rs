@@ -7,7 +7,7 @@ use super::findings::{
 };
 use super::items::item_id;
 use super::tabs::{ITEMS, Policies, Tab, Target, WHAT_IF, WHY, row_id};
-use super::{App, ItemId, Screen, ShownItems};
+use super::{App, ItemId, Screen};
 use model::lists::sessions::SessionKey;
 use model::session::{Coverage, ItemIx};
 use model::why::{Finding, FindingDetail, FindingKind, FindingPlace, without_texts};
@@ -141,7 +141,7 @@ impl App {
         let id = row_id(Some(item_id(item)));
         let came = self.page().and_then(|page| page.timeline.of_item(item));
         if !item.in_context() {
-            self.ui.listed = ShownItems::All;
+            self.ui.list_all_here();
         }
         if let Some(came) = came.filter(|_| self.ui.replay.is_on()) {
             self.jump_to(came);

@@ -14,6 +14,7 @@ use render::text;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use tokio::sync::oneshot;
 
 /// The most columns of a copied text in the notice about it.
@@ -53,20 +54,26 @@ impl<C: Console, W: Write> Screens<C, W> {
                 if path.is_absolute() && path.exists() {
                     self.opening = Some(TextExport::of_path(path));
                 } else {
-                    let why = format!("{} is not on this machine", path.display());
-                    self.app.update(Msg::Done(why));
+                    self.app.update(Msg::Done(not_here(&path)));
                 }
             }
-            Effect::Run(command) => {
+            Effect::Run {
+                folder: Some(folder),
+                ..
+            } if !folder.exists() => {
+                let copies = self.app.copy_key();
+                let why = format!("{copies} copies the command; {}", not_here(&folder));
+                self.app.update(Msg::Done(why));
+            }
+            Effect::Run { command, .. } => {
                 let shell = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
                 let words = shell.into_iter().map(OsString::from);
                 self.opening = Some(TextExport::there(words.chain([command.into()]).collect()));
             }
             Effect::OpenPane { log, id } => {
                 let own = env::current_exe().unwrap_or_else(|_| "ctxgauge".into());
-                let mut words = ["tmux", "split-window", "-h", "--"]
-                    .map(OsString::from)
-                    .to_vec();
+                let [place, side] = pane(self.app.ui.size);
+                let mut words = ["tmux", place, side, "--"].map(OsString::from).to_vec();
                 words.extend([own.into(), log.as_os_str().to_owned()]);
                 words.extend(id.map(|id| format!("--session={id}").into()));
                 self.opening = Some(TextExport::there(words));
@@ -180,6 +187,21 @@ impl<C: Console, W: Write> Screens<C, W> {
     }
 }
 
+/// Returns the sentence about a path that does not exist here. Its end may be cut: the reason comes first.
+fn not_here(path: &Path) -> String {
+    format!("not on this machine: {}", path.display())
+}
+
+/// Returns the words that make a place of tmux beside a screen of this size in which another one fits: a pane beside
+/// or below it, or a window.
+fn pane((columns, rows): (u16, u16)) -> [&'static str; 2] {
+    match (columns, rows) {
+        (100.., _) => ["split-window", "-h"],
+        (_, 25..) => ["split-window", "-v"],
+        _ => ["new-window", "-a"],
+    }
+}
+
 /// The text that was sent to the terminal's clipboard.
 #[derive(Debug, Default)]
 pub(super) struct Copied {
@@ -216,6 +238,24 @@ impl Copied {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of two panes side by side, each has half of the columns but one.
+    #[test]
+    fn a_pane_is_made_where_another_screen_fits() {
+        let (least_columns, least_rows) = crate::app::layout::SMALLEST;
+        for columns in 40..200 {
+            for rows in 12..80 {
+                let [place, side] = pane((columns, rows));
+                let fits = match side {
+                    "-h" => (columns - 1) / 2 >= least_columns,
+                    "-v" => (rows - 1) / 2 >= least_rows,
+                    _ => place == "new-window",
+                };
+                assert!(fits, "{columns} {rows}");
+            }
+        }
+        assert_eq!(pane((80, 50)), ["split-window", "-v"]);
+    }
 
     #[test]
     fn a_copy_is_described_by_its_place_and_its_first_line() {

@@ -51,6 +51,13 @@ source = "test"
 
 [[policy]]
 agent = "claude-code"
+sessions = ["agent-acompact-*"]
+name = "never"
+ends = true
+source = "test"
+
+[[policy]]
+agent = "claude-code"
 name = "claude-code"
 reserve = 33_000
 keeps = "a summary"

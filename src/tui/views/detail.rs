@@ -1,7 +1,7 @@
 //! The lines below the list of sessions: facts of the selected session for which the columns have no room.
 
 use super::groups;
-use crate::app::layout::WidthClass;
+use crate::app::layout::{GAUGE_ROWS, WidthClass};
 use crate::app::listed::{just_compacted, nearness, size_stage, sizes};
 use crate::app::{App, ListLine, Stage, columns, seconds_since};
 use crate::paint::{
@@ -36,7 +36,16 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if !low {
         lines.insert(0, size(app, gauge, columns));
     }
-    canvas.write_rows(area.inset(1, 0), lines);
+    let (y, height) = (area.y, area.height.min(GAUGE_ROWS));
+    let mut rest = area;
+    if area.height > GAUGE_ROWS {
+        let [scale, bar] =
+            [(y, 1), (y + 1, height - 1)].map(|(y, height)| Area { y, height, ..area });
+        super::session::gauge((&gauge.context, gauge.limits()), scale, bar, canvas);
+        rest.y += height;
+        rest.height -= height;
+    }
+    canvas.write_rows(rest.inset(1, 0), lines);
 }
 
 /// Draws the sums of the selected group, its largest context, and when it was last active.
@@ -150,7 +159,7 @@ fn size(app: &App, gauge: &SessionGauge, columns: usize) -> Pieces {
     }
     groups.push(groups::trigger(gauge.limits()));
     let growth = gauge.growth();
-    if !columns::is_shown("growth", app.ui.size.0) && !growth.is_empty() {
+    if !columns::is_shown("growth", &app.ui) && !growth.is_empty() {
         let bars = sparkline::bars(&growth, gauge.limits().window);
         groups.push(vec![quiet("growth "), plain(bars)]);
     }
@@ -167,7 +176,7 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
         return vec![plain(format!("compacts {when}"))];
     }
     match forecast {
-        Ok(forecast) if !columns::is_shown("next", app.ui.size.0) => {
+        Ok(forecast) if !columns::is_shown("next", &app.ui) => {
             let stage = Stage::settled_if(Signs::of(gauge).requests.is_empty());
             groups::next_requests(stage, &forecast, nearness(gauge))
         }
@@ -178,7 +187,7 @@ fn next(app: &App, gauge: &SessionGauge) -> Pieces {
 /// Returns the cost of the session so far, where the list has no column for it.
 fn cost(app: &App, gauge: &SessionGauge) -> Option<Pieces> {
     let spending = gauge.spending.as_ref()?;
-    let is_shown = columns::is_shown("cost", app.ui.size.0);
+    let is_shown = columns::is_shown("cost", &app.ui);
     if is_shown || spending.all.is_unpriced() || spending.all.is_empty() {
         return None;
     }

@@ -164,7 +164,11 @@ pub(super) fn sums(sessions: &str, totals: &Totals, narrow: bool) -> Vec<Pieces>
     };
     let mut groups = vec![vec![quiet(format!("{sessions}: {sizes}"))]];
     if totals.near > 0 {
-        let near = if narrow { "near" } else { "near the trigger" };
+        let near = if narrow {
+            "near"
+        } else {
+            "near the trigger (/near)"
+        };
         groups.push(vec![piece(format!("{} {near}", totals.near), Tone::Near)]);
     }
     let cost = spending::cost(&totals.today);

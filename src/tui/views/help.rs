@@ -2,7 +2,7 @@
 
 use crate::app::{App, HelpLine};
 use crate::keymap::Action;
-use crate::paint::{Pieces, Tone, piece, plain, width};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use model::Role;
 use render::text;
@@ -25,7 +25,25 @@ pub(super) fn draw_keys(app: &App, canvas: &mut Canvas<'_>) {
         None => ", / filters".to_owned(),
     };
     let title = format!("keys: {}{filter}", app.scope().name());
-    draw(app, &title, app.help_lines(), canvas);
+    let mut lines = app.help_lines();
+    if lines.is_empty() {
+        let typed = app.ui.help_filter.as_deref().unwrap_or_default();
+        lines.push(HelpLine::Note(format!("no key matches '{typed}'")));
+    }
+    draw(app, &title, lines, canvas);
+}
+
+/// Returns the words for the lines above and below those of a box that shows the lines from `top` on, the last of which
+/// is `last`.
+pub(super) fn more(app: &App, top: usize, last: usize) -> String {
+    let key = app.keymap.key(app.scope(), Action::Down);
+    let down = key.map_or_else(|| "more".to_owned(), |key| format!("{key} more"));
+    match (top, last) {
+        (_, 0) => String::new(),
+        (0, _) => format!(", {down} below"),
+        (top, last) if top < last => ", more above and below".to_owned(),
+        _ => ", more above".to_owned(),
+    }
 }
 
 fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
@@ -37,6 +55,7 @@ fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
             vec![piece(text::left(&keys, columns), Tone::Key), plain(help)]
         }
         HelpLine::Heading(text) => vec![piece(text, Tone::Heading)],
+        HelpLine::Note(text) => vec![quiet(text)],
         HelpLine::Signs(signs) => {
             let shown = signs.into_iter().map(|sign| sign.shown(fill));
             let pieces = shown.flat_map(|(sign, word)| [sign, plain(format!(" {word}  "))]);
@@ -45,19 +64,14 @@ fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
     });
     let lines: Vec<Pieces> = lines.collect();
     let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
+    // The box keeps its width while a filter is typed.
+    let filtered = app.ui.help_filter.as_ref().map_or(0, |_| NARROW_COLUMNS);
+    let columns = columns.max(filtered);
     let room = usize::from(canvas.area().height.saturating_sub(2));
     let rows = lines.len().min(room);
     let last = lines.len() - rows;
     let top = app.ui.overlay_top.min(last);
-    let key = app.keymap.key(app.scope(), Action::Down);
-    let down = key.map_or_else(|| "more".to_owned(), |key| format!("{key} more"));
-    let more = match (top, last) {
-        (_, 0) => String::new(),
-        (0, _) => format!(", {down} below"),
-        (top, last) if top < last => ", more above and below".to_owned(),
-        _ => ", more above".to_owned(),
-    };
-    let title = format!("{title}{more}");
+    let title = format!("{title}{}", more(app, top, last));
     let inside = canvas.open_box(&title, (columns, rows as u16));
     canvas.write_rows(inside, lines.into_iter().skip(top));
 }

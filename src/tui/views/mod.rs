@@ -187,7 +187,6 @@ fn live(app: &App, key: SessionKey) -> Piece {
     piece(format!("{sign} "), tone)
 }
 
-/// Returns the mark before a list row: whether it is selected.
 /// Writes a menu: its first `rows` lines can be chosen with the mouse, and those below explain them.
 fn write_menu(title: &str, lines: Vec<Pieces>, rows: usize, canvas: &mut Canvas<'_>) {
     let columns = lines.iter().map(|line| pieces_width(line)).max();
@@ -198,6 +197,7 @@ fn write_menu(title: &str, lines: Vec<Pieces>, rows: usize, canvas: &mut Canvas<
     canvas.hit(Area { height, ..inside }, Hit::Menu);
 }
 
+/// Returns the mark before a list row: whether it is selected.
 fn pointer(selected: bool) -> Piece {
     piece(if selected { "▌" } else { " " }, Tone::Accent)
 }

@@ -1,17 +1,22 @@
 //! The menus of the order of the sessions.
 
+use super::help::more;
 use super::{pointer, write_menu};
 use crate::app::{App, Overlay};
 use crate::keymap::{Action, Scope};
 use crate::paint::Tone;
-use crate::paint::{Pieces, piece, plain, quiet, strong};
+use crate::paint::{Pieces, fitted, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
+
+/// The column of what comes first.
+const GLOSS_COLUMN: usize = 16;
 
 /// Draws the menu: the current row has a mark.
 pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
     let (rows, current) = app.order_rows(menu);
+    let columns = usize::from(canvas.width().saturating_sub(4));
     let top = app.menu_top(rows.len());
-    let all = rows.iter().enumerate().map(|(row, name)| {
+    let all = rows.iter().enumerate().map(|(row, (name, first))| {
         let mut line = vec![pointer(row == app.ui.menu_row)];
         if row == current {
             line.extend([piece("• ", Tone::Accent), strong(*name)]);
@@ -21,7 +26,11 @@ pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
         } else {
             line.push(plain(format!("  {name}")));
         }
-        line
+        if !first.is_empty() {
+            let gap = GLOSS_COLUMN.saturating_sub(width(&line));
+            line.push(quiet(format!("{:gap$} {first}", "")));
+        }
+        fitted(line, columns)
     });
     let mut lines: Vec<Pieces> = all.skip(top).collect();
     let reverse = app.keymap.key_text(Scope::Overview, Action::Reverse);
@@ -32,8 +41,10 @@ pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
     };
     let note = vec![quiet(note)];
     let room = usize::from(canvas.area().height).saturating_sub(3);
+    let last = rows.len().saturating_sub(room);
     lines.truncate(room);
+    let title = format!("{title}{}", more(app, top, last));
     let height = lines.len();
     lines.push(note);
-    write_menu(title, lines, height, canvas);
+    write_menu(&title, lines, height, canvas);
 }

@@ -13,7 +13,7 @@
 //! ```
 
 use super::groups;
-use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
+use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape, Sort};
 use crate::app::filter::SESSIONS;
 use crate::app::layout::WidthClass;
 use crate::app::listed::{just_compacted, sizes};
@@ -39,7 +39,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     if app.lines().is_empty() {
         super::instead(empty(app), layout.list, canvas);
     } else {
-        let columns = columns::fitting(canvas.width());
+        let columns = columns::fitting(canvas.width(), app.ui.sort);
         headings(app, &columns, layout.columns, canvas);
         for (listed, y) in app.visible_lines().zip(layout.list.rows()) {
             let selected = app.is_selected(listed);
@@ -64,15 +64,28 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
-    let counts = match (app.shown.listed_of, app.shown.matching) {
-        (0, _) => String::new(),
-        (all, matching) if matching < all => format!("{matching} of {all} sessions"),
-        (all, _) => sessions(all),
+    let agents = app.shown.sub_agents_below;
+    let own = app.shown.listed_of.saturating_sub(app.shown.sub_agents);
+    let matching = app.shown.matching.saturating_sub(agents);
+    let counts = match app.shown.listed_of {
+        0 => String::new(),
+        all if app.shown.matching < all => format!("{matching} of {own} sessions"),
+        _ => sessions(matching),
     };
     let mut left = vec![
         piece("ctxgauge", Tone::Accent),
         plain(format!("  {counts}")),
     ];
+    let is_plain = app.ui.grouping == Grouping::None && app.ui.idle == Idle::Shown;
+    let has_room = match WidthClass::of(area.width) {
+        WidthClass::Narrow => false,
+        WidthClass::Medium => is_plain,
+        WidthClass::Wide => true,
+    };
+    if agents > 0 && has_room {
+        let agents = number::counted(agents as u64, "sub-agent");
+        left.push(plain(format!(", {agents}")));
+    }
     if app.shown.live > 0 {
         left.extend([plain(", "), strong(format!("{} live", app.shown.live))]);
     }
@@ -82,6 +95,8 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let room = usize::from(area.width).saturating_sub(width(&left) + 1);
     if needs > 0 && text::width(&words) <= room {
         left.push(piece(words, Tone::Near));
+    } else if needs == 0 && matches!(app.ui.sort.sort, Sort::Needs) {
+        left.push(quiet(", none needs you"));
     }
     let away = app.sessions.hosts_away();
     // Without sessions, nothing stands before it.

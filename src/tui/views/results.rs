@@ -34,7 +34,7 @@ const SIGN_COLUMNS: usize = 2;
 impl Columns {
     fn of(width: u16) -> Columns {
         let (session, request, item) =
-            WidthClass::of(width).pick((9, 0, 6), (13, 5, 10), (24, 6, 16));
+            WidthClass::of(width).pick((9, 0, 6), (13, 5, 10), (36, 6, 16));
         Columns {
             session,
             request,
@@ -132,15 +132,14 @@ fn rows(app: &App, search: &Search, columns: &Columns, area: Area, canvas: &mut 
     let from = app.ui.results.offset();
     let mut above = None;
     let shown = search.found.iter().enumerate().skip(from);
+    let seen = shown.clone().take(usize::from(area.height));
+    let names = app.names_apart(seen.map(|(_, found)| found.key), columns.session);
     for ((row, found), y) in shown.zip(area.rows()) {
         let selected = row == app.ui.results.index();
         // A session is named once, unless its row is selected.
         let is_named = above.replace(found.key) != Some(found.key) || selected;
-        let name = if is_named {
-            app.sessions.name(found.key)
-        } else {
-            "".into()
-        };
+        let name = names.get(&found.key).filter(|_| is_named);
+        let name = name.map_or("", String::as_str);
         let tone = if found.in_context {
             Tone::Plain
         } else {

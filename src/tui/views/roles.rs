@@ -15,6 +15,7 @@ use crate::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use model::Role;
 use model::session::Session;
+use model::values::threshold::Threshold;
 use render::recurring::recurring;
 use render::{item, number, text};
 
@@ -111,9 +112,15 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
         );
     }
     if page.oversized > 0 {
-        let from = number::short(app.ui.oversized.tokens(window));
+        let from = number::tokens(app.ui.oversized.tokens(window));
+        let share = match app.ui.oversized {
+            share @ Threshold::Share(_) if columns >= WIDE_COLUMNS => {
+                format!(", {share} of the window")
+            }
+            _ => String::new(),
+        };
         let oversized = stage.number(items(page.oversized));
-        add("oversized", format!("{oversized} ≥ {from}"));
+        add("oversized", format!("{oversized} ≥ {from}{share}"));
     }
     // These parts are not known for earlier moments.
     if !app.ui.replay.is_on() {

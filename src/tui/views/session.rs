@@ -34,6 +34,7 @@ use model::lists::sessions::SessionKey;
 use model::session::context::Context;
 use model::state::agent_estimate::AgentEstimate;
 use model::values::process_activity::ProcessActivity;
+use model::why::FindingKind;
 use model::window::Limits;
 use render::finding::{act, what};
 use render::{self, number, text, triggers};
@@ -126,20 +127,35 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     super::footer(app, layout.footer, canvas);
 }
 
-/// Draws the gauge and the numbers below it.
-fn bars(shown: &SessionNumbers<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
+/// Draws a large gauge: its scale, and its bar.
+pub(super) fn gauge(
+    (context, limits): (&Context, &Limits),
+    scale: Area,
+    bar: Area,
+    canvas: &mut Canvas<'_>,
+) {
     let gauge = Gauge {
-        context: shown.context,
-        limits: shown.limits,
+        context,
+        limits,
         theme: canvas.theme,
         place: Place::Large,
     };
-    gauge.scale(layout.scale.inset(1, 2), canvas);
-    gauge.bar(layout.bar.inset(1, 2), canvas);
-    for y in layout.bar.rows() {
+    gauge.scale(scale.inset(1, 2), canvas);
+    gauge.bar(bar.inset(1, 2), canvas);
+    for y in bar.rows() {
         let x = canvas.width() - 2;
         canvas.write((x, y), canvas.width(), &[piece("▕", Tone::Frame)]);
     }
+}
+
+/// Draws the gauge and the numbers below it.
+fn bars(shown: &SessionNumbers<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
+    gauge(
+        (shown.context, shown.limits),
+        layout.scale,
+        layout.bar,
+        canvas,
+    );
     let numbers = numbers::numbers(shown, columns);
     canvas.write_in(layout.numbers.inset(1, 0), &numbers);
 }
@@ -149,9 +165,10 @@ fn dearest(app: &App, agent: &str, area: Area, canvas: &mut Canvas<'_>) {
     let Some(finding) = app.dearest_finding().filter(|_| !area.is_empty()) else {
         return;
     };
-    let cost = match finding.usd {
-        Some(cost) => number::usd(cost),
-        None => format!("{} tokens", number::short(finding.tokens)),
+    let cost = match (finding.usd, finding.kind) {
+        (Some(cost), FindingKind::Window) => format!("could save {}:", number::usd(cost)),
+        (Some(cost), _) => number::usd(cost),
+        (None, _) => format!("{} tokens", number::short(finding.tokens)),
     };
     let key = app.keymap.key_text(Scope::Session, Action::Why);
     let mut line = vec![

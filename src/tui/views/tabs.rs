@@ -103,7 +103,10 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
             quiet(format!(" {found} ")),
         ]
     } else {
-        vec![quiet(format!("{caption} "))]
+        let room = usize::from(area.width.saturating_sub(end + 2));
+        let fitting = [caption, &captions[1]].into_iter();
+        let mut fitting = fitting.filter(|caption| text::width(caption) <= room);
+        vec![quiet(format!("{} ", fitting.next().unwrap_or(caption)))]
     };
     canvas.write_right((end + 1, area.y), area.right(), &right);
 }

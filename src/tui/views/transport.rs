@@ -1,7 +1,7 @@
 //! The line of a replay: whether it plays and how fast, and its place in the session.
 //!
 //! ```text
-//!  ▶ 30×   request 118 of 389   turn 14 of 40   09:14:07   ├──────────────●─────────╂──────────┤  l live
+//!  ▶ 30×   after #118 of 389   turn 14 of 40   09:14:07   ├──────────────●─────────╂──────────┤  l live
 //! ```
 
 use crate::app::layout::WidthClass;
@@ -22,7 +22,8 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     let x = canvas.write((1, y), area.right(), &[piece(sign, Tone::Accent), speed]);
     canvas.hit(Area::new(1, y, x - 1, 1), Hit::Action(Action::Play));
     let steps = match page.pace {
-        Pace::Requests => format!(" request {} of {}", state.requests, page.sizes.len()),
+        Pace::Requests if state.requests == 0 => format!(" before #1 of {}", page.sizes.len()),
+        Pace::Requests => format!(" after #{} of {}", state.requests, page.sizes.len()),
         Pace::Records => {
             let at = app.moment().map_or(0, |at| at + 1);
             format!(" record {at} of {}", page.sizes.len())

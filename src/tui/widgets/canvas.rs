@@ -121,6 +121,7 @@ impl<'b> Canvas<'b> {
     /// size.
     pub fn open_box(&mut self, title: &str, (columns, rows): (u16, u16)) -> Area {
         let all = self.buffer.area;
+        let columns = columns.max(render::text::width(title) as u16 + 1);
         let (width, height) = ((columns + 4).min(all.width), (rows + 2).min(all.height));
         let (x, y) = ((all.width - width) / 2, (all.height - height) / 2);
         let frame = Rect::new(x, y, width, height);

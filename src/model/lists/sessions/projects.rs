@@ -45,7 +45,12 @@ impl Sessions {
 
     /// Returns true if a session is a part of the compaction of another one: its agent started it to write a summary.
     pub fn is_compaction_run(&self, gauge: &SessionGauge) -> bool {
-        self.ancestors(gauge).next().is_some() && gauge.limits().ends
+        self.is_sub_agent(gauge) && gauge.limits().ends
+    }
+
+    /// Returns true if another session that is known has started this one.
+    pub fn is_sub_agent(&self, gauge: &SessionGauge) -> bool {
+        self.ancestors(gauge).next().is_some()
     }
 
     /// Returns the session that started this one, and so on.

@@ -118,6 +118,15 @@ impl Chart {
         (self.sizes.len() + usize::from(self.has_rest())).max(1)
     }
 
+    /// Returns the name of the last step: its number, or that it is the size now.
+    pub(crate) fn last(&self) -> String {
+        if self.has_rest() {
+            "now".to_owned()
+        } else {
+            self.len().to_string()
+        }
+    }
+
     /// Returns the size after each step, with the size now.
     pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
         self.steps_by_role().map(|sizes| total(&sizes))

@@ -180,7 +180,6 @@ fn chart(chart: &Chart) -> String {
         };
         lines.push(format!("{cells}{label}").trim_end().to_owned());
     }
-    let steps = chart.len();
     let resets = columns_of_resets(chart, columns.len());
     if !resets.trim().is_empty() {
         lines.push(format!("{resets} compaction or clear"));
@@ -192,7 +191,8 @@ fn chart(chart: &Chart) -> String {
     };
     let largest = tokens(largest);
     lines.push(format!(
-        "{name} 1 to {steps}, at most {largest} ({known})\n```"
+        "{name} 1 to {}, at most {largest} ({known})\n```",
+        chart.last()
     ));
     lines.join("\n")
 }

@@ -155,7 +155,7 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
             or_none(tool.carried_usd.map(usd)).into(),
         ],
     });
-    let headings = "tool | #results:1 | #failed:6 | #took:7 | #tokens | #share:4 | #now:3 | #schema:5 | #largest:2 | #carried | #re-read";
+    let headings = "tool | #results:1 | #failed:6 | #took:7 | #result tok | #share:4 | #all now:3 | #schema:5 | #largest:2 | #carried | #re-read";
     let servers = servers.iter().map(|server| {
         let sizes = words::server(server) + ".";
         Line::own("MCP server ").and_log(&server.name).and(sizes)
@@ -164,9 +164,10 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
         let more = counted((all - LISTED_ROWS) as u64, "smaller tool");
         format!("{more} not listed.")
     });
-    let note = "failed: the share of its calls that failed. took: from a call to its result, the median. now: its \
-                definition, calls and results in the context. schema: its definition alone. carried: tokens times the requests that had \
-                them; re-read: what that costs at least, by the list price of cache reads.";
+    let note = "failed: the share of its calls that failed. took: from a call to its result, the median. result tok: \
+                its results, in the context or not. all now: its definition, calls and results in the context. schema: \
+                its definition alone. carried: tokens times the requests that had them; re-read: what that costs at \
+                least, by the list price of cache reads.";
     let section = Section::new("Tools")
         .with(Table::new(headings, rows))
         .with_all(servers)

@@ -3,48 +3,49 @@ use crate::app::Direction;
 use crate::tests::testing::{Log, app, keys_on_screen, type_keys};
 use proptest::prelude::*;
 
-fn cut_apart(texts: &[&str], columns: usize) -> Vec<String> {
-    told_apart(texts.iter().map(|text| Cow::Borrowed(*text)), columns)
+fn cut_to(texts: &[&str], columns: usize) -> Vec<String> {
+    shortened(texts.iter().map(|text| Cow::Borrowed(*text)), columns)
 }
 
 #[test]
-fn what_differs_is_kept() {
-    let beads = ["dov", "a0y", "4te", "fum"].map(|bead| {
-        format!("Work on bead spotter-{bead}. Run bd show spotter-{bead} to see the details")
-    });
-    let beads = beads.each_ref().map(String::as_str);
+fn titles_keep_their_beginning_and_have_ids_where_rows_read_alike() {
+    let log = |n: u64, folder: &str, title: &str| {
+        Log::found(n, "codex", &format!("019a-{n:06}"), n as i64)
+            .meta(folder, "gpt-5.4", Some(title), None)
+            .user(100, "go")
+    };
+    let bead = |bead: &str| format!("Work on bead spotter-{bead}. Run bd show to see the details");
+    let app = app(
+        vec![
+            log(1, "/code/spotter", &bead("dov")),
+            log(2, "/code/spotter", &bead("a0y")),
+            log(3, "/code/other", &bead("4te")),
+            log(
+                4,
+                "/code/shop",
+                "should we close the issue as resolved, number 1263",
+            ),
+        ],
+        80,
+        24,
+    );
+    let title = |key| app.row_names(key).title;
+    let titles: Vec<String> = keys_on_screen(&app).into_iter().map(title).collect();
     assert_eq!(
-        cut_apart(&beads, 22),
+        titles,
         [
-            "…spotter-dov. Run bd …",
-            "…spotter-a0y. Run bd …",
-            "…spotter-4te. Run bd …",
-            "…spotter-fum. Run bd …",
+            "Work on bead s… 000001",
+            "Work on bead s… 000002",
+            "Work on bead spotter-…",
+            "should we close the i…",
         ]
-    );
-    assert_eq!(
-        cut_apart(&["Implement it", beads[0]], 22)[1],
-        "Work on bead spotter-…"
-    );
-}
-
-#[test]
-fn texts_that_differ_late_are_cut_late() {
-    let texts = [
-        "Review the change of the parser, part one",
-        "Review the change of the parser, part two",
-        "Review the change of the lexer",
-    ];
-    assert_eq!(
-        cut_apart(&texts, 20),
-        ["…parser, part one", "…parser, part two", "…lexer"]
     );
 }
 
 #[test]
 fn paths_are_cut_in_the_middle() {
     let path = "/home/ada/code/clients/north/api-gateway";
-    assert_eq!(cut_apart(&[path], 20), [text::middle(path, 20)]);
+    assert_eq!(cut_to(&[path], 20), [text::middle(path, 20)]);
 }
 
 /// Sessions whose titles and projects are alike, more than fit on the screen.
@@ -96,39 +97,19 @@ fn names_follow_the_list_and_the_width() {
     );
 }
 
-/// A word of a title, short enough for any of the columns below.
-fn word() -> impl Strategy<Value = String> {
-    "[a-z日é]{1,4}"
-}
-
 proptest! {
-    /// Texts of one beginning that differ in their last word, which fits.
-    #[test]
-    fn texts_that_differ_in_a_word_read_differently(
-        start in "[a-zA-Z ,:é日-]{0,60}",
-        words in prop::collection::hash_set(word(), 2..12),
-        end in "[a-z .]{0,40}",
-        columns in 16usize..60,
-    ) {
-        let texts: Vec<String> = words.iter().map(|word| format!("{start} {word} {end}")).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let shown = cut_apart(&texts, columns);
-        let distinct: HashSet<&String> = shown.iter().collect();
-        prop_assert_eq!(distinct.len(), texts.len(), "{:?}", shown);
-    }
-
     #[test]
     fn no_text_is_wider_than_asked_and_its_neighbours_order_says_nothing(
         texts in prop::collection::vec("[ab1 ./é日\u{200d}\u{301}]{0,30}|\\PC{0,30}", 0..12),
         columns in 0usize..30,
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let shown = cut_apart(&texts, columns);
+        let shown = cut_to(&texts, columns);
         for text in &shown {
             prop_assert!(text::width(text) <= columns, "{:?}", text);
         }
         let reversed: Vec<&str> = texts.iter().rev().copied().collect();
-        let again = cut_apart(&reversed, columns);
+        let again = cut_to(&reversed, columns);
         prop_assert!(again.iter().rev().eq(shown.iter()));
     }
 }

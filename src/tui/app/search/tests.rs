@@ -1,5 +1,5 @@
 use super::*;
-use crate::app::{Msg, Overlay};
+use crate::app::{Msg, Overlay, ShownItems};
 use crate::keymap::KeyPress;
 use crate::tests::testing::{
     Plain, app, begin_search, click, found_in, logs, now, say, shop, text, type_keys,
@@ -223,6 +223,11 @@ fn an_item_that_is_filtered_out_is_selected() {
     say(&mut app, SearchUpdate::Found(Box::new(found)));
     type_keys(&mut app, "⏎⏎");
     assert_eq!(app.selected_item().unwrap().1, 2);
+    // Others list what they listed before, and so does the next run.
+    assert_eq!(app.ui.listed, ShownItems::All);
+    assert_eq!(app.remember().items.listed, "");
+    let _ = app.open_session_page(shop());
+    assert_eq!(app.ui.listed, ShownItems::InContext);
 }
 
 #[test]

@@ -35,8 +35,16 @@ impl Row for Child {
 
     fn text(&self, view: &View<'_>) -> Pieces {
         let sessions = &view.app.sessions;
-        let mut pieces = vec![plain(sessions.name(self.key))];
-        if let Some(gauge) = sessions.gauge(self.key) {
+        let gauge = sessions.gauge(self.key);
+        // The list of sessions leaves it out.
+        let is_run = gauge.is_some_and(|gauge| sessions.is_compaction_run(gauge));
+        let name = if is_run {
+            "summary of a compaction".to_owned()
+        } else {
+            sessions.name(self.key)
+        };
+        let mut pieces = vec![plain(name)];
+        if let Some(gauge) = gauge {
             let model = gauge.model().map(text::short_model);
             // The first prompt is the task of the sub-agent.
             let parts = [model, gauge.meta.prompt.as_deref()];

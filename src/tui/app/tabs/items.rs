@@ -191,8 +191,14 @@ impl Row for ListedItem {
         )
     }
 
-    fn brief_caption(rows: &[ListedItem], view: &View<'_>) -> String {
-        format!("{} {}", rows.len(), view.app.ui.item_direction.arrow())
+    fn brief_caption(_: &[ListedItem], view: &View<'_>) -> String {
+        let ui = &view.app.ui;
+        let all = match ui.listed {
+            ShownItems::InContext => "",
+            ShownItems::All => "all, ",
+        };
+        let (sort, arrow) = (ui.item_sort.name(), ui.item_direction.arrow());
+        format!("{all}{sort} {arrow}")
     }
 
     fn signs(rows: &[ListedItem], view: &View<'_>) -> Vec<Sign> {

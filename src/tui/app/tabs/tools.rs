@@ -2,10 +2,10 @@
 //! its tools.
 //!
 //! ```text
-//!    TOKENS SHARE  SCHEMA RESULTS  IN CONTEXT  LARGEST CARRIED  CARRIED $  TOOL
-//! ▌   87.7k   71%       —      14       61.1k    61.0k    1.1M      $0.33  Read
-//!     30.2k   24%    9.1k       6       30.2k    12.2k    310k      $0.10  MCP server docs, 2 tools
-//!     18.0k          4.0k       4       18.0k    12.2k    200k      $0.06  └ search
+//!    RESULT TOK SHARE  SCHEMA RESULTS  ALL NOW  LARGEST CARRIED  CARRIED $  TOOL
+//! ▌       87.7k   71%       —      14    61.1k    61.0k    1.1M      $0.33  Read
+//!         30.2k   24%    9.1k       6    30.2k    12.2k    310k      $0.10  MCP server docs, 2 tools
+//!         18.0k          4.0k       4    18.0k    12.2k    200k      $0.06  └ search
 //! ```
 
 use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
@@ -99,8 +99,8 @@ fn add(a: Tool, b: Tool) -> Tool {
 
 impl Row for Line {
     const COLUMNS: &'static [Column<Line>] = columns! { Line;
-        right "TOKENS" [8; 3] |view, line| view.number(number::tokens(line.tool.tokens), Tone::Strong),
-            means "its results, in the context or not";
+        right "RESULT TOK" [11; 3] |view, line| view.number(number::tokens(line.tool.tokens), Tone::Strong),
+            means "tokens of its results, in the context or not";
         right "SHARE" [6; 3] |view, line| match line.tools.or(line.server().map(|_| 0)) {
             // It is part of its server's.
             Some(0) => plain(""),
@@ -112,10 +112,10 @@ impl Row for Line {
         right "FAILED" [0, 0, 8] |_, line| plain(failed(line.tool.failed as u64, line.tool.results as u64)), means "the share of its calls that failed";
         right "TOOK" [0, 0, 8] |view, line| view.number(took(line.tool.median_seconds), Tone::Quiet),
             means "from a call to its result, the median";
-        right "CALLS" [0, 0, 8] |view, line| view.number(number::tokens_or_none(line.tool.calls), Tone::Plain),
-            means "its calls in the context";
-        right "IN CONTEXT" [0, 12, 12] |view, line| view.number(number::tokens_or_none(line.tool.held()), Tone::Plain),
-            means "its definition, calls and results in the context";
+        right "CALL TOK" [0, 0, 10] |view, line| view.number(number::tokens_or_none(line.tool.calls), Tone::Plain),
+            means "tokens of its calls in the context";
+        right "ALL NOW" [0, 9, 9] |view, line| view.number(number::tokens_or_none(line.tool.held()), Tone::Plain),
+            means "tokens of its definition, calls and results in the context";
         right "LARGEST" [0, 0, 9] |view, line| view.number(number::tokens_or_none(line.tool.largest.1), Tone::Plain),
             means "its largest result";
         right "CARRIED" [0, 8, 8] |view, line| view.number(number::short_or_none(line.tool.carried), Tone::Plain),

@@ -15,9 +15,9 @@ use super::{Column, ListSource, Row, TabList, Target, View, counted, table};
 use crate::app::findings::{GONE, ListedFinding, TextsRead};
 use crate::app::layout::WidthClass;
 use crate::app::{App, seconds_since, wrapped};
-use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use model::session::Session;
-use model::why::FindingPlace;
+use model::why::{FindingKind, FindingPlace};
 use render::finding::{act, cost, size_here, what};
 use render::{self, number, text};
 use std::rc::Rc;
@@ -26,6 +26,9 @@ use std::rc::Rc;
 const MOST_FINDINGS: usize = 10;
 /// The columns of a cost or a size.
 const NUMBER_COLUMNS: usize = 9;
+
+/// The columns of a request and its time: `#1234 +12h04`.
+const WHEN_COLUMNS: usize = 12;
 
 /// Said of the findings that only several sessions show.
 const ELSEWHERE: &str = "skills, agents and servers that are hardly used: see `ctxgauge why`";
@@ -117,7 +120,7 @@ impl Row for FindingRow {
     const WORDS: &'static [(&'static str, &'static str)] = &[
         (
             "COST",
-            "what it cost or, of a window, what a smaller one would save, by list price; costs overlap: do not add them up",
+            "what it cost, by list price; costs overlap: do not add them up",
         ),
         (
             "TOKENS",
@@ -132,11 +135,16 @@ impl Row for FindingRow {
             Part::Head => {
                 let number = |text: &str| text::right(text, NUMBER_COLUMNS);
                 let usd = render::or_none(finding.usd.map(number::usd));
+                // A possible saving is no cost.
+                let (usd, saved) = match finding.kind {
+                    FindingKind::Window => (String::new(), format!("could save {usd}: ")),
+                    _ => (usd, String::new()),
+                };
                 let tokens = number::tokens(finding.tokens);
                 vec![
                     strong(number(&usd)),
                     plain(number(&tokens)),
-                    piece(format!("  {}", what(finding)), Tone::Text),
+                    piece(format!("  {saved}{}", what(finding)), Tone::Text),
                 ]
             }
             Part::Line(line) => vec![lead, quiet(line)],
@@ -179,6 +187,12 @@ impl Row for FindingRow {
     }
 }
 
+/// Returns a request and its time, as wide as all of a list.
+fn when(request: &str, elapsed: Option<String>) -> Piece {
+    let when = format!("{request} {}", elapsed.unwrap_or_default());
+    quiet(text::left(&when, WHEN_COLUMNS))
+}
+
 /// Describes a place: a request, or an item. `None`: the log no longer has it.
 fn place(view: &View<'_>, place: Option<FindingPlace>) -> Option<Pieces> {
     let session = view.session;
@@ -187,15 +201,17 @@ fn place(view: &View<'_>, place: Option<FindingPlace>) -> Option<Pieces> {
             let request = session.requests().get(ix)?;
             let began = session.started_at.zip(request.at);
             let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
-            let when = format!("#{} {}", ix + 1, elapsed.unwrap_or_default());
             let prompt = number::tokens(request.prompt);
-            vec![quiet(when), plain(format!("  prompt {prompt}"))]
+            vec![
+                when(&format!("#{}", ix + 1), elapsed),
+                plain(format!("  prompt {prompt}")),
+            ]
         }
         FindingPlace::Item(ix) => {
             let item = session.items().get(ix)?;
             let (tokens, source) = session.tokens(ix);
             let (request, elapsed) = view.entered(item);
-            let mut pieces = vec![quiet(format!("{request} {elapsed}"))];
+            let mut pieces = vec![when(&request, Some(elapsed))];
             pieces.extend(listed_item(view, (ix, tokens, source)));
             pieces
         }

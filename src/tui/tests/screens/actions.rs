@@ -39,7 +39,9 @@ fn actions_have_the_keys_that_do_them_elsewhere() {
             let effect = press(&mut app, KeyPress::Char(key));
             assert_eq!(app.ui.overlay, None);
             match (effect, does) {
-                (Effect::Run(command), Some(does)) => assert!(command.ends_with(does), "{command}"),
+                (Effect::Run { command, .. }, Some(does)) => {
+                    assert!(command.ends_with(does), "{command}")
+                }
                 (Effect::OpenPane { .. } | Effect::OpenPath(_), None) => {}
                 other => panic!("{key}: {other:?}"),
             }

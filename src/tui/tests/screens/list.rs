@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::columns::Sort;
-use crate::app::{Direction, FoundItem, Grouping, ListLine, SearchUpdate};
+use crate::app::{Direction, FoundItem, Grouping, Idle, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::lists::gauge::SessionGauge;
@@ -50,6 +50,19 @@ fn the_order_is_chosen_in_a_menu() {
     assert_eq!(app.ui.grouping, Grouping::Project);
     type_keys(&mut app, "p⎋");
     assert_eq!((app.ui.grouping, app.ui.overlay), (Grouping::Project, None));
+    // Keys that are none of its do nothing, here and in the list.
+    type_keys(&mut app, "siznext");
+    assert_eq!(app.ui.overlay, Some(Overlay::Sort));
+    assert_eq!(app.ui.idle, Idle::Shown);
+    for (key, row) in [
+        (KeyPress::End, 16),
+        (KeyPress::Home, 0),
+        (KeyPress::PageDown, 8),
+    ] {
+        app.update(Msg::Key(key));
+        assert_eq!(app.ui.menu_row, row, "{key:?}");
+    }
+    type_keys(&mut app, "⎋");
     // All rows of the menu can be reached on the smallest screen.
     let mut app = super::app(logs(), 40, 12);
     type_keys(&mut app, "skkk");
@@ -58,8 +71,26 @@ fn the_order_is_chosen_in_a_menu() {
         .lines()
         .position(|line| line.contains("▌  compactions"));
     let row = row.unwrap_or_else(|| panic!("{shown}")) as u16;
+    assert!(shown.contains("─ sort, more above and below ─"), "{shown}");
     click(&mut app, (18, row));
     assert_eq!(app.ui.sort.name, "compactions");
+}
+
+/// Nobody can follow an order by a number that is not there.
+#[test]
+fn the_number_that_the_list_is_sorted_by_is_shown() {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        for column in COLUMNS.iter().filter(|column| !column.widths.is_empty()) {
+            app.ui.sort = column;
+            app.prepare(now());
+            let shown = text(&app, Theme::default());
+            let headings = shown.lines().nth(1).unwrap();
+            let is_number = !matches!(column.sort, Sort::Name(_) | Sort::Recent);
+            let begins: String = column.heading.chars().take(5).collect();
+            assert!(!is_number || headings.contains(&begins), "{shown}");
+        }
+    }
 }
 
 #[test]
@@ -414,6 +445,7 @@ fn sub_agents_are_folded_below_their_parent() {
     assert!(!keys_on_screen(&app).contains(&child));
     type_keys(&mut app, "/shop⏎ ");
     assert_eq!(keys_on_screen(&app), [parent, child]);
+    assert!(text(&app, Theme::default()).contains("1 of 6 sessions, 1 sub-agent"));
     let shown = text(&app, Theme::default());
     let names = shown.lines().find(|line| line.contains("└ claude"));
     let names = names.unwrap_or_default();

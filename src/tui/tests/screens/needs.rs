@@ -79,6 +79,26 @@ fn the_sessions_that_need_the_user_are_the_first_after_one_key() {
     assert!(lines.into_iter().all(|row| row.key != key_of(3)));
 }
 
+#[test]
+fn where_nothing_needs_the_user_the_list_says_so_and_what_is_near_comes_first() {
+    let near = Log::found(5, "codex", "near", 100_000)
+        .meta("/home/ada/code/near", "gpt-5.4", None, None)
+        .user(90, "hello")
+        .answer(230_000, 100, "Read", "a")
+        .answer(240_000, 100, "Read", "b");
+    let mut app = app(vec![calm(4, 90_000), near], 80, 24);
+    type_keys(&mut app, "ss⏎");
+    let order: Vec<u64> = keys_on_screen(&app).iter().map(|key| key.file.0).collect();
+    assert_eq!(order, [5, 4]);
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("2 sessions, none needs you"), "{shown}");
+    assert!(shown.contains("1 near the trigger (/near)"), "{shown}");
+    type_keys(&mut app, "s⏎");
+    assert!(text(&app, Theme::default()).contains("none needs you"));
+    type_keys(&mut app, "sj⏎");
+    assert!(!text(&app, Theme::default()).contains("none needs you"));
+}
+
 /// A session of a model with a price whose last request was this long ago and cost half a dollar, as the one before.
 fn priced(file: u64, ago: i64) -> Log {
     let log = Log::found(file, "codex", &format!("priced-{file}"), ago)

@@ -43,6 +43,35 @@ fn a_search_that_goes_on() {
     });
 }
 
+/// Sessions of one project, whose groups would read alike.
+#[test]
+fn sessions_of_one_name_have_their_ids() {
+    for (columns, name) in [(80, "000003"), (200, "till · mend the till 000003")] {
+        let logs = (1..4).map(|n| {
+            Log::found(n, "codex", &format!("019a-{n:06}"), n as i64)
+                .meta(
+                    "/home/ada/code/till",
+                    "gpt-5.4",
+                    Some("mend the till"),
+                    None,
+                )
+                .user(90, "hello")
+        });
+        let mut app = app(logs.collect(), columns, 24);
+        begin_search(&mut app, "hello");
+        for n in 1..4 {
+            let key = SessionKey {
+                file: FileId(n),
+                conversation: Conversation::Main,
+            };
+            let found = found_in(&app, key, 0, "hello");
+            say(&mut app, SearchUpdate::Found(Box::new(found)));
+        }
+        let shown = text(&app, Theme::default());
+        assert!(shown.contains(name), "{shown}");
+    }
+}
+
 #[test]
 fn a_search_in_some_sessions_that_is_over() {
     at_each_size("search_over", logs, |app| {

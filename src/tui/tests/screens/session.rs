@@ -5,9 +5,9 @@ use crate::app::tabs::{ITEMS, TABS};
 use crate::app::{App, Effect, Msg, Screen};
 use crate::keymap::KeyPress;
 use crate::paint::Hit;
-use crate::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
+use crate::tests::testing::{Log, app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::theme::{Theme, Themes};
-use model::event::{Conversation, Entry, Event, Place};
+use model::event::{Conversation, Entry, Event, Meta, Place};
 use model::lists::sessions::{FileId, Update};
 use model::lists::text::{Text, TextPage, TextRequest};
 use model::session::{Coverage, Session};
@@ -216,7 +216,7 @@ fn marks_are_seen_at_every_height() {
     let mut app = shop(80, 24);
     type_keys(&mut app, "4m1m4G⏎");
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("this session: without 1 marked"), "{shown}");
+    assert!(shown.contains("own rule: without 1 marked"), "{shown}");
     let (list, view) = app.list().unwrap();
     let largest = |row| {
         let cells = list.row(&view, row);
@@ -253,6 +253,38 @@ fn a_tool_leads_to_its_items() {
     assert_eq!(app.ui.tab, ITEMS);
     assert_eq!(app.ui.item_filter, "tool:Grep");
     assert_eq!(app.list().unwrap().0.ids().len(), 2);
+    type_keys(&mut app, "⎋");
+    assert_eq!((app.ui.tab, &*app.ui.item_filter), (&TABS[1], ""));
+    // An answer about an item is not about the text of another.
+    type_keys(&mut app, "1@");
+    assert!(text(&app, Theme::default()).contains(" UTC, "));
+    type_keys(&mut app, "⏎");
+    let shown = text(&app, Theme::default());
+    assert!(!shown.contains(" UTC, "), "{shown}");
+}
+
+/// The list of sessions leaves it out: its parent's tab is where it is seen.
+#[test]
+fn the_session_that_wrote_a_summary_is_named_by_that() {
+    let id = "agent-acompact-1";
+    let run = Log::found(9, "claude-code", id, 30)
+        .event(Event::Meta(Box::new(Meta {
+            id: Some(id.into()),
+            cwd: Some("/home/ada/code/shop".into()),
+            model: Some("claude-opus-4-6".into()),
+            parent: Some("5f0c-mid".into()),
+            ..Meta::default()
+        })))
+        .user(700, "write a summary")
+        .answer(124_000, 200, "Read", "a");
+    let mut app = app(logs().into_iter().chain([run]).collect(), 120, 40);
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("6 sessions, 1 sub-agent,"), "{shown}");
+    type_keys(&mut app, OPEN_SHOP);
+    type_keys(&mut app, "5");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("  summary of a compaction  opus"), "{shown}");
+    assert!(shown.contains("2, 161k in their contexts"), "{shown}");
 }
 
 #[test]

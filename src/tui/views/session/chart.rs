@@ -16,7 +16,7 @@ mod bars;
 mod marks;
 
 use crate::app::timeline::{History, Scale};
-use crate::paint::{Area, Tone, piece};
+use crate::paint::{Area, Tone, piece, quiet};
 use crate::widgets::canvas::Canvas;
 use render::clock::Clock;
 use render::{number, text};
@@ -99,6 +99,13 @@ impl Chart<'_> {
         if let Some((tokens, row @ 1..)) = trigger {
             let name = self.history.trigger_name.unwrap_or(tokens);
             label(name, row, Tone::Strong);
+        }
+        // Its rows are beside those of the roles.
+        let rows = (1..area.height).rev();
+        let mut free = rows.filter(|row| trigger.is_none_or(|(_, taken)| taken != *row));
+        if let Some(row) = free.next() {
+            let total = [quiet("total")];
+            canvas.write((area.x, area.y + row), area.right(), &total);
         }
     }
 

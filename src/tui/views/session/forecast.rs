@@ -44,7 +44,15 @@ pub(super) fn forecast(
         (Some(text), _) => vec![piece(text, forecast.tone)],
         (None, Ok(next)) => {
             let stage = Stage::settled_if(session.coverage == Coverage::Whole);
-            groups::next_requests(stage, &next, shown.nearness)
+            let mut words = groups::next_requests(stage, &next, shown.nearness);
+            if let ([next, band], true) = (&mut words[..], replayed) {
+                // The next request is named before it.
+                next.text = "compacts in ".to_owned();
+                let is_wide = next.width() + band.width() > room;
+                let median = band.text.split(' ').next().filter(|_| is_wide);
+                band.text = median.unwrap_or(&band.text).to_owned();
+            }
+            words
         }
         (None, Err(_)) => vec![piece(text::cut(&forecast.text, room), forecast.tone)],
     });
@@ -192,7 +200,7 @@ fn unreported(context: &Context) -> String {
     format!("no usage in the log: all estimated, within ±{error}%{without}")
 }
 
-/// Returns `#5 predicted 128.0k ±0.4k, actual 128.6k (+0.6k)`.
+/// Returns `next, #5: predicted 128.0k ±0.4k, actual 128.6k (+0.6k)`.
 fn hindsight(page: &Page) -> Option<Pieces> {
     let hindsight = page.state.hindsight?;
     let (low, high) = (hindsight.expected.low, hindsight.expected.high);
@@ -207,7 +215,7 @@ fn hindsight(page: &Page) -> Option<Pieces> {
     let tone = if inside { Tone::Text } else { Tone::Warn };
     let expected = number::tokens(hindsight.expected.tokens);
     Some(vec![
-        quiet(format!("#{} predicted ", hindsight.request + 1)),
+        quiet(format!("next, #{}: predicted ", hindsight.request + 1)),
         piece(expected, Tone::Estimated),
         piece(
             format!(" ±{}", number::error(error, hindsight.expected.tokens)),

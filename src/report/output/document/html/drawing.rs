@@ -101,10 +101,10 @@ pub(super) fn chart(chart: &Chart) -> Markup {
         .filter_map(|(name, size, here)| Some((name, size, chart.height(here)?)))
         .collect();
     let largest = chart.all().max().unwrap_or(0);
-    let (steps, name) = (chart.len(), chart.steps.name());
+    let name = chart.steps.name();
     let described = format!(
         "size after each of {}, at most {}",
-        counted(steps as u64, name),
+        counted(chart.sizes.len() as u64, name),
         tokens(largest)
     );
     html! {
@@ -131,7 +131,7 @@ pub(super) fn chart(chart: &Chart) -> Markup {
             }
             div.scale {
                 span.begin { (name) " 1" }
-                span class=(side(past)) style=(left(past)) { (steps) }
+                span class=(side(past)) style=(left(past)) { (chart.last()) }
             }
         }
         p.legend {

@@ -107,8 +107,9 @@ impl Row for WhatIf {
 fn name(policy: &WhatIf) -> String {
     match &policy.whose {
         RuleOwner::Real => "actual".to_owned(),
-        RuleOwner::Own => format!("this session: {}", policy.policy),
-        RuleOwner::Smaller => format!("this session, {}", policy.policy),
+        RuleOwner::Own => format!("own rule: {}", policy.policy),
+        // The words that differ come first.
+        RuleOwner::Smaller => format!("own rule, {}", policy.policy.trim_start_matches("with a ")),
         RuleOwner::Agent(agent) => format!("as {agent}: {}", policy.policy),
         RuleOwner::Generic => policy.policy.clone(),
     }
