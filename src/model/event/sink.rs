@@ -428,7 +428,6 @@ impl ItemBuilder<'_, '_> {
     #[must_use]
     pub fn call(mut self, id: Option<&str>) -> Self {
         self.item.call = id.map(Key::of);
-        self.item.size.call_id = id.map_or(0, |id| self.sink.measure.call_id(id));
         self
     }
 

@@ -12,7 +12,6 @@ mod decisions;
 mod estimator;
 mod measure;
 mod prediction;
-mod rfc029;
 #[cfg(test)]
 mod tests;
 
