@@ -374,7 +374,6 @@ fn begins_turn(item: &Item) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LeaveReason;
     use crate::event::{Event, Key, NewItem, Node, Part, RetainedItems, Size, Usage};
     use crate::session::replay::Timeline;
     use crate::testing::{Log, new_item};
@@ -481,11 +480,7 @@ mod tests {
     fn a_compaction_below_the_trigger_was_asked_for() {
         let compact = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::Unlogged,
-                RetainedItems::Nothing,
-            );
+            let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nothing);
             log.event(Event::Reset(Box::new(reset)))
         };
         let causes = [30_000, 49_000].map(|prompt| compact(prompt).session.resets()[0].clone());
@@ -498,11 +493,7 @@ mod tests {
     fn an_agent_at_its_trigger_does_not_compact_because_a_turn_ends() {
         let cause = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::TurnEnd,
-                RetainedItems::Nothing,
-            );
+            let reset = Reset::compaction(Cause::TurnEnd, RetainedItems::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -514,11 +505,7 @@ mod tests {
     fn without_a_count_the_size_before_decides_and_without_a_trigger_half_the_window() {
         let cause = |agent: &'static str, prompt: u64| {
             let log = thinks(says(Log::of(agent).model("any"), "1"), "a", prompt, None);
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::Unlogged,
-                RetainedItems::Nothing,
-            );
+            let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -537,8 +524,7 @@ mod tests {
                 log = thinks(log, &format!("a{n}"), at - 5_520, None);
                 log = log.result(&format!("r{n}"), "Bash", 4_000);
                 log = thinks(log, &format!("b{n}"), at - 520, None);
-                log = log.event(Event::Reset(Box::new(Reset::new(
-                    LeaveReason::Compaction,
+                log = log.event(Event::Reset(Box::new(Reset::compaction(
                     Cause::Automatic,
                     RetainedItems::Nothing,
                 ))));

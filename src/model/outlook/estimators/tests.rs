@@ -8,7 +8,7 @@ use crate::event::{
 use crate::session::Session;
 use crate::session::context::Basis;
 use crate::window::Rules;
-use crate::{Kind, LeaveReason, Role};
+use crate::{Kind, Role};
 use std::sync::Arc;
 
 const RULES: &str = r#"
@@ -146,11 +146,7 @@ fn after_a_reset_the_sums_begin_again() {
     let mut talk = Talk::new();
     talk.item(Role::User, Kind::Text, 50);
     talk.response(1, "m-1", 9_000, 150);
-    let reset = Reset::new(
-        LeaveReason::Compaction,
-        Cause::Automatic,
-        RetainedItems::Nothing,
-    );
+    let reset = Reset::compaction(Cause::Automatic, RetainedItems::Nothing);
     talk.tell(Event::Reset(Box::new(reset)));
     talk.item(Role::Container, Kind::Summary, 80);
     talk.response(2, "m-1", 2_000, 10);
@@ -195,11 +191,7 @@ fn a_compaction_is_a_decision_too() {
     talk.item(Role::Tool, Kind::ToolResult, 29_800);
     let reset = Reset {
         before: Some(185_900),
-        ..Reset::new(
-            LeaveReason::Compaction,
-            Cause::Automatic,
-            RetainedItems::Nothing,
-        )
+        ..Reset::compaction(Cause::Automatic, RetainedItems::Nothing)
     };
     talk.tell(Event::Reset(Box::new(reset)));
     talk.response(3, "m-1", 8_000, 100);
@@ -218,11 +210,7 @@ fn a_compaction_is_a_decision_too() {
     // One that the user asked for is none.
     let mut talk = Talk::new();
     talk.response(1, "m-1", 150_000, 100);
-    let reset = Reset::new(
-        LeaveReason::Compaction,
-        Cause::Manual,
-        RetainedItems::Nothing,
-    );
+    let reset = Reset::compaction(Cause::Manual, RetainedItems::Nothing);
     talk.tell(Event::Reset(Box::new(reset)));
     assert!(trial(&talk.0).decisions.is_empty());
 }
