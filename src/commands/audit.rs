@@ -1,7 +1,7 @@
 //! `ctxgauge audit`.
 
 use super::ended::PrintTime;
-use super::options::{ManySessions, MonitorOptions, PrintDocument, Redact};
+use super::options::{ManySessions, MonitorOptions, PrintDocument, Redact, one_of};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -15,7 +15,7 @@ pub struct Audit {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub worst: usize,
     /// List what this estimator predicted worst, and judge it. Default: calibrated.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Estimator::ALL, Estimator::name))]
     pub estimator: Option<Estimator>,
     /// Instead, compare the findings of `why` at the half of each session with its second half.
     #[arg(long, conflicts_with_all = ["worst", "estimator"])]

@@ -1,6 +1,5 @@
 //! The ways to estimate the size of a prompt, by name. How each counts is in `held`.
 
-use std::str::FromStr;
 use strum::{Display, EnumProperty, IntoStaticStr};
 
 /// A way to estimate the size of a prompt.
@@ -77,17 +76,5 @@ impl Estimator {
     /// Returns the origin of the rule.
     pub fn from(self) -> &'static str {
         self.get_str("from").unwrap_or_default()
-    }
-}
-
-impl FromStr for Estimator {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Estimator, String> {
-        let named = Estimator::ALL.into_iter().find(|e| e.name() == name);
-        named.ok_or_else(|| {
-            let names = Estimator::ALL.map(Estimator::name).join(", ");
-            format!("there is no such estimator; known are: {names}")
-        })
     }
 }

@@ -356,12 +356,9 @@ fn each_rule_has_its_own_number() {
 }
 
 #[test]
-fn names_are_read_back() {
+fn all_are_in_their_order() {
     for estimator in Estimator::ALL {
-        assert_eq!(estimator.name().parse(), Ok(estimator));
         assert_eq!(Estimator::ALL[estimator as usize], estimator);
         assert!(!estimator.rule().is_empty() && !estimator.from().is_empty());
     }
-    let error = "o300k".parse::<Estimator>().unwrap_err();
-    assert!(error.contains("o200k-tools"), "{error}");
 }
