@@ -144,7 +144,7 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
         request: if hit.session.requests().is_empty() {
             NONE.to_owned()
         } else {
-            request(item.entered())
+            request(item.entered)
         },
         in_context: item.in_context(),
         text,

@@ -116,7 +116,7 @@ impl State {
         let Some(last) = content.inputs.anchor() else {
             return 0;
         };
-        let Some(before) = self.requests()[last].previous() else {
+        let Some(before) = self.requests()[last].previous else {
             return 0;
         };
         let request = &self.requests()[before];

@@ -327,13 +327,13 @@ impl State {
             if item.in_context_at(record) {
                 let (tokens, source) = self.tokens_at(ix, record, &older);
                 items.push((ix, tokens, source));
-                in_order &= newest <= item.node();
-                newest = item.node();
+                in_order &= newest <= item.node;
+                newest = item.node;
             }
         }
         // A record that was written again has its items at its first place.
         if !in_order {
-            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node());
+            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node);
         }
         Content {
             items,

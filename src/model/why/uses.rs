@@ -84,7 +84,7 @@ impl Uses {
         let mut uses = Uses::default();
         let mut skill: Option<Box<str>> = None;
         for (ix, item) in session.items().iter().enumerate() {
-            let request = item.entered().and_then(|ix| session.requests().get(ix));
+            let request = item.entered.and_then(|ix| session.requests().get(ix));
             if request.is_some_and(|request| request.is_inherited) {
                 continue;
             }

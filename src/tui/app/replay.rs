@@ -246,7 +246,7 @@ impl App {
             return false;
         };
         let request = item
-            .entered()
+            .entered
             .map_or(String::new(), |ix| format!("#{} ", ix + 1));
         let name = page.calls.name(session, item);
         let line = format!("{request}{}: {}", item::label(item), text::one_line(&name));

@@ -151,7 +151,7 @@ impl View<'_> {
     /// has none.
     pub fn entered(&self, item: &Item) -> (String, String) {
         let requests = self.page.state.requests;
-        let entered = item.entered().filter(|request| *request < requests);
+        let entered = item.entered.filter(|request| *request < requests);
         let has_requests = !self.session.requests().is_empty();
         let request = has_requests.then(|| item::request(entered));
         let began = self.session.started_at.zip(item.at);

@@ -43,7 +43,7 @@ impl PromptContents {
         let outputs = representative_outputs(session);
         let mut called: HashSet<&str> = HashSet::new();
         for (ix, item) in session.items().iter().enumerate() {
-            let entered = item.entered().unwrap_or(n).min(n);
+            let entered = item.entered.unwrap_or(n).min(n);
             let mut sums = PromptMeasures::of(item);
             if outputs.contains_key(&ix) || reported_output(session, item).is_some() {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
@@ -78,7 +78,7 @@ impl PromptContents {
             if request.generation.is_none() {
                 continue; // a late report: no request's predecessor
             }
-            let (Some(own), Some(previous)) = (request.predicted, request.previous()) else {
+            let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
                 continue;
             };
             if request.prompt == 0 {

@@ -107,7 +107,7 @@ impl Attribution {
         };
         if std::mem::take(&mut self.deferred.prompt) {
             let request = &self.requests[ix];
-            let (previous, start) = (request.previous(), request.start());
+            let (previous, start) = (request.previous, request.start);
             self.anchor = previous;
             self.items.take_back(ix, start);
             self.attribute(ix, tree, coverage);
