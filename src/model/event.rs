@@ -7,6 +7,7 @@ mod billed;
 mod cache_miss;
 mod call;
 mod capture;
+pub mod cut;
 mod name;
 mod place;
 mod plan;

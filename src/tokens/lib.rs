@@ -13,6 +13,7 @@ mod split;
 mod table;
 mod words;
 
+use model::event::cut::floor_char;
 use model::event::{ByLength, Measure, Size};
 use split::Split;
 use std::collections::HashMap;
@@ -154,12 +155,7 @@ fn cut(text: &str) -> usize {
         .rev()
         .find(line_end)
         .or_else(|| (from..PIECE_BYTES).rev().find(word_end))
-        .unwrap_or_else(|| {
-            (from..=PIECE_BYTES)
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(PIECE_BYTES)
-        })
+        .unwrap_or_else(|| floor_char(text, PIECE_BYTES))
 }
 
 /// Returns true if a byte is certainly part of a word: an ASCII letter or digit. White space and punctuation may join
