@@ -4,6 +4,7 @@ use super::surcharge::Surcharges;
 use serde::{Deserialize, Serialize};
 
 /// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
+#[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BilledUsage {
     /// Input, with or without the cached part as the provider counts.
@@ -66,7 +67,6 @@ impl BilledUsage {
     }
 
     /// Returns this usage with the tokens of the input that were read from a cache and written to it.
-    #[must_use]
     pub fn with_cache(self, read: u64, creation: u64) -> BilledUsage {
         BilledUsage {
             cache_read: read,
@@ -76,7 +76,6 @@ impl BilledUsage {
     }
 
     /// Returns this usage with the tokens of `cache_creation` that are kept for an hour.
-    #[must_use]
     pub fn with_hour(self, creation: u64) -> BilledUsage {
         BilledUsage {
             cache_creation_hour: creation,
@@ -85,25 +84,21 @@ impl BilledUsage {
     }
 
     /// Returns this usage with tokens of reasoning.
-    #[must_use]
     pub fn with_reasoning(self, reasoning: u64) -> BilledUsage {
         BilledUsage { reasoning, ..self }
     }
 
     /// Returns this usage with other circumstances that change its price.
-    #[must_use]
     pub fn with_surcharges(self, surcharges: Surcharges) -> BilledUsage {
         BilledUsage { surcharges, ..self }
     }
 
     /// Returns the sum of each number.
-    #[must_use]
     pub fn plus(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::saturating_add)
     }
 
     /// Subtracts each number of `other`. No result is below 0.
-    #[must_use]
     pub fn saturating_sub(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::saturating_sub)
     }
@@ -130,14 +125,12 @@ impl BilledUsage {
     }
 
     /// Returns the larger of each number.
-    #[must_use]
     pub fn max(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::max)
     }
 
     /// Returns the cost of a response by two of its lines, of which this one is the earlier. The input is from the
     /// later line, since some endpoints begin with an estimate of it; the output only rises while it streams.
-    #[must_use]
     pub fn followed_by(self, later: BilledUsage) -> BilledUsage {
         let input = if later.prompt() > 0 { later } else { self };
         BilledUsage {
