@@ -2,6 +2,7 @@
 
 use super::surcharge::Surcharges;
 use serde::{Deserialize, Serialize};
+use std::array;
 
 /// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
 #[must_use]
@@ -105,16 +106,10 @@ impl BilledUsage {
 
     /// Subtracts each number of `other`. Returns `None` where one of them is larger.
     pub fn checked_sub(self, other: BilledUsage) -> Option<BilledUsage> {
-        Some(BilledUsage {
-            input: self.input.checked_sub(other.input)?,
-            cache_creation: self.cache_creation.checked_sub(other.cache_creation)?,
-            cache_creation_hour: self
-                .cache_creation_hour
-                .checked_sub(other.cache_creation_hour)?,
-            cache_read: self.cache_read.checked_sub(other.cache_read)?,
-            output: self.output.checked_sub(other.output)?,
-            reasoning: self.reasoning.checked_sub(other.reasoning)?,
+        let mut pairs = self.counts().into_iter().zip(other.counts());
+        pairs.all(|(own, other)| own >= other).then(|| BilledUsage {
             surcharges: self.surcharges,
+            ..self.saturating_sub(other)
         })
     }
 
@@ -142,14 +137,8 @@ impl BilledUsage {
     }
 
     fn with(self, other: BilledUsage, one: fn(u64, u64) -> u64) -> BilledUsage {
-        BilledUsage {
-            input: one(self.input, other.input),
-            cache_creation: one(self.cache_creation, other.cache_creation),
-            cache_creation_hour: one(self.cache_creation_hour, other.cache_creation_hour),
-            cache_read: one(self.cache_read, other.cache_read),
-            output: one(self.output, other.output),
-            reasoning: one(self.reasoning, other.reasoning),
-            surcharges: self.surcharges.and(other.surcharges),
-        }
+        let (own, others) = (self.counts(), other.counts());
+        let counts = array::from_fn(|at| one(own[at], others[at]));
+        BilledUsage::of_counts(counts, self.surcharges.and(other.surcharges))
     }
 }
