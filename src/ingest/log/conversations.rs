@@ -72,9 +72,9 @@ impl Conversations {
     #[must_use]
     pub fn finally(mut self) -> Conversations {
         self.is_final = true;
-        self.conversations
-            .values_mut()
-            .for_each(Session::forget_past);
+        for session in self.conversations.values_mut() {
+            session.forget_past();
+        }
         self
     }
 
