@@ -62,11 +62,6 @@ impl Request {
         (at, self.cache_minutes)
     }
 
-    /// Returns true if it attributed the content of its prompt.
-    pub(crate) fn is_attributed(&self) -> bool {
-        self.generation.is_some()
-    }
-
     /// Takes in another report of it. The last one has the prompt, since some endpoints begin with an estimate of it;
     /// the output only rises while it streams. Returns whether the prompt changed, and whether the output grew.
     pub(crate) fn merge(&mut self, new: &Usage) -> (bool, bool) {

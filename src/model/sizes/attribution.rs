@@ -215,7 +215,11 @@ impl Attribution {
         report.start = start;
         self.requests.push(report);
         self.by_request.insert(key, ix);
-        self.deferred.begin_response();
+        let agents = self.deferred.agents;
+        self.deferred = DeferredWork {
+            agents,
+            ..DeferredWork::default()
+        };
         // A reset that takes effect later counts from the request after this one.
         let precedes_reset = self.resets.last().is_some_and(|reset| reset.request > ix);
         if start < self.newest_start || !tree.is_live(start) || precedes_reset {

@@ -246,7 +246,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let first = (session.coverage == Coverage::Whole).then_some(0);
     let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
     firsts.dedup();
-    firsts.retain(|ix| *ix < requests && session.requests()[*ix].is_attributed());
+    firsts.retain(|ix| *ix < requests && session.requests()[*ix].generation.is_some());
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
