@@ -276,7 +276,7 @@ impl State {
         let logged = self.agent_estimate.filter(|_| !is_elsewhere);
         let unexplained = logged.map(|logged| logged.unexplained);
         let mut inputs = self.past.inputs(&self.attribution, self.turns, unexplained);
-        inputs.rest.is_rewritten = self.rewritten_at == Some(self.requests().len());
+        inputs.is_rewritten = self.rewritten_at == Some(self.requests().len());
         inputs
     }
 }

@@ -92,7 +92,7 @@ impl State {
         self.count_rule().is_none_or(|rule| {
             let is_rewritten = rule.anew_bytes_per_token > 0 && inputs.is_rewritten;
             let by_report = matches!(rule.base, Base::Prompt | Base::Total);
-            by_report && !is_rewritten && inputs.anchor().is_some()
+            by_report && !is_rewritten && inputs.anchor.is_some()
         })
     }
 
@@ -113,7 +113,7 @@ impl State {
     /// Returns the agent's count when it sent its last request, at which it did not compact: not that request's prompt,
     /// which nobody had counted yet. 0: not known.
     fn counted_before(&self, rule: CountRule, content: &Content, reasoning: u64) -> u64 {
-        let Some(last) = content.inputs.anchor() else {
+        let Some(last) = content.inputs.anchor else {
             return 0;
         };
         let Some(before) = self.requests()[last].previous else {
@@ -182,7 +182,7 @@ impl State {
             let record = self.past().estimate_record_at(inputs);
             Some((estimate.tokens, CountBase::Estimate(record)))
         };
-        let report = inputs.anchor().map(|anchor| {
+        let report = inputs.anchor.map(|anchor| {
             let request = &self.requests()[anchor];
             // A later line of the response may report its output: until then, its items are estimates.
             let is_unreported = |(ix, _, source): &SizedItem| {

@@ -110,9 +110,9 @@ impl Timeline {
                 ..before
             };
             if let Some(mark) = mark {
-                now.requests = mark.requests;
-                now.resets = mark.resets;
-                now.turn = mark.turns;
+                now.requests = mark.inputs.requests;
+                now.resets = mark.inputs.resets;
+                now.turn = mark.inputs.turns;
             }
             if now.resets > before.resets {
                 now.what = ChangeKind::Reset(now.resets - 1);
