@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
+use tiktoken_rs::{CoreBPE, o200k_base_singleton};
 
 const ROUNDS: usize = 5;
 
@@ -25,11 +25,6 @@ fn main() {
     let (took, _) = timed(o200k_base_singleton);
     println!(
         "o200k of tiktoken-rs loaded in {:.0} ms",
-        took.as_secs_f64() * 1e3
-    );
-    let (took, _) = timed(cl100k_base_singleton);
-    println!(
-        "cl100k of tiktoken-rs loaded in {:.0} ms",
         took.as_secs_f64() * 1e3
     );
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -102,11 +102,7 @@ pub fn said(session: &Session) -> Said {
     let items = session.items().iter().map(|item| {
         let left = item.left.map(|left| (left.request, left.why));
         let what = (item.role, item.kind, item.size, &*item.preview);
-        format!(
-            "{what:?} {:?} {:?} {left:?}",
-            item.attributed,
-            item.entered()
-        )
+        format!("{what:?} {:?} {:?} {left:?}", item.attributed, item.entered)
     });
     let mut items: Vec<String> = items.collect();
     items.sort();

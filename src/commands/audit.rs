@@ -1,7 +1,7 @@
 //! `ctxgauge audit`.
 
 use super::ended::PrintTime;
-use super::options::{ManySessions, MonitorOptions, PrintDocument, Redact};
+use super::options::{ManySessions, MonitorOptions, PrintDocument, Redact, one_of};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -15,7 +15,7 @@ pub struct Audit {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub worst: usize,
     /// The estimator for --worst and for the verdict. Default: calibrated.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Estimator::ALL, Estimator::name))]
     pub estimator: Option<Estimator>,
     /// Compare the findings of `why` in the first half of each session with its second half instead.
     #[arg(long, conflicts_with_all = ["worst", "estimator"])]

@@ -121,8 +121,6 @@ impl Export {
             let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
             bail!(unknown_end(end, &known));
         }
-        let format = self.format.or(by_name).unwrap_or(Format::Ndjson);
-        format.check_built()?;
-        Ok(format)
+        Ok(self.format.or(by_name).unwrap_or(Format::Ndjson))
     }
 }

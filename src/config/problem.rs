@@ -3,6 +3,7 @@
 use super::Config;
 use super::keys::{self, Key, Kind};
 use crate::nearest::nearest;
+use model::event::cut::floor_char;
 use render::text::{inert, width};
 use serde::Deserialize;
 use std::fmt::Write;
@@ -41,13 +42,10 @@ impl Problem {
 
 /// Returns the number of the line that a byte is in, the line, and the number of its bytes before that byte.
 fn line_at(text: &str, at: usize) -> (usize, &str, usize) {
-    let mut at = at.min(text.len());
+    let mut at = floor_char(text, at);
     // A problem at the end of the text is shown in the last line that is not empty.
     if at == text.len() {
         at = text.trim_end_matches(['\n', '\r']).len();
-    }
-    while !text.is_char_boundary(at) {
-        at -= 1;
     }
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..].lines().next().unwrap_or_default();

@@ -5,6 +5,7 @@ use super::stores::StoreKind;
 use std::path::{Component, Path, PathBuf};
 
 /// The facts about a log that its path contains.
+#[must_use]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The kind of its store.
@@ -63,19 +64,16 @@ impl Claim {
     }
 
     /// Returns the claim with another store.
-    #[must_use]
     pub fn kept_in(self, store: StoreKind) -> Claim {
         Claim { store, ..self }
     }
 
     /// Returns the claim with this standing.
-    #[must_use]
     pub fn standing(self, standing: Standing) -> Claim {
         Claim { standing, ..self }
     }
 
     /// Returns the claim of a log whose session was started by this one.
-    #[must_use]
     pub fn child_of(self, parent: &str) -> Claim {
         Claim {
             parent: Some(parent.to_owned()),

@@ -35,7 +35,7 @@ pub enum StateUpdate {
 /// }
 /// ```
 ///
-/// `mistral_vibe_2` is the smallest decoder of lines, `electron_ai_starter` the smallest of a database.
+/// `mistral_vibe_2` is the smallest decoder of lines, `zed` the smallest of a database.
 pub trait Decoder: Send {
     /// The next line is one of the end of the log. What is between it and the beginning is not read. `head` is what the
     /// beginning says of the session.

@@ -3,6 +3,7 @@
 use super::{ArrayName, StoreKind, head};
 
 /// The way to recognise a log by its first bytes, and the way in which it holds its records.
+#[must_use]
 #[derive(Clone, Copy)]
 pub struct Recognition {
     /// See [`Format::recognise`](super::Format::recognise).
@@ -36,7 +37,6 @@ impl Recognition {
     }
 
     /// Returns the recognition with this [`store`](Recognition::store).
-    #[must_use]
     pub const fn kept_in(
         self,
         store: &'static (dyn Fn(&[u8]) -> Option<StoreKind> + Sync),
@@ -45,14 +45,12 @@ impl Recognition {
     }
 
     /// Returns the recognition of a document with this [`list`](Recognition::list).
-    #[must_use]
     pub const fn list(mut self, name: ArrayName) -> Recognition {
         self.list = Some(name);
         self
     }
 
     /// Returns the recognition of a log that [holds several sessions](Recognition::holds_several).
-    #[must_use]
     pub const fn several(mut self) -> Recognition {
         self.holds_several = true;
         self

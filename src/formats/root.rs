@@ -12,6 +12,7 @@ pub struct FolderListing {
 }
 
 /// A folder in which an agent keeps its logs, or a file of them.
+#[must_use]
 #[derive(Debug, Clone, Copy)]
 pub struct Root {
     /// The environment variable that names the agent's folder, or several, comma separated. If it is
@@ -54,7 +55,6 @@ impl Root {
     }
 
     /// Returns the root with the folder to which a path in the variable is relative.
-    #[must_use]
     pub const fn within(self, base: Base) -> Root {
         Root {
             within: Some(base),
@@ -63,7 +63,6 @@ impl Root {
     }
 
     /// Returns the root without the folders below.
-    #[must_use]
     pub const fn flat(self) -> Root {
         Root {
             is_flat: true,
@@ -72,7 +71,6 @@ impl Root {
     }
 
     /// Returns the root as a file that names folders.
-    #[must_use]
     pub const fn listing(self, setting: &'static str, read: fn(&[u8]) -> Vec<PathBuf>) -> Root {
         Root {
             listing: Some(FolderListing { setting, read }),
@@ -81,7 +79,6 @@ impl Root {
     }
 
     /// Returns the root with a variable that names the agent's folder.
-    #[must_use]
     pub const fn env(self, name: &'static str) -> Root {
         Root {
             env: Some(name),

@@ -40,6 +40,7 @@ pub const THOUGHTS: &[Term] = &[
 ];
 
 /// The meaning of the numbers of usage reports, for totals.
+#[must_use]
 #[derive(Clone, Copy)]
 pub struct Totals {
     /// The names of [`BilledUsage`]'s numbers in the provider's own terms. Empty where no usage is logged.
@@ -72,21 +73,18 @@ impl Totals {
     }
 
     /// Returns the totals of reports whose input is without the cached part.
-    #[must_use]
     pub const fn cached_beside(mut self) -> Totals {
         self.cached = CachePlacement::Beside;
         self
     }
 
     /// Returns the totals of reports whose output is without reasoning.
-    #[must_use]
     pub const fn reasoning_beside(mut self) -> Totals {
         self.reasoning_beside_output = true;
         self
     }
 
     /// Returns the totals of a log without the requests that compact.
-    #[must_use]
     pub const fn without_compactions(mut self) -> Totals {
         self.hides_compactions = true;
         self

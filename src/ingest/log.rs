@@ -5,6 +5,7 @@ use crate::bytes::patience::WaitTime;
 use crate::bytes::source::file_system::{FileSystem, Local, Location};
 use crate::bytes::source::{SETTLED, Stamp};
 use crate::log::conversations::{Conversations, LogSessions, SearchLimits};
+use crate::log::reach::Reach;
 use crate::sidecar::{DecoderWithSidecar, SidecarStore, States};
 use formats::Format;
 use model::event::{Entry, Measure, Unmeasured};
@@ -138,7 +139,7 @@ pub trait Store: Send + Sync {
         false
     }
 
-    /// Reads as much of the end as a first gauge needs. By default: all.
+    /// Reads as much of the end as a gauge needs, as far back as `reach` says. By default: all.
     ///
     /// # Errors
     ///
@@ -148,18 +149,15 @@ pub trait Store: Send + Sync {
         log: &LogFile,
         measure: &dyn Measure,
         rules: &Arc<Rules>,
+        reach: Reach,
     ) -> io::Result<Reading> {
-        Reading::whole(log, rules).to_end(measure)
-    }
-
-    /// Like [`Store::tail`], but back to the newest usage report or the beginning, however far that is.
-    fn tail_to_report(
-        &self,
-        log: &LogFile,
-        measure: &dyn Measure,
-        rules: &Arc<Rules>,
-    ) -> io::Result<Reading> {
-        self.tail(log, measure, rules)
+        let reading = Reading::whole(log, rules);
+        let reading = if reach.is_final {
+            reading.finally()
+        } else {
+            reading
+        };
+        reading.to_end(measure)
     }
 
     /// Returns a reading of what came since the last reset. By default: of all.
@@ -483,6 +481,7 @@ pub mod event;
 mod fixtures;
 pub mod follower;
 pub(crate) mod problem;
+pub mod reach;
 pub mod reader;
 #[cfg(test)]
 mod tests;

@@ -89,18 +89,22 @@ pub fn may_match(
     matcher: &Matcher,
     is_wanted: &dyn Fn() -> bool,
 ) -> io::Result<bool> {
-    let first = FirstMatch {
-        matcher,
-        found: Cell::new(false),
-    };
+    let found = Cell::new(false);
+    let first = EachText(|_: Place, item: &NewItem, text: &str| {
+        let is_match = || {
+            let meant = meant::meant(item.kind, text);
+            matcher.is_match(&meant) || matcher.is_match(text)
+        };
+        found.set(found.get() || is_cut(text) || is_match());
+    });
     log.store.entries(log, &first, &mut |_: Vec<Entry>| {
-        if first.found.get() || !is_wanted() {
+        if found.get() || !is_wanted() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     })?;
-    Ok(first.found.get())
+    Ok(found.get())
 }
 
 /// An item that matches.
@@ -128,13 +132,23 @@ pub fn each_match<'s>(
     give: &mut dyn FnMut(Match<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut places = ItemPlaces::new(sessions);
-    let all = AllMatches {
-        matcher,
-        hits: RefCell::default(),
-    };
+    let hits = RefCell::new(Vec::new());
+    let all = EachText(|place: Place, item: &NewItem, text: &str| {
+        let is_whole = matcher.is_any() || !is_cut(text);
+        let lines = is_whole.then(|| lines(matcher, item.kind, text));
+        if !lines.as_ref().is_some_and(Lines::is_empty) {
+            let (hash, kind) = (item.hash, item.kind);
+            hits.borrow_mut().push(Hit {
+                place,
+                hash,
+                kind,
+                lines,
+            });
+        }
+    });
     let mut failed = None;
     log.store.entries(log, &all, &mut |_: Vec<Entry>| {
-        for hit in all.hits.take() {
+        for hit in hits.take() {
             let items = places.take(&hit);
             if items.is_empty() {
                 continue;
@@ -167,49 +181,10 @@ pub fn each_match<'s>(
     failed.map_or(Ok(()), Err)
 }
 
-/// Looks for the first text that may match.
-struct FirstMatch<'m> {
-    matcher: &'m Matcher,
-    found: Cell<bool>,
-}
+/// Passes on the texts of items, and measures nothing.
+struct EachText<F>(F);
 
-impl Measure for FirstMatch<'_> {
-    fn text(&self, _: &str) -> Size {
-        Size::default()
-    }
-
-    fn takes_texts(&self) -> bool {
-        true
-    }
-
-    fn item(&self, _: Conversation, _: Place, item: &NewItem, text: &str) {
-        if self.found.get() {
-            return;
-        }
-        let is_match = || {
-            let meant = meant::meant(item.kind, text);
-            self.matcher.is_match(&meant) || self.matcher.is_match(text)
-        };
-        self.found.set(is_cut(text) || is_match());
-    }
-}
-
-/// Collects all that matches.
-struct AllMatches<'m> {
-    matcher: &'m Matcher,
-    hits: RefCell<Vec<Hit>>,
-}
-
-/// An item that matches, as it is read.
-struct Hit {
-    place: Place,
-    hash: u64,
-    kind: Kind,
-    /// `None`: a part of its text was cut.
-    lines: Option<Lines>,
-}
-
-impl Measure for AllMatches<'_> {
+impl<F: Fn(Place, &NewItem, &str)> Measure for EachText<F> {
     fn text(&self, _: &str) -> Size {
         Size::default()
     }
@@ -219,22 +194,17 @@ impl Measure for AllMatches<'_> {
     }
 
     fn item(&self, _: Conversation, place: Place, item: &NewItem, text: &str) {
-        let lines = if is_cut(text) && !self.matcher.is_any() {
-            None
-        } else {
-            let lines = lines(self.matcher, item.kind, text);
-            if lines.is_empty() {
-                return;
-            }
-            Some(lines)
-        };
-        self.hits.borrow_mut().push(Hit {
-            place,
-            hash: item.hash,
-            kind: item.kind,
-            lines,
-        });
+        (self.0)(place, item, text);
     }
+}
+
+/// An item that matches, as it is read.
+struct Hit {
+    place: Place,
+    hash: u64,
+    kind: Kind,
+    /// `None`: a part of its text was cut.
+    lines: Option<Lines>,
 }
 
 /// Returns true if a reader has cut a part of a text: there are two marks at least. A text in which a log forges them

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::cost::calls::Calls;
 use model::cost::carried::CarriedCost;
 use model::due::triggers;
+use model::event::cut::floor_char;
 use model::lists::gauge::SessionGauge;
 use model::lists::text::{PAGE_BYTES, TextRequest};
 use model::outlook::forecast::forecast_without;
@@ -255,8 +256,8 @@ fn text(of: &SessionMatch<'_>, part: &Part) -> Result<Value, String> {
     let begin = u64::from(request.page.min(page.pages - 1)) * PAGE_BYTES;
     let from = usize::try_from(part.from.saturating_sub(begin)).unwrap_or(usize::MAX);
     let bytes = usize::try_from(part.bytes).unwrap_or(usize::MAX);
-    let from = boundary(&page.text, from);
-    let to = boundary(&page.text, from.saturating_add(bytes));
+    let from = floor_char(&page.text, from);
+    let to = floor_char(&page.text, from.saturating_add(bytes));
     let shown = page.text.get(from..to).unwrap_or_default();
     let next = begin + to as u64;
     Ok(json!({
@@ -266,15 +267,6 @@ fn text(of: &SessionMatch<'_>, part: &Part) -> Result<Value, String> {
         "next": (next < page.bytes).then_some(next),
         "of": page.bytes,
     }))
-}
-
-/// Returns the nearest place at or before `at` where a character begins; the end if the text is shorter.
-fn boundary(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or_default()
 }
 
 /// Makes names safe to show, and cuts long ones. Texts were made so before.

@@ -44,6 +44,16 @@ pub struct Family {
 }
 
 impl Family {
+    /// A number of tokens that rises and falls, without samples.
+    const TOKENS: Family = Family {
+        name: "",
+        unit: Tokens,
+        kind: Gauge,
+        by: "",
+        help: "",
+        samples: |_| Samples::new(),
+    };
+
     /// Returns the whole name, as queries have it.
     pub fn whole_name(&self) -> String {
         let end = match self.kind {
@@ -66,80 +76,60 @@ fn known(value: Option<u64>) -> Samples {
 pub const FAMILIES: &[Family] = &[
     Family {
         name: "context",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "Tokens in the context.",
         samples: |of| one(of.context.used),
+        ..Family::TOKENS
     },
     Family {
         name: "context_known",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "The part of the context that the provider has reported.",
         samples: |of| one(of.context.known),
+        ..Family::TOKENS
     },
     Family {
         name: "context_estimated",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "The part of the context that is estimated: everything after the newest usage report.",
         samples: |of| one(of.context.estimated),
+        ..Family::TOKENS
     },
     Family {
         name: "context_low",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "The lower end of the 90 % interval of the context's size.",
         samples: |of| one(of.context.low),
+        ..Family::TOKENS
     },
     Family {
         name: "context_high",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "The upper end of the 90 % interval of the context's size.",
         samples: |of| one(of.context.high),
+        ..Family::TOKENS
     },
     Family {
         name: "trigger",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "The size at which the agent compacts, in its own count. Absent if none is known.",
         samples: |of| known(of.trigger),
+        ..Family::TOKENS
     },
     Family {
         name: "window",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "The size of the model's context window.",
         samples: |of| one(of.window),
+        ..Family::TOKENS
     },
     Family {
         name: "headroom",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "Tokens left before the trigger. Absent if no trigger is known.",
         samples: |of| known(of.trigger.map(|trigger| of.context.headroom(trigger))),
+        ..Family::TOKENS
     },
     Family {
         name: "own_count",
-        unit: Tokens,
-        kind: Gauge,
-        by: "",
         help: "The number that the agent compares with its trigger. Absent if its rule is not known.",
         samples: |of| known(of.context.own.map(|own| own.tokens)),
+        ..Family::TOKENS
     },
     Family {
         name: "role",
-        unit: Tokens,
-        kind: Gauge,
         by: "role",
         help: "The part of the context of each role. The sum of the roles is the context.",
         samples: |of| {
@@ -148,22 +138,21 @@ pub const FAMILIES: &[Family] = &[
                 .map(|role| (role.name(), Number::Whole(of.context.role(role).tokens)))
                 .collect()
         },
+        ..Family::TOKENS
     },
     Family {
         name: "context_items",
         unit: None,
-        kind: Gauge,
-        by: "",
         help: "Items in the context: messages, tool calls, results.",
         samples: |of| {
             let items = of.context.roles.iter().map(|share| share.items);
             one(items.sum::<usize>() as u64)
         },
+        ..Family::TOKENS
     },
     Family {
         name: "requests_left",
         unit: None,
-        kind: Gauge,
         by: "percentile",
         help: "The forecast of the requests before the next compaction: the median and the 80 % band. Absent if there \
                is no forecast.",
@@ -176,22 +165,22 @@ pub const FAMILIES: &[Family] = &[
             band.map(|(percentile, value)| (percentile, Number::Real(value)))
                 .collect()
         },
+        ..Family::TOKENS
     },
     Family {
         name: "record_age",
         unit: Seconds,
-        kind: Gauge,
-        by: "",
         help: "The time since the session's newest record.",
         samples: |of| vec![("", Number::Real(of.age.as_secs_f64()))],
+        ..Family::TOKENS
     },
     Family {
         name: "requests",
         unit: None,
         kind: Counter,
-        by: "",
         help: "Requests to the model. Like all counts of a session, absent until its log was read whole.",
         samples: |of| known(of.counts.map(|_| of.requests)),
+        ..Family::TOKENS
     },
     Family {
         name: "compactions",
@@ -208,15 +197,13 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "dropped",
-        unit: Tokens,
         kind: Counter,
-        by: "",
         help: "Tokens that left the context by compactions.",
         samples: |of| known(of.counts.map(|counts| counts.dropped)),
+        ..Family::TOKENS
     },
     Family {
         name: "cache_rebuilt",
-        unit: Tokens,
         kind: Counter,
         by: "cause",
         help: "Tokens that were rebuilt in the prompt cache, by the cause. A cause has a series after its first \
@@ -227,10 +214,10 @@ pub const FAMILIES: &[Family] = &[
                 .map(|(cause, tokens)| (cause, Number::Whole(tokens)))
                 .collect()
         },
+        ..Family::TOKENS
     },
     Family {
         name: "usage",
-        unit: Tokens,
         kind: Counter,
         by: "kind",
         help: "Tokens that the provider counted, in kinds that do not overlap: input that no cache had, read from a \
@@ -250,21 +237,22 @@ pub const FAMILIES: &[Family] = &[
                 .map(|(kind, tokens)| (kind, Number::Whole(tokens)))
                 .collect()
         },
+        ..Family::TOKENS
     },
     Family {
         name: "unreadable_records",
         unit: None,
         kind: Counter,
-        by: "",
         help: "Records of the log that could not be read.",
         samples: |of| known(of.counts.map(|_| of.unreadable)),
+        ..Family::TOKENS
     },
     Family {
         name: "lost_fields",
         unit: None,
         kind: Counter,
-        by: "",
         help: "Fields of records with an impossible type or number.",
         samples: |of| known(of.counts.map(|counts| counts.lost_fields)),
+        ..Family::TOKENS
     },
 ];

@@ -7,6 +7,7 @@ mod billed;
 mod cache_miss;
 mod call;
 mod capture;
+pub mod cut;
 mod name;
 mod place;
 mod plan;
@@ -30,7 +31,6 @@ pub use size::{ByLength, Measure, Size, Unmeasured, count};
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use strum::FromRepr;
 pub use surcharge::{Surcharge, Surcharges};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -273,11 +273,7 @@ impl Event {
             Event::Reset(reset) if reset.gone == LeaveReason::Compaction => {
                 Some(Event::Reset(Box::new(Reset {
                     key: reset.key,
-                    ..Reset::new(
-                        LeaveReason::Compaction,
-                        Cause::Unlogged,
-                        RetainedItems::Nothing,
-                    )
+                    ..Reset::compaction(Cause::Unlogged, RetainedItems::Nothing)
                 })))
             }
             _ => None,
@@ -417,7 +413,7 @@ pub enum Parent {
 }
 
 /// The part of the exchange that a node is. It decides which nodes belong to a branch beside its chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, FromRepr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Part {
     /// A link of the conversation's chain, not in the context.
     #[default]

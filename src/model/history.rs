@@ -8,7 +8,7 @@ mod request;
 use crate::event::{Cause, CauseSource, Place, count};
 use crate::{LeaveReason, Source};
 pub(super) use item::PreviousSize;
-pub use item::{Absence, Absences, Departure, Item};
+pub use item::{Absence, Departure, Item};
 use jiff::Timestamp;
 pub use request::Request;
 use serde::{Deserialize, Serialize};

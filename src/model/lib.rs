@@ -39,22 +39,11 @@ pub mod why;
 pub mod window;
 
 use serde::{Deserialize, Serialize};
-use strum::{FromRepr, IntoStaticStr, VariantArray};
+use strum::{IntoStaticStr, VariantArray};
 
 /// The role that put an item into the context.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    FromRepr,
-    IntoStaticStr,
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -99,12 +88,10 @@ impl Role {
     Copy,
     PartialEq,
     Eq,
-    Hash,
     PartialOrd,
     Ord,
     Serialize,
     Deserialize,
-    FromRepr,
     IntoStaticStr,
     VariantArray,
 )]
@@ -140,18 +127,7 @@ impl Source {
 
 /// The kind of content that an item is.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    FromRepr,
-    IntoStaticStr,
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -194,18 +170,7 @@ impl Kind {
 
 /// The reason for which an item is no longer in the context.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    FromRepr,
-    IntoStaticStr,
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

@@ -5,7 +5,6 @@
 mod answers;
 pub(crate) mod cleared;
 pub mod context;
-mod forgotten;
 pub(crate) mod growth;
 pub(crate) mod like_earlier;
 pub(crate) mod limits;

@@ -136,7 +136,7 @@ impl State {
     /// Returns true if a fork has the item from the session that it continues: the request that it entered with was made
     /// there.
     pub fn is_inherited(&self, item: &Item) -> bool {
-        let request = item.entered().and_then(|ix| self.requests().get(ix));
+        let request = item.entered.and_then(|ix| self.requests().get(ix));
         request.is_some_and(|request| request.is_inherited)
     }
 
@@ -283,7 +283,7 @@ impl State {
         let logged = self.agent_estimate.filter(|_| !is_elsewhere);
         let unexplained = logged.map(|logged| logged.unexplained);
         let mut inputs = self.past.inputs(&self.attribution, self.turns, unexplained);
-        inputs.rest.is_rewritten = self.rewritten_at == Some(self.requests().len());
+        inputs.is_rewritten = self.rewritten_at == Some(self.requests().len());
         inputs
     }
 }

@@ -107,7 +107,7 @@ pub fn run(
     };
     let earlier = EarlierSessions::of_all_times(Facts::default());
     let rules = with(earlier.clone(), &context.rules);
-    let counter = Counter::with_cl100k();
+    let counter = Counter::new();
     let replay = |log: &LogFile| replay_one(context, log, &counter, &rules, worst);
     let add = |log: &LogFile, sessions| results.add(log, sessions);
     let found = each_log(context, err, replay, add)?;
@@ -176,7 +176,7 @@ pub(crate) fn of_session(
     conversation: Conversation,
 ) -> io::Result<Option<SessionAudit>> {
     let rules = unbiased(&context.rules);
-    let counter = Counter::with_cl100k();
+    let counter = Counter::new();
     let sessions = context.patience.read(log, || {
         replay_one(context, log, &counter, &rules, WorstChoice::default())
     })?;

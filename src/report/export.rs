@@ -7,8 +7,6 @@ mod cell;
 mod csv;
 mod ndjson;
 mod once;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod place;
 pub mod schema;
 mod sheet;
@@ -32,7 +30,7 @@ use model::cost::texts::{TextReader, Texts};
 use model::values::project::Projects;
 use once::Once;
 use place::Sheets;
-use sheet::{Sheet, Target};
+use sheet::Sheet;
 use std::io::Write;
 use std::path::PathBuf;
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -40,9 +38,6 @@ use tables::{LogRows, SessionRows};
 
 /// The number of logs that are read ahead of the one that is written.
 const AHEAD: usize = 2;
-
-const NO_PARQUET: &str = "this program was built without Parquet: \
-    `cargo install --locked --path . --features parquet` adds it";
 
 /// A format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -52,8 +47,6 @@ pub enum Format {
     Ndjson,
     /// Comma-separated values with a line of headings.
     Csv,
-    /// Apache Parquet, compressed with snappy. Written only by a program with the feature `parquet`.
-    Parquet,
 }
 
 impl Format {
@@ -65,24 +58,11 @@ impl Format {
         self.into()
     }
 
-    /// Fails for a format that this program was built without.
-    pub fn check_built(self) -> Result<()> {
-        if self == Format::Parquet && !cfg!(feature = "parquet") {
-            bail!(NO_PARQUET);
-        }
-        Ok(())
-    }
-
     /// Begins a sheet of a table.
-    fn begin(self, table: Table, to: Target<'_>) -> Result<Box<dyn Sheet + '_>> {
-        Ok(match (self, to) {
-            (Format::Ndjson, to) => Box::new(ndjson::Lines::new(table, to.writer())),
-            (Format::Csv, to) => Box::new(csv::Rows::new(table, to.writer())?),
-            #[cfg(feature = "parquet")]
-            (Format::Parquet, Target::File(file)) => Box::new(parquet::Groups::new(table, file)?),
-            #[cfg(not(feature = "parquet"))]
-            (Format::Parquet, Target::File(_)) => bail!(NO_PARQUET),
-            (Format::Parquet, Target::Out(_)) => bail!("a Parquet file needs `-o FILE`"),
+    fn begin<'a>(self, table: Table, out: Box<dyn Write + 'a>) -> Result<Box<dyn Sheet + 'a>> {
+        Ok(match self {
+            Format::Ndjson => Box::new(ndjson::Lines::new(table, out)),
+            Format::Csv => Box::new(csv::Rows::new(table, out)?),
         })
     }
 }

@@ -5,7 +5,7 @@ mod json;
 mod lines;
 mod measured;
 
-use crate::ls::{self, ListOptions, ReadResult, Sort, Spending, Sums};
+use crate::ls::{self, ListOptions, Sort, Spending, Sums};
 use crate::output::json::document;
 use crate::session::parts::{Names, object};
 use crate::{Document, NO_SESSIONS, Output, ReportContext, Style, print_problems};
@@ -64,15 +64,11 @@ pub fn in_session(
         sums: Sums::Findings,
         ..ListOptions::default()
     };
-    let ReadResult {
-        mut findings,
-        problems,
-        ..
-    } = ls::read(&context, &options);
-    if let Some((_, why)) = problems.into_iter().next() {
+    let mut read = ls::read(&context, &options);
+    if let Some((_, why)) = read.problems.into_iter().next() {
         bail!(why);
     }
-    let found = findings.remove(&session);
+    let found = read.findings.remove(&session);
     let found = found.context("its log no longer has it, or came through a pipe")?;
     Ok(found.findings)
 }
@@ -165,16 +161,13 @@ fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, St
         sort: Sort::Cost,
         ..wanted.clone()
     };
-    let ReadResult {
-        sessions,
-        totals,
-        spending,
-        findings,
-        problems,
-        ..
-    } = ls::read(context, &options);
-    let rows = options.rows(&sessions, &spending, context.clock().now);
-    let agents = totals.map(|totals| totals.agents(&context.rules, sessions.projects()));
+    let read = ls::read(context, &options);
+    let sessions = &read.sessions;
+    let rows = options.rows(sessions, &read.spending, context.clock().now);
+    let agents = read
+        .totals
+        .as_ref()
+        .map(|totals| totals.agents(&context.rules, sessions.projects()));
     let mut spent = Spending::default();
     for agent in agents.iter().flatten() {
         spent.add(agent.spending);
@@ -184,7 +177,7 @@ fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, St
         Some(Found {
             key,
             gauge,
-            findings: findings.get(&key)?,
+            findings: read.findings.get(&key)?,
         })
     });
     let found: Vec<Found<'_>> = found.collect();
@@ -197,9 +190,9 @@ fn find(context: &ReportContext, wanted: &ListOptions) -> (Why, Vec<(PathBuf, St
         looked_at: rows.len() as u64,
         lines: lines::lines(&found, &projects),
         measured: measured::all(&projects),
-        sessions,
+        sessions: read.sessions,
         spent,
         since: wanted.since,
     };
-    (why, problems)
+    (why, read.problems)
 }

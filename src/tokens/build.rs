@@ -1,4 +1,4 @@
-//! Makes what the counter reads: a table of each vocabulary of tiktoken-rs (see `table.rs`), and one of the classes of
+//! Makes what the counter reads: a table of the vocabulary of tiktoken-rs (see `table.rs`), and one of the classes of
 //! characters (see `classes.rs`).
 
 #[path = "bits.rs"]
@@ -14,7 +14,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 use table::{RANK_MASK, SLOT_BYTES, hash, held};
-use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
+use tiktoken_rs::{CoreBPE, o200k_base};
 
 fn main() -> Result<(), Box<dyn Error>> {
     for file in ["bits.rs", "build.rs", "table.rs"] {
@@ -23,7 +23,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = env::var("OUT_DIR")?;
     let out = Path::new(&out);
     fs::write(out.join("o200k"), vocabulary(&o200k_base()?, 199_998)?)?;
-    fs::write(out.join("cl100k"), vocabulary(&cl100k_base()?, 100_256)?)?;
     fs::write(out.join("classes.rs"), classes()?)?;
     Ok(())
 }

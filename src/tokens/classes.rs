@@ -1,4 +1,4 @@
-//! The classes of characters that the patterns of o200k and cl100k distinguish, one bit for each, so that
+//! The classes of characters that the pattern of o200k distinguishes, one bit for each, so that
 //! a set of classes is a mask. `build.rs` makes the table of all characters from the tables of the regex crate, which
 //! splits words in tiktoken-rs: another version of Unicode would split them elsewhere.
 

@@ -1,8 +1,7 @@
-//! Token counts that equal those of tiktoken-rs, behind one type, with caches and guards. It counts o200k tokens, and
-//! cl100k tokens too where an estimator needs them.
+//! Counts of o200k tokens that equal those of tiktoken-rs, behind one type, with caches and guards.
 //!
-//! tiktoken-rs takes 100 ms and 45 MB to load a vocabulary, and its regular expressions split a text into words at 20 to
-//! 25 MB a second. So `build.rs` makes tables of its vocabularies (`table`), `split` splits, `merge` counts the tokens of
+//! tiktoken-rs takes 100 ms and 45 MB to load the vocabulary, and its regular expressions split a text into words at 20 to
+//! 25 MB a second. So `build.rs` makes a table of its vocabulary (`table`), `split` splits, `merge` counts the tokens of
 //! a word, and that count is remembered (`words`). What is counted is tested against tiktoken-rs. Measured on one core:
 //! 100 to 500 MB of code, JSON or prose a second, or 10 MB of base64. So a long text is not counted again while its count
 //! is remembered.
@@ -14,10 +13,10 @@ mod split;
 mod table;
 mod words;
 
+use model::event::cut::floor_char;
 use model::event::{ByLength, Measure, Size};
-use split::{Pattern, Split};
+use split::Split;
 use std::collections::HashMap;
-use std::ops::Add;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use words::Words;
 use xxhash_rust::xxh3::xxh3_64;
@@ -32,51 +31,23 @@ const REMEMBERED_BYTES: usize = 256;
 const GENERATION_COUNTS: usize = 32 << 10;
 
 static O200K: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
-static CL100K: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cl100k"));
 
 /// Counts o200k tokens exactly. Shared between threads.
+#[derive(Default)]
 pub struct Counter {
-    o200k: Vocabulary,
-    /// `None`: cl100k tokens are not counted.
-    cl100k: Option<Vocabulary>,
-    cache: Mutex<CountCache>,
-}
-
-/// Splits texts into words, counts the tokens of words, and remembers those counts.
-struct Vocabulary {
-    pattern: Pattern,
-    table: &'static [u8],
     words: OnceLock<Words>,
-}
-
-/// The tokens of a text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Counts {
-    o200k: u32,
-    /// Equals `o200k` if cl100k tokens are not counted.
-    cl100k: u32,
-}
-
-impl Add for Counts {
-    type Output = Counts;
-
-    fn add(self, other: Counts) -> Counts {
-        Counts {
-            o200k: self.o200k.saturating_add(other.o200k),
-            cl100k: self.cl100k.saturating_add(other.cl100k),
-        }
-    }
+    cache: Mutex<CountCache>,
 }
 
 /// The counts of texts, by a text's hash, in two generations: when the young one is full, the old one is dropped.
 #[derive(Default)]
 struct CountCache {
-    young: HashMap<u64, Counts>,
-    old: HashMap<u64, Counts>,
+    young: HashMap<u64, u32>,
+    old: HashMap<u64, u32>,
 }
 
 impl CountCache {
-    fn get(&mut self, hash: u64) -> Option<Counts> {
+    fn get(&mut self, hash: u64) -> Option<u32> {
         if let Some(count) = self.young.get(&hash) {
             return Some(*count);
         }
@@ -85,21 +56,11 @@ impl CountCache {
         Some(count)
     }
 
-    fn put(&mut self, hash: u64, count: Counts) {
+    fn put(&mut self, hash: u64, count: u32) {
         if self.young.len() >= GENERATION_COUNTS {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(hash, count);
-    }
-}
-
-impl Default for Counter {
-    fn default() -> Counter {
-        Counter {
-            o200k: Vocabulary::new(Pattern::O200k, O200K),
-            cl100k: None,
-            cache: Mutex::default(),
-        }
     }
 }
 
@@ -109,23 +70,15 @@ impl Counter {
         Counter::default()
     }
 
-    /// Returns a counter of cl100k tokens too, which takes twice the time.
-    pub fn with_cl100k() -> Counter {
-        Counter {
-            cl100k: Some(Vocabulary::new(Pattern::Cl100k, CL100K)),
-            ..Counter::default()
-        }
-    }
-
     /// Returns the o200k tokens of a text. It is counted in pieces of 64 KiB: the end of a piece that cuts a word may add
     /// one token.
     pub fn count(&self, text: &str) -> u64 {
-        self.counts(text).o200k.into()
+        self.tokens(text).into()
     }
 
-    fn counts(&self, text: &str) -> Counts {
+    fn tokens(&self, text: &str) -> u32 {
         if text.len() < REMEMBERED_BYTES {
-            return self.encode(text);
+            return self.count_piece(text);
         }
         let hash = xxh3_64(text.as_bytes());
         // A poisoned cache is still a cache: no count is half written.
@@ -133,35 +86,16 @@ impl Counter {
         if let Some(known) = cache().get(hash) {
             return known;
         }
-        let parts = pieces(text).map(|piece| self.encode(piece));
-        let counts = parts.fold(Counts::default(), Add::add);
-        cache().put(hash, counts);
-        counts
-    }
-
-    fn encode(&self, text: &str) -> Counts {
-        let o200k = self.o200k.count(text);
-        let cl100k = self.cl100k.as_ref().map(|cl100k| cl100k.count(text));
-        Counts {
-            o200k,
-            cl100k: cl100k.unwrap_or(o200k),
-        }
-    }
-}
-
-impl Vocabulary {
-    fn new(pattern: Pattern, table: &'static [u8]) -> Vocabulary {
-        Vocabulary {
-            pattern,
-            table,
-            words: OnceLock::new(),
-        }
+        let counts = pieces(text).map(|piece| self.count_piece(piece));
+        let sum = counts.fold(0, u32::saturating_add);
+        cache().put(hash, sum);
+        sum
     }
 
     /// Returns the tokens of a piece.
-    fn count(&self, text: &str) -> u32 {
+    fn count_piece(&self, text: &str) -> u32 {
         let words = self.words.get_or_init(Words::default);
-        let (split, bytes) = (Split::new(text, self.pattern), text.as_bytes());
+        let (split, bytes) = (Split::new(text), text.as_bytes());
         let (mut at, mut sum) = (0, 0_u32);
         while at < bytes.len() {
             let end = split.word_end(at);
@@ -173,7 +107,7 @@ impl Vocabulary {
             }
             let hash = table::hash(bytes, at, end);
             let count = words.get(hash).unwrap_or_else(|| {
-                let count = merge::tokens(self.table, &bytes[at..end]);
+                let count = merge::tokens(O200K, &bytes[at..end]);
                 words.put(hash, count);
                 count
             });
@@ -186,19 +120,11 @@ impl Vocabulary {
 
 impl Measure for Counter {
     fn text(&self, text: &str) -> Size {
-        let Counts { o200k, cl100k } = self.counts(text);
         Size {
-            local: o200k,
-            cl100k_more: i32::try_from(i64::from(cl100k) - i64::from(o200k)).unwrap_or(0),
+            local: self.tokens(text),
             counted: true,
             ..ByLength.text(text)
         }
-    }
-
-    fn call_id(&self, id: &str) -> u16 {
-        let cl100k = self.cl100k.as_ref();
-        let count = cl100k.map_or(0, |cl100k| cl100k.count(id));
-        u16::try_from(count).unwrap_or(0)
     }
 }
 
@@ -229,12 +155,7 @@ fn cut(text: &str) -> usize {
         .rev()
         .find(line_end)
         .or_else(|| (from..PIECE_BYTES).rev().find(word_end))
-        .unwrap_or_else(|| {
-            (from..=PIECE_BYTES)
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(PIECE_BYTES)
-        })
+        .unwrap_or_else(|| floor_char(text, PIECE_BYTES))
 }
 
 /// Returns true if a byte is certainly part of a word: an ASCII letter or digit. White space and punctuation may join

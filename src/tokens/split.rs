@@ -1,20 +1,12 @@
-//! Splits a text into words as o200k and cl100k do before they look for tokens in each word.
+//! Splits a text into words as o200k does before it looks for tokens in each word.
 //!
-//! The code follows the regular expressions of tiktoken-rs 0.12 (`tiktoken_ext/openai_public.rs`) alternative by
-//! alternative. Their look-ahead makes the expressions themselves backtrack, at 20 MB a second. The patterns are
+//! The code follows the regular expression of tiktoken-rs 0.12 (`tiktoken_ext/openai_public.rs`) alternative by
+//! alternative. Its look-ahead makes the expression itself backtrack, at 20 MB a second. The patterns are
 //! repeated at the functions. Every text is split completely, in time linear in its length: no character is looked at
 //! more than three times.
 
 use super::classes::{ASCII, BLANK, EITHER, LOWER, MARK, NEWLINE, NUMBER, OTHER, UPPER, class};
 
-/// The pattern that splits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pattern {
-    O200k,
-    Cl100k,
-}
-
-const LETTER: u8 = UPPER | LOWER | EITHER;
 /// `[^\r\n\p{L}\p{N}]`: what may precede the letters of a word.
 const PREFIX: u8 = MARK | BLANK | OTHER;
 /// `[^\s\p{L}\p{N}]`
@@ -26,29 +18,17 @@ const SPACE: u8 = BLANK | NEWLINE;
 pub(super) struct Split<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    pattern: Pattern,
 }
 
 impl<'t> Split<'t> {
-    pub(super) fn new(text: &'t str, pattern: Pattern) -> Split<'t> {
+    pub(super) fn new(text: &'t str) -> Split<'t> {
         let bytes = text.as_bytes();
-        Split {
-            text,
-            bytes,
-            pattern,
-        }
+        Split { text, bytes }
     }
 
     /// Returns the end of the word that begins at `at`. `at` is the end of another word, or 0, and not the text's end.
-    #[inline]
-    pub(super) fn word_end(self, at: usize) -> usize {
-        match self.pattern {
-            Pattern::O200k => self.o200k(at),
-            Pattern::Cl100k => self.cl100k(at),
-        }
-    }
-
     /// In this order:
+    ///
     /// ```text
     /// [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
     /// [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -59,7 +39,7 @@ impl<'t> Split<'t> {
     /// \s+
     /// ```
     #[inline]
-    fn o200k(self, at: usize) -> usize {
+    pub(super) fn word_end(self, at: usize) -> usize {
         let (first, len) = self.look(at);
         if first == NUMBER {
             return self.number(at);
@@ -69,11 +49,10 @@ impl<'t> Split<'t> {
         if let Some(end) = self.cased(from, (first == MARK).then_some(from)) {
             return end + self.contraction(end);
         }
-        self.signs(at, first, |byte| matches!(byte, b'\r' | b'\n' | b'/'))
-            .unwrap_or_else(|| self.white(at))
+        self.signs(at, first).unwrap_or_else(|| self.white(at))
     }
 
-    /// Returns the end of the letters of an o200k word that begin here; `None`: there are none. `mark` is the end of a
+    /// Returns the end of the letters of a word that begin here; `None`: there are none. `mark` is the end of a
     /// mark before them: by the first alternative the mark is a word by itself, and only the second takes it as a
     /// prefix.
     #[inline]
@@ -96,44 +75,6 @@ impl<'t> Split<'t> {
         }
         // The first alternative gives back upper-case letters until it ends in one that is lower too.
         lower.or(mark).or((at > from).then_some(at))
-    }
-
-    /// In this order:
-    /// ```text
-    /// '(?i:[sdmt]|ll|ve|re)
-    /// [^\r\n\p{L}\p{N}]?+\p{L}++
-    /// \p{N}{1,3}+
-    ///  ?[^\s\p{L}\p{N}]++[\r\n]*+
-    /// \s++$
-    /// \s*[\r\n]
-    /// \s+(?!\S)
-    /// \s
-    /// ```
-    #[inline]
-    fn cl100k(self, at: usize) -> usize {
-        let contraction = self.contraction(at);
-        if contraction > 0 {
-            return at + contraction;
-        }
-        let (first, len) = self.look(at);
-        if first == NUMBER {
-            return self.number(at);
-        }
-        let is_prefix = first & PREFIX != 0;
-        let from = if is_prefix { at + len } else { at };
-        let end = self.run(from, LETTER);
-        if end > from {
-            return end;
-        }
-        self.signs(at, first, |byte| matches!(byte, b'\r' | b'\n'))
-            .unwrap_or_else(|| {
-                let end = self.run(at, SPACE);
-                if end == self.bytes.len() {
-                    end
-                } else {
-                    self.white(at)
-                }
-            })
     }
 
     /// Returns the length of `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`. The long s is a lower-case s.
@@ -162,9 +103,9 @@ impl<'t> Split<'t> {
         at
     }
 
-    /// Returns the end of ` ?[^\s\p{L}\p{N}]+` and of the bytes that may follow; `None`: there is no sign here.
+    /// Returns the end of ` ?[^\s\p{L}\p{N}]+[\r\n/]*`; `None`: there is no sign here.
     #[inline]
-    fn signs(self, at: usize, first: u8, follows: impl Fn(u8) -> bool) -> Option<usize> {
+    fn signs(self, at: usize, first: u8) -> Option<usize> {
         let from = match self.bytes.get(at) {
             Some(b' ') => at + 1,
             _ if first & SIGN != 0 => at,
@@ -175,7 +116,8 @@ impl<'t> Split<'t> {
             return None;
         }
         let after = self.bytes.get(end..).unwrap_or_default();
-        Some(end + after.iter().take_while(|byte| follows(**byte)).count())
+        let follows = |byte: &&u8| matches!(byte, b'\r' | b'\n' | b'/');
+        Some(end + after.iter().take_while(follows).count())
     }
 
     /// Returns the end of white space: to its last line break, else all but its last character, which belongs to what

@@ -9,7 +9,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 pub const SLOT_BYTES: usize = 8;
-/// The bits of a rank + 1: o200k, the larger vocabulary, has 199,998 tokens.
+/// The bits of a rank + 1: o200k has 199,998 tokens.
 pub const RANK_MASK: u64 = (1 << 18) - 1;
 
 /// The multipliers of the hash: odd and without a pattern, from the fractions of the golden ratio and of e.

@@ -2,42 +2,28 @@ use super::classes::{OTHER, class};
 use super::*;
 use proptest::prelude::*;
 use std::sync::LazyLock;
-use tiktoken_rs::{cl100k_base_singleton, o200k_base_singleton};
+use tiktoken_rs::o200k_base_singleton;
 
 fn whole(text: &str) -> u64 {
     o200k_base_singleton().encode_ordinary(text).len() as u64
 }
 
-static COUNTER: LazyLock<Counter> = LazyLock::new(Counter::with_cl100k);
+static COUNTER: LazyLock<Counter> = LazyLock::new(Counter::new);
 
 /// Asserts that the words of a text, each by itself, have the tokens of the whole text.
 fn assert_split(text: &str) {
-    for (pattern, bpe) in [
-        (Pattern::O200k, o200k_base_singleton()),
-        (Pattern::Cl100k, cl100k_base_singleton()),
-    ] {
-        let split = Split::new(text, pattern);
-        let (mut at, mut tokens, mut words) = (0, Vec::new(), Vec::new());
-        while at < text.len() {
-            let end = split.word_end(at);
-            let word = &text[at..end];
-            assert!(!word.is_empty(), "{pattern:?}: {text:?}");
-            tokens.extend(bpe.encode_ordinary(word));
-            words.push(word);
-            at = end;
-        }
-        assert_eq!(
-            tokens,
-            bpe.encode_ordinary(text),
-            "{pattern:?}: {text:?} {words:?}"
-        );
-        let counts = COUNTER.encode(text);
-        let count = match pattern {
-            Pattern::O200k => counts.o200k,
-            Pattern::Cl100k => counts.cl100k,
-        };
-        assert_eq!(count as usize, tokens.len(), "{pattern:?}: {text:?}");
+    let (split, bpe) = (Split::new(text), o200k_base_singleton());
+    let (mut at, mut tokens, mut words) = (0, Vec::new(), Vec::new());
+    while at < text.len() {
+        let end = split.word_end(at);
+        let word = &text[at..end];
+        assert!(!word.is_empty(), "{text:?}");
+        tokens.extend(bpe.encode_ordinary(word));
+        words.push(word);
+        at = end;
     }
+    assert_eq!(tokens, bpe.encode_ordinary(text), "{text:?} {words:?}");
+    assert_eq!(COUNTER.count_piece(text) as usize, tokens.len(), "{text:?}");
 }
 
 #[test]
@@ -54,20 +40,16 @@ fn counts_as_tiktoken_does() {
 }
 
 #[test]
-fn the_tables_have_the_tokens_of_tiktoken() {
-    for (table, vocabulary, count) in [
-        (O200K, o200k_base_singleton(), 199_998),
-        (CL100K, cl100k_base_singleton(), 100_256),
-    ] {
-        let tokens = (0..).map_while(|rank| vocabulary.decode_bytes(&[rank]).ok());
-        let mut ranks = 0;
-        for (rank, token) in (0..).zip(tokens) {
-            let found = table::rank(table, table::hash(&token, 0, token.len()));
-            assert_eq!(found, Some(rank), "{token:?}");
-            ranks += 1;
-        }
-        assert_eq!(ranks, count);
+fn the_table_has_the_tokens_of_tiktoken() {
+    let vocabulary = o200k_base_singleton();
+    let tokens = (0..).map_while(|rank| vocabulary.decode_bytes(&[rank]).ok());
+    let mut ranks = 0;
+    for (rank, token) in (0..).zip(tokens) {
+        let found = table::rank(O200K, table::hash(&token, 0, token.len()));
+        assert_eq!(found, Some(rank), "{token:?}");
+        ranks += 1;
     }
+    assert_eq!(ranks, 199_998);
 }
 
 #[test]
@@ -98,23 +80,8 @@ fn words_end_where_tiktoken_ends_them() {
 }
 
 #[test]
-fn cl100k_is_counted_beside_o200k_where_it_is_asked_for() {
-    let text = "größe 漢字, and again: größe 漢字, with some more words to be remembered".repeat(4);
-    let (plain, both) = (Counter::new(), Counter::with_cl100k());
-    assert_eq!(u64::from(plain.text(&text).cl100k()), whole(&text));
-    let cl100k = cl100k_base_singleton().encode_ordinary(&text).len() as u64;
-    for size in [both.text(&text), both.text(&text)] {
-        let counted = (size.local.into(), size.cl100k().into());
-        assert_eq!(counted, (whole(&text), cl100k));
-    }
-    assert!(cl100k > whole(&text));
-    assert_eq!(plain.call_id("toolu_01"), 0);
-    assert!(both.call_id("toolu_01") > 2);
-}
-
-#[test]
 fn a_million_spaces_do_not_panic() {
-    let counter = Counter::with_cl100k();
+    let counter = Counter::new();
     let (million, some) = (1_000_000, 200_000);
     for (c, times) in [
         (' ', million),
@@ -168,16 +135,12 @@ fn the_same_text_is_counted_once_and_the_cache_is_bounded() {
     assert_eq!(counter.cache.lock().unwrap().young.len(), 1);
     assert_eq!(counter.count(&text), first);
     let mut seen = CountCache::default();
-    let counts = |hash: u64| Counts {
-        o200k: hash as u32,
-        cl100k: 0,
-    };
     for hash in 0..(5 * GENERATION_COUNTS as u64) {
-        seen.put(hash, counts(hash));
+        seen.put(hash, hash as u32);
         assert!(seen.young.len() + seen.old.len() <= 2 * GENERATION_COUNTS);
     }
     let newest = 5 * GENERATION_COUNTS as u64 - 1;
-    assert_eq!(seen.get(newest), Some(counts(newest)));
+    assert_eq!(seen.get(newest), Some(newest as u32));
     assert_eq!(seen.get(0), None);
 }
 

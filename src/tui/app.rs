@@ -60,7 +60,7 @@ pub use order::{Direction, Grouping, Idle};
 pub use page::{Pace, Page};
 pub use prompt::{Prompt, Purpose, Reach};
 pub use replay::{Position, Replay, Speed};
-pub use saved_screens::{LastSession, SavedItems, SavedScreens, SavedSessions, SavedWindow};
+pub use saved_screens::{LastSession, SavedItems, SavedScreens, SavedSessions};
 pub use search::{FoundItem, Search, SearchRequest, SearchUpdate, Syntax};
 pub use sessions::{Group, LineId, ListLine};
 pub use stage::Stage;

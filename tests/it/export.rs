@@ -12,11 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 /// The names of the formats that this program writes.
-const FORMATS: &[&str] = if cfg!(feature = "parquet") {
-    &["ndjson", "csv", "parquet"]
-} else {
-    &["ndjson", "csv"]
-};
+const FORMATS: &[&str] = &["ndjson", "csv"];
 
 fn fixtures() -> PathBuf {
     manifest_folder().join("tests/fixtures")
@@ -297,21 +293,6 @@ fn nothing_is_left_of_a_file_that_cannot_be_written() {
     let output = export(&["--what", "items,requests"], &[&fixtures()]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     assert_eq!(files(dir.path()), ["kept.csv"]);
-}
-
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn without_parquet_it_says_how_to_get_it_and_writes_nothing() {
-    let dir = tempfile::tempdir().unwrap();
-    for format in [&["--format", "parquet"][..], &[]] {
-        let file = dir.path().join("items.parquet");
-        let file = file.to_str().unwrap();
-        let arguments = [&["--what", "items", "-o", file], format].concat();
-        let output = export(&arguments, &[&fixtures()]);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(text(&output.stderr).contains("--features parquet"));
-    }
-    assert!(files(dir.path()).is_empty());
 }
 
 #[test]

@@ -26,7 +26,7 @@ use formats::{
     StateUpdate, StoreKind, Totals, decoder, head,
 };
 use model::event::{Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage};
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
@@ -261,11 +261,7 @@ fn add(step: &Step<'_>, part: Part, items: Vec<NewItem>, out: &mut EventSink<'_>
 fn checkpoint(step: &Step<'_>, out: &mut EventSink<'_>) {
     out.reset(Reset {
         key: step.key(),
-        ..Reset::new(
-            LeaveReason::Compaction,
-            Cause::Unlogged,
-            RetainedItems::Nothing,
-        )
+        ..Reset::compaction(Cause::Unlogged, RetainedItems::Nothing)
     });
     let item = out.text(Role::Container, Kind::Summary, step.content.or_empty());
     out.node(Node::new(None, Part::Injected, vec![item]));

@@ -43,7 +43,7 @@ use model::event::{
     BilledUsage, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part, Reset,
     Usage,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use requests::Requests;
 use responses::{Ids, Responses};
 use std::collections::HashMap;
@@ -533,7 +533,7 @@ impl ClaudeCodeDecoder {
             key: record.uuid.key(),
             // Its number after, `postTokens`, leaves out the system prompt, the tools and what is restored.
             before: metadata.pre_tokens.0,
-            ..Reset::new(LeaveReason::Compaction, cause, kept)
+            ..Reset::compaction(cause, kept)
         });
     }
 }

@@ -31,7 +31,7 @@ use formats::{
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -318,11 +318,7 @@ impl ClineDecoder {
         let prompt = message.prompt();
         if is_same && prompt.is_some_and(|prompt| (prompt as f64) < self.total as f64 * FELL) {
             let kept = self.kept().iter().filter_map(|seen| seen.key).collect();
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::Unlogged,
-                RetainedItems::Nodes(kept),
-            );
+            let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nodes(kept));
             self.reset(reset, out);
         }
     }
@@ -383,11 +379,7 @@ impl ClineDecoder {
         let kept: Vec<Key> = messages.iter().filter_map(known).collect();
         let new: Vec<&Message<'_>> = messages.iter().filter(|m| known(m).is_none()).collect();
         let before = new.iter().find_map(|message| message.metadata.before.0);
-        let reset = Reset::new(
-            LeaveReason::Compaction,
-            Cause::Unlogged,
-            RetainedItems::Nodes(kept),
-        );
+        let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nodes(kept));
         self.reset(Reset { before, ..reset }, out);
         for message in new {
             let kind = match message.metadata.kind.get() {

@@ -29,7 +29,7 @@ use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
 use model::window::{Compaction, Overrides};
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -125,8 +125,7 @@ const AUGUST_2025: Schema = Schema {
     settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
     changed: r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))
         + 1000000000 * coalesce(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,
-    optional: &["r.provider"],
-};
+    optional: &["r.provider"]};
 
 record! {
     struct Header<'a> {
@@ -286,11 +285,7 @@ impl CrushDecoder {
                     return out.skip("failed summary");
                 }
                 self.bytes -= before;
-                out.reset(Reset::new(
-                    LeaveReason::Compaction,
-                    Cause::Unlogged,
-                    RetainedItems::Nothing,
-                ));
+                out.reset(Reset::compaction(Cause::Unlogged, RetainedItems::Nothing));
                 Node::new(key, Part::Injected, items)
             }
             "user" => Node::new(key, Part::Input, items),

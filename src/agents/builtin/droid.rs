@@ -36,7 +36,7 @@ use formats::{
 use model::event::{
     BilledUsage, Cause, Event, EventSink, Key, Meta, Node, Part, Reset, RetainedItems, Usage,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::path::Path;
 
 /// The format.
@@ -298,7 +298,7 @@ impl DroidDecoder {
             };
             out.reset(Reset {
                 key: id.map(|id| Key::of_parts(&["reset", id])),
-                ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::from(first))
+                ..Reset::compaction(cause, RetainedItems::from(first))
             });
         }
         // The kept messages may begin before the previous summary, which is never kept.

@@ -31,7 +31,7 @@ use model::event::{
     RetainedItems, Usage,
 };
 use model::window::{Compaction, Overrides};
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use store::STORE;
 
 /// The format.
@@ -255,11 +255,7 @@ impl GooseDecoder {
             Cause::Automatic
         };
         self.hidden.clear();
-        out.reset(Reset::new(
-            LeaveReason::Compaction,
-            cause,
-            RetainedItems::from(self.last),
-        ));
+        out.reset(Reset::compaction(cause, RetainedItems::from(self.last)));
         let items = self.items(row, Role::Container, Kind::Reminder, out);
         out.node(Node::new(Some(key), Part::Injected, items));
     }

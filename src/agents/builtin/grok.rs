@@ -32,7 +32,7 @@ use formats::{
 use jiff::Timestamp;
 use model::event::{Cause, EventSink, Key, Meta, Node, Part, Reset, RetainedItems};
 use model::window::{ModelWindow, Overrides};
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
@@ -276,8 +276,7 @@ impl GrokDecoder {
                 out.reset(Reset {
                     before: update.before.0,
                     after: update.after.0,
-                    ..Reset::new(
-                        LeaveReason::Compaction,
+                    ..Reset::compaction(
                         Cause::Automatic,
                         RetainedItems::Nodes(self.task.into_iter().collect()),
                     )

@@ -29,7 +29,7 @@ use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
 use model::window::{Compaction, ModelWindow, Overrides};
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 
 /// The format.
 pub static HERMES: Format = Format {
@@ -135,8 +135,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
             "r.cwd", "s.api_call_count", "r.api_call_count", "r.active", "r.compacted", "r.api_content",
             "r.reasoning_content", "r.billing_provider",
         ],
-    }],
-};
+    }]};
 
 record! {
     struct Header<'a> {
@@ -282,7 +281,7 @@ impl HermesDecoder {
         }
         if is_summary && std::mem::take(&mut self.is_fresh) {
             let kept = RetainedItems::from(self.first);
-            out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
+            out.reset(Reset::compaction(Cause::Unlogged, kept));
         }
         let mut usage = None;
         let node = match row.role.or_empty() {

@@ -374,8 +374,7 @@ impl KiroDecoder {
         let listed = data.snapshot.iter();
         let kept = listed.filter_map(|message| message.id.key());
         let kept = kept.filter(|key| self.messages.contains(key)).collect();
-        out.reset(Reset::new(
-            LeaveReason::Compaction,
+        out.reset(Reset::compaction(
             Cause::Unlogged,
             RetainedItems::Nodes(kept),
         ));

@@ -316,8 +316,7 @@ impl VibeDecoder {
         if kept.len() < old.len() {
             self.epoch += 1;
             if self.is_compacting {
-                out.reset(Reset::new(
-                    LeaveReason::Compaction,
+                out.reset(Reset::compaction(
                     Cause::Unlogged,
                     RetainedItems::Nodes(kept),
                 ))

@@ -8,7 +8,6 @@ pub mod copilot_cli;
 pub mod crush;
 pub mod cursor;
 pub mod droid;
-pub mod electron_ai_starter;
 pub mod gemini_cli;
 pub mod goose;
 pub mod grok;
@@ -65,7 +64,6 @@ pub static DECODERS: &[&Format] = &[
     &vscode_gateway::VSCODE_GATEWAY, // before raw requests, which it may contain
     &request_log::REQUEST_LOG,
     &ouro::OURO,
-    &electron_ai_starter::ELECTRON_AI_STARTER,
     &kiro::KIRO,
     &kimi::KIMI,
 ];

@@ -46,7 +46,7 @@ use model::event::{
     Cause, CostOf, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Parent, Part, Place,
     Reset, RetainedItems, Usage,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use record::{Block, Message, Numbers, Record};
 pub(super) use settings::of_providers;
 use std::collections::HashMap;
@@ -304,7 +304,7 @@ impl PiDecoder {
         out.reset(Reset {
             key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
             before: record.tokens_before.0,
-            ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::from(first))
+            ..Reset::compaction(cause, RetainedItems::from(first))
         });
         self.before = record.tokens_before.0.filter(|tokens| *tokens > 0);
         // The kept messages may begin before the previous summary, which is never kept.

@@ -48,7 +48,7 @@ use model::event::{
     Cause, Conversation, Event, EventSink, Key, Meta, NewItem, Node, Parent, Part, Reset,
     RetainedItems,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -451,11 +451,7 @@ impl Branch {
             key: Some(Key::of_parts(&["reset", uuid])),
             before: sizes.original_token_count.0.filter(|size| *size > 0),
             after: sizes.new_token_count.0.filter(|size| *size > 0),
-            ..Reset::new(
-                LeaveReason::Compaction,
-                cause,
-                RetainedItems::Nodes(kept.clone()),
-            )
+            ..Reset::compaction(cause, RetainedItems::Nodes(kept.clone()))
         });
         self.left_to_send = kept;
         node.parent = Parent::Previous;

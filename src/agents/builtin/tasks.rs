@@ -31,7 +31,7 @@ use formats::{
     WITH_CACHE, decoder, head,
 };
 use model::event::{Cause, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems};
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::path::Path;
 use ui::Ui;
 
@@ -291,11 +291,7 @@ impl TaskDecoder {
         let kept = kept.map(|seen| seen.key).collect();
         out.reset(Reset {
             before: condensed.map(|one| one.before).filter(|n| *n > 0),
-            ..Reset::new(
-                LeaveReason::Compaction,
-                Cause::Unlogged,
-                RetainedItems::Nodes(kept),
-            )
+            ..Reset::compaction(Cause::Unlogged, RetainedItems::Nodes(kept))
         });
         let texts = message
             .content
@@ -316,11 +312,7 @@ impl TaskDecoder {
             let kept = kept.map(|(_, seen)| seen.key).collect();
             out.reset(Reset {
                 before: cut.before.filter(|n| *n > 0),
-                ..Reset::new(
-                    LeaveReason::Compaction,
-                    Cause::Unlogged,
-                    RetainedItems::Nodes(kept),
-                )
+                ..Reset::compaction(Cause::Unlogged, RetainedItems::Nodes(kept))
             });
         }
     }

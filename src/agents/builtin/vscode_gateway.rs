@@ -29,7 +29,6 @@ use decode::bodies::{Numbers, request};
 use decode::lenient::{self, LostFields, Text};
 use decode::prompts::{LossInference::FromSize, Prompt, PromptHistory, Threads, mark_turns};
 use formats::{Claim, Decoder, Format, Recognition, Root, StoreKind, decoder, head};
-use model::LeaveReason;
 use model::event::{Cause, EventSink, Key, Meta, Place, Reset, RetainedItems, Usage};
 use std::collections::HashSet;
 use std::path::Path;
@@ -139,11 +138,7 @@ impl VscodeGatewayDecoder {
                 let chat = line.chat_id.get();
                 out.reset(Reset {
                     key: chat.map(|id| Key::of_parts(&["summarization", id])),
-                    ..Reset::new(
-                        LeaveReason::Compaction,
-                        Cause::Automatic,
-                        RetainedItems::Nothing,
-                    )
+                    ..Reset::compaction(Cause::Automatic, RetainedItems::Nothing)
                 });
                 thread.history = PromptHistory::new(FromSize);
             }

@@ -28,7 +28,7 @@ use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
 use model::window::Overrides;
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -104,8 +104,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
                     WHERE id = ?1))",
             ..THREADS
         },
-    ],
-};
+    ]};
 
 const THREADS: Schema = Schema {
     sessions: "SELECT id, parent_id, unixepoch(updated_at) * 1000, updated_at, octet_length(data) FROM threads",
@@ -278,7 +277,7 @@ impl ZedDecoder {
                 had > 0
             });
             let kept = RetainedItems::Nodes(kept.map(|(key, _)| *key).collect());
-            out.reset(Reset::new(LeaveReason::Compaction, Cause::Unlogged, kept));
+            out.reset(Reset::compaction(Cause::Unlogged, kept));
             let item = out.text(Role::Container, Kind::Summary, summary.text.or_empty());
             out.node(Node::new(Some(key), Part::Injected, vec![item]));
         } else {

@@ -3,6 +3,7 @@
 use ingest::demo;
 use ingest::log::LogFile;
 use ingest::search::{Line, Matcher};
+use model::event::cut::floor_char;
 use model::lists::sessions::{FileId, SessionKey};
 use render::item::{label, request};
 use render::{NONE, text};
@@ -150,7 +151,7 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
         request: if hit.session.requests().is_empty() {
             NONE.to_owned()
         } else {
-            request(item.entered())
+            request(item.entered)
         },
         in_context: item.in_context(),
         text,
@@ -164,9 +165,8 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
 fn around(line: &Line) -> (String, Vec<Range<usize>>) {
     let text = &line.text;
     let first = line.matches.first().map_or(0, |range| range.start);
-    let whole = |at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at));
-    let from = whole(first.saturating_sub(BEFORE)).unwrap_or(0);
-    let to = whole(first.saturating_add(AFTER).min(text.len())).unwrap_or(0);
+    let from = floor_char(text, first.saturating_sub(BEFORE));
+    let to = floor_char(text, first.saturating_add(AFTER));
     let within = line.matches.iter().take_while(|range| range.start < to);
     let within = within.map(|range| range.start - from..range.end.min(to) - from);
     (text[from..to].to_owned(), within.collect())

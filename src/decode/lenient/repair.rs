@@ -15,6 +15,7 @@ pub trait Repair {
 pub type NamedCount<'p> = (&'static str, &'p mut Count);
 
 /// The numbers of a usage report. Those that are not among them are details: without them the others are as they were.
+#[must_use]
 pub struct UsageParts<'p> {
     /// The numbers that add up to the prompt.
     prompt: Vec<NamedCount<'p>>,
@@ -45,7 +46,6 @@ impl<'p> UsageParts<'p> {
     }
 
     /// Returns the parts of a report whose output is not known without the numbers of these names.
-    #[must_use]
     pub fn output_needs(self, output_needs: &'static [&'static str]) -> Self {
         UsageParts {
             output_needs,
@@ -54,13 +54,11 @@ impl<'p> UsageParts<'p> {
     }
 
     /// Returns the parts of a report of which no number is known without those of these names.
-    #[must_use]
     pub fn needs(self, needs: &'static [&'static str]) -> Self {
         UsageParts { needs, ..self }
     }
 
     /// Returns the parts of a report that has the prompt as one number, too.
-    #[must_use]
     pub fn whole(self, prompt: Count) -> Self {
         UsageParts {
             whole: prompt.0,
@@ -69,7 +67,6 @@ impl<'p> UsageParts<'p> {
     }
 
     /// Returns the parts of a report that has the prompt and the output together.
-    #[must_use]
     pub fn total(self, total: Count) -> Self {
         UsageParts {
             total: total.0,
@@ -79,7 +76,6 @@ impl<'p> UsageParts<'p> {
 
     /// Returns the parts of a report that counts where its prompt is not known. Its decoder must emit the report in the
     /// record that contains it.
-    #[must_use]
     pub fn counts_without_prompt(self) -> Self {
         UsageParts {
             counts_without_prompt: true,

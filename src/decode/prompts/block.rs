@@ -1,6 +1,7 @@
 //! The parts of a prompt or an answer, whatever the dialect: texts, thoughts, tool calls, results.
 
 use crate::lenient::{self, Raw, full_length};
+use model::event::cut::{beginning, floor_char};
 use model::event::{EventSink, ItemBuilder, NewItem, Part, split_elided};
 use model::{Kind, Role};
 use std::borrow::Cow;
@@ -284,15 +285,6 @@ pub fn passages(text: &str) -> [Box<str>; 2] {
     let (shown, _) = split_elided(text);
     [2, 3].map(|quarters| {
         let rest = &shown[floor_char(shown, shown.len() / 4 * quarters)..];
-        rest[..floor_char(rest, LONG)].trim().into()
+        beginning(rest, LONG).trim().into()
     })
-}
-
-/// Returns the largest position up to `most` at which a text can be cut.
-fn floor_char(text: &str, most: usize) -> usize {
-    let mut at = most.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }

@@ -89,7 +89,7 @@ fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
         let left = item.left.map(|left| (left.request, left.why));
         let what = (item.role, item.kind, item.tool.as_deref(), item.call);
         let text = (item.size, &*item.preview, item.hash, item.nth);
-        let when = (item.attributed, item.entered(), left);
+        let when = (item.attributed, item.entered, left);
         format!("{} {what:?} {text:?} {when:?}", item.place)
     });
     let requests = session.requests().iter();

@@ -38,7 +38,15 @@ fn short_reads_and_interrupted_ones_change_nothing() {
         assert_eq!(more(&mut sessions, &mut cursor), Some(2));
         assert_same_as_fresh(&sessions, &made);
         let log = made.log();
-        let tail = log.store.tail(&log, &ByLength, &Arc::default()).unwrap();
+        let tail = log
+            .store
+            .tail(
+                &log,
+                &ByLength,
+                &Arc::default(),
+                crate::log::reach::Reach::SCREEN,
+            )
+            .unwrap();
         assert_eq!(super::of(&tail.finish().0).context().known, 4001);
         made.take_back("{\"toy\":3000}\n{\"toy\":4000}\n");
     }

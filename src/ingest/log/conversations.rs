@@ -72,9 +72,9 @@ impl Conversations {
     #[must_use]
     pub fn finally(mut self) -> Conversations {
         self.is_final = true;
-        self.conversations
-            .values_mut()
-            .for_each(Session::forget_past);
+        for session in self.conversations.values_mut() {
+            session.forget_past();
+        }
         self
     }
 
@@ -189,7 +189,7 @@ impl Conversations {
     }
 }
 
-/// The most records that a log may have: their items are in memory, 720 MB for a million records.
+/// The most records that a log may have: their items are in memory, 740 MB for a million records.
 const MOST_RECORDS: u64 = 2_000_000;
 
 /// The largest parts of a log's end that are searched for the data of a gauge, in bytes.

@@ -2,6 +2,7 @@
 
 use crate::bytes::lines::Progress;
 use crate::log::conversations::{Conversations, LogSessions};
+use crate::log::reach::Reach;
 use crate::log::{LogFile, OnEntry, Reading, Recent};
 use model::event::{ByLength, Entry, Measure};
 use model::session::{Coverage, Session};
@@ -124,7 +125,7 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
 
 /// Reads the part of a log that the screens read first: its beginning and its end, for its name.
 pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
-    let reading = log.store.tail(log, &ByLength, rules)?;
+    let reading = log.store.tail(log, &ByLength, rules, Reach::SCREEN)?;
     Ok(reading.finish().0)
 }
 
@@ -174,7 +175,7 @@ fn tail_settled(
     rules: &Arc<Rules>,
     settle: impl FnOnce(&mut Reading) -> io::Result<()>,
 ) -> io::Result<LogSessions> {
-    let mut reading = match log.store.tail_to_report(log, measure, rules) {
+    let mut reading = match log.store.tail(log, measure, rules, Reach::ALL) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
             return read_once(log, measure, rules);
         }

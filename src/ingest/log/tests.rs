@@ -97,7 +97,7 @@ proptest! {
                     }
                     NewEntries::Batch(entries) => conversations.apply(entries),
                     NewEntries::Restart => {
-                        let reading = log.store.tail(&log, &ByLength, &rules).unwrap();
+                        let reading = log.store.tail(&log, &ByLength, &rules, crate::log::reach::Reach::SCREEN).unwrap();
                         (conversations, cursor) = (reading.conversations, reading.cursor);
                     }
                     NewEntries::Rewritten(_) => unreachable!("no document"),

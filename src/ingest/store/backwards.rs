@@ -6,7 +6,8 @@ use crate::bytes::lines::marks::Marks;
 use crate::bytes::lines::position::Position;
 use crate::bytes::lines::{Lines, OnLine};
 use crate::bytes::source::{Bytes, CHUNK, Open, Stamp};
-use crate::log::conversations::{Conversations, SearchLimits, decode};
+use crate::log::conversations::{Conversations, decode};
+use crate::log::reach::Reach;
 use crate::log::{LogFile, Reading, Recent};
 use crate::sidecar::DecoderWithSidecar;
 use model::LeaveReason;
@@ -17,19 +18,6 @@ use model::window::Rules;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// The part of a file's end that is read.
-#[derive(Debug, Clone, Copy)]
-pub struct Reach {
-    /// The first piece, in bytes. Each next one is `PIECE_GROWTH` times as long.
-    pub first: u64,
-    /// The bytes that are searched.
-    pub searched: SearchLimits,
-    /// The largest file that is read whole where its end is not enough, in bytes.
-    pub small: u64,
-    /// True if nothing is read after this.
-    pub is_final: bool,
-}
 
 const PIECE_GROWTH: u64 = 4;
 /// The bytes of a file's end that are held, so that a larger piece reads only what is missing; a piece larger than this
@@ -48,35 +36,6 @@ const LONG_HEAD_BYTES: u64 = 1 << 20;
 const SAMPLE_BYTES: u64 = 256 << 10;
 /// The number of bytes read at once in search of the last reset.
 const BLOCK_BYTES: u64 = 1 << 20;
-
-/// The first piece of a file's end.
-const FIRST_PIECE: u64 = 64 << 10;
-
-impl Reach {
-    /// Reads back only a little way: somebody waits for the screen.
-    pub const SCREEN: Reach = Reach {
-        first: FIRST_PIECE,
-        searched: SearchLimits {
-            report: 64 << 20,
-            // It may not be logged at all.
-            output: 4 << 20,
-            // This part is read anyway. A list in which logs that end with a compaction are read whole costs a third
-            // more.
-            before: FIRST_PIECE,
-        },
-        small: 256 << 10,
-        is_final: false,
-    };
-    /// Reads back as far as it takes.
-    pub const ALL: Reach = Reach {
-        searched: SearchLimits {
-            report: u64::MAX,
-            ..Reach::SCREEN.searched
-        },
-        is_final: true,
-        ..Reach::SCREEN
-    };
-}
 
 /// Reads the end of a log, as far back as its gauge needs.
 pub fn tail(
@@ -540,7 +499,10 @@ mod tests {
 
         fn tail(&self) -> (LogSessions, Box<dyn Cursor>) {
             let log = self.log();
-            let reading = log.store.tail(&log, &ByLength, &self.rules).unwrap();
+            let reading = log
+                .store
+                .tail(&log, &ByLength, &self.rules, Reach::SCREEN)
+                .unwrap();
             reading.finish()
         }
 
@@ -646,7 +608,11 @@ mod tests {
         let found = Scanner::new(vec![SearchRoot::Given(path)], vec![format], |_| None).look();
         let log = &found.files[0];
         let rules = Arc::default();
-        let tail = || log.store.tail(log, &ByLength, &rules).unwrap();
+        let tail = || {
+            log.store
+                .tail(log, &ByLength, &rules, Reach::SCREEN)
+                .unwrap()
+        };
         let epoch = || log.store.epoch(log, &rules).unwrap();
         for sessions in [read_to_end(tail), read_to_end(epoch)] {
             let (sessions, _) = sessions.finish();
@@ -746,7 +712,10 @@ mod tests {
         std::fs::write(&path, "[{\"toy\":5}]").unwrap();
         let log = toy_log(&path);
         let rules = Arc::default();
-        let reading = log.store.tail(&log, &ByLength, &rules).unwrap();
+        let reading = log
+            .store
+            .tail(&log, &ByLength, &rules, Reach::SCREEN)
+            .unwrap();
         let (sessions, mut cursor) = reading.finish();
         assert_eq!(main(&sessions).anchor().unwrap().prompt, 5);
         // Half written: not taken for what it is.

@@ -13,7 +13,7 @@ mod list;
 use crate::bytes::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
 use crate::bytes::text;
 use crate::log::conversations::Conversations;
-use crate::log::{Cursor, LogEnd, LogFile, NewEntries, OnEntry, Reading, Store};
+use crate::log::{Cursor, LogEnd, LogFile, NewEntries, OnEntry, Store};
 use crate::sidecar::States;
 use decode::text;
 use formats::{ArrayName, Decoder, Format};
@@ -72,15 +72,6 @@ impl Store for Document {
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<String> {
         text::captured(wanted, |out| self.decode(log, out))
-    }
-
-    fn tail_to_report(
-        &self,
-        log: &LogFile,
-        measure: &dyn Measure,
-        rules: &Arc<Rules>,
-    ) -> io::Result<Reading> {
-        Reading::once(log, rules).to_end(measure)
     }
 
     fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {

@@ -1,11 +1,12 @@
 //! Logs of lines that grow at their end: a file, or a folder of numbered files.
 
-use super::backwards::{self, Reach};
+use super::backwards;
 use super::line_cursor::LineCursor;
 use super::usage;
 use crate::bytes::lines::position::Position;
 use crate::bytes::source::{Open, Stamp, head};
 use crate::bytes::text;
+use crate::log::reach::Reach;
 use crate::log::{Cursor, LogFile, OnEntry, Reading, Recent, Store};
 use model::event::{EventSink, Measure, Unmeasured};
 use model::lists::text::TextRequest;
@@ -62,17 +63,9 @@ impl Store for LineLog {
         log: &LogFile,
         measure: &dyn Measure,
         rules: &Arc<Rules>,
+        reach: Reach,
     ) -> io::Result<Reading> {
-        backwards::tail(&self.source, log, measure, rules, Reach::SCREEN)
-    }
-
-    fn tail_to_report(
-        &self,
-        log: &LogFile,
-        measure: &dyn Measure,
-        rules: &Arc<Rules>,
-    ) -> io::Result<Reading> {
-        backwards::tail(&self.source, log, measure, rules, Reach::ALL)
+        backwards::tail(&self.source, log, measure, rules, reach)
     }
 
     fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {

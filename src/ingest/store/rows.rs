@@ -7,6 +7,7 @@ use crate::bytes::text;
 use crate::database::Database;
 use crate::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
 use crate::log::conversations::{Conversations, SearchLimits, decode};
+use crate::log::reach::Reach;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Reading, Store};
 use crate::sidecar::DecoderWithSidecar;
 use formats::StateUpdate;
@@ -353,33 +354,6 @@ fn concerns_what_was_read(old: &str, new: Option<&str>) -> bool {
     has_lost || new.iter().any(has_more)
 }
 
-/// Reads the last rows, as many as a first gauge needs.
-pub fn tail(
-    database: &Arc<Database>,
-    id: &Arc<str>,
-    log: &LogFile,
-    measure: &dyn Measure,
-    rules: &Arc<Rules>,
-) -> io::Result<Reading> {
-    let count =
-        retry_while_busy(|| database.read(|connection, tables| tables.count(connection, id)))?;
-    let mut size = FIRST_ROWS;
-    loop {
-        let skip = count.saturating_sub(size);
-        let coverage = match skip {
-            0 => Coverage::Whole,
-            _ => Coverage::Tail,
-        };
-        let conversations = Conversations::new(&log.facts, rules, coverage);
-        let cursor = Box::new(RowCursor::new(database, id, log, skip));
-        let mut reading = Reading::new(conversations, cursor).to_end(measure)?;
-        if skip == 0 || reading.suffices(size, &SEARCHED_ROWS) {
-            return Ok(reading);
-        }
-        size *= ROWS_GROWTH;
-    }
-}
-
 /// One session of a database.
 pub struct SessionRows {
     database: Arc<Database>,
@@ -422,12 +396,32 @@ impl Store for SessionRows {
         text::in_record(log.format, wanted, line.as_bytes())
     }
 
+    /// Reads the last rows, as many as a first gauge needs.
     fn tail(
         &self,
         log: &LogFile,
         measure: &dyn Measure,
         rules: &Arc<Rules>,
+        _: Reach,
     ) -> io::Result<Reading> {
-        tail(&self.database, &self.id, log, measure, rules)
+        let count = retry_while_busy(|| {
+            self.database
+                .read(|connection, tables| tables.count(connection, &self.id))
+        })?;
+        let mut size = FIRST_ROWS;
+        loop {
+            let skip = count.saturating_sub(size);
+            let coverage = match skip {
+                0 => Coverage::Whole,
+                _ => Coverage::Tail,
+            };
+            let conversations = Conversations::new(&log.facts, rules, coverage);
+            let cursor = Box::new(RowCursor::new(&self.database, &self.id, log, skip));
+            let mut reading = Reading::new(conversations, cursor).to_end(measure)?;
+            if skip == 0 || reading.suffices(size, &SEARCHED_ROWS) {
+                return Ok(reading);
+            }
+            size *= ROWS_GROWTH;
+        }
     }
 }

@@ -144,7 +144,15 @@ struct Followed {
 impl Followed {
     fn new(log: LogFile) -> Followed {
         let stamp = log.store.stamp().unwrap();
-        let reading = log.store.tail(&log, &ByLength, &Arc::default()).unwrap();
+        let reading = log
+            .store
+            .tail(
+                &log,
+                &ByLength,
+                &Arc::default(),
+                crate::log::reach::Reach::SCREEN,
+            )
+            .unwrap();
         let (sessions, cursor) = reading.finish();
         Followed {
             log,

@@ -7,6 +7,7 @@ use super::{
 use crate::bytes::lines::Progress;
 use crate::index::LogKey;
 use crate::log::conversations::LogSessions;
+use crate::log::reach::Reach;
 use crate::log::{NewEntries, Reading};
 use crate::worker::inbox::Wake;
 use crate::worker::pool::measure;
@@ -87,7 +88,11 @@ impl Worker {
             .stamp
             .filter(|_| self.kept.is_some() && !viewed)
             .and_then(|stamp| LogKey::of(&known.log, stamp));
-        match known.log.store.tail(&known.log, measure, &self.rules) {
+        match known
+            .log
+            .store
+            .tail(&known.log, measure, &self.rules, Reach::SCREEN)
+        {
             Ok(reading) => self.rebuilt(file, reading, viewed, key),
             Err(e) => self.failed(file, &e),
         }

@@ -148,10 +148,6 @@ impl Measure for TextReader<'_> {
         self.sizes.text(text)
     }
 
-    fn call_id(&self, id: &str) -> u16 {
-        self.sizes.call_id(id)
-    }
-
     fn prepare(&self, event: &mut Event) {
         self.sizes.prepare(event);
     }

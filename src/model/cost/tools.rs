@@ -120,7 +120,7 @@ pub fn tools(
             && !held[*ix]
             // An item that came and left before the next request may belong to the time after.
             && item.left.is_some_and(|left| left.request <= requests)
-            && (is_live || item.entered().is_some_and(|from| from < requests))
+            && (is_live || item.entered.is_some_and(|from| from < requests))
     });
     let gone = gone.map(|(ix, _)| {
         let (tokens, source) = session.tokens(ix);

@@ -2,8 +2,10 @@
 
 use super::surcharge::Surcharges;
 use serde::{Deserialize, Serialize};
+use std::array;
 
 /// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
+#[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BilledUsage {
     /// Input, with or without the cached part as the provider counts.
@@ -66,7 +68,6 @@ impl BilledUsage {
     }
 
     /// Returns this usage with the tokens of the input that were read from a cache and written to it.
-    #[must_use]
     pub fn with_cache(self, read: u64, creation: u64) -> BilledUsage {
         BilledUsage {
             cache_read: read,
@@ -76,7 +77,6 @@ impl BilledUsage {
     }
 
     /// Returns this usage with the tokens of `cache_creation` that are kept for an hour.
-    #[must_use]
     pub fn with_hour(self, creation: u64) -> BilledUsage {
         BilledUsage {
             cache_creation_hour: creation,
@@ -85,41 +85,31 @@ impl BilledUsage {
     }
 
     /// Returns this usage with tokens of reasoning.
-    #[must_use]
     pub fn with_reasoning(self, reasoning: u64) -> BilledUsage {
         BilledUsage { reasoning, ..self }
     }
 
     /// Returns this usage with other circumstances that change its price.
-    #[must_use]
     pub fn with_surcharges(self, surcharges: Surcharges) -> BilledUsage {
         BilledUsage { surcharges, ..self }
     }
 
     /// Returns the sum of each number.
-    #[must_use]
     pub fn plus(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::saturating_add)
     }
 
     /// Subtracts each number of `other`. No result is below 0.
-    #[must_use]
     pub fn saturating_sub(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::saturating_sub)
     }
 
     /// Subtracts each number of `other`. Returns `None` where one of them is larger.
     pub fn checked_sub(self, other: BilledUsage) -> Option<BilledUsage> {
-        Some(BilledUsage {
-            input: self.input.checked_sub(other.input)?,
-            cache_creation: self.cache_creation.checked_sub(other.cache_creation)?,
-            cache_creation_hour: self
-                .cache_creation_hour
-                .checked_sub(other.cache_creation_hour)?,
-            cache_read: self.cache_read.checked_sub(other.cache_read)?,
-            output: self.output.checked_sub(other.output)?,
-            reasoning: self.reasoning.checked_sub(other.reasoning)?,
+        let mut pairs = self.counts().into_iter().zip(other.counts());
+        pairs.all(|(own, other)| own >= other).then(|| BilledUsage {
             surcharges: self.surcharges,
+            ..self.saturating_sub(other)
         })
     }
 
@@ -130,14 +120,12 @@ impl BilledUsage {
     }
 
     /// Returns the larger of each number.
-    #[must_use]
     pub fn max(self, other: BilledUsage) -> BilledUsage {
         self.with(other, u64::max)
     }
 
     /// Returns the cost of a response by two of its lines, of which this one is the earlier. The input is from the
     /// later line, since some endpoints begin with an estimate of it; the output only rises while it streams.
-    #[must_use]
     pub fn followed_by(self, later: BilledUsage) -> BilledUsage {
         let input = if later.prompt() > 0 { later } else { self };
         BilledUsage {
@@ -149,14 +137,8 @@ impl BilledUsage {
     }
 
     fn with(self, other: BilledUsage, one: fn(u64, u64) -> u64) -> BilledUsage {
-        BilledUsage {
-            input: one(self.input, other.input),
-            cache_creation: one(self.cache_creation, other.cache_creation),
-            cache_creation_hour: one(self.cache_creation_hour, other.cache_creation_hour),
-            cache_read: one(self.cache_read, other.cache_read),
-            output: one(self.output, other.output),
-            reasoning: one(self.reasoning, other.reasoning),
-            surcharges: self.surcharges.and(other.surcharges),
-        }
+        let (own, others) = (self.counts(), other.counts());
+        let counts = array::from_fn(|at| one(own[at], others[at]));
+        BilledUsage::of_counts(counts, self.surcharges.and(other.surcharges))
     }
 }

@@ -1,6 +1,7 @@
 //! Makes previews of texts, and finds where a reader cut them.
 
 use super::call::written;
+use super::cut::floor_char;
 
 /// The longest preview, in bytes.
 pub const PREVIEW_BYTES: usize = 120;
@@ -60,9 +61,7 @@ const SIGN_BYTES: usize = '…'.len_utf8();
 /// Replaces the end of a full preview by the sign that it was cut.
 fn cut(preview: &mut String) {
     let most = PREVIEW_BYTES - SIGN_BYTES;
-    let is_end = |end: &usize| preview.is_char_boundary(*end);
-    let end = (0..=most.min(preview.len())).rev().find(is_end);
-    preview.truncate(end.unwrap_or(0));
+    preview.truncate(floor_char(preview, most));
     preview.truncate(preview.trim_end().len());
     preview.push('…');
 }

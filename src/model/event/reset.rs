@@ -22,6 +22,11 @@ pub struct Reset {
 }
 
 impl Reset {
+    /// Returns a compaction, without an id and without sizes.
+    pub fn compaction(cause: Cause, kept: RetainedItems) -> Reset {
+        Reset::new(LeaveReason::Compaction, cause, kept)
+    }
+
     /// Returns a reset without an id and without sizes.
     pub fn new(gone: LeaveReason, cause: Cause, kept: RetainedItems) -> Reset {
         Reset {

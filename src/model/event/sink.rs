@@ -289,6 +289,7 @@ impl<'m> EventSink<'m> {
 }
 
 /// Builds one item from its parts; [`ItemBuilder::done`] finishes it.
+#[must_use]
 pub struct ItemBuilder<'s, 'm> {
     sink: &'s mut EventSink<'m>,
     item: NewItem,
@@ -297,7 +298,6 @@ pub struct ItemBuilder<'s, 'm> {
 
 impl ItemBuilder<'_, '_> {
     /// Adds text that is sent to the model.
-    #[must_use]
     pub fn text(mut self, text: &str) -> Self {
         let wanted = self.sink.wanted;
         if wanted == EntryKinds::Names && self.item.role != Role::User {
@@ -342,7 +342,6 @@ impl ItemBuilder<'_, '_> {
     }
 
     /// Adds the tokens of an image or document, by formula. Its label takes its place in the text.
-    #[must_use]
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
         add(&mut self.item.size.fixed, tokens);
         self.fingerprint(label, 0);
@@ -355,7 +354,6 @@ impl ItemBuilder<'_, '_> {
 
     /// Adds the tokens of a document of an agent that may send images and no documents, by formula. Its label takes its
     /// place in the text.
-    #[must_use]
     pub fn document(mut self, tokens: u64, label: &str) -> Self {
         add(&mut self.item.size.documents, tokens);
         self.fixed(tokens, label)
@@ -363,7 +361,6 @@ impl ItemBuilder<'_, '_> {
 
     /// Adds text that the log does not contain, only its length in bytes. `digest` distinguishes it from
     /// others. It cannot be read, so no bytes are counted.
-    #[must_use]
     pub fn unseen(mut self, bytes: u64, digest: &str) -> Self {
         let bytes = bytes.min(MOST_UNSEEN);
         self.item.size += Size {
@@ -380,14 +377,12 @@ impl ItemBuilder<'_, '_> {
     }
 
     /// Marks the item as logged in part: the next report attributes it with what nothing else explains.
-    #[must_use]
     pub fn partial(mut self) -> Self {
         self.item.size.partial = true;
         self
     }
 
     /// Adds tokens that the provider reported for this item alone.
-    #[must_use]
     pub fn reported(mut self, tokens: u64, label: &str) -> Self {
         add(&mut self.item.size.reported, tokens);
         self.fingerprint(label, tokens);
@@ -396,7 +391,6 @@ impl ItemBuilder<'_, '_> {
     }
 
     /// Adds hidden content of which only the size is logged.
-    #[must_use]
     pub fn opaque(mut self, bytes: u64) -> Self {
         add(&mut self.item.size.opaque, bytes);
         self.fingerprint("", bytes);
@@ -404,36 +398,30 @@ impl ItemBuilder<'_, '_> {
     }
 
     /// Sets the bytes that the agent itself counts for this item, where they are not those of its text.
-    #[must_use]
     pub fn own_bytes(mut self, bytes: u64) -> Self {
         self.item.size.own_bytes = Some(count(bytes));
         self
     }
 
     /// Sets how many tools it defines.
-    #[must_use]
     pub fn tools(mut self, tools: usize) -> Self {
         self.item.size.tools = count(tools as u64);
         self
     }
 
     /// Names the tool.
-    #[must_use]
     pub fn tool(mut self, name: Option<&str>) -> Self {
         self.item.tool = name.map(|name| name::cut(name).into());
         self
     }
 
     /// Names the tool call.
-    #[must_use]
     pub fn call(mut self, id: Option<&str>) -> Self {
         self.item.call = id.map(Key::of);
-        self.item.size.call_id = id.map_or(0, |id| self.sink.measure.call_id(id));
         self
     }
 
     /// Notes that the call failed whose result it is.
-    #[must_use]
     pub fn failed(mut self) -> Self {
         self.item.is_failed = true;
         self
@@ -441,14 +429,12 @@ impl ItemBuilder<'_, '_> {
 
     /// Notes that the agent cuts so many bytes out of the text before it sends it. They are of no other concern: the text
     /// says so.
-    #[must_use]
     pub fn cut(mut self, bytes: u64) -> Self {
         self.keep(&format!("…{bytes} characters truncated…"));
         self
     }
 
     /// Puts a label before the preview that is not part of the text, such as a file's name.
-    #[must_use]
     pub fn label(self, label: &str) -> Self {
         let mut preview = String::new();
         append_preview(&mut preview, label);

@@ -35,23 +35,12 @@ pub struct Size {
     pub reported: u32,
     /// Definitions of tools in it.
     pub tools: u32,
-    /// Characters that its text is longer by as a JSON string.
-    pub escapes: u32,
-    /// The cl100k tokens of its text less `local`; 0 where they were not counted.
-    pub cl100k_more: i32,
-    /// cl100k tokens of its call's id; 0: not counted.
-    pub call_id: u16,
     /// Bytes that the agent itself counts for this item; `None`: those of its text, and four for each
     /// token by formula. See [`crate::session::own_count`].
     pub own_bytes: Option<u32>,
 }
 
 impl Size {
-    /// Returns the cl100k tokens of its text; o200k tokens where they were not counted.
-    pub fn cl100k(&self) -> u32 {
-        self.local.saturating_add_signed(self.cl100k_more)
-    }
-
     /// Returns the size of so many characters of the text.
     pub(super) fn cut(self, chars: u64) -> Size {
         let share = (chars as f64 / f64::from(self.chars.max(1))).min(1.0);
@@ -63,7 +52,6 @@ impl Size {
             digits: part(self.digits),
             wide: part(self.wide),
             marks: part(self.marks),
-            escapes: part(self.escapes),
             counted: self.counted,
             ..Size::default()
         }
@@ -96,8 +84,6 @@ impl std::ops::AddAssign for Size {
         self.opaque = self.opaque.saturating_add(other.opaque);
         self.reported = self.reported.saturating_add(other.reported);
         self.tools = self.tools.saturating_add(other.tools);
-        self.escapes = self.escapes.saturating_add(other.escapes);
-        self.cl100k_more = self.cl100k_more.saturating_add(other.cl100k_more);
         self.counted &= other.counted;
     }
 }
@@ -111,11 +97,6 @@ pub fn count(number: u64) -> u32 {
 pub trait Measure {
     /// Returns the size of a text.
     fn text(&self, text: &str) -> Size;
-
-    /// Returns the cl100k tokens of a tool call's id; 0 unless they are counted.
-    fn call_id(&self, _id: &str) -> u16 {
-        0
-    }
 
     /// Changes an event before it is kept: a reader that must not keep texts removes them.
     fn prepare(&self, _event: &mut Event) {}
@@ -139,11 +120,7 @@ pub struct ByLength;
 
 impl Measure for ByLength {
     fn text(&self, text: &str) -> Size {
-        let Bytes {
-            ascii,
-            digits,
-            escaped,
-        } = Bytes::of(text.as_bytes());
+        let (ascii, digits) = ascii_and_digits(text.as_bytes());
         let (wide, marks) = if ascii < text.len() as u64 {
             beyond_ascii(text)
         } else {
@@ -159,42 +136,24 @@ impl Measure for ByLength {
             digits: count(digits),
             wide: count(wide),
             marks: count(marks),
-            escapes: count(escaped),
             ..Size::default()
         }
     }
 }
 
-/// The bytes of a text by kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Bytes {
-    ascii: u64,
-    digits: u64,
-    escaped: u64,
-}
-
-impl Bytes {
-    /// Counts in single bytes, sixteen at once: a sum of so few cannot overflow.
-    fn of(bytes: &[u8]) -> Bytes {
-        let mut all = Bytes::default();
-        for few in bytes.chunks(224) {
-            let (mut ascii, mut digits, mut escaped) = (0_u8, 0_u8, 0_u8);
-            for byte in few {
-                ascii += u8::from(byte.is_ascii());
-                digits += u8::from(byte.is_ascii_digit());
-                escaped += u8::from(is_escaped(*byte));
-            }
-            all.ascii += u64::from(ascii);
-            all.digits += u64::from(digits);
-            all.escaped += u64::from(escaped);
+/// Returns the number of ASCII bytes, and of digits among them. Counts in single bytes, sixteen at once: a sum of so few
+/// cannot overflow.
+fn ascii_and_digits(bytes: &[u8]) -> (u64, u64) {
+    let mut all = (0, 0);
+    for few in bytes.chunks(224) {
+        let (mut ascii, mut digits) = (0_u8, 0_u8);
+        for byte in few {
+            ascii += u8::from(byte.is_ascii());
+            digits += u8::from(byte.is_ascii_digit());
         }
-        all
+        all = (all.0 + u64::from(ascii), all.1 + u64::from(digits));
     }
-}
-
-/// Returns true if a byte is written as two in a JSON string. Other control characters take six: they are rare.
-fn is_escaped(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\\' | 0..=0x1f)
+    all
 }
 
 /// Returns the letters outside ASCII of a text, and the other characters outside it.
@@ -273,8 +232,6 @@ mod tests {
             prop_assert_eq!(size.digits, count(|c| c.is_ascii_digit()));
             prop_assert_eq!(size.wide, count(|c| !c.is_ascii() && c.is_alphabetic()));
             prop_assert_eq!(size.marks, count(|c| !c.is_ascii() && !c.is_alphabetic()));
-            let escaped = text.bytes().filter(|byte| is_escaped(*byte)).count();
-            prop_assert_eq!(size.escapes as usize, escaped);
         }
     }
 }

@@ -12,7 +12,6 @@ use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
     Eq,
     PartialOrd,
     Ord,
-    Hash,
     EnumIter,
     IntoStaticStr,
     Serialize,

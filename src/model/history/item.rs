@@ -4,12 +4,12 @@ use super::{RequestIx, UNLOGGED};
 use crate::event::{Key, NewItem, Place};
 use crate::history::NodeIx;
 use crate::{LeaveReason, Source};
-use derive_more::Deref as DeriveDeref;
+use derive_more::Deref;
 use jiff::Timestamp;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 /// One piece of context, with its size and when it was there.
-#[derive(Debug, Clone, PartialEq, DeriveDeref)]
+#[derive(Debug, Clone, PartialEq, Deref)]
 pub struct Item {
     /// The item as its log has it. The name of its tool is shared with others.
     #[deref]
@@ -22,19 +22,19 @@ pub struct Item {
     pub output_of: Option<Key>,
     /// Its size in tokens, once a usage report has attributed it; see [`crate::state::State::tokens`].
     pub attributed: Option<(u64, Source)>,
-    /// The first request whose prompt held it, in 32 bits; see [`Item::entered`].
-    pub(crate) first_request: Option<u32>,
+    /// The first request whose prompt held it; `None`: not sent yet.
+    pub entered: Option<RequestIx>,
     /// The request at which it left, and why; `None`: it is in the context.
     pub left: Option<Departure>,
     /// The spans in which it was out of the context and came back later: a branch was left and returned to, thinking was
     /// stripped, or a request was sent without it.
-    pub(crate) away: Absences,
+    pub(crate) away: Vec<Absence>,
     /// Its size before the last change of its size.
     pub(crate) previous: Option<PreviousSize>,
     /// The record that added it, counted from 1.
     pub(crate) record: u32,
-    /// Its node in the tree, in 32 bits.
-    pub(crate) in_node: u32,
+    /// Its node in the tree.
+    pub(crate) node: NodeIx,
 }
 
 /// The way in which an item left the context.
@@ -63,29 +63,6 @@ pub struct Absence {
     pub(crate) back: u32,
 }
 
-/// The times for which an item was out of the context, in order. Boxed twice, since few items have any.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[expect(clippy::box_collection, reason = "of 8 bytes where there are none")]
-pub struct Absences(Option<Box<Vec<Absence>>>);
-
-impl Absences {
-    pub(crate) fn push(&mut self, absence: Absence) {
-        self.0.get_or_insert_default().push(absence);
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Absence> {
-        self.0.iter_mut().flat_map(|absences| absences.iter_mut())
-    }
-}
-
-impl Deref for Absences {
-    type Target = [Absence];
-
-    fn deref(&self) -> &[Absence] {
-        self.0.as_deref().map_or(&[], Vec::as_slice)
-    }
-}
-
 /// The size that an item had before a record changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PreviousSize {
@@ -99,16 +76,6 @@ impl Item {
     /// Returns true if the log shows it.
     pub(crate) fn is_logged(&self) -> bool {
         self.nth != UNLOGGED
-    }
-
-    /// Returns the first request whose prompt held it; `None`: not sent yet.
-    pub fn entered(&self) -> Option<RequestIx> {
-        self.first_request.map(|ix| ix as RequestIx)
-    }
-
-    /// Returns its node in the tree.
-    pub(crate) fn node(&self) -> NodeIx {
-        self.in_node as NodeIx
     }
 
     /// Returns true if it precedes the conversation: the system prompt, the tools.
@@ -136,7 +103,7 @@ impl Item {
             .iter()
             .map(|away| (away.from, away.to))
             .chain([(left, left)]);
-        away.scan(self.entered().unwrap_or(left), move |start, (from, to)| {
+        away.scan(self.entered.unwrap_or(left), move |start, (from, to)| {
             let span = (*start).min(left)..from.min(left);
             *start = to.max(*start);
             Some(span)
@@ -152,7 +119,7 @@ impl Item {
     /// Returns true if it was in the prompt of this request, unless it had left for good.
     pub(crate) fn was_sent_with(&self, request: RequestIx) -> bool {
         let mut away = self.away.iter();
-        self.entered().is_some_and(|from| from <= request)
+        self.entered.is_some_and(|from| from <= request)
             && !away.any(|away| (away.from..away.to).contains(&request))
     }
 

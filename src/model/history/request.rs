@@ -33,12 +33,12 @@ pub struct Request {
     pub sent_before: u16,
     /// The minutes for which the provider keeps its prompt in a cache, by the log; 0: not known.
     pub cache_minutes: u8,
-    /// The node from which on items are no longer in its prompt, in 32 bits.
-    pub(crate) start_node: u32,
+    /// The node from which on items are no longer in its prompt.
+    pub(crate) start: NodeIx,
     /// The generation of the numbers that it attributed; `None`: it attributed none.
     pub(crate) generation: Option<NonZeroU32>,
-    /// The report it was attributed against, in 32 bits; see [`Request::previous`].
-    pub(crate) previous_report: Option<u32>,
+    /// The report it was attributed against; `None`: the first after a reset.
+    pub(crate) previous: Option<RequestIx>,
 }
 
 impl Request {
@@ -60,21 +60,6 @@ impl Request {
         let before = SignedDuration::from_secs(self.sent_before.into());
         let at = self.at.and_then(|at| at.checked_sub(before).ok());
         (at, self.cache_minutes)
-    }
-
-    /// Returns the node from which on items are no longer in its prompt.
-    pub(crate) fn start(&self) -> NodeIx {
-        self.start_node as NodeIx
-    }
-
-    /// Returns the report it was attributed against; `None`: the first after a reset.
-    pub(crate) fn previous(&self) -> Option<RequestIx> {
-        self.previous_report.map(|ix| ix as RequestIx)
-    }
-
-    /// Returns true if it attributed the content of its prompt.
-    pub(crate) fn is_attributed(&self) -> bool {
-        self.generation.is_some()
     }
 
     /// Takes in another report of it. The last one has the prompt, since some endpoints begin with an estimate of it;

@@ -8,6 +8,7 @@ use crate::cost::spending::SessionSpending;
 use crate::event::Cause;
 use crate::event::Meta;
 use crate::event::PlanLimits;
+use crate::event::cut::beginning;
 use crate::history::{ItemIx, PastReset};
 use crate::outlook::forecast::{NoForecast, Pace, pace};
 use crate::session::cleared::until_half;
@@ -352,13 +353,6 @@ fn names_of(meta: &Meta) -> Meta {
         prompt: cut(&meta.prompt),
         ..meta.clone()
     }
-}
-
-/// Returns the beginning of a text, at most so many bytes of it.
-fn beginning(text: &str, most: usize) -> &str {
-    let is_end = |end: &usize| text.is_char_boundary(*end);
-    let end = (0..=most.min(text.len())).rev().find(is_end);
-    &text[..end.unwrap_or(0)]
 }
 
 impl LastReset {

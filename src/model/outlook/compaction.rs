@@ -106,7 +106,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
 
 /// Takes in an item of a summary. Later ones count if they are of the same record.
 fn add_summary(session: &Session, summary: &mut Option<SizedItem>, item: SizedItem) {
-    let node = |ix: usize| session.items()[ix].node();
+    let node = |ix: usize| session.items()[ix].node;
     match summary {
         Some((first, tokens, source)) if node(*first) == node(item.0) => {
             *tokens = tokens.saturating_add(item.1);
@@ -252,7 +252,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
 
 /// Returns the reset that a summary belongs to: the last one before it, of those directly before its first request.
 fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
-    let request = item.entered().unwrap_or(session.requests().len());
+    let request = item.entered.unwrap_or(session.requests().len());
     let all = before(session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
     Some(first_after.saturating_sub(1).clamp(all.start, last))

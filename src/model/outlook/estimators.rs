@@ -12,7 +12,6 @@ mod decisions;
 mod estimator;
 mod measure;
 mod prediction;
-mod rfc029;
 #[cfg(test)]
 mod tests;
 
@@ -49,7 +48,7 @@ pub fn trial(session: &Session) -> Trial {
 /// Returns the items that came between a request and the report it was attributed against, the output of that one
 /// included, and the items that left.
 pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
-    let previous = session.requests().get(request).and_then(|r| r.previous());
+    let previous = session.requests().get(request).and_then(|r| r.previous);
     let (mut came, mut went) = (Vec::new(), Vec::new());
     for (ix, item) in session.items().iter().enumerate() {
         let was_there = previous.is_some_and(|previous| item.held_by(previous));

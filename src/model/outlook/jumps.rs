@@ -76,7 +76,7 @@ pub fn jumps(session: &Session, most: usize) -> Vec<Jump> {
     };
     let requests = session.requests();
     for (ix, request) in requests.iter().enumerate() {
-        let before = request.previous().and_then(|before| requests.get(before));
+        let before = request.previous.and_then(|before| requests.get(before));
         let grown = before.and_then(|before| request.prompt.checked_sub(before.prompt));
         if let Some(tokens) = grown.filter(|grown| *grown > 0) {
             largest.add(Jump {
@@ -139,7 +139,7 @@ fn explain(jumps: &mut [Jump], session: &Session) {
     for jump in jumps {
         let request = jump
             .request
-            .and_then(|ix| Some((ix, requests.get(ix)?.previous()?)));
+            .and_then(|ix| Some((ix, requests.get(ix)?.previous?)));
         if let Some((request, before)) = request {
             found.push(Explanation {
                 request,
@@ -151,7 +151,7 @@ fn explain(jumps: &mut [Jump], session: &Session) {
         }
     }
     for (ix, item) in session.items().iter().enumerate() {
-        let ends = [item.entered(), item.left.map(|left| left.request)];
+        let ends = [item.entered, item.left.map(|left| left.request)];
         let away = item.away.iter().flat_map(|away| [away.from, away.to]);
         for change in ends.into_iter().flatten().chain(away) {
             for explanation in &mut found {

@@ -135,7 +135,7 @@ impl Session {
         };
         let at = requests.iter().rposition(is_it)?;
         let next = requests.get(at + 1)?;
-        let start = requests[at].start();
+        let start = requests[at].start;
         let since = tree.live_from(start).filter(|node| tree.begins_turn(*node));
         let is_last = next.turn > requests[at].turn && tree.is_live(start);
         Some(since.count() as u64).filter(|turns| is_last && *turns > 0)

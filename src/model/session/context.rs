@@ -183,7 +183,7 @@ impl State {
     /// Returns the size of a context, without the agent's own count.
     pub(crate) fn calibrated(&self, content: &Content) -> Context {
         let mut tally = ContextSums::default();
-        let anchor = content.inputs.anchor();
+        let anchor = content.inputs.anchor;
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
             let part = self.part(item, *tokens, *source, anchor);
@@ -272,7 +272,7 @@ impl State {
             estimated,
             low: (used - below).saturating_sub(shared.saturating_add(slack_below)),
             high: (used.saturating_add(above)).saturating_add(shared.saturating_add(slack_above)),
-            basis: Basis::of(inputs.anchor(), estimated),
+            basis: Basis::of(inputs.anchor, estimated),
             roles,
             own: None,
         }

@@ -65,7 +65,7 @@ impl Counts<'_> {
 /// Returns the step that led to a request, whose agent counted these prompts.
 fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
     let request = all.get(ix)?;
-    let previous = request.previous()?;
+    let previous = request.previous?;
     let before = all.get(previous)?;
     let tokens = |ix: usize| prompts.get(ix).map(|tokens| *tokens as f64);
     let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;

@@ -92,7 +92,7 @@ impl State {
         self.count_rule().is_none_or(|rule| {
             let is_rewritten = rule.anew_bytes_per_token > 0 && inputs.is_rewritten;
             let by_report = matches!(rule.base, Base::Prompt | Base::Total);
-            by_report && !is_rewritten && inputs.anchor().is_some()
+            by_report && !is_rewritten && inputs.anchor.is_some()
         })
     }
 
@@ -113,10 +113,10 @@ impl State {
     /// Returns the agent's count when it sent its last request, at which it did not compact: not that request's prompt,
     /// which nobody had counted yet. 0: not known.
     fn counted_before(&self, rule: CountRule, content: &Content, reasoning: u64) -> u64 {
-        let Some(last) = content.inputs.anchor() else {
+        let Some(last) = content.inputs.anchor else {
             return 0;
         };
-        let Some(before) = self.requests()[last].previous() else {
+        let Some(before) = self.requests()[last].previous else {
             return 0;
         };
         let request = &self.requests()[before];
@@ -182,7 +182,7 @@ impl State {
             let record = self.past().estimate_record_at(inputs);
             Some((estimate.tokens, CountBase::Estimate(record)))
         };
-        let report = inputs.anchor().map(|anchor| {
+        let report = inputs.anchor.map(|anchor| {
             let request = &self.requests()[anchor];
             // A later line of the response may report its output: until then, its items are estimates.
             let is_unreported = |(ix, _, source): &SizedItem| {
@@ -374,7 +374,6 @@ fn begins_turn(item: &Item) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LeaveReason;
     use crate::event::{Event, Key, NewItem, Node, Part, RetainedItems, Size, Usage};
     use crate::session::replay::Timeline;
     use crate::testing::{Log, new_item};
@@ -481,11 +480,7 @@ mod tests {
     fn a_compaction_below_the_trigger_was_asked_for() {
         let compact = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::Unlogged,
-                RetainedItems::Nothing,
-            );
+            let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nothing);
             log.event(Event::Reset(Box::new(reset)))
         };
         let causes = [30_000, 49_000].map(|prompt| compact(prompt).session.resets()[0].clone());
@@ -498,11 +493,7 @@ mod tests {
     fn an_agent_at_its_trigger_does_not_compact_because_a_turn_ends() {
         let cause = |prompt: u64| {
             let log = thinks(says(log(), "1"), "a", prompt, None);
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::TurnEnd,
-                RetainedItems::Nothing,
-            );
+            let reset = Reset::compaction(Cause::TurnEnd, RetainedItems::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -514,11 +505,7 @@ mod tests {
     fn without_a_count_the_size_before_decides_and_without_a_trigger_half_the_window() {
         let cause = |agent: &'static str, prompt: u64| {
             let log = thinks(says(Log::of(agent).model("any"), "1"), "a", prompt, None);
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::Unlogged,
-                RetainedItems::Nothing,
-            );
+            let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].cause.clone()
         };
@@ -537,8 +524,7 @@ mod tests {
                 log = thinks(log, &format!("a{n}"), at - 5_520, None);
                 log = log.result(&format!("r{n}"), "Bash", 4_000);
                 log = thinks(log, &format!("b{n}"), at - 520, None);
-                log = log.event(Event::Reset(Box::new(Reset::new(
-                    LeaveReason::Compaction,
+                log = log.event(Event::Reset(Box::new(Reset::compaction(
                     Cause::Automatic,
                     RetainedItems::Nothing,
                 ))));

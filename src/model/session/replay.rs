@@ -110,9 +110,9 @@ impl Timeline {
                 ..before
             };
             if let Some(mark) = mark {
-                now.requests = mark.requests;
-                now.resets = mark.resets;
-                now.turn = mark.turns;
+                now.requests = mark.inputs.requests;
+                now.resets = mark.inputs.resets;
+                now.turn = mark.inputs.turns;
             }
             if now.resets > before.resets {
                 now.what = ChangeKind::Reset(now.resets - 1);
@@ -327,13 +327,13 @@ impl State {
             if item.in_context_at(record) {
                 let (tokens, source) = self.tokens_at(ix, record, &older);
                 items.push((ix, tokens, source));
-                in_order &= newest <= item.node();
-                newest = item.node();
+                in_order &= newest <= item.node;
+                newest = item.node;
             }
         }
         // A record that was written again has its items at its first place.
         if !in_order {
-            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node());
+            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node);
         }
         Content {
             items,

@@ -60,15 +60,11 @@ mod tests {
     use crate::history::Coverage;
     use crate::testing::Log;
     use crate::window::TriggerSource;
-    use crate::{Kind, LeaveReason, Role};
+    use crate::{Kind, Role};
 
     /// A compaction whose cause the log does not have.
     fn compacted(log: Log, before: Option<u64>) -> Log {
-        let reset = Reset::new(
-            LeaveReason::Compaction,
-            Cause::Unlogged,
-            RetainedItems::Nothing,
-        );
+        let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nothing);
         log.event(Event::Reset(Box::new(Reset { before, ..reset })))
     }
 
@@ -88,11 +84,7 @@ mod tests {
             log.session.coverage = coverage;
             let reset = Reset {
                 before,
-                ..Reset::new(
-                    LeaveReason::Compaction,
-                    Cause::Automatic,
-                    RetainedItems::Nothing,
-                )
+                ..Reset::compaction(Cause::Automatic, RetainedItems::Nothing)
             };
             let log = log.event(Event::Reset(Box::new(reset))).report(30_000);
             let limits = log.session.limits();
@@ -114,11 +106,7 @@ mod tests {
                 .result("r", "Read", 2_000)
                 .result("again", "Read", again);
             let first = Some(Key::of("again"));
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::Unlogged,
-                RetainedItems::from(first),
-            );
+            let reset = Reset::compaction(Cause::Unlogged, RetainedItems::from(first));
             let log = log.event(Event::Reset(Box::new(reset)));
             log.session.resets()[0].before
         };
@@ -147,11 +135,7 @@ mod tests {
         let trigger = |cause: Option<Cause>| {
             let log = Log::of("tested").model("m").report(8_000);
             let log = log.result("r", "Read", 20_000).report(30_000);
-            let reset = Reset::new(
-                LeaveReason::Compaction,
-                Cause::Automatic,
-                RetainedItems::Nothing,
-            );
+            let reset = Reset::compaction(Cause::Automatic, RetainedItems::Nothing);
             let log = log.event(Event::Reset(Box::new(reset)));
             let log = match cause {
                 Some(cause) => log.event(Event::ResetCause(cause)),

@@ -2,10 +2,10 @@
 //! earlier records.
 
 use super::Session;
+use crate::Source;
 use crate::event::{Cause, Reset, RetainedItems};
 use crate::history::{Coverage, PastReset};
 use crate::state::Summary;
-use crate::{LeaveReason, Source};
 use jiff::Timestamp;
 use std::collections::HashSet;
 
@@ -60,11 +60,7 @@ impl Session {
                 dropped[item.role.index()] += former.tokens(ix).0;
             }
         }
-        let reset = Reset::new(
-            LeaveReason::Compaction,
-            Cause::Unlogged,
-            RetainedItems::Nothing,
-        );
+        let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nothing);
         let before = former.before_reset(&reset, summary.place, at);
         (dropped != [0; 5]).then(|| PastReset {
             after: Some(self.calibrated_context().used),
@@ -81,7 +77,7 @@ mod tests {
     use super::*;
     use crate::session::replay::Timeline;
     use crate::testing::Log;
-    use crate::{Kind, Role};
+    use crate::{Kind, LeaveReason, Role};
 
     fn before() -> Log {
         let log = Log::new().item("prompt", Role::Container, Kind::Prompt, 50);

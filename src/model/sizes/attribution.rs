@@ -31,7 +31,7 @@ mod thinking;
 use crate::Source;
 use crate::event::{Key, Parent, Part};
 use crate::history::record_tree::RecordTree;
-use crate::history::{Coverage, Item, ItemIx, NodeIx, PastReset, Request, RequestIx, narrow};
+use crate::history::{Coverage, Item, ItemIx, NodeIx, PastReset, Request, RequestIx};
 use crate::sizes::items::{Items, parts};
 use crate::sizes::recurring::{Recurring, RecurringPart};
 use cost::{cost_in_delta, cost_in_first_prompt, fits, give_excess_to_partial_items, lacks_items};
@@ -185,12 +185,12 @@ impl Attribution {
     /// Returns true if an item was in the prompt of this request, by the order of reports and by the order of records:
     /// a report may come late.
     pub(crate) fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
-        item.held_by(request) && item.node() < self.requests[request].start()
+        item.held_by(request) && item.node < self.requests[request].start
     }
 
     /// Returns true if an item that was in the context at some time since had been sent with this request by then.
     pub(crate) fn was_sent(&self, item: &Item, request: RequestIx) -> bool {
-        item.was_sent_with(request) && item.node() < self.requests[request].start()
+        item.was_sent_with(request) && item.node < self.requests[request].start
     }
 
     /// Adds a newly reported request, and attributes it unless its report comes late or belongs to a branch
@@ -212,10 +212,14 @@ impl Attribution {
         if let Some(before) = ix.checked_sub(1) {
             self.note_prompt(before);
         }
-        report.start_node = narrow(start);
+        report.start = start;
         self.requests.push(report);
         self.by_request.insert(key, ix);
-        self.deferred.begin_response();
+        let agents = self.deferred.agents;
+        self.deferred = DeferredWork {
+            agents,
+            ..DeferredWork::default()
+        };
         // A reset that takes effect later counts from the request after this one.
         let precedes_reset = self.resets.last().is_some_and(|reset| reset.request > ix);
         if start < self.newest_start || !tree.is_live(start) || precedes_reset {
@@ -223,7 +227,7 @@ impl Attribution {
         }
         self.newest_start = start;
         let previous = self.anchor;
-        self.requests[ix].previous_report = previous.map(narrow);
+        self.requests[ix].previous = previous;
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
         self.strip_at_switch(ix, tree);
@@ -238,7 +242,7 @@ impl Attribution {
     /// Attributes what a request's prompt held: the items since the report before, and the rest of it to the system part.
     fn attribute(&mut self, ix: RequestIx, tree: &RecordTree, coverage: Coverage) {
         self.undo_own_count();
-        let start = self.requests[ix].start();
+        let start = self.requests[ix].start;
         let fresh = self.items.send(ix, start);
         self.attributed.put(ix, &fresh);
         let held = self.items.attributed_before(start, tree);
@@ -359,7 +363,7 @@ impl Attribution {
         let request = &mut self.requests[ix];
         request.system = system;
         request.generation = generation;
-        if tree.is_live(self.requests[ix].start()) {
+        if tree.is_live(self.requests[ix].start) {
             self.anchors.insert(ix);
         }
     }
@@ -371,8 +375,8 @@ impl Attribution {
             return;
         };
         let request = &self.requests[anchor];
-        let (start, system) = (request.start(), request.system);
-        let is_before = |ix: &&ItemIx| self.items.all()[**ix].node() < start;
+        let (start, system) = (request.start, request.system);
+        let is_before = |ix: &&ItemIx| self.items.all()[**ix].node < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
         let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all()[**ix], anchor);
         let replaced: Vec<ItemIx> = replaced.iter().filter(was_held).copied().collect();

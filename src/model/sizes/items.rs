@@ -6,7 +6,7 @@
 use crate::event::{Key, NewItem, Place};
 use crate::history::NodeIx;
 use crate::history::record_tree::RecordTree;
-use crate::history::{Absence, Absences, Departure, Item, ItemIx, PreviousSize, RequestIx, narrow};
+use crate::history::{Absence, Departure, Item, ItemIx, PreviousSize, RequestIx};
 use crate::sizes::calibration::{Expectation, Sample};
 use crate::sizes::calibrations::Calibrations;
 use crate::values::names::Names;
@@ -217,12 +217,12 @@ impl Items {
             at,
             output_of,
             attributed: None,
-            first_request: None,
+            entered: None,
             left: None,
-            away: Absences::default(),
+            away: Vec::new(),
             previous: None,
             record: self.record,
-            in_node: narrow(node),
+            node,
         });
         self.register(ix);
         self.tally(ix, 1);
@@ -236,11 +236,11 @@ impl Items {
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
     fn register(&mut self, ix: ItemIx) {
         let item = &self.list[ix];
-        if item.attributed.is_none() || item.entered().is_none() {
-            self.pending.insert((item.node(), ix));
+        if item.attributed.is_none() || item.entered.is_none() {
+            self.pending.insert((item.node, ix));
         }
         if item.kind == Kind::Thinking {
-            self.thinking.insert((item.node(), ix));
+            self.thinking.insert((item.node, ix));
         }
     }
 
@@ -274,9 +274,9 @@ impl Items {
         self.list[ix].left = Some(left);
         self.touch(ix);
         let item = &self.list[ix];
-        self.pending.remove(&(item.node(), ix));
+        self.pending.remove(&(item.node, ix));
         if item.kind == Kind::Thinking {
-            self.thinking.remove(&(item.node(), ix));
+            self.thinking.remove(&(item.node, ix));
         }
         self.changes = self.changes.wrapping_add(1);
     }
@@ -360,10 +360,10 @@ impl Items {
             }
         }
         let item = &self.list[ix];
-        if attributed.is_some() && item.entered().is_some() {
-            self.pending.remove(&(item.node(), ix))
+        if attributed.is_some() && item.entered.is_some() {
+            self.pending.remove(&(item.node, ix))
         } else {
-            self.pending.insert((item.node(), ix))
+            self.pending.insert((item.node, ix))
         };
     }
 
@@ -401,8 +401,8 @@ impl Items {
     }
 
     fn note_entered(&mut self, ix: ItemIx, request: RequestIx) {
-        if self.list[ix].entered().is_none() {
-            self.list[ix].first_request = Some(narrow(request));
+        if self.list[ix].entered.is_none() {
+            self.list[ix].entered = Some(request);
             self.newest_sent.items.push(ix);
         }
     }
@@ -419,13 +419,13 @@ impl Items {
         };
         for ix in sent {
             let item = &self.list[ix];
-            if item.entered() != Some(request) || !item.in_context() {
+            if item.entered != Some(request) || !item.in_context() {
                 continue;
             }
-            self.list[ix].first_request = None;
+            self.list[ix].entered = None;
             self.touch(ix);
             let item = &self.list[ix];
-            self.pending.insert((item.node(), ix));
+            self.pending.insert((item.node, ix));
             // An output keeps what was reported for it.
             if !matches!(item.attributed, Some((_, Source::Reported))) && item.output_of.is_none() {
                 self.set_attributed(ix, None);
@@ -437,7 +437,7 @@ impl Items {
         }
         for ix in &self.returned {
             let item = &self.list[*ix];
-            if item.in_context() && item.node() < start {
+            if item.in_context() && item.node < start {
                 for away in self.list[*ix].away.iter_mut() {
                     if (away.from..away.to).contains(&request) {
                         away.to = request;

@@ -210,7 +210,7 @@ impl State {
             hits.extend(self.attribution.items_mut().results_of(*call));
         }
         for ix in hits {
-            if self.tree.is_live(self.items()[ix].node()) {
+            if self.tree.is_live(self.items()[ix].node) {
                 self.leave(ix, cause);
             }
         }
@@ -225,7 +225,7 @@ impl State {
                 if !item.in_context() {
                     continue;
                 }
-                let (node, place, at) = (item.node(), item.place, item.at);
+                let (node, place, at) = (item.node, item.place, item.at);
                 let cut = (stays > 0).then(|| item.logged.clone().cut(stays));
                 self.leave(ix, LeaveReason::Cleared);
                 self.add_items(node, cut.into_iter().collect(), place, at, None);

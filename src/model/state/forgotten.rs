@@ -1,15 +1,15 @@
-//! Leaves out or forgets the parts of the state that nobody will ask for.
+//! Forgets the parts of the state that nobody will ask for.
 
 use super::State;
 
 impl State {
-    /// Forgets by which keys records are found: none will follow.
-    pub(crate) fn forget_keys(&mut self) {
+    /// Forgets what only the records that follow would need. None does: nothing can be applied afterwards.
+    pub fn end(&mut self) {
         self.tree.forget_keys();
     }
 
-    /// Keeps no earlier states from here on.
-    pub(crate) fn forget_past_states(&mut self) {
+    /// Keeps no earlier states from here on: nobody will ask for them.
+    pub fn forget_past(&mut self) {
         self.past.forget();
         self.attribution.items_mut().forget_sizes();
     }

@@ -10,7 +10,6 @@ use crate::sizes::attribution::Attribution;
 use crate::sizes::calibration::Spread;
 use crate::state::agent_estimate::AgentEstimate;
 use jiff::Timestamp;
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// The earlier states of a session.
@@ -18,8 +17,6 @@ use std::sync::Arc;
 pub(crate) struct Past {
     /// The marks in the order of the log, at most one a record.
     marks: Vec<StateMark>,
-    /// The inputs that few records change, in order.
-    rest: Vec<RareInputs>,
     /// The model and its limits, in order.
     facts: Vec<ModelFacts>,
     /// The agent's own numbers, in order.
@@ -37,20 +34,13 @@ struct DatedEstimate {
     record: u32,
 }
 
-/// A record that changed what a context is computed from. What few of them change of the inputs is apart.
+/// A record that changed what a context is computed from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StateMark {
     pub(crate) place: Place,
     pub(crate) at: Option<Timestamp>,
     pub(crate) record: u32,
-    /// See [`Inputs`] for this field and the next ones.
-    pub(crate) requests: usize,
-    pub(crate) resets: usize,
-    pub(crate) turns: u32,
-    changes: u32,
-    anchor: Option<RequestIx>,
-    /// Its index in [`Past::rest`].
-    rest: usize,
+    pub(crate) inputs: Inputs,
 }
 
 /// The inputs from which a context is computed, besides the items in it.
@@ -64,13 +54,7 @@ pub(crate) struct Inputs {
     pub(crate) turns: u32,
     /// The number of times that items have left, come back, or changed their size.
     changes: u32,
-    anchor: Option<RequestIx>,
-    pub(crate) rest: RareInputs,
-}
-
-/// The inputs that few records change.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RareInputs {
+    pub(crate) anchor: Option<RequestIx>,
     pub(crate) unlogged: UnloggedSource,
     /// Tokens of unlogged text that the next prompt will have again.
     pub(crate) returning: u64,
@@ -108,20 +92,6 @@ pub(crate) struct ModelFacts {
     pub(crate) left_out: u64,
 }
 
-impl Inputs {
-    pub(crate) fn anchor(&self) -> Option<RequestIx> {
-        self.anchor
-    }
-}
-
-impl Deref for Inputs {
-    type Target = RareInputs;
-
-    fn deref(&self) -> &RareInputs {
-        &self.rest
-    }
-}
-
 /// Returns the entry that was the newest among the first `len`.
 fn newest<T>(all: &[T], len: usize) -> Option<&T> {
     all.get(len.checked_sub(1)?)
@@ -154,15 +124,13 @@ impl Past {
             turns,
             changes: items.changes(),
             anchor: attribution.anchor(),
-            rest: RareInputs {
-                unlogged,
-                returning: attribution.returning(),
-                guessed_of_left: items.guessed_of_left(),
-                is_rewritten: false,
-                spread: items.calibrations().current().spread(),
-                facts: self.facts.len(),
-                estimates: self.estimates.len(),
-            },
+            unlogged,
+            returning: attribution.returning(),
+            guessed_of_left: items.guessed_of_left(),
+            is_rewritten: false,
+            spread: items.calibrations().current().spread(),
+            facts: self.facts.len(),
+            estimates: self.estimates.len(),
         }
     }
 
@@ -176,45 +144,20 @@ impl Past {
         inputs: &Inputs,
     ) {
         let last = self.marks.last();
-        if last.is_some_and(|last| self.inputs_of(last) == Some(*inputs)) {
+        if last.is_some_and(|last| last.inputs == *inputs) {
             return;
         }
         let is_replaced = |last: &mut StateMark| self.forgotten || last.record == record;
         let replaced = self.marks.pop_if(is_replaced);
-        if replaced.is_some() {
-            let used = self.marks.last().map_or(0, |last| last.rest + 1);
-            self.rest.truncate(used);
-        }
-        if self.rest.last() != Some(&inputs.rest) {
-            self.rest.push(inputs.rest);
-        }
-        let mark = StateMark {
+        // The first event of a record has its place.
+        let first = replaced.filter(|_| !self.forgotten);
+        let (place, at) = first.map_or((place, at), |first| (first.place, first.at));
+        self.marks.push(StateMark {
             place,
             at,
             record,
-            requests: inputs.requests,
-            resets: inputs.resets,
-            turns: inputs.turns,
-            changes: inputs.changes,
-            anchor: inputs.anchor,
-            rest: self.rest.len() - 1,
-        };
-        self.marks.push(match replaced {
-            // The first event of a record has its place.
-            Some(StateMark { place, at, .. }) if !self.forgotten => StateMark { place, at, ..mark },
-            _ => mark,
+            inputs: *inputs,
         });
-    }
-
-    fn inputs_of(&self, mark: &StateMark) -> Option<Inputs> {
-        Some(Inputs {
-            requests: mark.requests,
-            resets: mark.resets,
-            turns: mark.turns,
-            changes: mark.changes,
-            anchor: mark.anchor,
-            rest: *self.rest.get(mark.rest)?,
-        })
     }
 
     /// Notes that a record brought this many more resets.
@@ -231,14 +174,14 @@ impl Past {
             self.marks.insert(from, mark);
         }
         for mark in self.marks.iter_mut().skip(from) {
-            mark.resets += count;
+            mark.inputs.resets += count;
         }
     }
 
     /// Returns the inputs after a record; `None`: they are not kept.
     pub(crate) fn inputs_at(&self, record: u32) -> Option<Inputs> {
         let after = self.marks.partition_point(|mark| mark.record <= record);
-        self.inputs_of(self.marks.get(after.checked_sub(1)?)?)
+        Some(self.marks.get(after.checked_sub(1)?)?.inputs)
     }
 
     /// Notes the model and its limits, if they are new.
@@ -276,9 +219,8 @@ impl Past {
 
     /// Forgets the earlier states.
     pub(crate) fn forget(&mut self) {
-        let (last, rest) = (self.marks.pop(), self.rest.pop());
-        let last = last.map(|last| StateMark { rest: 0, ..last });
-        (self.marks, self.rest) = (last.into_iter().collect(), rest.into_iter().collect());
+        let last = self.marks.pop();
+        self.marks = last.into_iter().collect();
         self.forgotten = true;
     }
 

@@ -50,9 +50,9 @@ impl State {
             turn: self.turns,
             sent_before: sent.before,
             cache_minutes: sent.cache_minutes.unwrap_or(0),
-            start_node: 0,
+            start: 0,
             generation: None,
-            previous_report: None,
+            previous: None,
             usage,
         };
         self.attribution

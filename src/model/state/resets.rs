@@ -61,12 +61,12 @@ impl State {
         let Some(first) = self.tree.find(*first) else {
             return 0;
         };
-        let is_old = |ix: &ItemIx| self.items()[*ix].node() < first;
+        let is_old = |ix: &ItemIx| self.items()[*ix].node < first;
         let (old, again): (Vec<ItemIx>, Vec<ItemIx>) = self.alive_items().partition(is_old);
         let hash = |ix: &ItemIx| self.items()[*ix].hash;
         let held: HashSet<u64> = old.iter().map(hash).collect();
         let is_again =
-            |ix: &ItemIx| self.items()[*ix].entered().is_none() && held.contains(&hash(ix));
+            |ix: &ItemIx| self.items()[*ix].entered.is_none() && held.contains(&hash(ix));
         let is_result = |ix: &ItemIx| self.items()[*ix].kind == Kind::ToolResult;
         if !again.iter().any(is_result) || !again.iter().all(is_again) {
             return 0;

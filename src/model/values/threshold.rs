@@ -82,29 +82,37 @@ impl Serialize for Threshold {
 impl<'de> Deserialize<'de> for Threshold {
     /// Reads it as people write it, or as a whole number of tokens.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Threshold, D::Error> {
-        struct AnySize;
+        deserializer.deserialize_any(SizeVisitor {
+            expected: "tokens (\"8k\", 12000) or a share of the window (\"4%\")",
+            text: |text| text.parse().ok(),
+            number: |tokens| (tokens > 0).then_some(Threshold::Tokens(tokens)),
+        })
+    }
+}
 
-        impl Visitor<'_> for AnySize {
-            type Value = Threshold;
+/// Reads a size that is written as a text or a whole number.
+struct SizeVisitor<T> {
+    expected: &'static str,
+    text: fn(&str) -> Option<T>,
+    number: fn(u64) -> Option<T>,
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("tokens (\"8k\", 12000) or a share of the window (\"4%\")")
-            }
+impl<T> Visitor<'_> for SizeVisitor<T> {
+    type Value = T;
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Threshold, E> {
-                let wrong = |_| E::invalid_value(de::Unexpected::Str(text), &self);
-                text.parse().map_err(wrong)
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
 
-            fn visit_i64<E: de::Error>(self, tokens: i64) -> Result<Threshold, E> {
-                match u64::try_from(tokens) {
-                    Ok(tokens @ 1..) => Ok(Threshold::Tokens(tokens)),
-                    _ => Err(E::invalid_value(de::Unexpected::Signed(tokens), &self)),
-                }
-            }
-        }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
+        (self.text)(text).ok_or_else(wrong)
+    }
 
-        deserializer.deserialize_any(AnySize)
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        let wrong = || E::invalid_value(de::Unexpected::Signed(number), &self);
+        let size = u64::try_from(number).ok().and_then(self.number);
+        size.ok_or_else(wrong)
     }
 }
 
@@ -127,28 +135,11 @@ impl FromStr for Tokens {
 
 impl<'de> Deserialize<'de> for Tokens {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Tokens, D::Error> {
-        struct AnyTokens;
-
-        impl Visitor<'_> for AnyTokens {
-            type Value = Tokens;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("tokens (400_000, \"400k\", \"1M\")")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Tokens, E> {
-                let tokens = tokens_within(text, 0.0);
-                let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
-                tokens.map(Tokens).ok_or_else(wrong)
-            }
-
-            fn visit_i64<E: de::Error>(self, tokens: i64) -> Result<Tokens, E> {
-                let wrong = |_| E::invalid_value(de::Unexpected::Signed(tokens), &self);
-                u64::try_from(tokens).map(Tokens).map_err(wrong)
-            }
-        }
-
-        deserializer.deserialize_any(AnyTokens)
+        deserializer.deserialize_any(SizeVisitor {
+            expected: "tokens (400_000, \"400k\", \"1M\")",
+            text: |text| text.parse().ok(),
+            number: |tokens| Some(Tokens(tokens)),
+        })
     }
 }
 

@@ -1,7 +1,10 @@
-//! Windows that the user has set on screen. They outrank all others.
+//! Windows that the user has set on screen. They outrank all others, and are saved from run to run.
+
+use serde::{Deserialize, Serialize};
 
 /// The sessions for which a window was set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum WindowScope {
     /// One session.
     Session {
@@ -15,9 +18,10 @@ pub enum WindowScope {
 }
 
 /// A window that was set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetWindow {
     /// The sessions.
+    #[serde(flatten)]
     pub sessions: WindowScope,
     /// The window, in tokens.
     pub tokens: u64,

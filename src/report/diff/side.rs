@@ -140,7 +140,7 @@ impl Side {
             amount.add(first.system, 0);
         }
         for (ix, item) in session.items().iter().enumerate() {
-            if item.entered() != Some(0) {
+            if item.entered != Some(0) {
                 continue;
             }
             let name = match (item.kind, item.tool.as_deref()) {

@@ -2,7 +2,7 @@
 //! Files are moved to their place when all of them are complete.
 
 use super::cell::Cell;
-use super::sheet::{Sheet, Target};
+use super::sheet::Sheet;
 use super::tables::Table;
 use super::{Export, Format};
 use crate::output::to_file::{at, cannot_write};
@@ -12,14 +12,12 @@ use ingest::log::LogFile;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
 
 /// The most files that are open at once.
 const MOST_OPEN: usize = 48;
-/// The most rows that open files hold together.
-const MOST_HELD: usize = 8_192;
 
 /// The place that tables are written to.
 #[derive(Debug, Clone, Copy)]
@@ -182,7 +180,7 @@ impl<'a> Sheets<'a> {
             let path = self.kept.get(&table).map(|(_, path)| path);
             open.sheet.row(cells).map_err(|why| of_file(why, path))?;
         }
-        self.bound()
+        Ok(())
     }
 
     /// Begins the next file of a table in a folder.
@@ -198,28 +196,14 @@ impl<'a> Sheets<'a> {
         let nth = self.files.entry(key.clone()).or_default();
         let name = key.1.join(format!("{nth}.{}", self.format.name()));
         *nth += 1;
-        let target = self.target(key.0, &name)?;
-        let sheet = self.format.begin(key.0, target)?;
+        let out = self.writer(key.0, &name)?;
+        let sheet = self.format.begin(key.0, out)?;
         let open = OpenSheet {
             sheet,
             used: self.turn,
         };
         self.open.insert(key, open);
         Ok(())
-    }
-
-    /// Writes rows that are held, if there are too many.
-    fn bound(&mut self) -> Result<()> {
-        // Only some rows are a reason to look.
-        if !self.turn.is_multiple_of(256) {
-            return Ok(());
-        }
-        let held: usize = self.open.values().map(|open| open.sheet.held()).sum();
-        let most = self.open.values_mut().max_by_key(|open| open.sheet.held());
-        match most.filter(|_| held > MOST_HELD) {
-            Some(open) => open.sheet.flush(),
-            None => Ok(()),
-        }
     }
 
     /// Ends all sheets, and moves files and folders to their places.
@@ -238,15 +222,15 @@ impl<'a> Sheets<'a> {
         Ok(())
     }
 
-    /// Returns the target of a file of a table.
-    fn target(&mut self, table: Table, name: &Path) -> Result<Target<'a>> {
+    /// Returns a writer of a file of a table, or of standard output.
+    fn writer(&mut self, table: Table, name: &Path) -> Result<Box<dyn Write + 'a>> {
         let (file, path) = match (self.kept.get(&table), self.out.take()) {
             (Some((NewOutput::File(file), path)), _) => (file.file(), path),
             (Some((NewOutput::Folder(folder), path)), _) => (folder.file(name), path),
-            (None, Some(out)) => return Ok(Target::Out(out)),
+            (None, Some(out)) => return Ok(Box::new(out)),
             (None, None) => bail!("standard output has one table"),
         };
-        Ok(Target::File(at(file, path)?))
+        Ok(Box::new(BufWriter::new(at(file, path)?)))
     }
 }
 

@@ -360,10 +360,6 @@ impl Measure for Reader {
         self.sizes.text(text)
     }
 
-    fn call_id(&self, id: &str) -> u16 {
-        self.sizes.call_id(id)
-    }
-
     fn prepare(&self, event: &mut Event) {
         if let Some(redactor) = &self.redactor {
             redactor.event(event);

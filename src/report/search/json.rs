@@ -46,7 +46,7 @@ part! { HitPart<'a>(hit: &Hit<'a>, names: Names<'a>) {
     tokens: u64 = hit.tokens,
     source: Source = hit.source,
     in_context: bool = hit.item.in_context(),
-    entered: Option<usize> = hit.item.entered(),
+    entered: Option<usize> = hit.item.entered,
     lines: Vec<LinePart<'a>> = hit.lines.lines.iter().map(LinePart::new).collect(),
     // Lines that match and are not among them, since there are too many.
     more?: u64 = Some(hit.lines.more).filter(|more| *more > 0),

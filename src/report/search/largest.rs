@@ -68,7 +68,7 @@ impl Largest {
             name(hit),
             one_line(&hit.sessions.name(hit.key)),
             end_of(hit.session.meta.id.as_deref().unwrap_or(NONE)),
-            request(hit.item.entered()),
+            request(hit.item.entered),
             cut(&one_line(first), MOST_TEXT),
         ]))
     }

@@ -79,7 +79,7 @@ impl Rows {
         let item = &hit.item;
         let what = format!(
             "  {:>5} item {} {} {} {}{}  ",
-            request(item.entered()),
+            request(item.entered),
             hit.ix,
             item.role.name(),
             name(hit),
@@ -127,7 +127,7 @@ impl Rows {
         let what = format!(
             "{}\t{}\t{}\t{}\t{}\t{}\t",
             inert(&path),
-            request(item.entered()),
+            request(item.entered),
             hit.ix,
             item.role.name(),
             inert(&label(item)),

@@ -374,7 +374,7 @@ part! { MessagePart<'a>(
     part: ItemPart<'a> = part,
     kind: &'static str = item.kind.name(),
     in_context: bool = item.in_context(),
-    entered: Option<usize> = item.entered(),
+    entered: Option<usize> = item.entered,
     left: Option<usize> = item.left.map(|left| left.request),
     left_because: Option<&'static str> = item.left.map(|left| left.why.name()),
     carried: u64 = carried.tokens(ix, tokens),

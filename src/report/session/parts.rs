@@ -78,7 +78,7 @@ pub fn item(session: &Session, carried: &CarriedCost<'_>, ix: ItemIx) -> Map<Str
     let mut part = object(&ItemPart::new(session.items(), (ix, tokens, source)));
     let item = &session.items()[ix];
     part.insert("kind".into(), item.kind.name().into());
-    part.insert("entered".into(), item.entered().into());
+    part.insert("entered".into(), item.entered.into());
     part.insert("carried".into(), carried.tokens(ix, tokens).into());
     part
 }

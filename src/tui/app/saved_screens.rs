@@ -6,7 +6,7 @@ use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
 use model::lists::sessions::SessionKey;
 use model::values::threshold::Threshold;
-use model::window::set::{SetWindow, WindowScope};
+use model::window::set::SetWindow;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub struct SavedScreens {
     /// The session that was on screen last.
     pub last: LastSession,
     /// The windows that were set, the latest last.
-    pub windows: Vec<SavedWindow>,
+    pub windows: Vec<SetWindow>,
 }
 
 /// The list of sessions.
@@ -63,52 +63,6 @@ pub struct LastSession {
     pub panel: String,
 }
 
-/// A window that was set, for all sessions with a model or, without a model, for one session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SavedWindow {
-    /// The model's id.
-    pub model: String,
-    /// The path of the session's log.
-    pub path: String,
-    /// The session's id.
-    pub id: String,
-    /// The window, in tokens.
-    pub tokens: u64,
-}
-
-impl From<&SetWindow> for SavedWindow {
-    fn from(set: &SetWindow) -> SavedWindow {
-        let tokens = set.tokens;
-        match set.sessions.clone() {
-            WindowScope::Model(model) => SavedWindow {
-                model,
-                tokens,
-                ..SavedWindow::default()
-            },
-            WindowScope::Session { path, id } => SavedWindow {
-                path,
-                id,
-                tokens,
-                ..SavedWindow::default()
-            },
-        }
-    }
-}
-
-impl SavedWindow {
-    /// Returns the window; `None`: it is none.
-    fn read(&self) -> Option<SetWindow> {
-        let (path, id) = (self.path.clone(), self.id.clone());
-        let sessions = match self.model.as_str() {
-            "" => WindowScope::Session { path, id },
-            model => WindowScope::Model(model.to_owned()),
-        };
-        let tokens = self.tokens;
-        (tokens > 0).then_some(SetWindow { sessions, tokens })
-    }
-}
-
 impl App {
     /// Sets the size from which an item is oversized, until the user sets another on screen.
     pub fn set_usual_oversized(&mut self, size: Threshold) {
@@ -133,13 +87,7 @@ impl App {
                 oversized: Some(ui.oversized).filter(|size| *size != self.usual_oversized),
             },
             last: self.last(),
-            windows: self
-                .sessions
-                .set_windows()
-                .all()
-                .iter()
-                .map(Into::into)
-                .collect(),
+            windows: self.sessions.set_windows().all().to_vec(),
         }
     }
 
@@ -158,9 +106,8 @@ impl App {
         ui.listed = read(&items.listed);
         ui.oversized = items.oversized.unwrap_or(self.usual_oversized);
         ui.tab = Tab::named(&remembered.last.panel).unwrap_or(ITEMS);
-        let windows = remembered.windows.iter();
-        self.sessions
-            .recall_windows(windows.filter_map(SavedWindow::read));
+        let windows = remembered.windows.iter().filter(|set| set.tokens > 0);
+        self.sessions.recall_windows(windows.cloned());
         self.last = remembered.last.clone();
         self.stale();
     }

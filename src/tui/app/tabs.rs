@@ -151,7 +151,7 @@ impl View<'_> {
     /// has none.
     pub fn entered(&self, item: &Item) -> (String, String) {
         let has_requests = !self.session.requests().is_empty();
-        let request = has_requests.then(|| item::request(item.entered()));
+        let request = has_requests.then(|| item::request(item.entered));
         let began = self.session.started_at.zip(item.at);
         let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
         (request.unwrap_or_default(), elapsed.unwrap_or_default())

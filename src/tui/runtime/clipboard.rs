@@ -4,6 +4,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use model::event::cut::beginning;
 use std::io::{self, Write};
 
 /// The longest sequence of xterm and hterm, in bytes.
@@ -16,13 +17,12 @@ pub(super) const MOST_TEXT_BYTES: usize = (LONGEST_SEQUENCE - BEGIN.len() - END.
 /// Copies the start of a text, as much as fits. Returns its bytes. The text is visible throughout, see
 /// [`render::inert::visible_text`]: where it is pasted it must not control a terminal either.
 pub(super) fn copy(text: &str, out: &mut dyn Write) -> io::Result<usize> {
-    let mut fits = (0..=MOST_TEXT_BYTES.min(text.len())).rev();
-    let end = fits.find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let fitting = beginning(text, MOST_TEXT_BYTES);
     out.write_all(BEGIN)?;
-    out.write_all(STANDARD.encode(&text[..end]).as_bytes())?;
+    out.write_all(STANDARD.encode(fitting).as_bytes())?;
     out.write_all(END)?;
     out.flush()?;
-    Ok(end)
+    Ok(fitting.len())
 }
 
 #[cfg(test)]

@@ -104,6 +104,7 @@ impl StateFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::window::set::{SetWindow, WindowScope};
     use proptest::prelude::*;
 
     fn state(theme: &str) -> State {
@@ -250,6 +251,12 @@ mod tests {
         fn any_text_comes_back(sort in ".*", path in ".*") {
             let mut state = State::default();
             state.screens.sessions.sort = sort;
+            let scopes = [
+                WindowScope::Model(path.clone()),
+                WindowScope::Session { path: path.clone(), id: String::new() },
+            ];
+            let window = |sessions| SetWindow { sessions, tokens: 200_000 };
+            state.screens.windows = scopes.map(window).into();
             state.screens.last.path = path;
             let text = toml::to_string(&state).unwrap();
             prop_assert_eq!(toml::from_str::<State>(&text).unwrap(), state);

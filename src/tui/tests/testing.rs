@@ -592,7 +592,7 @@ pub(crate) fn found_in(app: &App, key: SessionKey, ix: usize, needle: &str) -> F
         label: render::item::label(item).into_owned(),
         tokens,
         source,
-        request: render::item::request(item.entered()),
+        request: render::item::request(item.entered),
         in_context: item.in_context(),
         matches: found.map(|(at, found)| at..at + found.len()).collect(),
         text: text.into(),

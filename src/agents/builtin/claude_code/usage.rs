@@ -8,7 +8,6 @@ use super::wire::{Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
 use decode::lenient::{self, Dollars, LostFields, Raw, Text, record};
 use memchr::memmem;
-use model::LeaveReason;
 use model::event::{Cause, CostOf, Event, EventSink, Key, Meta, Node, Reset, RetainedItems, Usage};
 
 /// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction, of how
@@ -77,11 +76,7 @@ impl ClaudeCodeDecoder {
             "system" if line.subtype.get() == Some("compact_boundary") => {
                 out.reset(Reset {
                     key: line.uuid.key(),
-                    ..Reset::new(
-                        LeaveReason::Compaction,
-                        Cause::Unlogged,
-                        RetainedItems::Nothing,
-                    )
+                    ..Reset::compaction(Cause::Unlogged, RetainedItems::Nothing)
                 });
             }
             _ => {}

@@ -6,7 +6,7 @@ use super::thread::prefix_key;
 use super::wire::{CompactedPayload, Item, ItemMetadata};
 use decode::lenient::{self, Raw};
 use model::event::{Cause, EventSink, Key, NewItem, Node, Part, Reset, RetainedItems};
-use model::{Kind, LeaveReason, Role, values::version};
+use model::{Kind, Role, values::version};
 
 /// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
 /// 20,000 tokens at four bytes a token.
@@ -114,11 +114,7 @@ impl CodexDecoder {
                 }
             }
         }
-        out.reset(Reset::new(
-            LeaveReason::Compaction,
-            cause,
-            RetainedItems::Nodes(kept),
-        ));
+        out.reset(Reset::compaction(cause, RetainedItems::Nodes(kept)));
         let settings = &compacted.resume_metadata.previous_turn_settings;
         self.compacted_for = Some(TurnModel {
             name: settings.model.boxed(),

@@ -5,6 +5,7 @@ use super::{fragment, own};
 use decode::image;
 use decode::lenient::{self, Raw, Text, full_length, record, tool_count};
 use json::each_element;
+use model::event::cut::beginning;
 use model::event::{ELIDED, EventSink, ItemBuilder, NewItem, Part, split_elided};
 use model::{Kind, Role};
 
@@ -353,7 +354,7 @@ fn output<'s, 'm>(
 /// Returns the exit code that the output of a command begins with, or that a log of before 2026 has in its JSON.
 fn exit_code(output: &str) -> Option<i64> {
     const SIGNS: [&str; 3] = ["Exit code: ", "Process exited with code ", "\"exit_code\":"];
-    let head = &output[..boundary_before(output, output.len().min(LONGEST_HEAD))];
+    let head = beginning(output, LONGEST_HEAD);
     let tail = &output[boundary_after(output, output.len().saturating_sub(LONGEST_HEAD))..];
     let [exit, process, json] = SIGNS;
     let found = [(head, exit), (head, process), (tail, json)].into_iter();
@@ -378,7 +379,7 @@ fn add_clamped<'s, 'm>(item: Builder<'s, 'm>, text: &str, left: &mut usize) -> B
         return item.text(text);
     }
     let item = item.cut(bytes - budget as u64);
-    let head = &shown[..boundary_before(shown, budget / 2)];
+    let head = beginning(shown, budget / 2);
     if cut > 0 {
         // The end is not there to be read, but its length is known.
         let rest = budget - head.len();
@@ -386,13 +387,6 @@ fn add_clamped<'s, 'm>(item: Builder<'s, 'm>, text: &str, left: &mut usize) -> B
     }
     let tail = &shown[boundary_after(shown, shown.len() - budget / 2)..];
     item.text(&format!("{head}{tail}"))
-}
-
-fn boundary_before(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
 }
 
 fn boundary_after(text: &str, at: usize) -> usize {

@@ -7,7 +7,6 @@ use decode::lenient::{self, LostFields};
 use decode::{damage, text};
 use formats::Decoder;
 use memchr::memmem::Finder;
-use model::LeaveReason;
 use model::event::{Cause, EventSink, Reset, RetainedItems};
 use std::sync::LazyLock;
 
@@ -24,11 +23,7 @@ impl CodexDecoder {
             (b"event_msg", kind) if is_irrelevant(kind) => {}
             (b"compacted", _) => {
                 self.compacts();
-                let reset = Reset::new(
-                    LeaveReason::Compaction,
-                    Cause::Unlogged,
-                    RetainedItems::Nothing,
-                );
+                let reset = Reset::compaction(Cause::Unlogged, RetainedItems::Nothing);
                 out.reset(reset);
             }
             (b"response_item", kind) if is_result(kind) => self.turns.result(),

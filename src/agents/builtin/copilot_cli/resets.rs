@@ -28,7 +28,7 @@ impl CopilotCliDecoder {
         out.reset(Reset {
             before: data.pre_compaction_tokens.0,
             after,
-            ..Reset::new(LeaveReason::Compaction, cause, kept)
+            ..Reset::compaction(cause, kept)
         });
         let text = data.summary_content.get().filter(|text| !text.is_empty());
         let item = text.map(|text| out.text(Role::Container, Kind::Summary, text));
@@ -61,11 +61,7 @@ impl CopilotCliDecoder {
         if let Some(summarised) = &mut thread.summarised {
             *summarised = summarised.saturating_sub(removed);
         }
-        out.reset(Reset::new(
-            LeaveReason::Compaction,
-            Cause::named("truncation"),
-            thread.kept(),
-        ));
+        out.reset(Reset::compaction(Cause::named("truncation"), thread.kept()));
     }
 }
 

@@ -444,7 +444,7 @@ impl Thread {
         let id = record.compaction_id.get();
         out.reset(Reset {
             key: id.map(|id| Key::of_parts(&["compaction", id])),
-            ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::Nodes(kept))
+            ..Reset::compaction(cause, RetainedItems::Nodes(kept))
         });
         self.replacements(record, out);
     }

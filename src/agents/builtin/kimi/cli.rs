@@ -11,7 +11,7 @@ use decode::lenient::{self, Raw, Text, Window, record};
 use model::event::{
     Cause, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::collections::HashMap;
 
 record! {
@@ -211,7 +211,7 @@ impl ConversationState {
             Cause::Automatic
         };
         let kept = RetainedItems::Nodes(self.history.keys().collect());
-        out.reset(Reset::new(LeaveReason::Compaction, cause, kept));
+        out.reset(Reset::compaction(cause, kept));
         self.history.summarised();
         // The step goes on with another prompt.
         if self.step.is_some() {

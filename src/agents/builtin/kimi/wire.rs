@@ -332,11 +332,7 @@ impl Wire {
         let cause = self.cause.take();
         let cause = Cause::named(cause.as_deref().unwrap_or_default());
         // Its sizes leave out the system prompt and the tools: 15,912 where 42,371 were sent.
-        out.reset(Reset::new(
-            LeaveReason::Compaction,
-            cause,
-            RetainedItems::Nodes(self.keys()),
-        ));
+        out.reset(Reset::compaction(cause, RetainedItems::Nodes(self.keys())));
         let text = record.context_summary.get().or(record.summary.get());
         let item = text.map(|text| out.text(Role::Container, Kind::Summary, text));
         let items = item.into_iter().collect();

@@ -9,7 +9,7 @@ use model::event::{
     BilledUsage, Cause, Event, EventSink, Key, Meta, NewItem, Node, Part, Place, Reset,
     RetainedItems, Usage,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::collections::HashSet;
 
 /// The text that is sent in place of a result that never came.
@@ -235,8 +235,7 @@ impl History {
         let key = Key::of(id);
         out.reset(Reset {
             key: Some(Key::of_parts(&["reset", id])),
-            ..Reset::new(
-                LeaveReason::Compaction,
+            ..Reset::compaction(
                 asked.map_or(Cause::Unlogged, |asked| asked.cause),
                 RetainedItems::from(tail),
             )

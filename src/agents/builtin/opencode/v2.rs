@@ -15,7 +15,7 @@ use decode::lenient::{self, Dollars, Pieces, Raw, Text, record};
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 
 record! {
     /// A row's message.
@@ -252,7 +252,7 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut EventSink<'_>) {
     let cause = Cause::named(data.reason.or_empty());
     out.reset(Reset {
         key: Some(Key::of_parts(&["reset", id])),
-        ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::Nothing)
+        ..Reset::compaction(cause, RetainedItems::Nothing)
     });
     let texts = [
         (Kind::Summary, &data.summary),

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
-use model::{Kind, LeaveReason, Role};
+use model::{Kind, Role};
 use std::collections::{HashMap, HashSet};
 
 /// Decodes one conversation.
@@ -294,7 +294,7 @@ impl OpenHandsDecoder {
         let cause = Cause::named(self.asked.take().as_deref().unwrap_or(usual));
         out.reset(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
-            ..Reset::new(LeaveReason::Compaction, cause, RetainedItems::Nodes(stays))
+            ..Reset::compaction(cause, RetainedItems::Nodes(stays))
         });
         let summary = record.summary.get();
         let summary = summary.map(|summary| out.text(Role::Container, Kind::Summary, summary));

@@ -220,7 +220,7 @@ fn system_messages_are_prompt_and_tools() {
         ]
     );
     // What stayed the same is of the first prompt, through the compaction.
-    assert_eq!(session.items()[alive[0]].entered(), Some(0));
+    assert_eq!(session.items()[alive[0]].entered, Some(0));
     assert_eq!(session.skipped.len() + session.unknown.len(), 0);
 }
 

@@ -463,7 +463,15 @@ mod tests {
                     NewEntries::Rewritten(_) => panic!("a folder is no document"),
                     NewEntries::Restart => {
                         let log = self.log.clone();
-                        let reading = log.store.tail(&log, &ByLength, &Arc::default()).unwrap();
+                        let reading = log
+                            .store
+                            .tail(
+                                &log,
+                                &ByLength,
+                                &Arc::default(),
+                                crate::log::reach::Reach::SCREEN,
+                            )
+                            .unwrap();
                         *self = Followed::after(log, reading);
                         continue;
                     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Role;
 use crate::cost::cache_history::backtest;
 use crate::cost::rebuilds::rebuilds;
 use crate::event::{
@@ -6,7 +7,6 @@ use crate::event::{
 };
 use crate::testing::timed::{Log, at, five};
 use crate::window::{ClientStatus, Overrides};
-use crate::{LeaveReason, Role};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -84,11 +84,7 @@ fn records_without_times_show_no_clock() {
 #[test]
 fn a_compaction_and_another_model_are_cold() {
     let log = || Log::of("five").asks(0, 5, 50_000, five(0, 50_000));
-    let reset = Reset::new(
-        LeaveReason::Compaction,
-        Cause::Manual,
-        RetainedItems::Nothing,
-    );
+    let reset = Reset::compaction(Cause::Manual, RetainedItems::Nothing);
     let compacted = log().event(60, Event::Reset(Box::new(reset)));
     let cold = CacheState::Cold(at(60), MissReason::Compacted);
     assert_eq!(compacted.state(61), Some(cold));
@@ -195,8 +191,7 @@ fn the_first_requests_after_compactions_and_switches_are_predicted() {
 }
 
 fn compacts() -> Event {
-    Event::Reset(Box::new(Reset::new(
-        LeaveReason::Compaction,
+    Event::Reset(Box::new(Reset::compaction(
         Cause::Manual,
         RetainedItems::Nothing,
     )))

@@ -1,6 +1,7 @@
 //! Scans the arguments of a call without building a value of them: most calls are never looked at, and the largest
 //! arguments are whole files.
 
+use crate::event::cut::beginning;
 use std::borrow::Cow;
 
 /// The bytes of arguments that are looked at, and the number of them.
@@ -27,7 +28,7 @@ pub(super) enum Value<'t> {
 impl<'t> Value<'t> {
     /// Returns the value that a text begins with.
     pub(super) fn of(json: &'t str) -> Value<'t> {
-        Scan(limited(json)).value()
+        Scan(beginning(json, MOST_BYTES)).value()
     }
 
     /// Returns it as a person would write it.
@@ -72,7 +73,7 @@ pub(super) struct Values<'t>(Vec<(&'t str, Value<'t>)>);
 impl<'t> Values<'t> {
     /// Returns the arguments in an object, which may be cut off.
     pub(super) fn of(json: &'t str) -> Values<'t> {
-        let mut scan = Scan(limited(json));
+        let mut scan = Scan(beginning(json, MOST_BYTES));
         scan.pass('{');
         let mut values = Vec::new();
         while values.len() < MOST_ARGUMENTS {
@@ -207,13 +208,6 @@ fn numbers(list: &str) -> Option<Value<'_>> {
     let (first, last) = inner.split_once(',')?;
     let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
     Some(Value::Numbers(first, last))
-}
-
-/// Returns the beginning of a text that is looked at.
-fn limited(text: &str) -> &str {
-    let is_end = |end: &usize| text.is_char_boundary(*end);
-    let end = (0..=MOST_BYTES.min(text.len())).rev().find(is_end);
-    &text[..end.unwrap_or(0)]
 }
 
 /// Returns the text unescaped from JSON. What is no escape, or is cut off, stays as

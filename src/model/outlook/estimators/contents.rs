@@ -16,8 +16,6 @@ pub(super) struct PromptContents {
     before_resets: Vec<PromptMeasures>,
     /// Distinct tools that were called before each request.
     called: Vec<i128>,
-    /// The totals of the reports before each request, since the last reset.
-    totals: Vec<u64>,
     /// For each request: the earliest request that held one of the items which left before it.
     losses: Vec<Option<RequestIx>>,
     /// For each request: the one before it by a model of the same family.
@@ -39,18 +37,14 @@ impl PromptContents {
             prompts: vec![PromptMeasures::default(); n + 1],
             before_resets: vec![PromptMeasures::default(); session.resets().len() + 1],
             called: vec![0; n + 1],
-            totals: totals(session),
             losses: vec![None; n + 1],
             of_family: of_family(session),
         };
         let outputs = representative_outputs(session);
         let mut called: HashSet<&str> = HashSet::new();
-        let mut before: Option<&Item> = None;
         for (ix, item) in session.items().iter().enumerate() {
-            let entered = item.entered().unwrap_or(n).min(n);
-            let model = session.requests().get(entered);
-            let model = model.and_then(|request| Some(&**request.model.as_ref()?));
-            let mut sums = PromptMeasures::of(item, before, model.or(session.model()));
+            let entered = item.entered.unwrap_or(n).min(n);
+            let mut sums = PromptMeasures::of(item);
             if outputs.contains_key(&ix) || reported_output(session, item).is_some() {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
@@ -64,7 +58,6 @@ impl PromptContents {
             if entered < n {
                 held.add(item, entered, sums);
             }
-            before = Some(item);
         }
         for ix in 1..=n {
             let before = held.prompts[ix - 1];
@@ -85,7 +78,7 @@ impl PromptContents {
             if request.generation.is_none() {
                 continue; // a late report: no request's predecessor
             }
-            let (Some(own), Some(previous)) = (request.predicted, request.previous()) else {
+            let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
                 continue;
             };
             if request.prompt == 0 {
@@ -125,13 +118,10 @@ impl PromptContents {
             PromptAt::Request(ix) => (&self.prompts[ix], ix),
             PromptAt::Reset(ix) => (&self.before_resets[ix], session.resets()[ix].request),
         };
-        let (total, until) = match at {
-            PromptAt::Request(ix) => (self.totals[ix], ix + 1),
+        let until = match at {
+            PromptAt::Request(ix) => ix + 1,
             // The items that the reset itself took away were there until then.
-            PromptAt::Reset(_) => {
-                let total = session.requests()[previous].total();
-                (self.totals[previous].saturating_add(total), end)
-            }
+            PromptAt::Reset(_) => end,
         };
         let goes_on = |last: &RequestIx| {
             let mut lost = self.losses[last + 1..until].iter().flatten();
@@ -143,27 +133,20 @@ impl PromptContents {
             (prompt, &self.prompts[last])
         });
         let with_tools = sums.with_schemas() + schema_framing(sums.tools, self.called[end]);
-        let (rfc029, delta, basis) = match known {
+        let (delta, basis) = match known {
             Some((prompt, held)) => {
                 let fresh = sums.fresh - held.fresh;
-                let messages = sums.rfc029.messages - held.rfc029.messages;
-                let basis = Basis::of(last, u64::from(fresh != 0));
-                (prompt + messages, prompt + fresh, basis)
+                (prompt + fresh, Basis::of(last, u64::from(fresh != 0)))
             }
-            None => (sums.rfc029.all(), with_tools, Basis::Estimated),
+            None => (with_tools, Basis::Estimated),
         };
         let expected = Estimator::ALL.map(|estimator| match estimator {
             Estimator::Outputs => capped(sums.outputs),
-            Estimator::OutputsTools => capped(sums.outputs + sums.results * 2 / 7),
-            Estimator::Cumulative => total,
             Estimator::Chars4 => capped(sums.chars / 4),
             Estimator::Chars35 => capped(sums.chars * 2 / 7),
-            Estimator::Json4 => capped(sums.json / 4),
-            Estimator::Cl100k => capped(sums.cl100k),
             Estimator::O200k => capped(sums.o200k),
             Estimator::O200kTools => capped(with_tools),
             Estimator::LastTotal => session.requests()[previous].total(),
-            Estimator::Rfc029 => capped(rfc029),
             Estimator::Delta => capped(delta),
             Estimator::Calibrated => own,
         });
@@ -249,21 +232,6 @@ fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
 
 fn capped(tokens: i128) -> u64 {
     u64::try_from(tokens.max(0)).unwrap_or(u64::MAX)
-}
-
-/// Returns the totals of the reports before each request, since the last reset.
-fn totals(session: &Session) -> Vec<u64> {
-    let mut resets = session.resets().iter().peekable();
-    let mut sum = 0_u64;
-    let mut totals = Vec::with_capacity(session.requests().len() + 1);
-    for (ix, request) in session.requests().iter().enumerate() {
-        while resets.next_if(|reset| reset.request <= ix).is_some() {
-            sum = 0;
-        }
-        totals.push(sum);
-        sum = sum.saturating_add(request.total());
-    }
-    totals
 }
 
 /// Returns for each request, and for the next one, the newest one before it by a model of the same family.

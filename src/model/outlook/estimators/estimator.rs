@@ -1,6 +1,5 @@
 //! The ways to estimate the size of a prompt, by name. How each counts is in `held`.
 
-use std::str::FromStr;
 use strum::{Display, EnumProperty, IntoStaticStr};
 
 /// A way to estimate the size of a prompt.
@@ -12,33 +11,12 @@ pub enum Estimator {
     /// Reported outputs and nothing else.
     #[strum(props(rule = "reported outputs only, tools count 0", from = "HPD-Agent"))]
     Outputs,
-    /// Reported outputs, and tool results by their characters.
-    #[strum(props(
-        rule = "reported outputs + characters of tool results / 3.5",
-        from = "HPD option B"
-    ))]
-    OutputsTools,
-    /// All reports added up.
-    #[strum(props(
-        rule = "prompts and outputs of all reports, added up",
-        from = "HPD solution 3"
-    ))]
-    Cumulative,
     /// Characters of all text by 4.
     #[strum(props(rule = "characters of all text / 4", from = "MEW before a8c"))]
     Chars4,
     /// Characters of all text by 3.5.
     #[strum(props(rule = "characters of all text / 3.5", from = "ouro before RFC 010"))]
     Chars35,
-    /// Characters of the messages' JSON by 4.
-    #[strum(props(rule = "characters of the messages' JSON / 4", from = "Gemini CLI"))]
-    Json4,
-    /// cl100k tokens of all text.
-    #[strum(props(
-        rule = "cl100k over all text, + 4 a message",
-        from = "tiktoken decision, option 2a"
-    ))]
-    Cl100k,
     /// o200k tokens of all text.
     #[strum(props(
         rule = "o200k over all text, + 4 a message",
@@ -54,12 +32,6 @@ pub enum Estimator {
     /// The last report alone.
     #[strum(props(rule = "last prompt + output, nothing in between", from = "MEW a8c"))]
     LastTotal,
-    /// The last prompt, and tokens of what is new, the response included.
-    #[strum(props(
-        rule = "last prompt + cl100k of the new messages (GPT-4o, o1: o200k)",
-        from = "RFC 029"
-    ))]
-    Rfc029,
     /// The last report and o200k tokens of what is new.
     #[strum(props(
         rule = "last report + o200k of the new messages",
@@ -76,22 +48,17 @@ pub enum Estimator {
 }
 
 /// The number of estimators.
-pub const ESTIMATORS: usize = 13;
+pub const ESTIMATORS: usize = 8;
 
 impl Estimator {
     /// All of them, from the crudest to the best.
     pub const ALL: [Estimator; ESTIMATORS] = [
         Estimator::Outputs,
-        Estimator::OutputsTools,
-        Estimator::Cumulative,
         Estimator::Chars4,
         Estimator::Chars35,
-        Estimator::Json4,
-        Estimator::Cl100k,
         Estimator::O200k,
         Estimator::O200kTools,
         Estimator::LastTotal,
-        Estimator::Rfc029,
         Estimator::Delta,
         Estimator::Calibrated,
     ];
@@ -109,17 +76,5 @@ impl Estimator {
     /// Returns the origin of the rule.
     pub fn from(self) -> &'static str {
         self.get_str("from").unwrap_or_default()
-    }
-}
-
-impl FromStr for Estimator {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Estimator, String> {
-        let named = Estimator::ALL.into_iter().find(|e| e.name() == name);
-        named.ok_or_else(|| {
-            let names = Estimator::ALL.map(Estimator::name).join(", ");
-            format!("there is no such estimator; known are: {names}")
-        })
     }
 }

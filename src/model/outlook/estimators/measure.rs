@@ -1,29 +1,19 @@
 //! The tokens that an item adds to a prompt, by each rule.
 
-use super::rfc029::ByRfc029;
 use crate::history::Item;
-use crate::{Kind, Role};
 use derive_more::{AddAssign, SubAssign};
 
 /// The framing of a message, of all schemas, and of each: the numbers of RFC 029.
 const PER_MESSAGE: i128 = 4;
 const PER_SCHEMAS: i128 = 16;
 const PER_SCHEMA: i128 = 8;
-/// `{"role":"user","parts":[{"text":""}]}`, as Gemini CLI writes a message.
-const JSON_OF_A_MESSAGE: i128 = 37;
 
 /// The quantities of a prompt that the rules measure.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
 pub(super) struct PromptMeasures {
     pub(super) chars: i128,
-    /// Characters of the messages' JSON.
-    pub(super) json: i128,
-    /// Characters of tool results.
-    pub(super) results: i128,
     /// o200k tokens with framing.
     pub(super) o200k: i128,
-    /// cl100k tokens with framing.
-    pub(super) cl100k: i128,
     /// Images and documents, by formula.
     pub(super) fixed: i128,
     /// The tokens that definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
@@ -35,39 +25,21 @@ pub(super) struct PromptMeasures {
     pub(super) outputs: i128,
     /// The tokens that [`super::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
     pub(super) fresh: i128,
-    /// The size by RFC 029.
-    pub(super) rfc029: ByRfc029,
 }
 
 impl PromptMeasures {
-    /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
-    pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> PromptMeasures {
+    /// Measures all text in an item.
+    pub(super) fn of(item: &Item) -> PromptMeasures {
         let size = item.size;
-        let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
-        let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));
+        let (local, fixed) = (i128::from(size.local), i128::from(size.fixed));
         let framing = if local > 0 || fixed > 0 {
             PER_MESSAGE
         } else {
             0
         };
-        let escapes = match item.kind {
-            // JSON in JSON as it is.
-            Kind::ToolCall | Kind::ToolList => 0,
-            _ => i128::from(size.escapes),
-        };
         PromptMeasures {
-            chars,
-            json: if chars > 0 {
-                chars + escapes + JSON_OF_A_MESSAGE
-            } else {
-                0
-            },
-            results: match item.role {
-                Role::Tool => chars,
-                _ => 0,
-            },
+            chars: i128::from(size.chars),
             o200k: local + framing,
-            cl100k: cl100k + framing,
             fixed,
             schemas: match size.tools {
                 0 => 0,
@@ -76,7 +48,6 @@ impl PromptMeasures {
             tools: i128::from(size.tools),
             outputs: 0,
             fresh: local + framing + fixed,
-            rfc029: ByRfc029::of(item, before, model),
         }
     }
 

@@ -154,7 +154,7 @@ proptest! {
             prop_assert_eq!(jump.error == 0, jump.source.is_known());
             let Some(request) = jump.request else { continue };
             let requests = session.requests();
-            let (now, before) = (&requests[request], requests[request].previous().unwrap());
+            let (now, before) = (&requests[request], requests[request].previous.unwrap());
             let before = &requests[before];
             // Numbers of an older generation were replaced since, and add up no more.
             let newest = session.attribution().generation();

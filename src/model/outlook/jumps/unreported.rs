@@ -124,7 +124,7 @@ impl Epoch {
     /// Returns the epoch in which an item came that no prompt is known to have held, though it was in the context;
     /// `None`: it is no such item.
     fn of_unreported(item: &Item, session: &Session) -> Option<Epoch> {
-        if item.entered().is_some() || item.is_prefix() {
+        if item.entered.is_some() || item.is_prefix() {
             return None;
         }
         let resets = session.resets();

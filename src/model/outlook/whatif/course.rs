@@ -129,7 +129,7 @@ fn take_out(session: &Session, ix: ItemIx, steps: &mut [CourseStep]) {
     for (request, step) in steps.iter_mut().enumerate() {
         match &mut step.change {
             Change::To(size) if item.held_by(request) => *size = size.saturating_sub(tokens),
-            Change::By(grown) if item.entered() == Some(request) => {
+            Change::By(grown) if item.entered == Some(request) => {
                 *grown = grown.saturating_sub(signed);
             }
             Change::By(grown) if left.is_some_and(|left| left.request == request) => {
@@ -170,7 +170,7 @@ fn fill_messages(
     let mut responses = Responses::new(session);
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {
-        let Some(entered) = item.entered().filter(|at| *at < steps.len()) else {
+        let Some(entered) = item.entered.filter(|at| *at < steps.len()) else {
             continue;
         };
         if matches!(item.role, Role::System | Role::Container) || without.contains(&ix) {
@@ -186,12 +186,12 @@ fn fill_messages(
         let message = match item.output_of {
             Some(response) => responses.message_of(response, new),
             None => match last {
-                Some((node, message)) if node == item.node() => message,
+                Some((node, message)) if node == item.node => message,
                 _ => new,
             },
         };
         if item.output_of.is_none() {
-            last = Some((item.node(), message));
+            last = Some((item.node, message));
         }
         if message == new {
             let step = entered;
@@ -246,7 +246,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let first = (session.coverage == Coverage::Whole).then_some(0);
     let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
     firsts.dedup();
-    firsts.retain(|ix| *ix < requests && session.requests()[*ix].is_attributed());
+    firsts.retain(|ix| *ix < requests && session.requests()[*ix].generation.is_some());
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {

@@ -50,6 +50,6 @@ impl Attribution {
     /// Returns the request whose output begins with a node.
     fn begun_at(&self, node: NodeIx, tree: &RecordTree) -> Option<RequestIx> {
         let ix = self.request_of(tree.request_of(node)?)?;
-        (self.requests[ix].start() == node).then_some(ix)
+        (self.requests[ix].start == node).then_some(ix)
     }
 }

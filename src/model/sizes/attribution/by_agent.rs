@@ -16,7 +16,7 @@ impl Attribution {
         if self.items.may_resize_by_walk(tree.live().len()) {
             self.share_own_count_now(tokens, tree)
         } else {
-            self.deferred.note_own_count(tokens)
+            self.deferred.agents = Some(tokens);
         }
     }
 
@@ -31,7 +31,7 @@ impl Attribution {
 
     /// Takes back what items have of the agent's own number: another one came, or a report.
     pub(crate) fn undo_own_count(&mut self) {
-        self.deferred.forget_own_count();
+        self.deferred.agents = None;
         for ix in std::mem::take(&mut self.sized_by_own_count) {
             if let Some((_, Source::Agent)) = self.items.all()[ix].attributed {
                 self.items.set_attributed(ix, None);

@@ -12,20 +12,16 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DeferredWork {
     /// Lines of the newest response so far.
-    lines: u32,
+    pub(super) lines: u32,
     /// Its prompt has risen.
-    prompt: bool,
+    pub(super) prompt: bool,
     /// Its output has grown, in the log or in its report.
-    output: bool,
+    pub(super) output: bool,
     /// The agent's own number, to be shared.
-    agents: Option<u64>,
+    pub(super) agents: Option<u64>,
 }
 
 impl DeferredWork {
-    pub(super) fn begin_response(&mut self) {
-        (self.lines, self.prompt, self.output) = (0, false, false);
-    }
-
     /// Notes that another line of the newest response came.
     pub(super) fn note(&mut self, prompt: bool, output: bool) {
         self.lines = self.lines.saturating_add(1);
@@ -33,22 +29,9 @@ impl DeferredWork {
         self.output |= output;
     }
 
-    /// Notes that its output is attributed.
-    pub(super) fn mark_output_attributed(&mut self) {
-        self.output = false;
-    }
-
     /// Returns true if the newest response has too many lines to attribute each of them on its own.
     pub(super) fn is_long_response(&self) -> bool {
         self.lines > LONG_RESPONSE_LINES
-    }
-
-    pub(super) fn note_own_count(&mut self, tokens: u64) {
-        self.agents = Some(tokens);
-    }
-
-    pub(super) fn forget_own_count(&mut self) {
-        self.agents = None;
     }
 }
 
@@ -107,7 +90,7 @@ impl Attribution {
         };
         if std::mem::take(&mut self.deferred.prompt) {
             let request = &self.requests[ix];
-            let (previous, start) = (request.previous(), request.start());
+            let (previous, start) = (request.previous, request.start);
             self.anchor = previous;
             self.items.take_back(ix, start);
             self.attribute(ix, tree, coverage);

@@ -12,7 +12,7 @@ impl Attribution {
         if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key() == request) {
             self.deferred.note(false, true);
             if !self.deferred.is_long_response() {
-                self.deferred.mark_output_attributed();
+                self.deferred.output = false;
                 self.attribute_output(ix, tree);
             }
         }

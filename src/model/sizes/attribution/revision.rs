@@ -60,14 +60,14 @@ impl Attribution {
             self.set_system(*last, system, tree);
         }
         let first = requests[0];
-        if plan.from == 0 && self.requests[first].previous().is_none() && self.prefix.is_some() {
+        if plan.from == 0 && self.requests[first].previous.is_none() && self.prefix.is_some() {
             self.prefix = Some(plan.system[0]);
         }
     }
 
     /// Returns the requests from the last reset to the anchor, each attributed against the one before it.
     fn attributed_requests(&self) -> Vec<RequestIx> {
-        let before = |ix: &RequestIx| self.requests[*ix].previous();
+        let before = |ix: &RequestIx| self.requests[*ix].previous;
         let known = |ix: &RequestIx| self.attributed.of(*ix).is_some();
         let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
             .take_while(known)
@@ -78,13 +78,13 @@ impl Attribution {
 
     /// Corrects which prompts held thinking.
     fn move_thinking(&mut self, requests: &[RequestIx], tree: &RecordTree) {
-        let starts = requests.iter().map(|ix| self.requests[*ix].start());
+        let starts = requests.iter().map(|ix| self.requests[*ix].start);
         let sent: Vec<(NodeIx, NodeIx)> =
             starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
         let sent_next = self.sent_next_from(tree);
         for ix in self.items.thoughts().to_vec() {
-            let node = self.items.all()[ix].node();
+            let node = self.items.all()[ix].node;
             if !self.items.is_thought_of(ix) || !tree.is_live(node) {
                 continue;
             }
@@ -110,7 +110,7 @@ impl Attribution {
             plan.sizes.extend(unattributed);
         }
         let changes = self.changes(requests, &fresh);
-        let before = self.requests[requests[0]].previous();
+        let before = self.requests[requests[0]].previous;
         let mut unlogged = before.map(|ix| self.requests[ix].system);
         let mut held: i128 = 0;
         for ((ix, fresh), change) in requests.iter().zip(&fresh).zip(&changes) {

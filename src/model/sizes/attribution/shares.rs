@@ -52,7 +52,7 @@ impl Attribution {
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt);
+        let (start, prompt) = (request.start, request.prompt);
         let share = held as f64 / (held as f64 + system as f64);
         let target = ((prompt as f64 * share).round() as u64).min(prompt);
         self.items.rescale(start, held, target);
@@ -83,7 +83,7 @@ impl Attribution {
     /// later where that happens so often that their sizes in between are not kept. Returns the system part.
     pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, tree: &RecordTree) -> u64 {
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt);
+        let (start, prompt) = (request.start, request.prompt);
         let held = self.items.attributed_before(start, tree);
         if held == 0 || self.items.may_resize_by_walk(tree.live().len()) {
             return self.fit_into_prompt_by_walk(ix, tree);

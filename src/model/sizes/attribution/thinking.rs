@@ -34,12 +34,12 @@ impl Attribution {
             return;
         };
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt);
+        let (start, prompt) = (request.start, request.prompt);
         if last.model.as_ref() == request.model.as_ref() {
             return;
         }
         let tokens = |ix: ItemIx| u128::from(self.items.tokens(ix).0);
-        let is_before = |ix: &ItemIx| self.items.all()[*ix].node() < start;
+        let is_before = |ix: &ItemIx| self.items.all()[*ix].node < start;
         let in_context = |ix: &ItemIx| self.items.all()[*ix].in_context();
         let thoughts = self.items.thoughts_between(0, start).iter().copied();
         let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
@@ -84,8 +84,8 @@ impl Attribution {
             return;
         }
         let request = &self.requests[ix];
-        let (start, prompt) = (request.start(), request.prompt);
-        let is_before = |ix: &ItemIx| self.items.all()[*ix].node() < start;
+        let (start, prompt) = (request.start, request.prompt);
+        let is_before = |ix: &ItemIx| self.items.all()[*ix].node < start;
         let new: Vec<ItemIx> = self.items.unattributed().filter(is_before).collect();
         let sum: f64 = new.iter().map(|ix| self.items.tokens(*ix).0 as f64).sum();
         let held = last.system as f64 + self.items.attributed_before(start, tree) as f64;
@@ -101,7 +101,7 @@ impl Attribution {
 
     /// Returns true if the turn in which the anchor was sent was read from its beginning.
     pub(crate) fn has_turn_of_anchor(&self) -> bool {
-        let start = self.anchor.map(|anchor| self.requests[anchor].start());
+        let start = self.anchor.map(|anchor| self.requests[anchor].start);
         start.is_none_or(|start| self.turns.range(..start).next().is_some())
     }
 
@@ -163,7 +163,7 @@ impl Attribution {
         ix: RequestIx,
         tree: &RecordTree,
     ) -> Option<f64> {
-        let (start, last_start) = (self.requests[ix].start(), self.requests[last].start());
+        let (start, last_start) = (self.requests[ix].start, self.requests[last].start);
         let from = self.sent_from_if(thinking, start);
         let last_from = self.sent_from_if(thinking, last_start);
         if from == last_from {
@@ -179,7 +179,7 @@ impl Attribution {
         let mut sum = 0.0;
         for ix in self.items.thoughts_between(from, to) {
             let item = &self.items.all()[*ix];
-            let node = item.node();
+            let node = item.node;
             if !self.items.is_thought_of(*ix) || !tree.is_live(node) {
                 continue;
             }

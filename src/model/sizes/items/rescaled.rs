@@ -64,7 +64,7 @@ impl Items {
     /// Returns true if an item is at a node before which sizes are still to be worked out.
     pub(super) fn is_rescaled(&self, ix: ItemIx) -> bool {
         let drops = self.rescaled.as_ref().and_then(|it| it.drops.last());
-        drops.is_some_and(|drop| self.list[ix].node() < drop.start)
+        drops.is_some_and(|drop| self.list[ix].node < drop.start)
     }
 
     /// Returns true if it has a part of the tokens that are to be shared there.
@@ -80,7 +80,7 @@ impl Items {
         let tokens = tokens as f64;
         Some(match &self.rescaled {
             Some(rescaled) if self.shares(ix) => {
-                (tokens * rescaled.ratio(self.list[ix].node())).round()
+                (tokens * rescaled.ratio(self.list[ix].node)).round()
             }
             _ => tokens,
         })
@@ -113,7 +113,7 @@ impl Items {
         }
         let weight = |ix: &ItemIx| {
             let item = &self.list[*ix];
-            let first = rescaled.after(item.node());
+            let first = rescaled.after(item.node);
             let ratio = ratios.get(first).copied().unwrap_or(1.0);
             item.attributed
                 .map_or(0.0, |(tokens, _)| tokens as f64 * ratio)

@@ -3,7 +3,7 @@
 use super::Items;
 use crate::LeaveReason;
 use crate::history::NodeIx;
-use crate::history::{Departure, ItemIx, RequestIx, narrow};
+use crate::history::{Departure, ItemIx, RequestIx};
 
 impl Items {
     /// Returns all thinking since the last reset, in the context or stripped, in the order of nodes.
@@ -18,7 +18,7 @@ impl Items {
     }
 
     pub(super) fn thoughts_before(&self, node: NodeIx) -> usize {
-        let is_before = |ix: &ItemIx| self.list[*ix].node() < node;
+        let is_before = |ix: &ItemIx| self.list[*ix].node < node;
         match self.thoughts.last() {
             Some(last) if is_before(last) => self.thoughts.len(),
             _ => self.thoughts.partition_point(is_before),
@@ -64,8 +64,8 @@ impl Items {
         left: Option<RequestIx>,
     ) {
         self.touch(ix);
-        if self.list[ix].entered().is_none() {
-            self.list[ix].first_request = entered.map(narrow);
+        if self.list[ix].entered.is_none() {
+            self.list[ix].entered = entered;
         }
         match (self.list[ix].left, left) {
             (None, None) => {}

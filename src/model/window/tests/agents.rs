@@ -468,7 +468,7 @@ fn a_larger_prompt_without_a_compaction_refutes_a_rule() {
     assert_eq!(of("pi", 195_000), refuted);
     // One that may go on above it, and one that counts something else.
     assert_eq!(of("gemini-cli", 195_000).0, Some(100_000));
-    assert_eq!(of("electron-ai-starter", 210_000).0, Some(190_000));
+    assert_eq!(of("ouro", 300_000).0, Some(200_000));
 }
 
 #[test]

@@ -101,7 +101,7 @@ table! { (of: &'a SessionRows<'_>, common: &Common<'_>, row: &Row<'a>) {
     tokens: Int = row.tokens, "Its size.";
     source: Text = row.source.name(), "The source of its size.";
     in_context: Bool = row.item.in_context(), "Whether it is in the context now.";
-    entered_request: Int = row.item.entered(), "The first request whose prompt contained it, from 0: #1 on the screens is 0.";
+    entered_request: Int = row.item.entered, "The first request whose prompt contained it, from 0: #1 on the screens is 0.";
     left_request: Int = row.item.left.map(|left| left.request), "The first request whose prompt no longer contained it, from 0.";
     left_because: Text = row.item.left.map(|left| left.why.name()), "Why it left.";
     prompts: Int = row.item.requests_held(common.requests), "The number of prompts that contained it.";

@@ -1,6 +1,7 @@
 //! The records of requests as sessions are lived: in a terminal, forked, upgraded, with another window.
 
 use super::*;
+use model::LeaveReason;
 use model::session::Session;
 use model::window::WindowSource;
 
