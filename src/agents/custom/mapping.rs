@@ -2,7 +2,7 @@
 
 use super::about::FactsKeys;
 use super::pointer::{Many, Pointer, Pointers, Word};
-use decode::lenient::Raw;
+use decode::lenient::{LostFields, Raw};
 use formats::{Base, Root};
 use model::window::matches;
 use serde::Deserialize;
@@ -330,11 +330,12 @@ impl Mapping {
     }
 
     /// Returns true if a record has no part of a message and no place in the tree of messages.
-    pub(super) fn is_without_message(&self, record: Raw<'_>) -> bool {
+    pub(super) fn is_without_message(&'static self, record: Raw<'_>) -> bool {
         let (message, of) = (&self.message, &self.record);
-        let content = [&message.role, &message.text, &message.calls, &message.call];
-        let mut places = content.into_iter().chain([&of.id, &of.parent]);
-        places.all(|places| places.each(record).is_empty())
+        let mut content = [&message.text, &message.calls, &message.call, &of.id, &of.parent].into_iter();
+        // A role of another type is none.
+        message.role.text(record, &LostFields::default()).is_none()
+            && content.all(|places| places.each(record).is_empty())
     }
 
     /// The words for which a record is passed over, without the part that may be any text. A word of a role's is not any

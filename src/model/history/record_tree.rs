@@ -154,9 +154,12 @@ impl RecordTree {
 
     /// Removes items from a node that will not come back: a record that is written again and again keeps few.
     pub(crate) fn drop_items(&mut self, node: NodeIx, is_gone: impl Fn(ItemIx) -> bool) {
-        let (gone, stay): (Vec<ItemIx>, Vec<ItemIx>) =
+        let (mut gone, mut stay): (Vec<ItemIx>, Vec<ItemIx>) =
             self.items(node).partition(|ix| is_gone(*ix));
         // One stays: a range that is empty would begin anew before older items.
+        if stay.is_empty() {
+            stay.extend(gone.pop());
+        }
         if let Some((first, late)) = stay.split_first().filter(|_| !gone.is_empty()) {
             let first = narrow(*first);
             self.nodes[node].items = first..first + 1;

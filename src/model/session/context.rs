@@ -292,7 +292,7 @@ impl State {
             UnloggedSource::Learned(prefix) => {
                 let [below, above] = PREFIX_SPREAD_AFTER_RESET;
                 // The summary is written to the log after the compaction.
-                let summary = if items < self.rules().summary && self.is_compacted(inputs) {
+                let summary = if items == 0 && self.is_compacted(inputs) {
                     self.rules().summary as f64 / prefix.max(1) as f64
                 } else {
                     0.0
