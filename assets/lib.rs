@@ -36,6 +36,9 @@ pub const AGENTS: &str = include_str!("agents.toml");
 /// The names of attributes of spans.
 pub const SPANS: &str = include_str!("spans.toml");
 
+/// Names that the fields of logs often have.
+pub const FIELDS: &str = include_str!("fields.toml");
+
 /// The mappings of agents that need no code, by their ids.
 pub const MAPPINGS: [(&str, &str); 5] = [
     ("aider", include_str!("mappings/aider.toml")),

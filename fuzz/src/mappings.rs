@@ -1,7 +1,7 @@
-//! Any mapping reads any log.
+//! Any mapping reads any log, and the draft for any log is a mapping that recognises it.
 
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
-use ctxgauge::agents::custom::Mapping;
+use ctxgauge::agents::custom::{Draft, Mapping};
 use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, EventSink};
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +18,10 @@ pub fn check(input: &[u8]) {
         Some(at) => (&input[..at], &input[at + THEN.len()..]),
         None => (input, &[][..]),
     };
+    if let Some(draft) = Draft::of(&String::from_utf8_lossy(log)) {
+        let drafted = Mapping::read("draft", &draft.mapping).expect("a mapping");
+        read(drafted.into_format(), log);
+    }
     let Ok(mapping) = std::str::from_utf8(mapping) else {
         return;
     };
@@ -28,7 +32,10 @@ pub fn check(input: &[u8]) {
             return;
         }
     };
-    let format = mapping.into_format();
+    read(mapping.into_format(), log);
+}
+
+fn read(format: &'static Format, log: &[u8]) {
     // Formats are kept for as long as the program runs, which is no leak.
     KEPT.lock()
         .unwrap_or_else(PoisonError::into_inner)

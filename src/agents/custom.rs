@@ -14,6 +14,7 @@
 //! [RFC 6901]: https://www.rfc-editor.org/rfc/rfc6901
 
 mod about;
+mod draft;
 mod mapping;
 mod message;
 mod pointer;
@@ -21,6 +22,7 @@ mod reader;
 
 pub(crate) use about::About;
 use decode::lenient::Raw;
+pub use draft::Draft;
 use formats::{
     ANTHROPIC, ArrayName, CachePlacement, Claim, Decoder, Facts, Format, Recognition, StoreKind,
     Term, Tier, Totals, facts, head,

@@ -1,4 +1,6 @@
-//! `ctxgauge agents` and `ctxgauge agents check`.
+//! `ctxgauge agents` and the commands below it.
+
+mod draft;
 
 use super::examples;
 use super::options::{AgentOption, Logs, MonitorOptions, Print, PrintDocument, Redact};
@@ -31,6 +33,9 @@ pub enum AgentsCommand {
     /// Show how the first records of a log are decoded, to try a mapping of your own.
     #[command(after_help = examples::of("agents check"))]
     Check(Check),
+    /// Draft a mapping for the log of an agent that is not listed, and check it.
+    #[command(after_help = examples::of("agents draft"))]
+    Draft(draft::Draft),
 }
 
 /// `ctxgauge agents check`.
@@ -60,6 +65,7 @@ impl Run for Agents {
                 check.only.add(&mut before.logs.only);
                 check.print.add(before);
             }
+            Some(AgentsCommand::Draft(draft)) => draft.print.add(before),
             None => {
                 self.logs.add(&mut before.logs);
                 self.print.plain.add(before);
@@ -68,8 +74,10 @@ impl Run for Agents {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        if let Some(AgentsCommand::Check(check)) = &self.command {
-            return check.run(call);
+        match &self.command {
+            Some(AgentsCommand::Check(check)) => return check.run(call),
+            Some(AgentsCommand::Draft(draft)) => return draft.run(call),
+            None => {}
         }
         let mut logs = self.logs.clone();
         let only = &mut logs.only;

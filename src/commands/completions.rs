@@ -33,11 +33,67 @@ impl Run for Completions {
     }
 }
 
+/// Options whose values the list of sessions has, by its format for them.
+const LISTED: [(&str, &str); 3] = [
+    ("session", "{id}"),
+    ("agent", "{agent}"),
+    ("model", "{model}"),
+];
+
+/// The function that lists values for Bash. Values are of logs: nothing in them is run, and they are quoted.
+const BASH_VALUES: &str = r#"
+_ctxgauge_values() {
+    local value
+    COMPREPLY=()
+    while IFS= read -r value; do
+        [[ $value == "${cur}"* ]] && COMPREPLY+=("$(printf %q "$value")")
+    done < <(ctxgauge ls --format "$1" 2>/dev/null | sort -u)
+}
+"#;
+
 /// Returns the script of a shell. It is written to memory: the generator panics where it cannot write.
 fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), NAME, &mut script);
-    script
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    for (option, format) in LISTED {
+        let list = format!("ctxgauge ls --format \"{format}\" 2>/dev/null");
+        script = match shell {
+            Shell::Bash => in_bash(&script, option, format),
+            Shell::Zsh => {
+                let values = format!(":{{compadd -- ${{(fu)\"$({list})\"}}}}'");
+                in_lines(&script, &format!("--{option}=["), ":_default'", &values)
+            }
+            Shell::Fish => {
+                let values = format!(" -r -f -a '({list})'\n");
+                in_lines(&script, &format!(" -l {option} "), " -r\n", &values)
+            }
+            _ => script,
+        };
+    }
+    if shell == Shell::Bash {
+        script.push_str(BASH_VALUES);
+    }
+    script.into_bytes()
+}
+
+/// Lists the values of an option instead of files.
+fn in_bash(script: &str, option: &str, format: &str) -> String {
+    let case = format!("--{option})\n{:20}", "");
+    let files = format!("{case}COMPREPLY=($(compgen -f \"${{cur}}\"))");
+    script.replace(&files, &format!("{case}_ctxgauge_values '{format}'"))
+}
+
+/// Replaces a part of the lines that contain a mark.
+fn in_lines(script: &str, mark: &str, part: &str, by: &str) -> String {
+    let lines = script.split_inclusive('\n').map(|line| {
+        if line.contains(mark) {
+            line.replace(part, by)
+        } else {
+            line.to_owned()
+        }
+    });
+    lines.collect()
 }
 
 /// Replaces the folder by one with the scripts and the pages.

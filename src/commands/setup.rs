@@ -269,7 +269,8 @@ pub(super) fn redactor(rules: &Rules) -> Result<Arc<Redactor>> {
     Ok(Arc::new(Redactor::new(known, rules)))
 }
 
-fn read_mapping(file: &UserFile) -> Result<&'static Format> {
+/// Returns the format that a file describes.
+pub(super) fn read_mapping(file: &UserFile) -> Result<&'static Format> {
     let mapping = valid_mapping(file).with_context(|| {
         format!(
             "'{}' is not a valid mapping; correct it and try `ctxgauge agents check LOG --mapping FILE`",

@@ -303,3 +303,40 @@ fn a_file_that_is_like_no_log_is_refused_whatever_it_is_called() {
         assert!(!refused.status.success() && error.contains(why), "{error}");
     }
 }
+
+#[test]
+fn a_draft_is_written_to_a_file_and_checked() {
+    let (home, log, _) = home_with_the_example(5);
+    let draft = |options: &[&str]| {
+        let mut command = ctxgauge(home.path());
+        command
+            .args(["agents", "draft"])
+            .args(options)
+            .arg(&log)
+            .output()
+    };
+    let printed = draft(&[]);
+    let (mapping, checked) = (text(&printed.stdout), text(&printed.stderr));
+    assert!(
+        mapping.contains("message.role = \"/message/role\""),
+        "{mapping}"
+    );
+    assert!(
+        checked.contains("usage: prompt 2040, cached 2000, output 12"),
+        "{checked}"
+    );
+    let file = home.path().join("drafted.toml");
+    let file = ["-o", file.to_str().unwrap()];
+    let written = draft(&file);
+    assert!(written.status.success() && written.stdout.is_empty());
+    assert_eq!(fs::read_to_string(file[1]).unwrap(), mapping);
+    assert!(text(&written.stderr).starts_with("drafted · "));
+    assert!(text(&draft(&file).stderr).contains("exists"));
+    assert!(draft(&["--force", file[0], file[1]]).status.success());
+    let before = fs::read(&log).unwrap();
+    let onto_itself = draft(&["--force", "-o", log.to_str().unwrap()]);
+    assert!(text(&onto_itself.stderr).contains("never written to"));
+    assert_eq!(fs::read(&log).unwrap(), before);
+    fs::write(&log, "no JSON\n").unwrap();
+    assert!(text(&draft(&[]).stderr).contains("no line at its beginning is a JSON object"));
+}

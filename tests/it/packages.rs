@@ -62,6 +62,53 @@ fn releases_are_built_for_the_platforms_of_npm() {
 }
 
 #[test]
+fn binstall_takes_the_archives_of_releases() {
+    let read = |name: &str| {
+        let text = fs::read_to_string(manifest_folder().join(name)).unwrap();
+        text.parse::<toml::Table>().unwrap()
+    };
+    let rules = &read("Cargo.toml")["package"]["metadata"]["binstall"];
+    let dist = &read("dist-workspace.toml")["dist"]["targets"];
+    let built: Vec<&str> = dist
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|it| it.as_str())
+        .collect();
+    let others = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+    for target in built.iter().chain(&others) {
+        let own = rules["overrides"].get(*target);
+        let rule = |key: &str| {
+            let rule = own.and_then(|own| own.get(key)).unwrap_or(&rules[key]);
+            let rule = rule.as_str().unwrap().replace("{ name }", "ctxgauge");
+            rule.replace("{ target }", target)
+                .replace("{ bin }", "ctxgauge")
+        };
+        // A static program is for each Linux.
+        let made = target.replace("-gnu", "-musl");
+        assert!(built.contains(&&*made), "{target}");
+        let archive = format!("ctxgauge-{made}");
+        let (end, format, program) = if made.contains("windows") {
+            (".zip", "zip", "ctxgauge{ binary-ext }".to_owned())
+        } else {
+            (
+                ".tar.xz",
+                "txz",
+                format!("{archive}/ctxgauge{{ binary-ext }}"),
+            )
+        };
+        let url = format!("{{ repo }}/releases/download/v{{ version }}/{archive}{end}");
+        assert_eq!(rule("pkg-url"), url);
+        assert_eq!((&*rule("pkg-fmt"), rule("bin-dir")), (format, program));
+    }
+    let build = fs::read_to_string(manifest_folder().join("assets/packages/build")).unwrap();
+    assert!(
+        build.contains("archive=ctxgauge-$target\n")
+            && build.contains("\"target/packages/$archive.tar.xz\" \"$archive\"")
+    );
+}
+
+#[test]
 fn the_marketplace_offers_the_plugin_that_is_there() {
     let offered = &json(".claude-plugin/marketplace.json")["plugins"][0];
     let source = offered["source"].as_str().unwrap();

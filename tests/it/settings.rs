@@ -191,3 +191,50 @@ fn shells_complete_what_there_is() {
         );
     }
 }
+
+#[cfg(unix)]
+/// A home with two sessions of pi, one of them of an id that a shell would run.
+fn home_with_odd_ids() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".pi/agent/sessions/--w--");
+    fs::create_dir_all(&folder).unwrap();
+    for (name, id) in [("one", "5e55"), ("two", "$(touch ran) `touch ran`")] {
+        let log = format!(
+            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-06-02T06:00:00Z","cwd":"/w"}}
+{{"type":"message","id":"a","parentId":null,"timestamp":"2026-06-02T06:00:01Z","message":{{"role":"user","content":"Go."}}}}
+"#
+        );
+        fs::write(folder.join(name).with_extension("jsonl"), log).unwrap();
+    }
+    home
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shell_completes_sessions_and_runs_nothing_in_their_ids() {
+    let home = home_with_odd_ids();
+    let complete = |word: &str| {
+        let line = format!(
+            "bash -c 'source <(ctxgauge completions bash); COMP_WORDS=(ctxgauge report --session \"{word}\"); COMP_CWORD=3; \
+             _ctxgauge ctxgauge \"{word}\" --session; printf \"%s\\n\" \"${{COMPREPLY[@]}}\"'"
+        );
+        crate::transcripts::run(&line, home.path())
+    };
+    assert_eq!(complete("5"), "5e55\n");
+    let odd = r"\$\(touch\ ran\)\ \`touch\ ran\`";
+    assert_eq!(complete(""), format!("{odd}\n5e55\n"));
+    assert!(!home.path().join("ran").exists());
+    for (shell, list) in [
+        (
+            "zsh",
+            r#":SESSION:{compadd -- ${(fu)"$(ctxgauge ls --format "{id}" 2>/dev/null)"}}'"#,
+        ),
+        (
+            "fish",
+            r#" -r -f -a '(ctxgauge ls --format "{id}" 2>/dev/null)'"#,
+        ),
+    ] {
+        let script = crate::transcripts::run(&format!("ctxgauge completions {shell}"), home.path());
+        assert!(script.contains(list), "{shell}");
+    }
+}

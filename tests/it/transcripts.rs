@@ -35,7 +35,7 @@ fn home() -> tempfile::TempDir {
 }
 
 /// The output of a line in a shell, as a terminal shows it.
-fn run(line: &str, home: &Path) -> String {
+pub fn run(line: &str, home: &Path) -> String {
     let program = process(home);
     let folder = Path::new(program.get_program()).parent().unwrap();
     let path = env::var_os("PATH").unwrap_or_default();

@@ -332,7 +332,14 @@ impl Mapping {
     /// Returns true if a record has no part of a message and no place in the tree of messages.
     pub(super) fn is_without_message(&'static self, record: Raw<'_>) -> bool {
         let (message, of) = (&self.message, &self.record);
-        let mut content = [&message.text, &message.calls, &message.call, &of.id, &of.parent].into_iter();
+        let mut content = [
+            &message.text,
+            &message.calls,
+            &message.call,
+            &of.id,
+            &of.parent,
+        ]
+        .into_iter();
         // A role of another type is none.
         message.role.text(record, &LostFields::default()).is_none()
             && content.all(|places| places.each(record).is_empty())

@@ -1,5 +1,6 @@
 //! Logs by mappings.
 
+mod draft;
 mod ledger;
 mod requests;
 

@@ -149,9 +149,14 @@ pub fn plain(at: &Location) -> Arc<dyn Open> {
 
 /// Returns the first bytes, enough to recognise a format, without a byte order mark.
 pub fn head(source: &dyn Open) -> io::Result<Vec<u8>> {
+    beginning(source, HEAD as u64)
+}
+
+/// Returns at most this many of the first bytes, without a byte order mark.
+pub fn beginning(source: &dyn Open, most: u64) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let (bytes, _) = source.open()?;
-    bytes.take(HEAD as u64).read_to_end(&mut head)?;
+    bytes.take(most).read_to_end(&mut head)?;
     if head.starts_with(BOM) {
         head.drain(..BOM.len());
     }

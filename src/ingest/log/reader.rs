@@ -1,6 +1,7 @@
 //! Logs that are read through, for reports.
 
 use crate::bytes::lines::Progress;
+use crate::bytes::source::{self, file_system::Location};
 use crate::log::conversations::{Conversations, LogSessions};
 use crate::log::reach::Reach;
 use crate::log::{LogFile, OnEntry, Reading, Recent};
@@ -9,8 +10,14 @@ use model::session::{Coverage, Session};
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Returns the first bytes of a file, decompressed if need be.
+pub fn beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    source::beginning(&*source::file(&Location::here(path)), most)
+}
 
 /// Reads a log through, for reports: every record counts, an incomplete last one too.
 pub fn read_whole(
