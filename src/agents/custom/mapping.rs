@@ -330,7 +330,7 @@ impl Mapping {
     }
 
     /// Returns true if a record has no part of a message and no place in the tree of messages.
-    pub(super) fn is_without_message(&'static self, record: Raw<'_>) -> bool {
+    pub(super) fn is_without_message(&'static self, record: Raw<'_>, lost: &LostFields) -> bool {
         let (message, of) = (&self.message, &self.record);
         let mut content = [
             &message.text,
@@ -340,8 +340,8 @@ impl Mapping {
             &of.parent,
         ]
         .into_iter();
-        // A role of another type is none.
-        message.role.text(record, &LostFields::default()).is_none()
+        // A role of another type is none, and is noted.
+        message.role.text(record, lost).is_none()
             && content.all(|places| places.each(record).is_empty())
     }
 

@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
         let has_facts = self.facts(is_line.then_some(&mapping.session), value, out);
         let is_header = || {
-            let is_bare = has_facts && mapping.is_without_message(value);
+            let is_bare = has_facts && mapping.is_without_message(value, self.lost);
             is_bare && self.usage(&mapping.usage, value).is_none()
         };
         match mapping.messages.as_ref().filter(|_| is_line) {
