@@ -123,7 +123,7 @@ fn draw_the_screens() {
     monitor.wait_for_text("after #65 of");
     draw("replay", &monitor);
 
-    for shown in ["2 compactions", "8 sessions"] {
+    for shown in ["2 compactions", "7 sessions"] {
         monitor.press("⎋");
         monitor.wait_for_text(shown);
     }
@@ -145,7 +145,7 @@ fn draw_the_screens() {
     draw("session-large", &monitor);
     monitor.press("⎋");
     monitor.wait_for("the large list", |s| {
-        s.contains("8 sessions") && s.contains("TITLE")
+        s.contains("7 sessions") && s.contains("TITLE")
     });
     draw("overview-large", &monitor);
 
