@@ -516,8 +516,13 @@ impl App {
     /// Returns the layout of the list of sessions.
     pub fn overview_layout(&self) -> layout::Overview {
         let banner = u16::from(!self.banner.is_empty());
-        let sums = u16::from(self.ui.screen == Screen::Overview);
-        layout::Overview::of(self.ui.size, [banner, sums, self.notice_rows()])
+        let (lines, sums) = match self.ui.screen {
+            Screen::Overview => (self.lines().len(), 1),
+            // Results have no gauge, as many as there may be.
+            _ => (usize::MAX, 0),
+        };
+        let reserved = [banner, sums, self.notice_rows()];
+        layout::Overview::of(self.ui.size, lines, reserved)
     }
 
     /// Returns the layout of a session's screen.

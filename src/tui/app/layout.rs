@@ -9,8 +9,10 @@ pub const SMALLEST: (u16, u16) = (40, 12);
 /// The lowest screen with a row of sums: on lower ones the sessions need it more.
 const SUMS_FROM: u16 = 20;
 
-/// The lowest screen that has the large gauge of the selected session: few lists need all of its rows.
+/// The lowest screen that has the large gauge of the selected session, if the list does not need its rows.
 const HIGH: u16 = 48;
+/// The rows of the header, the headings, the rule and the footer.
+const FRAME: u16 = 4;
 /// The rows of that gauge: its scale and its bar.
 pub const GAUGE_ROWS: u16 = 3;
 
@@ -101,14 +103,17 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Returns the layout of a screen of these columns and rows; `banner`, `sums` and `notice` are rows to reserve.
-    pub fn of(size: (u16, u16), [banner, sums, notice]: [u16; 3]) -> Overview {
+    /// Returns the layout of a screen of these columns and rows, with a list of so many lines; `banner`, `sums` and
+    /// `notice` are rows to reserve.
+    pub fn of(size: (u16, u16), lines: usize, [banner, sums, notice]: [u16; 3]) -> Overview {
+        let sums = if size.1 >= SUMS_FROM { sums } else { 0 };
+        let others = banner + sums + notice + FRAME;
+        let free = usize::from(size.1.saturating_sub(others + 2 + GAUGE_ROWS));
         let detail = match size.1 {
             0..16 => 1,
-            16..HIGH => 2,
-            HIGH.. => 2 + GAUGE_ROWS,
+            HIGH.. if lines <= free => 2 + GAUGE_ROWS,
+            16.. => 2,
         };
-        let sums = if size.1 >= SUMS_FROM { sums } else { 0 };
         let mut cut = AreaCutter::new(size);
         Overview {
             banner: cut.take(banner),
@@ -232,8 +237,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_list_that_needs_the_rows_has_them() {
+        let detail = |lines| {
+            let overview = Overview::of((200, 60), lines, [0, 1, 0]);
+            (overview.detail.height, overview.list.height)
+        };
+        assert_eq!(detail(50), (2 + GAUGE_ROWS, 50));
+        assert_eq!(detail(51), (2, 53));
+    }
+
+    #[test]
     fn the_smallest_screen_still_shows_a_list() {
-        assert!(Overview::of(SMALLEST, [1; 3]).list.height >= 4);
+        assert!(Overview::of(SMALLEST, 0, [1; 3]).list.height >= 4);
         assert!(Session::of(SMALLEST, [0; 3]).list.height >= 4);
         assert!(Session::of(SMALLEST, [1; 3]).list.height >= 3);
     }
@@ -242,7 +257,7 @@ mod tests {
     fn rows_follow_each_other_and_end_with_the_screen() {
         for rows in 0..100 {
             for columns in [0, 40, 80, 200] {
-                let overview = Overview::of((columns, rows), [1; 3]);
+                let overview = Overview::of((columns, rows), 0, [1; 3]);
                 assert_eq!(overview.footer.bottom(), rows);
                 let session = Session::of((columns, rows), [1; 3]);
                 assert_eq!(session.footer.bottom(), rows);
