@@ -518,11 +518,9 @@ impl App {
         let banner = u16::from(!self.banner.is_empty());
         let (lines, sums) = match self.ui.screen {
             Screen::Overview => (self.lines().len(), 1),
-            // Results have no gauge, as many as there may be.
-            _ => (usize::MAX, 0),
+            _ => (usize::MAX, 0), // Results have no gauge.
         };
-        let reserved = [banner, sums, self.notice_rows()];
-        layout::Overview::of(self.ui.size, lines, reserved)
+        layout::Overview::of(self.ui.size, lines, [banner, sums, self.notice_rows()])
     }
 
     /// Returns the layout of a session's screen.
