@@ -3,6 +3,7 @@
 use super::{assert_same_as_fresh, follow, more};
 use crate::log::Reading;
 use crate::log::reader::read_whole;
+use crate::testing::followed::tail;
 use crate::testing::made::{Fault, MadeLog};
 use model::event::ByLength;
 use std::io::ErrorKind;
@@ -38,15 +39,7 @@ fn short_reads_and_interrupted_ones_change_nothing() {
         assert_eq!(more(&mut sessions, &mut cursor), Some(2));
         assert_same_as_fresh(&sessions, &made);
         let log = made.log();
-        let tail = log
-            .store
-            .tail(
-                &log,
-                &ByLength,
-                &Arc::default(),
-                crate::log::reach::Reach::SCREEN,
-            )
-            .unwrap();
+        let tail = tail(&log);
         assert_eq!(super::of(&tail.finish().0).context().known, 4001);
         made.take_back("{\"toy\":3000}\n{\"toy\":4000}\n");
     }

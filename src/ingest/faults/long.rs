@@ -2,9 +2,8 @@
 
 use crate::log::conversations::main_of;
 use crate::log::reader::tail_only;
-use crate::testing::followed::open;
+use crate::testing::followed::{open, tail};
 use crate::testing::made::MadeLog;
-use model::event::ByLength;
 use model::session::Coverage;
 use std::sync::Arc;
 
@@ -32,15 +31,7 @@ fn an_unfinished_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
     assert_eq!(main_of(&sessions).unwrap().context().known, 4001);
 
     // On screen, where the search has a bound, nothing of it counts as read until all of it was.
-    let reading = log
-        .store
-        .tail(
-            &log,
-            &ByLength,
-            &Arc::default(),
-            crate::log::reach::Reach::SCREEN,
-        )
-        .unwrap();
+    let reading = tail(&log);
     assert_eq!(reading.coverage(), Coverage::Tail);
     let (sessions, _) = open(&log, &Arc::default());
     assert_eq!(main_of(&sessions).unwrap().context().known, 4001);

@@ -1,6 +1,7 @@
 //! Logs that are written to where they were read already.
 
 use super::{assert_same_as_fresh, follow, more};
+use crate::testing::followed::tail;
 use crate::testing::made::MadeLog;
 
 /// A log of several hundred kilobytes, and a line in its middle.
@@ -28,13 +29,7 @@ fn a_rewrite_of_the_same_length_in_the_middle_is_seen() {
 fn a_rewrite_of_the_same_length_in_the_middle_of_a_long_epoch_or_tail_is_seen() {
     let made = long_log();
     let log = made.log();
-    let tail = log.store.tail(
-        &log,
-        &model::event::ByLength,
-        &Default::default(),
-        crate::log::reach::Reach::SCREEN,
-    );
-    let (_, mut cursor) = tail.unwrap().finish();
+    let (_, mut cursor) = tail(&log).finish();
     made.rewrite(MIDDLE, "{\"toy\":999}\n");
     assert_eq!(more(&mut Vec::new(), &mut cursor), None);
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::bytes::source::CHUNK;
 use crate::log::NewEntries;
 use crate::log::conversations::Conversations;
+use crate::log::reach::Reach;
 use crate::log::reader::{each_usage, read_whole};
 use crate::testing::toy_log;
 use model::event::{ByLength, Event};
@@ -97,7 +98,7 @@ proptest! {
                     }
                     NewEntries::Batch(entries) => conversations.apply(entries),
                     NewEntries::Restart => {
-                        let reading = log.store.tail(&log, &ByLength, &rules, crate::log::reach::Reach::SCREEN).unwrap();
+                        let reading = log.store.tail(&log, &ByLength, &rules, Reach::SCREEN).unwrap();
                         (conversations, cursor) = (reading.conversations, reading.cursor);
                     }
                     NewEntries::Rewritten(_) => unreachable!("no document"),

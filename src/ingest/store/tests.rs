@@ -8,6 +8,7 @@ use crate::log::event::IngestEvent;
 use crate::log::reader::read_whole;
 use crate::log::{Cursor, LogEnd, LogFile, NewEntries};
 use crate::testing::TOY;
+use crate::testing::followed::tail;
 use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Claim;
 use model::event::{ByLength, EventSink, Measure, Place};
@@ -144,15 +145,7 @@ struct Followed {
 impl Followed {
     fn new(log: LogFile) -> Followed {
         let stamp = log.store.stamp().unwrap();
-        let reading = log
-            .store
-            .tail(
-                &log,
-                &ByLength,
-                &Arc::default(),
-                crate::log::reach::Reach::SCREEN,
-            )
-            .unwrap();
+        let reading = tail(&log);
         let (sessions, cursor) = reading.finish();
         Followed {
             log,

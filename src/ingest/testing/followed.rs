@@ -3,6 +3,7 @@
 
 use crate::bytes::lines::Progress;
 use crate::log::conversations::{Conversations, LogSessions};
+use crate::log::reach::Reach;
 use crate::log::{Cursor, LogFile, NewEntries, Reading};
 use files::waiting::wait_for;
 use model::event::ByLength;
@@ -27,6 +28,14 @@ pub fn read_to_end(mut begin: impl FnMut() -> Reading) -> Reading {
 /// Reads a log from its beginning to its end.
 pub fn open(log: &LogFile, rules: &Arc<Rules>) -> (LogSessions, Box<dyn Cursor>) {
     read_to_end(|| Reading::whole(log, rules)).finish()
+}
+
+/// Reads the end of a log, as the screens do first.
+pub fn tail(log: &LogFile) -> Reading {
+    let reading = log
+        .store
+        .tail(log, &ByLength, &Arc::default(), Reach::SCREEN);
+    reading.unwrap()
 }
 
 /// A log that is followed.

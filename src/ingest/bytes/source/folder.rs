@@ -272,7 +272,7 @@ mod tests {
     use crate::discover::roots::SearchRoot;
     use crate::log::reader::read_whole;
     use crate::log::{Cursor, LogFile, NewEntries, Reading};
-    use crate::testing::followed::read_to_end;
+    use crate::testing::followed::{read_to_end, tail};
     use crate::testing::{PARTS, TOY};
     use model::event::ByLength;
     use model::session::Session;
@@ -463,15 +463,7 @@ mod tests {
                     NewEntries::Rewritten(_) => panic!("a folder is no document"),
                     NewEntries::Restart => {
                         let log = self.log.clone();
-                        let reading = log
-                            .store
-                            .tail(
-                                &log,
-                                &ByLength,
-                                &Arc::default(),
-                                crate::log::reach::Reach::SCREEN,
-                            )
-                            .unwrap();
+                        let reading = tail(&log);
                         *self = Followed::after(log, reading);
                         continue;
                     }
