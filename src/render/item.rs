@@ -30,11 +30,7 @@ pub const fn sign(source: Source) -> &'static str {
 /// Returns the item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to
 /// print.
 pub fn label<'a>(item: &'a Item) -> Cow<'a, str> {
-    match (item.role, item.tool.as_deref()) {
-        // A command that the user ran.
-        (Role::User, Some(tool)) => format!("{tool} (you)").into(),
-        (_, tool) => label_of(item.kind, tool),
-    }
+    label_of(item.kind, item.tool.as_deref())
 }
 
 /// Returns the label of an item of this kind and tool.
@@ -61,18 +57,7 @@ pub fn request(entered: Option<RequestIx>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::NewItem;
-    use model::testing::{Log, new_item};
-
-    #[test]
-    fn a_command_that_the_user_ran_is_said_to_be_the_users() {
-        let item = NewItem {
-            tool: Some("bash".into()),
-            ..new_item(Role::User, Kind::Text, 10)
-        };
-        let log = Log::new().node("a", vec![item]);
-        assert_eq!(label(&log.session.items()[0]), "bash (you)");
-    }
+    use model::testing::Log;
 
     #[test]
     fn a_tool_of_a_server_has_its_own_name() {
