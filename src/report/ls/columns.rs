@@ -1,6 +1,5 @@
 //! The columns of the list of sessions: a column is one entry with its heading, its layout, its cells and their signs.
 
-use super::options::cached_until;
 use super::{SessionList, Spending};
 use crate::output::text::table::{Column, Holds};
 use jiff::Timestamp;
@@ -223,8 +222,8 @@ fn if_idle(gauge: &SessionGauge, clock: &Clock) -> Option<String> {
 
 /// Returns the time until which the provider keeps the prompt; `None`: it is cold, or not known.
 fn cache(gauge: &SessionGauge, clock: &Clock) -> Option<String> {
-    let until = cached_until(gauge, clock.now)?;
-    Some(words::cache_cell(CacheState::Warm(until), clock))
+    let state = gauge.prompt_cache()?.state(clock.now);
+    matches!(state, CacheState::Warm(_)).then(|| words::cache_cell(state, clock))
 }
 
 /// Returns the meanings of the signs in the rows, each once.

@@ -192,9 +192,12 @@ impl ListOptions {
                 Sort::Recent => 0,
                 Sort::Context => gauge.context.used,
                 Sort::Trigger => gauge.context.fill(gauge.limits()),
-                Sort::Cache => cached_until(gauge, now).map_or(0, |until| {
-                    u64::MAX - u64::try_from(until.as_second()).unwrap_or(0)
-                }),
+                Sort::Cache => match gauge.prompt_cache().map(|cache| cache.state(now)) {
+                    Some(CacheState::Warm(until)) => {
+                        u64::MAX - u64::try_from(until.as_second()).unwrap_or(0)
+                    }
+                    _ => 0,
+                },
                 Sort::Usage => of.spent.all(),
                 Sort::Cost => (of.usd() * 1e6) as u64,
             }
@@ -207,14 +210,6 @@ impl ListOptions {
             },
             families,
         )
-    }
-}
-
-/// Returns the time until which the provider keeps the prompt of a session; `None`: it is cold, or not known.
-pub(super) fn cached_until(gauge: &SessionGauge, now: Timestamp) -> Option<Timestamp> {
-    match gauge.prompt_cache()?.state(now) {
-        CacheState::Warm(until) => Some(until),
-        CacheState::Open(_) | CacheState::Cold(..) => None,
     }
 }
 

@@ -11,10 +11,10 @@ use render::NONE;
 use render::excerpt::one_line;
 use render::item::{request, sign};
 use render::number::tokens;
-use render::text::cut;
+use render::text::{cut, tail};
 use std::io::Write;
 
-/// The last characters of an id that are shown: ids that contain a time begin alike.
+/// The columns of the end of an id, by which `--session` finds it: ids that contain a time begin alike.
 const ID_END: usize = 12;
 /// The most columns of a first line in a pipe.
 const MOST_TEXT: usize = 200;
@@ -67,17 +67,11 @@ impl Largest {
             hit.item.role.name().to_owned(),
             name(hit),
             one_line(&hit.sessions.name(hit.key)),
-            end_of(hit.session.meta.id.as_deref().unwrap_or(NONE)),
+            one_line(tail(hit.session.meta.id.as_deref().unwrap_or(NONE), ID_END)),
             request(hit.item.entered),
             cut(&one_line(first), MOST_TEXT),
         ]))
     }
-}
-
-/// Returns the end of an id, by which `--session` finds it.
-fn end_of(id: &str) -> String {
-    let begin = id.chars().count().saturating_sub(ID_END);
-    one_line(&id.chars().skip(begin).collect::<String>())
 }
 
 impl Writer for Largest {

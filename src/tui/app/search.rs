@@ -121,8 +121,6 @@ pub struct Search {
     pub found: Vec<FoundItem>,
     /// The session from which it was begun, which alone is searched; `None`: the list.
     from: Option<SessionKey>,
-    /// The sessions in which something was found.
-    pub sessions: HashSet<SessionKey>,
     pattern: Arc<dyn Pattern>,
     /// The rows.
     rows: Vec<usize>,
@@ -137,10 +135,15 @@ impl Search {
             unread: (0, String::new()),
             found: Vec::new(),
             from,
-            sessions: HashSet::new(),
             pattern,
             rows: Vec::new(),
         }
+    }
+
+    /// Returns the number of sessions that the items are in.
+    pub fn sessions(&self) -> usize {
+        let keys = self.found.iter().map(|found| found.key);
+        keys.collect::<HashSet<SessionKey>>().len()
     }
 
     /// Returns the number of sessions that are searched, now or later.
@@ -284,10 +287,9 @@ impl App {
         match news {
             SearchUpdate::Found(found) => match search.place_of(&found) {
                 Some(at) => {
-                    search.sessions.insert(found.key);
                     search.found.insert(at, *found);
                     search.found.truncate(MOST_FOUND);
-                    search.rows = (0..search.found.len()).collect();
+                    search.rows.extend(search.rows.len()..search.found.len());
                 }
                 None if search.request.syntax == Syntax::Any => {}
                 None => {

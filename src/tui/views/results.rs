@@ -105,7 +105,7 @@ fn header(search: &Search, area: Area, canvas: &mut Canvas<'_>) {
         0 => String::new(),
         1 => "  1 item".to_owned(),
         n if narrow => format!("  {n} items"),
-        n => format!("  {n} items in {}", sessions(search.sessions.len())),
+        n => format!("  {n} items in {}", sessions(search.sessions())),
     };
     let name = if narrow { "" } else { "ctxgauge  " };
     let taken = text::width(name) + text::width(&found) + width(&state) + 2;
