@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn text_is_wrapped_and_the_rest_stays() {
-        let page = "<!-- keys -->\n# A title\n\n![a picture](a.svg)\n\nOne two three [four](a.md#b) five six seven eight\nnine [ten](https://a.b). [x]\n\n* an item that is longer than a line can be here\n* `code`\n  1. inner\n\n\
+        let page = "<!-- keys -->\n# A title\n\n![a picture](a.svg)\n\nOne two three [four](a.md#b) five six seven eight\n\
+            nine [ten](https://a.b). [x]\n\n* an item that is longer than a line can be here\n* `code`\n  1. inner\n\n\
             ```sh\ncargo run  # not wrapped, however long the line of code may be\n```\n\n\
             | a table | whose row is longer than a line |\n|---|---|\n";
         let expected = "\

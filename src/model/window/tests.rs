@@ -1,4 +1,5 @@
 mod agents;
+mod passed;
 mod sources;
 
 use super::custom::{CustomPolicy, CustomWindow, RowSelector, Rule};
@@ -110,44 +111,6 @@ fn the_smaller_window_of_two_is_said_to_be_that_unless_the_log_says_which() {
         let limits = after(past, "claude-opus-4-6", false, 167_700);
         assert_eq!(limits, (small, source), "{at}");
     }
-}
-
-#[test]
-fn a_prompt_that_was_passed_shows_the_larger_window_of_two() {
-    let of = |says_window, passed| {
-        let limits = RULES.limits(&LimitInputs {
-            says_window,
-            largest: passed,
-            passed,
-            ..seen("claude-code", "claude-opus-4-6")
-        });
-        (limits.window, limits.trigger)
-    };
-    // The last step's results may come on top.
-    assert_eq!(of(false, 175_000), (200_000, Some(167_000)));
-    assert_eq!(of(false, 178_000).0, 1_000_000);
-    assert_eq!(of(true, 178_000), (200_000, None), "it did not compact");
-}
-
-#[test]
-fn a_window_that_is_set_below_the_context_has_its_own_rule() {
-    let large = 400_000;
-    let set = |set_window, past: &[PastSize]| {
-        let limits = RULES.limits(&LimitInputs {
-            set_window,
-            largest: large,
-            passed: large,
-            past,
-            ..seen("claude-code", "claude-opus-4-6")
-        });
-        (limits.window, limits.trigger, limits.trigger_source)
-    };
-    let past = [PastSize::Context(large)];
-    let rule = (200_000, Some(167_000), TriggerSource::Policy);
-    assert_eq!(set(Some(200_000), &[]), rule);
-    assert_eq!(set(Some(200_000), &past), rule);
-    let here = (500_000, Some(large), TriggerSource::Past);
-    assert_eq!(set(Some(500_000), &past), here);
 }
 
 #[test]

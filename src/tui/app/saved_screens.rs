@@ -1,6 +1,6 @@
 //! The settings of the screens that are saved from run to run, as words: unknown words of another version are
-//! ignored. Filters are not saved, nor that only live sessions are listed:
-//! the sessions of the next run may all be hidden by them.
+//! ignored. Filters are not saved, nor is `live only`: they may hide all
+//! sessions of the next run.
 
 use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};

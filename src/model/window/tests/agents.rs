@@ -450,47 +450,6 @@ fn a_reserve_is_no_more_than_a_share_of_a_small_window() {
 }
 
 #[test]
-fn a_larger_prompt_without_a_compaction_refutes_a_rule() {
-    let of = |agent, passed| {
-        let limits = RULES.limits(&LimitInputs {
-            logged_window: Some(200_000),
-            largest: passed,
-            passed,
-            ..seen(agent, "any")
-        });
-        (limits.trigger, limits.trigger_source, limits.no_trigger())
-    };
-    let rule = (Some(183_616), TriggerSource::Policy, None);
-    assert_eq!(of("pi", 0), rule);
-    assert_eq!(of("pi", 190_000), rule, "a step's results came on top");
-    let why = "sent larger prompts than its rule allows (window - 16,384)".to_owned();
-    let refuted = (None, TriggerSource::Contradicted, Some(why));
-    assert_eq!(of("pi", 195_000), refuted);
-    // One that may go on above it, and one that counts something else.
-    assert_eq!(of("gemini-cli", 195_000).0, Some(100_000));
-    assert_eq!(of("ouro", 300_000).0, Some(200_000));
-}
-
-#[test]
-fn the_distance_to_the_window_is_what_is_left_where_a_prompt_is_refused() {
-    let near = |version, past: &[PastSize]| {
-        let limits = RULES.limits(&LimitInputs {
-            version: Some(version),
-            past,
-            ..seen("claude-code", "claude-opus-4-8")
-        });
-        limits.refused_near()
-    };
-    assert_eq!(near("2.1.219", &[]), Some(1_000_000));
-    assert_eq!(near("2.1.330", &[]), None);
-    // Where one was refused before.
-    let past = [998_700, 997_200].map(PastSize::Context);
-    assert_eq!(near("2.1.219", &past), Some(997_200));
-    let past = [1_004_000].map(PastSize::Context);
-    assert_eq!(near("2.1.219", &past), Some(1_000_000));
-}
-
-#[test]
 fn roo_and_kilo_code_by_the_window() {
     for agent in ["roo-code", "kilo-code"] {
         assert_eq!(at(agent, "any", 1_000_000), Some(891_808));
