@@ -49,7 +49,7 @@ fn orders(sessions: u64) {
     }
     screen.frame();
     let mut frames = Vec::new();
-    for key in "sSsSsSsSsSsSsS/spotter-1234".chars() {
+    for key in "SSSSSSSSSSSSSS/spotter-1234".chars() {
         let begun = Instant::now();
         screen.app.update(Msg::Key(KeyPress::Char(key)));
         let handled = begun.elapsed().as_secs_f64() * 1e3;

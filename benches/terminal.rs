@@ -156,8 +156,8 @@ fn keys_while_growing() {
         all.extend(took);
     };
     of("key, 50 growing: list, up and down", screen.keys("jk", 200));
-    of("key, 50 growing: list, sort", screen.keys("ss\r", 60));
-    of("key, 50 growing: list, group", screen.keys("pp\r", 60));
+    of("key, 50 growing: list, sort", screen.keys("sj\rsk\r", 60));
+    of("key, 50 growing: list, group", screen.keys("pj\rpk\r", 60));
     of("key, 50 growing: list, help", screen.keys("?\x1b", 60));
     screen.press_for("/");
     of(
@@ -229,9 +229,9 @@ fn keys_of_many() {
         "key, 10,000 sessions: top and bottom",
         screen.keys("gG", 60),
     );
-    of("key, 10,000 sessions: sort", screen.keys("ss\r", 42));
+    of("key, 10,000 sessions: sort", screen.keys("sj\rsk\r", 42));
     of("key, 10,000 sessions: reverse", screen.keys("S", 20));
-    of("key, 10,000 sessions: group", screen.keys("pp\r", 21));
+    of("key, 10,000 sessions: group", screen.keys("pj\rpk\r", 24));
     screen.press_for("/");
     of(
         "key, 10,000 sessions: filter",
