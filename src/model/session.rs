@@ -8,12 +8,10 @@ pub mod context;
 pub(crate) mod growth;
 pub(crate) mod like_earlier;
 pub(crate) mod limits;
-mod memo;
 pub mod own_count;
 pub mod replay;
 mod resets;
 mod rewritten;
-pub(crate) mod sums;
 
 use crate::event::{
     Cause, CauseSource, Entry, Event, Key, Meta, Place, Reset, RetainedItems, Usage,
@@ -22,15 +20,12 @@ pub use crate::history::{
     Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, PastReset, Request, RequestIx,
     SizedItem,
 };
-use crate::session::growth::RunningGrowth;
-use crate::session::sums::RunningSums;
 use crate::state::past::UnloggedSource;
 use crate::state::{ReportOrder, State};
 use crate::window::{ClientStatus, Overrides, Rules};
 use crate::{LeaveReason, Source};
 use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
-use memo::Memo;
 use std::sync::Arc;
 
 /// A conversation and all that is known of its context.
@@ -39,8 +34,6 @@ pub struct Session {
     #[deref]
     #[deref_mut]
     state: State,
-    sums: Memo<RunningSums>,
-    growth: Memo<RunningGrowth>,
 }
 
 impl Session {
@@ -48,7 +41,6 @@ impl Session {
     pub fn new(agent: &'static str, rules: Arc<Rules>) -> Session {
         Session {
             state: State::new(agent, rules),
-            ..Session::default()
         }
     }
 

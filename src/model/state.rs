@@ -20,7 +20,7 @@ pub(crate) mod unread;
 use crate::event::PlanLimits;
 use crate::event::{Key, Meta, Place};
 use crate::history::record_tree::RecordTree;
-use crate::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
+use crate::history::{Coverage, Item, ItemIx, PastReset, Request};
 use crate::sizes::attribution::{Attribution, alive};
 use crate::sizes::calibrations::Calibrations;
 use crate::sizes::items::Items;
@@ -223,18 +223,6 @@ impl State {
 
     pub(super) fn chain(&self) -> &RecordTree {
         &self.tree
-    }
-
-    /// Returns the number of records on the live branch.
-    pub(super) fn live_nodes(&self) -> usize {
-        self.tree.live().len()
-    }
-
-    /// Returns the items of a request's output, in the context or not.
-    pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
-        let key = self.requests()[request].key();
-        let nodes = self.tree.outputs_of(key);
-        nodes.flat_map(|node| self.tree.items(node))
     }
 
     pub(super) fn past(&self) -> &Past {

@@ -278,11 +278,8 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
 
 /// Returns the pace at which the session's context grows now.
 pub(crate) fn pace(session: &Session) -> Result<Pace, NoForecast> {
-    let kept = session.with_growth(|growth, median| growth.pace(median));
-    kept.unwrap_or_else(|| {
-        let growth = grown(session, (session.requests().len(), session.resets().len()))?;
-        growth.pace(growth.median())
-    })
+    let growth = grown(session, (session.requests().len(), session.resets().len()))?;
+    growth.pace(growth.median())
 }
 
 /// Returns the forecast as of an earlier state, from what had been reported by then.

@@ -1,23 +1,18 @@
-//! Answers for the session at its newest record: from running sums, or by a walk
-//! through the context.
+//! Answers for the session at its newest record.
 
 use super::Session;
 use crate::LeaveReason;
 use crate::history::{Coverage, PastReset, Request};
 use crate::session::context::Context;
-use crate::session::growth::{Growth, RunningGrowth};
 use crate::session::limits::{Sizes, facts_after_switch};
 use crate::session::replay::Snapshot;
-use crate::session::sums::RunningSums;
-use crate::state::content::{Content, ContextSums};
 use crate::window::{Base, CountRule, Limits};
 use jiff::Timestamp;
 
 impl Session {
     /// Returns the present size of the context.
     pub fn context(&self) -> Context {
-        let by_sums = self.context_by_sums();
-        by_sums.unwrap_or_else(|| self.context_of(&self.content()))
+        self.context_of(&self.content())
     }
 
     /// Returns true if the size of `context`, the present one, is the one that a report on the whole log would show.
@@ -47,50 +42,7 @@ impl Session {
 
     /// Returns the present size of the context, without the agent's own count.
     pub(crate) fn calibrated_context(&self) -> Context {
-        match self.sums() {
-            Some((tally, unsent)) => self.context_from(&unsent.inputs, &tally),
-            None => self.calibrated(&self.content()),
-        }
-    }
-
-    /// Returns [`Session::context`] from running sums; `None`: there are none.
-    fn context_by_sums(&self) -> Option<Context> {
-        let (tally, unsent) = self.sums()?;
-        let own = if self.counts_from_report(&unsent.inputs) {
-            self.own_count_of(&unsent)
-        } else {
-            self.own_count()
-        };
-        Some(Context {
-            own,
-            ..self.context_from(&unsent.inputs, &tally)
-        })
-    }
-
-    /// Returns the sums over the items in the context, and the part of it that the anchor's prompt did not hold.
-    /// `None`: a walk through the context does as well.
-    fn sums(&self) -> Option<(ContextSums, Content)> {
-        let state = &self.state;
-        RunningSums::are_worth_it(state).then(|| {
-            self.sums.get(
-                |sums| sums.follow(state),
-                || RunningSums::of(state),
-                |sums| sums.content(state),
-            )
-        })
-    }
-
-    /// Calls `with` with how the context has grown, and the median of this epoch's steps. `None`: the growth of so
-    /// short a session is not kept, or nothing was requested since its last reset.
-    pub(crate) fn with_growth<A>(&self, with: impl FnOnce(&Growth, f64) -> A) -> Option<A> {
-        let state = &self.state;
-        RunningGrowth::is_worth_it(state).then(|| {
-            self.growth.get(
-                |growth| growth.follow(state),
-                || RunningGrowth::of(state),
-                |growth| growth.with_newest(state, with),
-            )
-        })
+        self.calibrated(&self.content())
     }
 
     /// Returns the window and the trigger, and how both are known.

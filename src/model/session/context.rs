@@ -8,7 +8,7 @@ use crate::history::{Coverage, Item, ItemIx, RequestIx};
 use crate::session::own_count::OwnCount;
 use crate::sizes::pictures::Media;
 use crate::state::State;
-use crate::state::content::{Content, ContextSums, Contribution};
+use crate::state::content::Content;
 use crate::state::past::{Inputs, UnloggedSource};
 use crate::window::Limits;
 use crate::{LeaveReason, Role, Source};
@@ -25,6 +25,46 @@ pub struct Share {
     pub estimated: u64,
     /// Its items.
     pub items: usize,
+}
+
+/// The sums over the items of a context.
+#[derive(Default)]
+struct ContextSums {
+    roles: [Share; 5],
+    /// Tokens of system prompt and tools.
+    shown: u64,
+    /// Tokens of items that no report attributed, and how many items.
+    guess: u64,
+    guessed: usize,
+    /// The tokens of those items whose text was not counted.
+    by_length: u64,
+    /// Tokens by formula of pictures in them.
+    pictures: Media<u64>,
+}
+
+impl ContextSums {
+    /// Adds an item. `known`: the part of its tokens that the anchor reported.
+    fn add(&mut self, item: &Item, tokens: u64, source: Source, known: u64) {
+        let add = |sum: &mut u64, tokens: u64| *sum = sum.saturating_add(tokens);
+        let share = &mut self.roles[item.role.index()];
+        add(&mut share.tokens, tokens);
+        add(&mut share.known, known);
+        add(&mut share.estimated, tokens - known);
+        share.items += 1;
+        if item.is_prefix() {
+            add(&mut self.shown, tokens);
+        }
+        if !source.is_known() {
+            let (size, pictures) = (item.size, Media::of(&item.size));
+            add(&mut self.guess, tokens);
+            self.guessed += 1;
+            add(&mut self.pictures.images, pictures.images);
+            add(&mut self.pictures.documents, pictures.documents);
+            if !size.counted && size.local > 0 {
+                add(&mut self.by_length, tokens);
+            }
+        }
+    }
 }
 
 /// The way in which the size of a context is known.
@@ -182,58 +222,31 @@ impl State {
 
     /// Returns the size of a context, without the agent's own count.
     pub(crate) fn calibrated(&self, content: &Content) -> Context {
-        let mut tally = ContextSums::default();
-        let anchor = content.inputs.anchor;
+        let mut sums = ContextSums::default();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
-            let part = self.part(item, *tokens, *source, anchor);
-            let is_here = true;
-            tally.add(item, Contribution { is_here, ..part }, 1);
+            let is_anchored = || source.is_known() && self.is_anchored(item, content.inputs.anchor);
+            sums.add(
+                item,
+                *tokens,
+                *source,
+                if is_anchored() { *tokens } else { 0 },
+            );
         }
-        self.context_from(&content.inputs, &tally)
-    }
-
-    /// Returns the present contribution of an item of this size.
-    pub(crate) fn part(
-        &self,
-        item: &Item,
-        tokens: u64,
-        source: Source,
-        anchor: Option<RequestIx>,
-    ) -> Contribution {
-        let size = item.size;
-        Contribution {
-            tokens,
-            is_here: item.in_context(),
-            is_known: source.is_known(),
-            is_anchored: source.is_known() && self.is_anchored(item, anchor),
-            is_counted: size.counted || size.local == 0,
-            pictures: Media::of(&size),
-        }
+        self.context_from(&content.inputs, sums)
     }
 
     /// Returns the context whose items have these sums.
-    pub(crate) fn context_from(&self, inputs: &Inputs, tally: &ContextSums) -> Context {
-        let whole = |tokens: i128| u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
-        let mut roles = tally.roles.map(|[tokens, known, items]| Share {
-            tokens: whole(tokens),
-            known: whole(known),
-            estimated: whole(tokens - known),
-            items: usize::try_from(items).unwrap_or(0),
-        });
-        let (guess, shown) = (tally.guess as f64, whole(tally.shown));
-        let guessed = usize::try_from(tally.guessed).unwrap_or(0);
+    fn context_from(&self, inputs: &Inputs, sums: ContextSums) -> Context {
+        let mut roles = sums.roles;
+        let (guess, guessed) = (sums.guess as f64, sums.guessed);
         let sum = |numbers: [u64; 5]| numbers.into_iter().fold(0, u64::saturating_add);
         let logged = sum(roles.map(|share| share.tokens));
         let system = &mut roles[Role::System.index()];
-        let by_length = tally.by_length as f64 * BY_LENGTH_SPREAD;
+        let by_length = sums.by_length as f64 * BY_LENGTH_SPREAD;
         let mut above = inputs.spread.around(guess, guessed) + by_length;
-        let pictures = Media {
-            images: whole(tally.pictures.images),
-            documents: whole(tally.pictures.documents),
-        };
-        let mut below = inputs.spread.below(guess, guessed, pictures) + by_length;
-        let (unlogged, spread) = self.expected_prefix(inputs, logged, shown);
+        let mut below = inputs.spread.below(guess, guessed, sums.pictures) + by_length;
+        let (unlogged, spread) = self.expected_prefix(inputs, logged, sums.shown);
         system.tokens = system.tokens.saturating_add(unlogged);
         match spread {
             None => system.known = system.known.saturating_add(unlogged),
@@ -254,7 +267,7 @@ impl State {
         let estimated = used - known;
         let below = (below.round() as u64).min(estimated);
         // A guess may be more than twice too small.
-        let most = if tally.by_length > 0 {
+        let most = if sums.by_length > 0 {
             u64::MAX
         } else {
             estimated

@@ -8,7 +8,6 @@ use crate::event::{Cause, Reset};
 use crate::history::{CompactionCounts, Item, Request, RequestIx, SizedItem};
 use crate::state::State;
 use crate::state::content::Content;
-use crate::state::past::Inputs;
 use crate::window::{Base, CountRule, LimitInputs, Limits};
 use crate::{Kind, Role};
 use serde::{Deserialize, Serialize};
@@ -84,15 +83,6 @@ impl State {
             earlier_reasoning,
             not_sent,
             since,
-        })
-    }
-
-    /// Returns true if the agent's count depends only on the last report and on the items that its prompt did not hold.
-    pub(crate) fn counts_from_report(&self, inputs: &Inputs) -> bool {
-        self.count_rule().is_none_or(|rule| {
-            let is_rewritten = rule.anew_bytes_per_token > 0 && inputs.is_rewritten;
-            let by_report = matches!(rule.base, Base::Prompt | Base::Total);
-            by_report && !is_rewritten && inputs.anchor.is_some()
         })
     }
 
@@ -290,19 +280,18 @@ impl<'s> Counts<'s> {
 }
 
 /// The state with which the agent's own count of the prompts goes on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CountState {
+struct CountState {
     /// True if it adds the reasoning of earlier turns.
-    pub(crate) adds: bool,
+    adds: bool,
     earlier: u64,
     /// The reasoning of the running turn.
-    pub(crate) running: u64,
+    running: u64,
     turn: u32,
 }
 
 impl CountState {
     /// Returns the count at the beginning of a state.
-    pub(crate) fn of(state: &State) -> CountState {
+    fn of(state: &State) -> CountState {
         let rule = state.count_rule();
         CountState {
             adds: rule.is_some_and(|rule| rule.earlier_reasoning),
@@ -312,12 +301,12 @@ impl CountState {
         }
     }
 
-    pub(crate) fn reset(&mut self) {
+    fn reset(&mut self) {
         (self.earlier, self.running) = (0, 0);
     }
 
     /// Returns the agent's own count of the next prompt.
-    pub(crate) fn count(&mut self, request: &Request) -> u64 {
+    fn count(&mut self, request: &Request) -> u64 {
         if request.turn != self.turn {
             (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
             self.turn = request.turn;

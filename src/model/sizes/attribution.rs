@@ -91,8 +91,6 @@ pub(crate) struct Attribution {
     sized_by_own_count: Vec<ItemIx>,
     /// The work that was put off, since it would be done again and again.
     deferred: DeferredWork,
-    /// The number of times that the numbers of a request other than the newest were corrected.
-    corrections: u32,
     /// The unlogged parts that come and go.
     recurring: Recurring,
     /// The largest prompt by model, without that of the newest request: another report may correct it.
@@ -142,15 +140,9 @@ impl Attribution {
     /// Changes the requests without attributing anything.
     #[cfg(test)]
     pub(crate) fn change_requests(&mut self, mut change: impl FnMut(&mut Request)) {
-        self.corrections += 1;
         for ix in 0..self.requests.len() {
             change(&mut self.requests[ix]);
         }
-    }
-
-    /// Returns the number of times that the numbers of a request other than the newest were corrected.
-    pub(crate) fn corrections(&self) -> u32 {
-        self.corrections
     }
 
     pub(crate) fn resets(&self) -> &[PastReset] {

@@ -20,7 +20,6 @@ mod pictures;
 mod rescaled;
 mod results;
 mod thinking;
-mod touched;
 
 use guessed::GuessedSizes;
 pub(crate) use lists::OlderSize;
@@ -28,7 +27,6 @@ use lists::{ContentSize, FirstSent};
 use rescaled::Rescaling;
 pub(crate) use rescaled::parts;
 use results::Results;
-use touched::TouchedItems;
 
 /// The number of previous sizes that are kept: a base, and some for each item. Only a log that goes back and forth
 /// between tokenizers comes near it; its older moments then show later sizes.
@@ -87,10 +85,6 @@ pub(crate) struct Items {
     rescaled: Option<Rescaling>,
     /// The number of items that were resized by walks, all in all.
     resized_by_walk: usize,
-    /// Items that have left, come back or changed.
-    touched: TouchedItems,
-    /// The number of times that all estimates have changed.
-    estimates: u32,
     /// The numbers that depend on sizes that were guessed from the lengths of texts.
     guessed: GuessedSizes,
     /// Tool results by their calls, as far as they were looked up.
@@ -112,10 +106,9 @@ impl Items {
         &self.list
     }
 
-    /// Changes the items behind the sums' back.
+    /// Changes the items without attributing anything.
     #[cfg(test)]
     pub(crate) fn change_all(&mut self, mut change: impl FnMut(&mut Item)) {
-        self.touched.forget_all();
         for ix in 0..self.list.len() {
             change(&mut self.list[ix]);
         }
@@ -272,7 +265,6 @@ impl Items {
             why,
         };
         self.list[ix].left = Some(left);
-        self.touch(ix);
         let item = &self.list[ix];
         self.pending.remove(&(item.node, ix));
         if item.kind == Kind::Thinking {
@@ -283,7 +275,6 @@ impl Items {
 
     /// Notes that an item that has left turns out to have left before this request.
     pub(crate) fn leave_before(&mut self, ix: ItemIx, request: RequestIx) {
-        self.touch(ix);
         let earlier = |left: Departure| Departure {
             request: left.request.min(request),
             ..left
@@ -326,7 +317,6 @@ impl Items {
             });
         }
         self.returned.insert(ix);
-        self.touch(ix);
         self.register(ix);
         self.tally(ix, 1);
         self.changes = self.changes.wrapping_add(1);
@@ -341,7 +331,6 @@ impl Items {
             return;
         }
         self.keep_previous(ix);
-        self.touch(ix);
         if !self.list[ix].in_context() {
             self.list[ix].attributed = attributed;
             return;
@@ -356,7 +345,7 @@ impl Items {
             let known = ContentSize { of: ix, tokens };
             let before = self.sizes_by_hash.insert(item.hash, known);
             if before.is_none_or(|before| before.tokens != tokens) {
-                self.forget_estimates();
+                self.estimated = None;
             }
         }
         let item = &self.list[ix];
@@ -382,7 +371,6 @@ impl Items {
         }
         let mut fresh = Vec::new();
         for (_, ix) in sent {
-            self.touch(ix);
             self.note_entered(ix, request);
             let item = &self.list[ix];
             match (item.attributed, item.size.reported) {
@@ -396,7 +384,6 @@ impl Items {
 
     /// Notes that an item turns out to have been in the prompt of this request, the newest one.
     pub(crate) fn enter(&mut self, ix: ItemIx, request: RequestIx) {
-        self.touch(ix);
         self.note_entered(ix, request);
     }
 
@@ -423,17 +410,12 @@ impl Items {
                 continue;
             }
             self.list[ix].entered = None;
-            self.touch(ix);
             let item = &self.list[ix];
             self.pending.insert((item.node, ix));
             // An output keeps what was reported for it.
             if !matches!(item.attributed, Some((_, Source::Reported))) && item.output_of.is_none() {
                 self.set_attributed(ix, None);
             }
-        }
-        // Their times away are about to change: no sums made so far hold.
-        if !self.returned.is_empty() {
-            self.touched.forget_all();
         }
         for ix in &self.returned {
             let item = &self.list[*ix];
@@ -452,14 +434,14 @@ impl Items {
         self.keep_unattributed();
         switch(&mut self.calibrations);
         self.sizes_by_hash = HashMap::new();
-        self.forget_estimates();
+        self.estimated = None;
     }
 
     /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
     /// what was attributed before is to be attributed again.
     pub(crate) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
         let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
-        self.forget_estimates();
+        self.estimated = None;
         self.calibrations.current_mut().learn(&samples, reported)
     }
 
@@ -480,7 +462,7 @@ impl Items {
             return false;
         }
         self.keep_unattributed();
-        self.forget_estimates();
+        self.estimated = None;
         self.calibrations.current_mut().note_hidden_thinking()
     }
 
@@ -519,11 +501,6 @@ impl Items {
     pub(crate) fn forget_sizes(&mut self) {
         self.forgets_sizes = true;
         self.older_sizes = Vec::new();
-    }
-
-    /// Returns true if no sizes before the present one are kept.
-    pub(crate) fn forgets_sizes(&self) -> bool {
-        self.forgets_sizes
     }
 
     /// Returns the most previous sizes that are kept.

@@ -132,7 +132,6 @@ impl Attribution {
             return;
         }
         if (changes || grows) && ix + 1 < self.requests.len() {
-            self.corrections = self.corrections.wrapping_add(1);
             self.note_prompt(ix);
         }
         let fell_by = before.saturating_sub(self.requests[ix].prompt);

@@ -4,6 +4,7 @@ use super::{Attribution, SMALL_OUTPUT};
 use crate::event::{Key, NewItem, Size};
 use crate::history::record_tree::RecordTree;
 use crate::history::{ItemIx, NOT_LOGGED, RequestIx, UNLOGGED};
+use crate::sizes::items::Items;
 use crate::{Kind, Role};
 
 impl Attribution {
@@ -52,7 +53,12 @@ impl Attribution {
         if rest.is_empty() && (thinking.is_empty() || more) {
             rest.push(self.add_unlogged_output(ix, Kind::Unlogged, tree));
         }
-        let before = self.items.touches();
+        let both: Vec<ItemIx> = thinking.iter().chain(&rest).copied().collect();
+        let sizes = |items: &Items| -> Vec<_> {
+            let attributed = both.iter().map(|ix| items.all()[*ix].attributed);
+            attributed.collect()
+        };
+        let before = sizes(&self.items);
         if has_reasoning && !rest.is_empty() {
             let is_shown = has_thought || !thinking.is_empty();
             let split = if is_shown { reasoning } else { 0 };
@@ -62,7 +68,7 @@ impl Attribution {
             thinking.extend(rest);
             self.apportion_by_estimates(&thinking, output);
         }
-        if self.items.touches() != before {
+        if sizes(&self.items) != before {
             self.void_later(ix);
         }
     }

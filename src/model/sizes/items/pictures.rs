@@ -41,7 +41,7 @@ impl Items {
         let is_other = pictures.differs(self.calibrations.current().pictures());
         if is_other {
             self.keep_unattributed();
-            self.forget_estimates();
+            self.estimated = None;
         }
         self.calibrations.current_mut().set_pictures(pictures);
         is_other

@@ -129,7 +129,6 @@ impl Items {
 
     /// Gives an item its part of a sum that counts already.
     fn resize(&mut self, ix: ItemIx, size: u64) {
-        self.touch(ix);
         let item = &self.list[ix];
         let (before, is_prefix) = (item.attributed, item.is_prefix());
         let attributed = Some((size, Source::Shared));

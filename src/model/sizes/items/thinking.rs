@@ -63,7 +63,6 @@ impl Items {
         entered: Option<RequestIx>,
         left: Option<RequestIx>,
     ) {
-        self.touch(ix);
         if self.list[ix].entered.is_none() {
             self.list[ix].entered = entered;
         }
