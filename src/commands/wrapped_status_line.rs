@@ -3,7 +3,7 @@
 use super::so_far::SoFar;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,20 +17,22 @@ const MORE: Duration = Duration::from_millis(500);
 /// The pause between two looks at whether it has ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The process of the command that runs: it is ended with this program.
-static RUNNING: AtomicU32 = AtomicU32::new(NONE);
-/// No process has this number.
-const NONE: u32 = 0;
-/// True once a signal ends this program.
-static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// The process of the command that runs: it is ended with this program. Locked while it starts, so that a signal finds it
+/// then too.
+static RUNNING: Mutex<Option<u32>> = Mutex::new(None);
+
+fn running() -> MutexGuard<'static, Option<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Ends what runs beside this program, which a signal ends: an agent that ends takes its status line with it.
 pub(super) fn end_running() {
-    IS_ENDING.store(true, Ordering::SeqCst);
-    let leader = RUNNING.swap(NONE, Ordering::SeqCst);
-    if leader != NONE {
+    let running = running();
+    if let Some(leader) = *running {
         files::kill_group(leader);
     }
+    // It stays locked: nothing starts any more, and this program does not end by itself, as if all were well.
+    std::mem::forget(running);
 }
 
 /// A status line that runs.
@@ -47,13 +49,15 @@ impl WrappedStatusLine {
         input: Vec<u8>,
         longest: Duration,
     ) -> io::Result<WrappedStatusLine> {
+        let mut running = running();
         let [shell, option] = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
         let mut child = files::in_own_group(&mut Command::new(shell))
             .args([option, command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        RUNNING.store(child.id(), Ordering::SeqCst);
+        *running = Some(child.id());
+        drop(running);
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         // It may end without having read all of it.
@@ -90,13 +94,11 @@ impl WrappedStatusLine {
         };
         let more = if has_ended { MORE } else { Duration::ZERO };
         let mut end = self.lines.end.recv_timeout(more.min(self.left())).ok();
-        // The signal has ended it and ends this program next, which must not end by itself before, as if all were well.
-        while IS_ENDING.load(Ordering::SeqCst) {
-            thread::park();
-        }
+        let mut running = running();
         // No other group can have its number before it is waited for.
         files::kill_group(self.child.id());
-        RUNNING.store(NONE, Ordering::SeqCst);
+        *running = None;
+        drop(running);
         self.child.kill()?;
         self.child.wait()?;
         if has_ended && end.is_none() {
