@@ -166,18 +166,15 @@ impl Side {
 }
 
 impl Decoder for ClaudeCodeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &LostFields::default()) else {
-            return StateUpdate::Incomplete;
-        };
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let about: AboutAgent<'_> = lenient::parse(document, &LostFields::default()).ok()?;
         let title = about.description.get().or(about.agent_type.get());
         out.meta(Meta {
             title: title.map(Into::into),
             parent: about.parent.get().map(|id| format!("agent-{id}").into()),
             ..Meta::default()
         });
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn skip_to_end(&mut self, head: &Meta) {

@@ -181,15 +181,13 @@ impl Decoder for GeminiCliDecoder {
         }
     }
 
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let folder = decode::text(document);
-        if !folder.trim().is_empty() {
-            out.meta(Meta {
-                cwd: Some(folder.trim().into()),
-                ..Meta::default()
-            });
-        }
-        StateUpdate::Accepted
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let folder = Some(document.trim()).filter(|folder| !folder.is_empty());
+        out.meta(Meta {
+            cwd: folder.map(Into::into),
+            ..Meta::default()
+        });
+        Some(StateUpdate::Accepted)
     }
 
     fn copy(&self) -> Option<Box<dyn Decoder>> {

@@ -198,14 +198,11 @@ impl Decoder for GrokDecoder {
         StateUpdate::RereadLog
     }
 
-    fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &LostFields::default()) else {
-            return StateUpdate::Incomplete;
-        };
+    fn read_state(&mut self, document: &str, _: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let summary: Summary<'_> = lenient::parse(document, &LostFields::default()).ok()?;
         if let Some(window) = summary.window.0 {
             self.summary.window = Some(window).filter(|window| *window > 0);
-            return StateUpdate::Accepted;
+            return Some(StateUpdate::Accepted);
         }
         let new = Meta {
             cwd: summary.cwd.boxed(),
@@ -213,7 +210,7 @@ impl Decoder for GrokDecoder {
             ..Meta::of_model(summary.model.boxed())
         };
         let _ = new.changes(&mut self.summary);
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {

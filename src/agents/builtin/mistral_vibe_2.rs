@@ -112,14 +112,11 @@ struct VibeDecoder {
 }
 
 impl Decoder for VibeDecoder {
-    fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        match lenient::parse::<About<'_>>(&text, &LostFields::default()) {
-            Ok(about) => self.stats = about.stats,
-            Err(_) => return StateUpdate::Incomplete,
-        }
-        self.document = Some(text.into_owned());
-        StateUpdate::Accepted
+    fn read_state(&mut self, document: &str, _: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let about: About<'_> = lenient::parse(document, &LostFields::default()).ok()?;
+        self.stats = about.stats;
+        self.document = Some(document.to_owned());
+        Some(StateUpdate::Accepted)
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {

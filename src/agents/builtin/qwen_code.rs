@@ -156,11 +156,8 @@ struct Branch {
 }
 
 impl Decoder for QwenCodeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &LostFields::default()) else {
-            return StateUpdate::Incomplete;
-        };
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let about: AboutAgent<'_> = lenient::parse(document, &LostFields::default()).ok()?;
         self.about = Meta {
             title: about.description.boxed(),
             parent: about.parent.boxed(),
@@ -168,7 +165,7 @@ impl Decoder for QwenCodeDecoder {
             ..Meta::default()
         };
         out.meta(self.about.clone());
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn skip_to_end(&mut self, head: &Meta) {

@@ -24,7 +24,7 @@ mod ui;
 mod user;
 
 use decode::anthropic::{self, ToolNames};
-use decode::lenient::{self, LostFields, Millis, Raw, Text, record};
+use decode::lenient::{self, Millis, Raw, Text, record};
 use formats::names;
 use formats::{
     Base, Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, StoreKind, Totals,
@@ -172,26 +172,19 @@ struct TaskDecoder {
 }
 
 impl Decoder for TaskDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let (text, lost) = (decode::text(document), LostFields::default());
-        let is_list = text.trim_start().starts_with('[');
-        let read = if is_list {
-            Ui::read(&text, &lost).map(|ui| self.ui = ui)
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        if document.trim_start().starts_with('[') {
+            self.ui = Ui::read(document, out)?;
         } else {
-            lenient::parse::<Item<'_>>(&text, &lost).map(|item| {
-                self.item = Meta {
-                    title: item.task.get().map(title).filter(|title| !title.is_empty()),
-                    cwd: item.workspace.boxed(),
-                    parent: item.parent.boxed(),
-                    ..Meta::default()
-                };
-            })
-        };
-        lost.report(out);
-        match read {
-            Ok(()) => StateUpdate::Accepted,
-            Err(_) => StateUpdate::Incomplete,
+            let item: Item<'_> = lenient::state(document, out)?;
+            self.item = Meta {
+                title: item.task.get().map(title).filter(|title| !title.is_empty()),
+                cwd: item.workspace.boxed(),
+                parent: item.parent.boxed(),
+                ..Meta::default()
+            };
         }
+        Some(StateUpdate::Accepted)
     }
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {

@@ -65,12 +65,9 @@ impl Decoder for OpenHandsDecoder {
 
     /// The calls in a state are a list that grows. Its file is written before the first event and after
     /// each, or, in older versions, at the end of a run.
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let document = String::from_utf8_lossy(document);
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
         let lost = LostFields::default();
-        let Ok(state) = lenient::parse::<State<'_>>(&document, &lost) else {
-            return StateUpdate::Incomplete;
-        };
+        let state: State<'_> = lenient::parse(document, &lost).ok()?;
         if !self.has_begun {
             lost.report(out);
         }
@@ -78,7 +75,7 @@ impl Decoder for OpenHandsDecoder {
         let meta = self.read_meta(&state);
         if self.meta.as_ref() != Some(&meta) {
             if self.has_begun {
-                return StateUpdate::RereadLog;
+                return Some(StateUpdate::RereadLog);
             }
             self.meta = Some(meta);
         }
@@ -91,7 +88,7 @@ impl Decoder for OpenHandsDecoder {
         }
         let is_known = |response: &&Key| self.known.contains_key(*response);
         let known: Vec<Key> = self.unknown.iter().filter(is_known).copied().collect();
-        match (known.as_slice(), self.open) {
+        Some(match (known.as_slice(), self.open) {
             ([], _) => StateUpdate::Accepted,
             ([response], Some(open)) if *response == open.request => {
                 open.begin(out);
@@ -99,7 +96,7 @@ impl Decoder for OpenHandsDecoder {
                 StateUpdate::Accepted
             }
             _ => StateUpdate::RereadLog,
-        }
+        })
     }
 }
 
