@@ -74,17 +74,13 @@ const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], 
     let by_env = Layers::json(files).find(&format!("/env/{PERCENT_ENV}"), percent);
     let by_file = || layers.find("/session/auto_compact_threshold_percent", percent);
     let session = by_env.or_else(by_file);
-    let models = layers.find("/model", |models| Some(models.as_object()?.clone()));
-    let models = models
-        .into_iter()
-        .flatten()
-        .map(|(name, model)| ModelWindow {
-            id: model["model"].as_str().map_or(name, str::to_owned),
-            window: tokens(&model["context_window"]),
-            share: percent(&model["auto_compact_threshold_percent"]).filter(|_| session.is_none()),
-            from: "config.toml",
-            ..ModelWindow::default()
-        });
+    let models = layers.fields("/model").map(|(name, model)| ModelWindow {
+        id: model["model"].as_str().unwrap_or(name).to_owned(),
+        window: tokens(&model["context_window"]),
+        share: percent(&model["auto_compact_threshold_percent"]).filter(|_| session.is_none()),
+        from: "config.toml",
+        ..ModelWindow::default()
+    });
     Overrides {
         share: session,
         models: models

@@ -21,6 +21,7 @@ use formats::{
 };
 use model::event::{BilledUsage, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The beginning of a summary.
@@ -45,9 +46,9 @@ pub static MISTRAL_VIBE_2: Format = Format {
 
 /// Returns the folder that the configuration names for sessions.
 pub(super) fn save_dir(config: &[u8]) -> Vec<PathBuf> {
-    let name = |value: &serde_json::Value| value.as_str().map(PathBuf::from);
-    let folder = Layers::toml(&[config]).find("/session_logging/save_dir", name);
-    folder.into_iter().collect()
+    let layers = Layers::toml(&[config]);
+    let folder = layers.find("/session_logging/save_dir", Value::as_str);
+    folder.into_iter().map(PathBuf::from).collect()
 }
 
 /// Claims `session_<time>_<id>/messages.jsonl`.

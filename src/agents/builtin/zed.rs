@@ -63,14 +63,13 @@ fn share_of(percent: &str) -> Option<f64> {
 /// remain then.
 fn overrides(files: &[&[u8]]) -> Overrides {
     let layers = Layers::jsonc(files);
-    let threshold = |value: &Value| Some(value.clone());
     let whole = Overrides {
         share: Some(1.0),
         ..Overrides::default()
     };
-    match layers.find("/agent/auto_compact/threshold", threshold) {
+    match layers.find("/agent/auto_compact/threshold", Some) {
         Some(Value::String(percent)) => Overrides {
-            share: share_of(&percent),
+            share: share_of(percent),
             ..Overrides::default()
         },
         Some(Value::Number(tokens)) => match tokens.as_i64() {
