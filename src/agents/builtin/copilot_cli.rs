@@ -33,7 +33,6 @@
 
 mod asides;
 mod events;
-mod media;
 mod resets;
 mod rows;
 mod spans;
@@ -49,7 +48,6 @@ use formats::{
     WITH_CACHE_AND_REASONING, decoder, head,
 };
 use jiff::Timestamp;
-use media::{picture, pictures};
 use model::event::{BilledUsage, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -356,8 +354,11 @@ impl CopilotCliDecoder {
         }
         let formula = self.formula(out.conversation());
         for media in data.attachments.iter().filter(|media| media.is_inline()) {
-            let item = out.item(Role::User, Kind::Text);
-            items.push(picture(item, media, formula).done());
+            items.push(
+                media
+                    .add_to(out.item(Role::User, Kind::Text), formula)
+                    .done(),
+            );
         }
         let part = if own { Part::Input } else { Part::Injected };
         self.message(part, items, out);
@@ -448,7 +449,8 @@ impl CopilotCliDecoder {
         for outcome in &outcome.0 {
             let text = outcome.content.get().or(outcome.message.get());
             item = item.text(text.unwrap_or_default());
-            item = pictures(item, &outcome.binary_results_for_llm, formula);
+            let pictures = outcome.binary_results_for_llm.iter();
+            item = pictures.fold(item, |item, media| media.add_to(item, formula));
         }
         let item = item.done();
         self.message(Part::Result, vec![item], out);

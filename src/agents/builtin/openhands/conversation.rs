@@ -201,13 +201,10 @@ impl OpenHandsDecoder {
         let mut items = Vec::new();
         let (part, role, kind) = match (is_agent, record.source.or_empty()) {
             (true, _) => {
-                let thinking = items::Thinking {
-                    content: &message.reasoning_content,
-                    blocks: &message.thinking_blocks,
-                    item: message.responses_reasoning_item.as_ref(),
-                    text: &message.content,
-                };
-                items.extend(items::thinking(&thinking, out));
+                let (thought, blocks) = (&message.reasoning_content, &message.thinking_blocks);
+                let reasoning = message.responses_reasoning_item.as_ref();
+                let thinking = items::thinking(thought, blocks, reasoning, &message.content, out);
+                items.extend(thinking);
                 (Part::Output, Role::Assistant, Kind::Text)
             }
             (false, "user") => (Part::Input, Role::User, Kind::Text),
@@ -229,13 +226,10 @@ impl OpenHandsDecoder {
     }
 
     fn action(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
-        let thinking = items::Thinking {
-            content: &record.reasoning_content,
-            blocks: &record.thinking_blocks,
-            item: record.responses_reasoning_item.as_ref(),
-            text: &record.thought,
-        };
-        let mut items: Vec<NewItem> = items::thinking(&thinking, out).into_iter().collect();
+        let (thought, blocks) = (&record.reasoning_content, &record.thinking_blocks);
+        let reasoning = record.responses_reasoning_item.as_ref();
+        let thinking = items::thinking(thought, blocks, reasoning, &record.thought, out);
+        let mut items = Vec::from_iter(thinking);
         let mut parts = record.thought.0.iter();
         if parts.any(|part| !part.text.or_empty().is_empty()) {
             let item = out.item(Role::Assistant, Kind::Text);
