@@ -421,7 +421,7 @@ impl ClaudeCodeDecoder {
         if unsent {
             return;
         }
-        let origin = record.origin.kind.get();
+        let origin = record.origin.get();
         let (role, kind) = if is_summary {
             (Role::Container, Kind::Summary)
         } else if record.source_tool_use_id.get().is_some() {
@@ -543,7 +543,7 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
             let metadata = &record.microcompact_metadata;
             Some((&metadata.attachments[..], &metadata.tool_ids[..]))
         }
-        "snip_boundary" => Some((&record.snip_metadata.removed_uuids[..], &[][..])),
+        "snip_boundary" => Some((&record.snipped[..], &[][..])),
         "model_refusal_fallback" => Some((&record.retracted_message_uuids[..], &[][..])),
         _ => None,
     };

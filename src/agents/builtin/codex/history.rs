@@ -115,7 +115,7 @@ impl CodexDecoder {
             }
         }
         out.reset(Reset::compaction(cause, RetainedItems::Nodes(kept)));
-        let settings = &compacted.resume_metadata.previous_turn_settings;
+        let settings = &compacted.settings_before;
         self.compacted_for = Some(TurnModel {
             name: settings.model.boxed(),
             hash: settings.comp_hash.boxed(),
