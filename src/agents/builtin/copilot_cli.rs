@@ -304,7 +304,7 @@ impl CopilotCliDecoder {
 
     /// Emits the largest prompt of the main conversation.
     fn window(&mut self, limit: Window, out: &mut EventSink<'_>) {
-        let limit = limit.0.filter(|limit| *limit > 0);
+        let limit = limit.0;
         if limit.is_some() && limit != self.window && out.conversation() == Conversation::Main {
             self.window = limit;
             out.meta(Meta::of_window(limit));

@@ -197,7 +197,7 @@ impl Decoder for GrokDecoder {
     fn read_state(&mut self, document: &str, _: &mut EventSink<'_>) -> Option<StateUpdate> {
         let summary: Summary<'_> = lenient::parse(document, &LostFields::default()).ok()?;
         if let Some(window) = summary.window.0 {
-            self.summary.window = Some(window).filter(|window| *window > 0);
+            self.summary.window = Some(window);
             return Some(StateUpdate::Accepted);
         }
         let new = Meta {
@@ -217,12 +217,10 @@ impl Decoder for GrokDecoder {
         let seconds = |seconds: u64| Timestamp::from_second(seconds.try_into().ok()?).ok();
         let at = params.meta.at.and_then(Millis::time);
         out.set_time(at.or_else(|| seconds(record.timestamp.0?)));
-        let model = update.model.boxed().or(self.summary.model.clone());
-        let window = update.window.0.filter(|window| *window > 0);
         let meta = Meta {
             id: params.session_id.boxed(),
-            model,
-            window: window.or(self.summary.window),
+            model: update.model.boxed().or(self.summary.model.clone()),
+            window: update.window.0.or(self.summary.window),
             ..self.summary.clone()
         };
         out.meta(meta.changes(&mut self.meta));

@@ -161,7 +161,7 @@ impl VibeDecoder {
             id: about.id.boxed(),
             title: about.title.boxed(),
             cwd: about.cwd.boxed(),
-            trigger: about.config.threshold.0.filter(|trigger| *trigger > 0),
+            trigger: about.config.threshold.0,
             ..Meta::of_model(model.map(Into::into))
         };
         out.meta(meta.changes(&mut self.meta));

@@ -240,7 +240,7 @@ impl Branch {
             cwd: record.cwd.boxed(),
             version: record.version.boxed(),
             model: record.model.boxed().or(model),
-            window: record.context_window_size.0.filter(|window| *window > 0),
+            window: record.context_window_size.0,
             ..Meta::default()
         };
         out.meta(meta.changes(&mut self.meta));

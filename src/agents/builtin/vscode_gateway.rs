@@ -194,7 +194,7 @@ impl VscodeGatewayDecoder {
         let model: Model<'_> = lenient::value(line.model, "model", out);
         let meta = Meta {
             model: model.id.boxed(),
-            window: model.max_input_tokens.0.filter(|window| *window > 0),
+            window: model.max_input_tokens.0,
             ..Meta::default()
         };
         let thread = self
