@@ -119,6 +119,14 @@ pub fn part_of(items: &[NewItem]) -> Part {
 /// A message's content.
 pub type Content<'a> = Pieces<Block<'a>>;
 
+/// Returns the texts of a content, each as an item of this kind that the harness put in.
+pub fn injected_texts(content: &Content<'_>, kind: Kind, out: &mut EventSink<'_>) -> Vec<NewItem> {
+    let texts = content.0.iter().filter_map(|block| block.text.get());
+    texts
+        .map(|text| out.text(Role::Container, kind, text))
+        .collect()
+}
+
 /// Returns the items of a user's message: typed text, tool results, and what the harness embedded in them.
 pub fn user_items(
     content: &Content<'_>,

@@ -382,13 +382,7 @@ impl ClineDecoder {
                 Some("compaction_summary") => Kind::Summary,
                 _ => Kind::Reminder,
             };
-            let texts = message
-                .content
-                .0
-                .iter()
-                .filter_map(|block| block.text.get());
-            let items = texts.map(|text| out.text(Role::Container, kind, text));
-            let items = items.collect();
+            let items = anthropic::injected_texts(&message.content, kind, out);
             out.node(Node::new(None, Part::Injected, items));
         }
         lost.report(out);

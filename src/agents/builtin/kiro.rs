@@ -23,7 +23,8 @@ mod session;
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::{self, Count, Pieces, Raw, Text, record};
+use decode::lenient::{self, Count, Raw, Text, record};
+use decode::openai::{self, Content};
 use decode::sums::PendingResponse;
 use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
@@ -95,7 +96,7 @@ record! {
         id: Text<'a>,
         timestamp: Text<'a>,
         role: Text<'a>,
-        content: Pieces<Content<'a>>,
+        content: Content<'a>,
         payload: Option<Payload<'a>>,
     }
 
@@ -105,12 +106,9 @@ record! {
         tool: Text<'a> = "toolName" | "name",
         call: Text<'a> = "toolCallId",
         input: Option<Raw<'a>> = "input" | "arguments",
-        content: Pieces<Content<'a>>,
+        content: Content<'a>,
     }
 
-    struct Content<'a> {
-        text: Text<'a>,
-    }
 
     struct Data<'a> {
         id: Text<'a> = "message_id" | "id",
@@ -269,12 +267,7 @@ impl KiroDecoder {
             ..Payload::default()
         };
         let payload = record.payload.as_ref().unwrap_or(&flat);
-        let text = |item: ItemBuilder<'_, '_>| {
-            let pieces = payload.content.0.iter();
-            pieces
-                .fold(item, |item, piece| item.text(piece.text.or_empty()))
-                .done()
-        };
+        let text = |item: ItemBuilder<'_, '_>| openai::whole(&payload.content, item);
         let (part, item) = match payload.kind.or_empty() {
             "user" => (Part::Input, text(out.item(Role::User, Kind::Text))),
             "assistant" => {

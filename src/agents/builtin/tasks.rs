@@ -30,8 +30,8 @@ use formats::{
     Base, Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, StoreKind, Totals,
     WITH_CACHE, decoder, head,
 };
+use model::Kind;
 use model::event::{Cause, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems};
-use model::{Kind, Role};
 use std::path::Path;
 use ui::Ui;
 
@@ -286,13 +286,7 @@ impl TaskDecoder {
             before: condensed.map(|one| one.before).filter(|n| *n > 0),
             ..Reset::compaction(Cause::Unlogged, RetainedItems::Nodes(kept))
         });
-        let texts = message
-            .content
-            .0
-            .iter()
-            .filter_map(|block| block.text.get());
-        let items = texts.map(|text| out.text(Role::Container, Kind::Summary, text));
-        let items = items.collect();
+        let items = anthropic::injected_texts(&message.content, Kind::Summary, out);
         out.node(Node::new(key, Part::Injected, items));
     }
 
