@@ -39,7 +39,7 @@ mod spans;
 mod usage;
 
 use asides::Asides;
-use decode::anthropic::ToolNames;
+use decode::anthropic::{ToolNames, add_typed};
 use decode::image::{self, Formula};
 use decode::lenient::{self, Window};
 use events::{Data, Record, Request};
@@ -338,20 +338,12 @@ impl CopilotCliDecoder {
         }
         let own = source.is_none() && data.is_autopilot_continuation != Some(true);
         let mut items = Vec::new();
-        let mut add = |role, kind, text: &str| {
-            if !text.trim().is_empty() {
-                items.push(out.text(role, kind, text));
-            }
+        let parts = match sent.find(typed).filter(|_| own && !typed.is_empty()) {
+            Some(at) => [&sent[..at], typed, &sent[at + typed.len()..]],
+            None if own => ["", sent, ""],
+            None => [sent, "", ""],
         };
-        match sent.find(typed).filter(|_| own && !typed.is_empty()) {
-            Some(at) => {
-                add(Role::Container, Kind::Reminder, &sent[..at]);
-                add(Role::User, Kind::Text, typed);
-                add(Role::Container, Kind::Reminder, &sent[at + typed.len()..]);
-            }
-            None if own => add(Role::User, Kind::Text, sent),
-            None => add(Role::Container, Kind::Reminder, sent),
-        }
+        add_typed(parts, &mut items, out);
         let formula = self.formula(out.conversation());
         for media in data.attachments.iter().filter(|media| media.is_inline()) {
             items.push(

@@ -149,7 +149,7 @@ impl Decoder for GeminiCliDecoder {
             self.start_fresh(out);
             self.history.rewind(key);
             self.is_continued = false;
-            self.repeat.end();
+            self.repeat.upto = None;
             out.emit(Event::Retain {
                 keys: self.history.nodes(),
                 cause: LeaveReason::Rewind,
@@ -217,7 +217,7 @@ impl GeminiCliDecoder {
             .iter()
             .filter_map(|raw| lenient::value(Some(*raw), "messages", out))
             .collect();
-        self.repeat.end();
+        self.repeat.upto = None;
         self.fresh_start = None;
         let is_first = self.history.is_empty();
         let before = self.history.clone();
@@ -306,13 +306,13 @@ impl GeminiCliDecoder {
                 parts::of_model(message)
             };
             if is_user && !self.history.is_empty() && bits.first().is_some_and(Bit::begins_note) {
-                self.repeat.begin();
+                self.repeat.upto = Some(0);
             }
             if self.repeat.passes(&bits, &self.history) {
                 return;
             }
         }
-        self.repeat.end();
+        self.repeat.upto = None;
         let is_next = |(of, _)| message.id.key() != Some(of);
         if matches!(message.kind.get(), Some("user" | "gemini"))
             && self.thinking.is_some_and(is_next)
@@ -349,18 +349,17 @@ impl GeminiCliDecoder {
         // Messages of a list are all sent, also those with one id.
         let id = message.id.key().filter(|_| pool.is_none());
         let own = id.map(|key| self.history.of_message(key));
-        let mut placing = PartPlacer {
+        let mut placer = PartPlacer {
             history: &mut self.history,
             own: own.unwrap_or_default(),
             pool,
             message,
             is_model,
         };
-        let steps = placing.steps(bits);
         Plan {
             message,
             is_new,
-            steps,
+            steps: placer.steps(bits),
         }
     }
 

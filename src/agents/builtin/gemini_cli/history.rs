@@ -296,20 +296,10 @@ impl Pool {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repeat {
     /// The number of parts that have come again; `None`: the history is not being repeated.
-    upto: Option<usize>,
+    pub(super) upto: Option<usize>,
 }
 
 impl Repeat {
-    /// Begins with the first message of the history.
-    pub(super) fn begin(&mut self) {
-        self.upto = Some(0);
-    }
-
-    /// Ends the repetition.
-    pub(super) fn end(&mut self) {
-        self.upto = None;
-    }
-
     /// Returns true if a message is the next one of the history, and passes it.
     pub(super) fn passes(&mut self, bits: &[Bit<'_, '_>], history: &History) -> bool {
         let Some(upto) = self.upto else {
