@@ -328,7 +328,7 @@ impl ClaudeCodeDecoder {
 
     fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
         // The requests of newer versions contain it.
-        if self.requests.has_shape() && attachment::is_snapshot(record) {
+        if self.requests.shape.is_some() && attachment::is_snapshot(record) {
             return out.skip(record.attachment_name());
         }
         match attachment::snapshot(record, out) {
@@ -499,13 +499,13 @@ impl ClaudeCodeDecoder {
             return None;
         };
         let is_final = message.stop_reason.get().is_some();
-        let output = usage.context().output();
+        let output = usage.context().output_tokens.0;
         Some(Usage {
             model,
             cached: context.cache_read,
             miss: message.miss.reported(),
             output: output.filter(|_| is_final),
-            reasoning: usage.thinking().filter(|_| is_final),
+            reasoning: usage.thinking_tokens.0.filter(|_| is_final),
             // Inherited responses are billed in the session that they are from.
             billed: if is_inherited {
                 BilledUsage::default()

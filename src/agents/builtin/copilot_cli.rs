@@ -42,7 +42,7 @@ use asides::Asides;
 use decode::anthropic::{ToolNames, add_typed};
 use decode::image::{self, Formula};
 use decode::lenient::{self, Window};
-use events::{Data, Record, Request};
+use events::{Binary, Data, Record, Request};
 use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, SidecarRecord, StateUpdate, Totals,
     WITH_CACHE_AND_REASONING, decoder, head,
@@ -345,7 +345,9 @@ impl CopilotCliDecoder {
         };
         add_typed(parts, &mut items, out);
         let formula = self.formula(out.conversation());
-        for media in data.attachments.iter().filter(|media| media.is_inline()) {
+        // Others are named in the message's text.
+        let is_sent = |media: &&Binary<'_>| media.kind.get() == Some("blob");
+        for media in data.attachments.iter().filter(is_sent) {
             items.push(
                 media
                     .add_to(out.item(Role::User, Kind::Text), formula)

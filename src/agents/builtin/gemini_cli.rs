@@ -219,7 +219,7 @@ impl GeminiCliDecoder {
             .collect();
         self.repeat.upto = None;
         self.fresh_start = None;
-        let is_first = self.history.is_empty();
+        let is_first = self.history.slots.is_empty();
         let before = self.history.clone();
         let mut pool = self.history.take();
         let plans: Vec<Plan<'_, '_>> = records
@@ -232,8 +232,9 @@ impl GeminiCliDecoder {
             plan.message.kind.get() == Some("user") && bits.into_iter().all(Bit::begins_note)
         };
         if before.parts().count() > 1 && plans.iter().all(is_note) {
-            let kept = self.history.slots.clone().into_iter();
-            self.fresh_start = Some(kept.filter(|slot| before.is_node(slot.node)).collect());
+            let is_before = |slot: &&Slot| before.slots.iter().any(|old| old.node == slot.node);
+            let kept = self.history.slots.iter().filter(is_before);
+            self.fresh_start = Some(kept.cloned().collect());
             self.history = before;
             return;
         }
@@ -305,7 +306,10 @@ impl GeminiCliDecoder {
             } else {
                 parts::of_model(message)
             };
-            if is_user && !self.history.is_empty() && bits.first().is_some_and(Bit::begins_note) {
+            if is_user
+                && !self.history.slots.is_empty()
+                && bits.first().is_some_and(Bit::begins_note)
+            {
                 self.repeat.upto = Some(0);
             }
             if self.repeat.passes(&bits, &self.history) {

@@ -112,7 +112,9 @@ impl VscodeGatewayDecoder {
             Some(kind) => VSCODE_GATEWAY.pass_over(kind, out),
             None if line.is_capture() => self.capture(line, lost, out),
             None if line.request.is_some() => self.request(line, lost, out),
-            None if line.is_of_investigation() => self.numbers(line, EventPart::No, out),
+            None if line.chat_id.get().or(line.conversation_id.get()).is_some() => {
+                self.numbers(line, EventPart::No, out)
+            }
             None => out.unreadable("neither a capture nor of an investigation"),
         }
     }

@@ -148,9 +148,9 @@ record! {
         input_tokens: Count,
         cache_creation_input_tokens: Count,
         cache_read_input_tokens: Count,
-        output_tokens: Count,
+        pub(super) output_tokens: Count,
         cache_creation: CacheCreation,
-        thinking_tokens: Count = "output_tokens_details" / "thinking_tokens",
+        pub(super) thinking_tokens: Count = "output_tokens_details" / "thinking_tokens",
         service_tier: Text<'a>,
         speed: Text<'a>,
         web_searches: Count = "server_tool_use" / "web_search_requests",
@@ -247,7 +247,7 @@ impl ResponseUsage<'_> {
                 self.cache_creation(),
             )
             .with_hour(self.cache_creation.ephemeral_1h_input_tokens.or_zero())
-            .with_reasoning(self.thinking().unwrap_or(0))
+            .with_reasoning(self.thinking_tokens.or_zero())
             .with_surcharges(self.surcharges())
     }
 
@@ -259,10 +259,6 @@ impl ResponseUsage<'_> {
             _ => Surcharge::WebSearch.into(),
         };
         tier.and(speed).and(searches)
-    }
-
-    pub(super) fn thinking(&self) -> Option<u64> {
-        self.thinking_tokens.0
     }
 
     /// Returns the iterations that are not in the sum at the top, with their positions.
@@ -284,11 +280,6 @@ impl ResponseUsage<'_> {
             0 | 1 => self,
             _ => self.iterations.iter().rfind(is_message).unwrap_or(self),
         }
-    }
-
-    /// Returns the output; `None`: it cannot be read.
-    pub(super) fn output(&self) -> Option<u64> {
-        self.output_tokens.0
     }
 }
 

@@ -95,7 +95,7 @@ record! {
 
     /// An image or another file.
     pub(super) struct Binary<'a> {
-        kind: Text<'a> = "type",
+        pub(super) kind: Text<'a> = "type",
         data: Text<'a>,
     }
 }
@@ -109,11 +109,6 @@ impl Data<'_> {
 }
 
 impl Binary<'_> {
-    /// Returns true if an attachment is sent as it is; others are named in the message's text.
-    pub(super) fn is_inline(&self) -> bool {
-        self.kind.get() == Some("blob")
-    }
-
     /// Adds it to an item.
     pub(super) fn add_to<'s, 'm>(
         &self,

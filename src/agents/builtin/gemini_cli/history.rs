@@ -81,27 +81,12 @@ impl Slot {
             is_memory: false,
         }
     }
-
-    /// Returns true if the model said it.
-    pub(super) fn is_models(&self) -> bool {
-        matches!(self.print, Print::Said { by_model: true, .. })
-    }
 }
 
 impl History {
-    /// Returns true if nothing was read yet.
-    pub(super) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-
     /// Returns true if this message was read.
     pub(super) fn has(&self, message: Key) -> bool {
         self.messages.contains_key(&message)
-    }
-
-    /// Returns true if one of its parts has this node.
-    pub(super) fn is_node(&self, node: Option<Key>) -> bool {
-        self.slots.iter().any(|slot| slot.node == node)
     }
 
     /// Returns true if it has the call that this is the result of.
