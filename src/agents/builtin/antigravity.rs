@@ -203,9 +203,7 @@ impl AntigravityDecoder {
             self.model(usage, out);
         }
         out.node(Node::output(key, request, items));
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
     }
 
     /// Emits a row of the database, where that is the log: the numbers of a response, but not its text.

@@ -293,9 +293,7 @@ impl ClaudeCodeDecoder {
         }
         let cut = self.cut_thoughts(record, &node);
         out.node(node);
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
         if let Some(nodes) = cut {
             out.emit(Event::cleared(nodes, Vec::new()));
         }

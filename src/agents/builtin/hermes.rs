@@ -319,7 +319,7 @@ impl HermesDecoder {
             other => return out.unknown(format!("{other} message")),
         };
         out.node(node);
-        usage.into_iter().for_each(|usage| out.usage(usage));
+        out.usage(usage);
     }
 
     /// Returns the items of a response.

@@ -342,9 +342,7 @@ impl Branch {
         let model = self.meta.model.clone();
         let usage = report.and_then(|numbers| numbers.usage(request, model));
         out.node(node);
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
     }
 
     fn result(&mut self, record: &Record<'_>, mut node: Node, out: &mut EventSink<'_>) {

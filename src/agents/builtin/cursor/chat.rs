@@ -127,9 +127,7 @@ impl Root {
 
     /// Reports the size, after the messages that it includes.
     pub(super) fn end(&mut self, out: &mut EventSink<'_>) {
-        if let Some(size) = self.size.take() {
-            out.usage(size);
-        }
+        out.usage(self.size.take());
     }
 }
 

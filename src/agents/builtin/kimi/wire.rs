@@ -212,9 +212,7 @@ impl Wire {
         let numbers = numbers.zip(request);
         let usage = numbers.and_then(|(of, request)| of.usage(request, self.model.clone()));
         let is_any = usage.is_some();
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
         is_any
     }
 
