@@ -2,9 +2,9 @@
 
 use super::first_line;
 use super::sessions::{RULES, check as check_sessions, fold, read_document, read_lines};
-use ctxgauge::agents;
 use ctxgauge::formats::Format;
 use ctxgauge::model::event::{ByLength, EventSink};
+use ctxgauge::{agents, decode};
 
 /// The first line of an input is the id of a format, the rest a log, a document, or a file beside one. Without
 /// an id it is a log that is recognised, or else of the first format.
@@ -41,7 +41,7 @@ fn beside(format: &Format, file: &[u8]) {
     }
     let mut decoder = format.decoder();
     let mut out = EventSink::new(&ByLength);
-    decoder.read_state(file, &mut out);
+    decoder.read_state(&decode::text(file), &mut out);
     if let Some(sidecar) = format.beside.sidecar {
         let lines = file.split(|byte| *byte == b'\n');
         let mut records: Vec<_> = lines.clone().filter_map(sidecar.read).collect();

@@ -119,6 +119,32 @@ pub fn part_of(items: &[NewItem]) -> Part {
 /// A message's content.
 pub type Content<'a> = Pieces<Block<'a>>;
 
+/// Adds the text that the user typed, and what the harness put in before and after it. Blank ones are left out.
+pub fn add_typed(
+    [before, typed, after]: [&str; 3],
+    items: &mut Vec<NewItem>,
+    out: &mut EventSink<'_>,
+) {
+    let around = (Role::Container, Kind::Reminder);
+    let parts = [
+        (around, before),
+        ((Role::User, Kind::Text), typed),
+        (around, after),
+    ];
+    let parts = parts
+        .into_iter()
+        .filter(|(_, text)| !text.trim().is_empty());
+    items.extend(parts.map(|((role, kind), text)| out.text(role, kind, text)));
+}
+
+/// Returns the texts of a content, each as an item of this kind that the harness put in.
+pub fn injected_texts(content: &Content<'_>, kind: Kind, out: &mut EventSink<'_>) -> Vec<NewItem> {
+    let texts = content.0.iter().filter_map(|block| block.text.get());
+    texts
+        .map(|text| out.text(Role::Container, kind, text))
+        .collect()
+}
+
 /// Returns the items of a user's message: typed text, tool results, and what the harness embedded in them.
 pub fn user_items(
     content: &Content<'_>,

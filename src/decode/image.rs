@@ -92,12 +92,6 @@ pub fn claude(width: u32, height: u32) -> u64 {
     claude_within(width, height, 1_568, 1_568)
 }
 
-/// Returns the tokens of an image for Claude since Opus 4.7: at most 2,576 pixels a side and 4,784 tokens (Anthropic,
-/// "Vision").
-fn claude_large(width: u32, height: u32) -> u64 {
-    claude_within(width, height, 2_576, 4_784)
-}
-
 fn claude_within(width: u32, height: u32, most_pixels: u32, most_tokens: u64) -> u64 {
     let (most, longest) = (f64::from(most_pixels), f64::from(width.max(height)));
     let scale = if longest > most { most / longest } else { 1.0 };
@@ -123,7 +117,8 @@ pub fn claude_formula(model: &str) -> Formula {
     if is_before || is_first {
         claude
     } else {
-        claude_large
+        // Since Opus 4.7 (Anthropic, "Vision").
+        |width, height| claude_within(width, height, 2_576, 4_784)
     }
 }
 

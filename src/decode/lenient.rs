@@ -11,7 +11,7 @@ pub use json::{NotJson, Raw, Scanner};
 pub use lost::LostFields;
 pub use record::{
     Field, FieldPlace, Record, Slot, TentativeValue, WithRaw, object, parse, raw_object, raw_value,
-    value,
+    state, value,
 };
 pub use repair::{NamedCount, Repair, UsableReport, UsageParts, mend};
 

@@ -53,24 +53,16 @@ pub use crate::sql_object as object;
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// A database that contains the sessions of an agent.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct DatabaseSpec {
     /// The tables as the agent's versions have had them. The first schema whose statements the database
     /// accepts is used, if there are sessions in its tables.
     pub schemas: &'static [Schema],
 }
 
-impl PartialEq for DatabaseSpec {
-    fn eq(&self, other: &DatabaseSpec) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for DatabaseSpec {}
-
 /// The SQL that finds sessions and their rows in the tables of a database. In every piece but the first, `?1` is the id
 /// of a session.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Schema {
     /// `SELECT id, parent, updated, …`: one row for each session, by look-ups in indexes alone.
     ///

@@ -9,8 +9,6 @@ use model::event::{EventSink, Meta};
 pub enum StateUpdate {
     /// The events that were read from the log still hold.
     Accepted,
-    /// A document is half written, or none.
-    Incomplete,
     /// It concerns what was read long before: the log must be read again from its beginning.
     RereadLog,
 }
@@ -74,9 +72,9 @@ pub trait Decoder: Send {
 
     /// Takes a document beside the log ([`FilesBeside::states`](super::FilesBeside::states)): before it reads anything, and again
     /// whenever the document has changed. Where there are several, they differ in content. A log
-    /// that is a document itself is then read again from its beginning. Never fails, whatever the bytes.
-    fn read_state(&mut self, _document: &[u8], _out: &mut EventSink<'_>) -> StateUpdate {
-        StateUpdate::Accepted
+    /// that is a document itself is then read again from its beginning. `None`: the document is half written, or none.
+    fn read_state(&mut self, _document: &str, _out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        Some(StateUpdate::Accepted)
     }
 
     /// Called whenever all complete lines or elements of the log have been read, for what only holds of its

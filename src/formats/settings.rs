@@ -110,15 +110,19 @@ impl Layers {
     }
 
     /// Returns the first readable value at this path, a JSON pointer.
-    pub fn find<T>(&self, path: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+    pub fn find<'l, T>(&'l self, path: &str, read: impl Fn(&'l Value) -> Option<T>) -> Option<T> {
         let mut layers = self.0.iter();
         layers.find_map(|layer| read(layer.pointer(path)?))
     }
 
-    /// Calls `with` for every readable value at this path, the strongest first.
-    pub fn each(&self, path: &str, with: impl FnMut(&Value)) {
-        let values = self.0.iter().filter_map(|layer| layer.pointer(path));
-        values.for_each(with);
+    /// Returns every value at this path, the strongest first.
+    pub fn each(&self, path: &str) -> impl Iterator<Item = &Value> {
+        self.0.iter().filter_map(move |layer| layer.pointer(path))
+    }
+
+    /// Returns the fields of every object at this path, those of the strongest first.
+    pub fn fields(&self, path: &str) -> impl Iterator<Item = (&String, &Value)> {
+        self.each(path).filter_map(Value::as_object).flatten()
     }
 
     /// Returns whether the agent compacts by itself, by the first truth value at this path.

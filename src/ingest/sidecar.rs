@@ -295,11 +295,11 @@ impl States {
                     continue;
                 }
             };
-            let update = decoder.read_state(&bytes, out);
+            let update = decoder.read_state(&decode::text(&bytes), out);
             // A second write in the same tick does not change the stamp.
-            *given = Some(now).filter(|now| update != StateUpdate::Incomplete || now.is_sure());
-            if update != StateUpdate::Accepted && all != StateUpdate::RereadLog {
-                all = update;
+            *given = Some(now).filter(|now| update.is_some() || now.is_sure());
+            if update == Some(StateUpdate::RereadLog) {
+                all = StateUpdate::RereadLog;
             }
         }
         all

@@ -19,13 +19,16 @@
 
 mod generation;
 
+use decode::anthropic;
 use decode::lenient::{self, Count, Raw, Text, record};
 use formats::names;
 use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, SidecarRecord, SidecarSpec,
     StateUpdate, StoreKind, Totals, decoder, head,
 };
-use model::event::{Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage};
+use model::event::{
+    Cause, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
+};
 use model::{Kind, Role};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -169,13 +172,8 @@ impl Decoder for AntigravityDecoder {
             ("MODEL", kind) => {
                 let called = self.calls.pop_front();
                 let name = called.unwrap_or_else(|| kind.to_lowercase().into());
-                let item = out.tool_result(Some(&name), None).text(content);
-                let item = if step.is_truncated() {
-                    item.partial()
-                } else {
-                    item
-                };
-                let items = vec![item.done()];
+                let item = out.tool_result(Some(&name), None);
+                let items = vec![step.content_of(item)];
                 add(&step, Part::Result, items, out);
             }
             _ => {
@@ -191,14 +189,7 @@ impl AntigravityDecoder {
         self.calls.clear();
         let mut items = Vec::new();
         if !step.content.or_empty().is_empty() {
-            let item = out.item(Role::Assistant, Kind::Text);
-            let item = item.text(step.content.or_empty());
-            let item = if step.is_truncated() {
-                item.partial()
-            } else {
-                item
-            };
-            items.push(item.done());
+            items.push(step.content_of(out.item(Role::Assistant, Kind::Text)));
         }
         for call in &step.calls {
             let name = call.name.or_empty();
@@ -212,9 +203,7 @@ impl AntigravityDecoder {
             self.model(usage, out);
         }
         out.node(Node::output(key, request, items));
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
     }
 
     /// Emits a row of the database, where that is the log: the numbers of a response, but not its text.
@@ -246,10 +235,15 @@ impl Step<'_> {
         self.index.0.map(generation::step)
     }
 
-    fn is_truncated(&self) -> bool {
-        self.truncated
-            .iter()
-            .any(|field| field.get() == Some("content"))
+    /// Returns the content as an item, of which the end may be missing.
+    fn content_of(&self, item: ItemBuilder<'_, '_>) -> NewItem {
+        let item = item.text(self.content.or_empty());
+        let mut truncated = self.truncated.iter();
+        if truncated.any(|field| field.get() == Some("content")) {
+            item.partial().done()
+        } else {
+            item.done()
+        }
     }
 }
 
@@ -271,17 +265,9 @@ fn checkpoint(step: &Step<'_>, out: &mut EventSink<'_>) {
 fn input(content: &str, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let (before, rest) = content.split_once(REQUEST.0).unwrap_or(("", content));
     let (typed, after) = rest.split_once(REQUEST.1).unwrap_or((rest, ""));
-    let parts = [
-        (Role::Container, Kind::Reminder, before),
-        (Role::User, Kind::Text, typed.trim_matches('\n')),
-        (Role::Container, Kind::Reminder, after),
-    ];
-    let parts = parts
-        .into_iter()
-        .filter(|(.., text)| !text.trim().is_empty());
-    parts
-        .map(|(role, kind, text)| out.text(role, kind, text))
-        .collect()
+    let mut items = Vec::new();
+    anthropic::add_typed([before, typed.trim_matches('\n'), after], &mut items, out);
+    items
 }
 
 #[cfg(test)]

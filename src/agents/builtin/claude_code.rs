@@ -166,18 +166,15 @@ impl Side {
 }
 
 impl Decoder for ClaudeCodeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &LostFields::default()) else {
-            return StateUpdate::Incomplete;
-        };
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let about: AboutAgent<'_> = lenient::parse(document, &LostFields::default()).ok()?;
         let title = about.description.get().or(about.agent_type.get());
         out.meta(Meta {
             title: title.map(Into::into),
             parent: about.parent.get().map(|id| format!("agent-{id}").into()),
             ..Meta::default()
         });
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn skip_to_end(&mut self, head: &Meta) {
@@ -296,9 +293,7 @@ impl ClaudeCodeDecoder {
         }
         let cut = self.cut_thoughts(record, &node);
         out.node(node);
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
         if let Some(nodes) = cut {
             out.emit(Event::cleared(nodes, Vec::new()));
         }
@@ -331,7 +326,7 @@ impl ClaudeCodeDecoder {
 
     fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
         // The requests of newer versions contain it.
-        if self.requests.has_shape() && attachment::is_snapshot(record) {
+        if self.requests.shape.is_some() && attachment::is_snapshot(record) {
             return out.skip(record.attachment_name());
         }
         match attachment::snapshot(record, out) {
@@ -424,7 +419,7 @@ impl ClaudeCodeDecoder {
         if unsent {
             return;
         }
-        let origin = record.origin.kind.get();
+        let origin = record.origin.get();
         let (role, kind) = if is_summary {
             (Role::Container, Kind::Summary)
         } else if record.source_tool_use_id.get().is_some() {
@@ -502,13 +497,13 @@ impl ClaudeCodeDecoder {
             return None;
         };
         let is_final = message.stop_reason.get().is_some();
-        let output = usage.context().output();
+        let output = usage.context().output_tokens.0;
         Some(Usage {
             model,
             cached: context.cache_read,
             miss: message.miss.reported(),
             output: output.filter(|_| is_final),
-            reasoning: usage.thinking().filter(|_| is_final),
+            reasoning: usage.thinking_tokens.0.filter(|_| is_final),
             // Inherited responses are billed in the session that they are from.
             billed: if is_inherited {
                 BilledUsage::default()
@@ -546,7 +541,7 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
             let metadata = &record.microcompact_metadata;
             Some((&metadata.attachments[..], &metadata.tool_ids[..]))
         }
-        "snip_boundary" => Some((&record.snip_metadata.removed_uuids[..], &[][..])),
+        "snip_boundary" => Some((&record.snipped[..], &[][..])),
         "model_refusal_fallback" => Some((&record.retracted_message_uuids[..], &[][..])),
         _ => None,
     };

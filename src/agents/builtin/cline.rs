@@ -192,12 +192,8 @@ struct ClineDecoder {
 }
 
 impl Decoder for ClineDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let (text, lost) = (decode::text(document), LostFields::default());
-        let Ok(beside) = lenient::parse::<SideDocument<'_>>(&text, &lost) else {
-            return StateUpdate::Incomplete;
-        };
-        lost.report(out);
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let beside: SideDocument<'_> = lenient::state(document, out)?;
         match (beside.count.0, beside.messages) {
             (Some(count), Some(messages)) => {
                 let messages = messages.get().into();
@@ -212,7 +208,7 @@ impl Decoder for ClineDecoder {
                 };
             }
         }
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
@@ -386,13 +382,7 @@ impl ClineDecoder {
                 Some("compaction_summary") => Kind::Summary,
                 _ => Kind::Reminder,
             };
-            let texts = message
-                .content
-                .0
-                .iter()
-                .filter_map(|block| block.text.get());
-            let items = texts.map(|text| out.text(Role::Container, kind, text));
-            let items = items.collect();
+            let items = anthropic::injected_texts(&message.content, kind, out);
             out.node(Node::new(None, Part::Injected, items));
         }
         lost.report(out);

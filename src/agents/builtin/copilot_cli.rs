@@ -33,23 +33,21 @@
 
 mod asides;
 mod events;
-mod media;
 mod resets;
 mod rows;
 mod spans;
 mod usage;
 
 use asides::Asides;
-use decode::anthropic::ToolNames;
+use decode::anthropic::{ToolNames, add_typed};
 use decode::image::{self, Formula};
 use decode::lenient::{self, Window};
-use events::{Data, Record, Request};
+use events::{Binary, Data, Record, Request};
 use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, SidecarRecord, StateUpdate, Totals,
     WITH_CACHE_AND_REASONING, decoder, head,
 };
 use jiff::Timestamp;
-use media::{picture, pictures};
 use model::event::{BilledUsage, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -306,7 +304,7 @@ impl CopilotCliDecoder {
 
     /// Emits the largest prompt of the main conversation.
     fn window(&mut self, limit: Window, out: &mut EventSink<'_>) {
-        let limit = limit.0.filter(|limit| *limit > 0);
+        let limit = limit.0;
         if limit.is_some() && limit != self.window && out.conversation() == Conversation::Main {
             self.window = limit;
             out.meta(Meta::of_window(limit));
@@ -340,24 +338,21 @@ impl CopilotCliDecoder {
         }
         let own = source.is_none() && data.is_autopilot_continuation != Some(true);
         let mut items = Vec::new();
-        let mut add = |role, kind, text: &str| {
-            if !text.trim().is_empty() {
-                items.push(out.text(role, kind, text));
-            }
+        let parts = match sent.find(typed).filter(|_| own && !typed.is_empty()) {
+            Some(at) => [&sent[..at], typed, &sent[at + typed.len()..]],
+            None if own => ["", sent, ""],
+            None => [sent, "", ""],
         };
-        match sent.find(typed).filter(|_| own && !typed.is_empty()) {
-            Some(at) => {
-                add(Role::Container, Kind::Reminder, &sent[..at]);
-                add(Role::User, Kind::Text, typed);
-                add(Role::Container, Kind::Reminder, &sent[at + typed.len()..]);
-            }
-            None if own => add(Role::User, Kind::Text, sent),
-            None => add(Role::Container, Kind::Reminder, sent),
-        }
+        add_typed(parts, &mut items, out);
         let formula = self.formula(out.conversation());
-        for media in data.attachments.iter().filter(|media| media.is_inline()) {
-            let item = out.item(Role::User, Kind::Text);
-            items.push(picture(item, media, formula).done());
+        // Others are named in the message's text.
+        let is_sent = |media: &&Binary<'_>| media.kind.get() == Some("blob");
+        for media in data.attachments.iter().filter(is_sent) {
+            items.push(
+                media
+                    .add_to(out.item(Role::User, Kind::Text), formula)
+                    .done(),
+            );
         }
         let part = if own { Part::Input } else { Part::Injected };
         self.message(part, items, out);
@@ -448,7 +443,8 @@ impl CopilotCliDecoder {
         for outcome in &outcome.0 {
             let text = outcome.content.get().or(outcome.message.get());
             item = item.text(text.unwrap_or_default());
-            item = pictures(item, &outcome.binary_results_for_llm, formula);
+            let pictures = outcome.binary_results_for_llm.iter();
+            item = pictures.fold(item, |item, media| media.add_to(item, formula));
         }
         let item = item.done();
         self.message(Part::Result, vec![item], out);

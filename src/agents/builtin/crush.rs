@@ -81,24 +81,7 @@ fn projects(list: &[u8]) -> Vec<PathBuf> {
     projects.into_iter().flatten().filter_map(folder).collect()
 }
 
-static STORE: DatabaseSpec = DatabaseSpec {
-    schemas: &[
-        Schema {
-            line: object!(
-                text id, text role, text model, text provider, integer at = "r.created_at",
-                flag summary = "r.is_summary_message", json parts,
-            ),
-            changed: PARTS,
-            ..AUGUST_2025
-        },
-        AUGUST_2025,
-    ],
-};
-
-/// The end of the parts. The last one, `finish`, contains nothing about the context.
-const PARTS: &str = r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))"#;
-
-const AUGUST_2025: Schema = Schema {
+static STORE: DatabaseSpec = DatabaseSpec { schemas: &[Schema {
     sessions: "SELECT id, parent_session_id, iif(updated_at > 100000000000, updated_at, updated_at * 1000),
         prompt_tokens, completion_tokens, title, summary_message_id,
         (SELECT max(rowid) FROM messages WHERE session_id = s.id),
@@ -120,12 +103,17 @@ const AUGUST_2025: Schema = Schema {
     order: "rowid",
     line: object!(
         text id, text role, text model, text provider, integer at = "r.created_at",
-        flag summary = "r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1)", json parts,
+        flag summary = "coalesce(r.is_summary_message,
+            r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1))",
+        json parts,
     ),
     settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
+    // The last part, `finish`, contains nothing about the context.
     changed: r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))
-        + 1000000000 * coalesce(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,
-    optional: &["r.provider"]};
+        + 1000000000 * coalesce(r.is_summary_message,
+            r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,
+    optional: &["r.provider", "r.is_summary_message"],
+}]};
 
 record! {
     struct Header<'a> {

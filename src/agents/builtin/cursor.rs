@@ -16,7 +16,7 @@
 
 mod chat;
 
-use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use decode::anthropic::{Content, ToolNames, add_typed, assistant_items, part_of, user_items};
 use decode::lenient::{self, Text, record};
 use formats::{
     Base, Claim, Decoder, Format, Recognition, Root, SameId, StoreKind, Totals, decoder, head,
@@ -153,16 +153,7 @@ fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut EventSink<'_
     for text in texts {
         let (before, query, after) = query(text);
         let before = take_time(before, out);
-        let parts = [
-            (Role::Container, Kind::Reminder, before),
-            (Role::User, Kind::Text, query),
-            (Role::Container, Kind::Reminder, after),
-        ];
-        for (role, kind, text) in parts {
-            if !text.trim().is_empty() {
-                items.push(out.text(role, kind, text));
-            }
-        }
+        add_typed([before, query, after], &mut items, out);
     }
     items
 }
@@ -186,19 +177,13 @@ fn query(text: &str) -> (&str, &str, &str) {
 
 /// Sets the time that a text begins with, if it does. Returns the rest of the text.
 fn take_time<'t>(text: &'t str, out: &mut EventSink<'_>) -> &'t str {
-    let (time, rest) = time_and_rest(text);
-    if time.is_some() {
-        out.set_time(time);
-    }
-    rest
-}
-
-/// Returns the time that a text begins with, and the rest of the text.
-fn time_and_rest(text: &str) -> (Option<Timestamp>, &str) {
     let inner = text.trim_start().strip_prefix("<timestamp>");
     let parts = inner.and_then(|text| text.split_once("</timestamp>"));
-    let read = parts.and_then(|(time, rest)| Some((time_of(time)?, rest)));
-    read.map_or((None, text), |(time, rest)| (Some(time), rest))
+    let Some((time, rest)) = parts.and_then(|(time, rest)| Some((time_of(time)?, rest))) else {
+        return text;
+    };
+    out.set_time(Some(time));
+    rest
 }
 
 /// Reads a time such as `Friday, Sep 4, 2026, 2:21 AM (UTC+5:30)`. Without an offset it could be any.
@@ -264,8 +249,6 @@ mod tests {
             assert_eq!(of(odd), None, "{odd}");
         }
         assert_eq!(time("Wed, May 6, 2026, 10:00 AM"), None);
-        let text = "<timestamp>Wed, May 6, 2026, 10:00 AM</timestamp>\nx";
-        assert_eq!(time_and_rest(text), (None, text));
     }
 
     proptest! {

@@ -26,9 +26,8 @@
 mod settings;
 
 use decode::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
-use decode::lenient::{self, Count, LostFields, Text, record};
+use decode::lenient::{self, Count, Text, record};
 use decode::sums::{PendingResponse, ReportedSums};
-use decode::text;
 use formats::is_uuid;
 use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
@@ -161,21 +160,11 @@ impl Decoder for DroidDecoder {
         }
     }
 
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let lost = LostFields::default();
-        match lenient::parse(&text(document), &lost) {
-            Ok(settings) => {
-                let Settings {
-                    provider,
-                    sums,
-                    last,
-                } = settings;
-                (self.provider, self.sums, self.last) = (provider.boxed(), sums, last);
-            }
-            Err(_) => return StateUpdate::Incomplete,
-        }
-        lost.report(out);
-        StateUpdate::Accepted
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let settings: Settings<'_> = lenient::state(document, out)?;
+        self.provider = settings.provider.boxed();
+        (self.sums, self.last) = (settings.sums, settings.last);
+        Some(StateUpdate::Accepted)
     }
 
     /// Other sums than those that were reported are of a new response, which was written before them, and of others.
@@ -343,7 +332,7 @@ mod tests {
         for (line, moment) in (1..).zip(moments) {
             match moment.strip_prefix("settings ") {
                 Some(settings) => {
-                    decoder.read_state(settings.as_bytes(), &mut out);
+                    decoder.read_state(settings, &mut out);
                 }
                 None => {
                     out.begin(Place::of_line(line));
@@ -406,7 +395,7 @@ mod tests {
         let mut decoder = DroidDecoder::default();
         let mut out = EventSink::new(&ByLength);
         let second = settings(130, 30, 96);
-        decoder.read_state(&second.as_bytes()["settings ".len()..], &mut out);
+        decoder.read_state(&second["settings ".len()..], &mut out);
         for id in [1, 2] {
             let at = r#""timestamp":"2026-11-20T10:00:00Z","#;
             let line = answer(id).replacen('{', &format!("{{{at}"), 1);

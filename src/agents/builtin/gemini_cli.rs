@@ -149,7 +149,7 @@ impl Decoder for GeminiCliDecoder {
             self.start_fresh(out);
             self.history.rewind(key);
             self.is_continued = false;
-            self.repeat.end();
+            self.repeat.upto = None;
             out.emit(Event::Retain {
                 keys: self.history.nodes(),
                 cause: LeaveReason::Rewind,
@@ -181,15 +181,13 @@ impl Decoder for GeminiCliDecoder {
         }
     }
 
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let folder = decode::text(document);
-        if !folder.trim().is_empty() {
-            out.meta(Meta {
-                cwd: Some(folder.trim().into()),
-                ..Meta::default()
-            });
-        }
-        StateUpdate::Accepted
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let folder = Some(document.trim()).filter(|folder| !folder.is_empty());
+        out.meta(Meta {
+            cwd: folder.map(Into::into),
+            ..Meta::default()
+        });
+        Some(StateUpdate::Accepted)
     }
 
     fn copy(&self) -> Option<Box<dyn Decoder>> {
@@ -219,9 +217,9 @@ impl GeminiCliDecoder {
             .iter()
             .filter_map(|raw| lenient::value(Some(*raw), "messages", out))
             .collect();
-        self.repeat.end();
+        self.repeat.upto = None;
         self.fresh_start = None;
-        let is_first = self.history.is_empty();
+        let is_first = self.history.slots.is_empty();
         let before = self.history.clone();
         let mut pool = self.history.take();
         let plans: Vec<Plan<'_, '_>> = records
@@ -234,8 +232,9 @@ impl GeminiCliDecoder {
             plan.message.kind.get() == Some("user") && bits.into_iter().all(Bit::begins_note)
         };
         if before.parts().count() > 1 && plans.iter().all(is_note) {
-            let kept = self.history.slots.clone().into_iter();
-            self.fresh_start = Some(kept.filter(|slot| before.is_node(slot.node)).collect());
+            let is_before = |slot: &&Slot| before.slots.iter().any(|old| old.node == slot.node);
+            let kept = self.history.slots.iter().filter(is_before);
+            self.fresh_start = Some(kept.cloned().collect());
             self.history = before;
             return;
         }
@@ -307,14 +306,17 @@ impl GeminiCliDecoder {
             } else {
                 parts::of_model(message)
             };
-            if is_user && !self.history.is_empty() && bits.first().is_some_and(Bit::begins_note) {
-                self.repeat.begin();
+            if is_user
+                && !self.history.slots.is_empty()
+                && bits.first().is_some_and(Bit::begins_note)
+            {
+                self.repeat.upto = Some(0);
             }
             if self.repeat.passes(&bits, &self.history) {
                 return;
             }
         }
-        self.repeat.end();
+        self.repeat.upto = None;
         let is_next = |(of, _)| message.id.key() != Some(of);
         if matches!(message.kind.get(), Some("user" | "gemini"))
             && self.thinking.is_some_and(is_next)
@@ -351,18 +353,17 @@ impl GeminiCliDecoder {
         // Messages of a list are all sent, also those with one id.
         let id = message.id.key().filter(|_| pool.is_none());
         let own = id.map(|key| self.history.of_message(key));
-        let mut placing = PartPlacer {
+        let mut placer = PartPlacer {
             history: &mut self.history,
             own: own.unwrap_or_default(),
             pool,
             message,
             is_model,
         };
-        let steps = placing.steps(bits);
         Plan {
             message,
             is_new,
-            steps,
+            steps: placer.steps(bits),
         }
     }
 

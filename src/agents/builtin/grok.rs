@@ -74,17 +74,13 @@ const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], 
     let by_env = Layers::json(files).find(&format!("/env/{PERCENT_ENV}"), percent);
     let by_file = || layers.find("/session/auto_compact_threshold_percent", percent);
     let session = by_env.or_else(by_file);
-    let models = layers.find("/model", |models| Some(models.as_object()?.clone()));
-    let models = models
-        .into_iter()
-        .flatten()
-        .map(|(name, model)| ModelWindow {
-            id: model["model"].as_str().map_or(name, str::to_owned),
-            window: tokens(&model["context_window"]),
-            share: percent(&model["auto_compact_threshold_percent"]).filter(|_| session.is_none()),
-            from: "config.toml",
-            ..ModelWindow::default()
-        });
+    let models = layers.fields("/model").map(|(name, model)| ModelWindow {
+        id: model["model"].as_str().unwrap_or(name).to_owned(),
+        window: tokens(&model["context_window"]),
+        share: percent(&model["auto_compact_threshold_percent"]).filter(|_| session.is_none()),
+        from: "config.toml",
+        ..ModelWindow::default()
+    });
     Overrides {
         share: session,
         models: models
@@ -198,14 +194,11 @@ impl Decoder for GrokDecoder {
         StateUpdate::RereadLog
     }
 
-    fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &LostFields::default()) else {
-            return StateUpdate::Incomplete;
-        };
+    fn read_state(&mut self, document: &str, _: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let summary: Summary<'_> = lenient::parse(document, &LostFields::default()).ok()?;
         if let Some(window) = summary.window.0 {
-            self.summary.window = Some(window).filter(|window| *window > 0);
-            return StateUpdate::Accepted;
+            self.summary.window = Some(window);
+            return Some(StateUpdate::Accepted);
         }
         let new = Meta {
             cwd: summary.cwd.boxed(),
@@ -213,7 +206,7 @@ impl Decoder for GrokDecoder {
             ..Meta::of_model(summary.model.boxed())
         };
         let _ = new.changes(&mut self.summary);
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
@@ -224,12 +217,10 @@ impl Decoder for GrokDecoder {
         let seconds = |seconds: u64| Timestamp::from_second(seconds.try_into().ok()?).ok();
         let at = params.meta.at.and_then(Millis::time);
         out.set_time(at.or_else(|| seconds(record.timestamp.0?)));
-        let model = update.model.boxed().or(self.summary.model.clone());
-        let window = update.window.0.filter(|window| *window > 0);
         let meta = Meta {
             id: params.session_id.boxed(),
-            model,
-            window: window.or(self.summary.window),
+            model: update.model.boxed().or(self.summary.model.clone()),
+            window: update.window.0.or(self.summary.window),
             ..self.summary.clone()
         };
         out.meta(meta.changes(&mut self.meta));

@@ -114,19 +114,16 @@ static STORE: DatabaseSpec = DatabaseSpec {
         header: object!(
             from "sessions AS r WHERE id = ?1";
             text id, text title, text cwd, text model, text parent = "r.parent_session_id",
-            text provider = "r.billing_provider",
-            text prompt = "r.system_prompt", integer calls = "r.api_call_count", count input = "r.input_tokens",
-            count output = "r.output_tokens", count read = "r.cache_read_tokens",
-            count written = "r.cache_write_tokens", count reasoning = "r.reasoning_tokens",
+            text provider = "r.billing_provider", text system_prompt, integer api_call_count,
+            count input_tokens, count output_tokens, count cache_read_tokens, count cache_write_tokens,
+            count reasoning_tokens,
         ),
         // There is no index of a session's rows in their order.
         from: "messages WHERE id IN (SELECT id FROM messages WHERE session_id = ?1)",
         order: "id",
         line: object!(
-            json id, text role, real at = "r.timestamp", flag rewound = "r.active = 0 AND r.compacted = 0",
-            text content = "coalesce(r.api_content, r.content)",
-            text reasoning = "coalesce(r.reasoning_content, r.reasoning)",
-            text call = "r.tool_call_id", text tool = "r.tool_name", json calls = "r.tool_calls",
+            json id, text role, real timestamp, integer active, integer compacted, text content, text api_content,
+            text reasoning, text reasoning_content, text tool_call_id, text tool_name, json tool_calls,
         ),
         settled: "1",
         changed: "r.id * 2 + coalesce(r.active = 0 AND r.compacted = 0, 0)",
@@ -138,26 +135,38 @@ static STORE: DatabaseSpec = DatabaseSpec {
     }]};
 
 record! {
-    struct Header<'a> {
-        prompt: Text<'a>,
-        calls: ReportedCount,
-        input: ReportedCount,
-        output: ReportedCount,
-        read: ReportedCount,
-        written: ReportedCount,
-        reasoning: ReportedCount,
+    struct Session<'a> {
+        id: Text<'a>,
+        title: Text<'a>,
+        cwd: Text<'a>,
+        model: Text<'a>,
+        provider: Text<'a> = "billing_provider",
+        parent: Text<'a> = "parent_session_id",
+        started_at: Option<f64>,
+        prompt: Text<'a> = "system_prompt",
+        calls: ReportedCount = "api_call_count",
+        input: ReportedCount = "input_tokens",
+        output: ReportedCount = "output_tokens",
+        read: ReportedCount = "cache_read_tokens",
+        written: ReportedCount = "cache_write_tokens",
+        reasoning: ReportedCount = "reasoning_tokens",
+        /// In an export.
+        rows: Vec<Row<'a>> = "messages",
     }
 
     struct Row<'a> {
         id: Count,
         role: Text<'a>,
-        at: Option<f64>,
-        rewound: Option<bool>,
+        at: Option<f64> = "timestamp",
+        active: Count,
+        compacted: Count,
         content: Text<'a>,
+        sent: Text<'a> = "api_content",
         reasoning: Text<'a>,
-        call: Text<'a>,
-        tool: Text<'a>,
-        calls: Vec<Call<'a>>,
+        reasoning_content: Text<'a>,
+        call: Text<'a> = "tool_call_id",
+        tool: Text<'a> = "tool_name",
+        calls: Vec<Call<'a>> = "tool_calls",
     }
 
     struct Call<'a> {
@@ -205,7 +214,7 @@ impl Decoder for HermesDecoder {
             return self.exported(line, out);
         }
         match rows::read(line, &mut self.meta, out) {
-            Some(Line::Session(header)) => self.header(&header, out),
+            Some(Line::Session(session)) => self.header(&session, out),
             Some(Line::Row(row)) => self.row(&row, out),
             None => {}
         }
@@ -226,8 +235,8 @@ impl Decoder for HermesDecoder {
 }
 
 impl HermesDecoder {
-    fn header(&mut self, header: &Header<'_>, out: &mut EventSink<'_>) {
-        let prompt = header.prompt.or_empty();
+    fn header(&mut self, session: &Session<'_>, out: &mut EventSink<'_>) {
+        let prompt = session.prompt.or_empty();
         if self.prompt != prompt.len() {
             self.prompt = prompt.len();
             let item = out.text(Role::Container, Kind::Prompt, prompt);
@@ -235,12 +244,12 @@ impl HermesDecoder {
             out.node(Node::new(Some(key), Part::Front, vec![item]));
         }
         let parts = [
-            header.calls,
-            header.input,
-            header.written,
-            header.read,
-            header.output,
-            header.reasoning,
+            session.calls,
+            session.input,
+            session.written,
+            session.read,
+            session.output,
+            session.reasoning,
         ];
         if parts.contains(&ReportedCount::Unreadable) {
             self.pending = None;
@@ -265,10 +274,10 @@ impl HermesDecoder {
         let at = row.at.unwrap_or(0.0);
         out.set_time(time(at));
         let key = Key::of_number("hermes", row.id.or_zero());
-        if row.rewound == Some(true) {
+        if row.active.0 == Some(0) && row.compacted.or_zero() == 0 {
             return out.skip_node("rewound", Node::new(Some(key), Part::Link, Vec::new()));
         }
-        let text = row.content.or_empty();
+        let text = row.sent.get().unwrap_or(row.content.or_empty());
         let is_summary = SUMMARY.iter().any(|mark| text.starts_with(mark));
         // Rows that are written again have their old times, or all the same. A second summary among them has any.
         if !is_summary || self.is_fresh {
@@ -310,14 +319,15 @@ impl HermesDecoder {
             other => return out.unknown(format!("{other} message")),
         };
         out.node(node);
-        usage.into_iter().for_each(|usage| out.usage(usage));
+        out.usage(usage);
     }
 
     /// Returns the items of a response.
     fn output(&mut self, row: &Row<'_>, text: &str, out: &mut EventSink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
+        let thought = row.reasoning_content.get().or(row.reasoning.get());
         let texts = [
-            (Kind::Thinking, row.reasoning.or_empty()),
+            (Kind::Thinking, thought.unwrap_or_default()),
             (Kind::Text, text),
         ];
         for (kind, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -391,11 +401,11 @@ mod tests {
     fn a_request_is_the_difference_of_the_sums_before_and_after_it() {
         let sums = |calls: u64, input: u64, read: u64| {
             format!(
-                r#"{{"id":"s","calls":{calls},"input":{input},"output":{calls},"read":{read}}}"#
+                r#"{{"id":"s","api_call_count":{calls},"input_tokens":{input},"output_tokens":{calls},"cache_read_tokens":{read}}}"#
             )
         };
         let answer =
-            |id: u64| format!(r#"{{"id":{id},"role":"assistant","at":{id},"content":"."}}"#);
+            |id: u64| format!(r#"{{"id":{id},"role":"assistant","timestamp":{id},"content":"."}}"#);
         let moments = [
             (0, sums(2, 300, 0)),
             (1, answer(1)),

@@ -176,7 +176,7 @@ impl HpdAgentDecoder {
             Some(_) => self.name(session, id, out),
             None => self.name(id, None, out),
         }
-        let mut thread = Thread::new(Key::of("hpd history"));
+        let mut thread = Thread::default();
         for (line, message) in (1..).zip(messages) {
             out.begin(Place::of_line(line));
             out.set_time(message.created_at.time());
@@ -222,10 +222,7 @@ impl HpdAgentDecoder {
                 ..Meta::default()
             });
         }
-        let thread = self
-            .threads
-            .entry(conversation)
-            .or_insert_with(|| Thread::new(event));
+        let thread = self.threads.entry(conversation).or_default();
         thread.event(event, record, out);
     }
 }

@@ -23,7 +23,8 @@ mod session;
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::{self, Count, LostFields, Pieces, Raw, Text, record};
+use decode::lenient::{self, Count, Raw, Text, record};
+use decode::openai::{self, Content};
 use decode::sums::PendingResponse;
 use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, Totals, decoder, head,
@@ -95,7 +96,7 @@ record! {
         id: Text<'a>,
         timestamp: Text<'a>,
         role: Text<'a>,
-        content: Pieces<Content<'a>>,
+        content: Content<'a>,
         payload: Option<Payload<'a>>,
     }
 
@@ -105,12 +106,9 @@ record! {
         tool: Text<'a> = "toolName" | "name",
         call: Text<'a> = "toolCallId",
         input: Option<Raw<'a>> = "input" | "arguments",
-        content: Pieces<Content<'a>>,
+        content: Content<'a>,
     }
 
-    struct Content<'a> {
-        text: Text<'a>,
-    }
 
     struct Data<'a> {
         id: Text<'a> = "message_id" | "id",
@@ -185,20 +183,15 @@ struct KiroDecoder {
 }
 
 impl Decoder for KiroDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let lost = LostFields::default();
-        let text = decode::text(document);
-        let Ok(session) = lenient::parse::<Session<'_>>(&text, &lost) else {
-            return StateUpdate::Incomplete;
-        };
-        lost.report(out);
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let session: Session<'_> = lenient::state(document, out)?;
         self.facts = session.meta();
         self.ends = session.ends();
         // Sizes of messages that were read go before those of the lines that follow.
         if !self.answers.is_empty() {
             self.read_end(out);
         }
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
@@ -274,12 +267,7 @@ impl KiroDecoder {
             ..Payload::default()
         };
         let payload = record.payload.as_ref().unwrap_or(&flat);
-        let text = |item: ItemBuilder<'_, '_>| {
-            let pieces = payload.content.0.iter();
-            pieces
-                .fold(item, |item, piece| item.text(piece.text.or_empty()))
-                .done()
-        };
+        let text = |item: ItemBuilder<'_, '_>| openai::whole(&payload.content, item);
         let (part, item) = match payload.kind.or_empty() {
             "user" => (Part::Input, text(out.item(Role::User, Kind::Text))),
             "assistant" => {
@@ -425,7 +413,7 @@ mod tests {
     fn version_3_has_payloads_or_roles() {
         let mut decoder = KiroDecoder::default();
         let mut out = EventSink::new(&ByLength);
-        let session = br#"{"id":"sess_c4","workspacePaths":["/home/dev/shop"],"modelId":"glm-5"}"#;
+        let session = r#"{"id":"sess_c4","workspacePaths":["/home/dev/shop"],"modelId":"glm-5"}"#;
         decoder.read_state(session, &mut out);
         for line in [
             r#"{"id":"m1","role":"user","content":"Count the sacks."}"#,
@@ -468,7 +456,7 @@ mod tests {
         };
         decoder.read_line(answer, &mut out);
         for percent in ["null", "12.5", "12.5", "30"] {
-            decoder.read_state(session(percent).as_bytes(), &mut out);
+            decoder.read_state(&session(percent), &mut out);
             decoder.read_end(&mut out);
             decoder.read_end(&mut out);
         }
@@ -488,7 +476,7 @@ mod tests {
                 r#"{{"version":"v1","kind":"AssistantMessage","data":{{"message_id":"{id}","content":[]}}}}"#
             )
         };
-        let session = br#"{"session_state":{"conversation_metadata":{"user_turn_metadatas":[
+        let session = r#"{"session_state":{"conversation_metadata":{"user_turn_metadatas":[
             {"message_ids":["p1","a1"],"context_usage_percentage":30},
             {"message_ids":["p2","a2"],"context_usage_percentage":10}]},
             "rts_model_state":{"model_info":{"model_id":"m","context_window_tokens":1000}}}}"#;

@@ -18,7 +18,7 @@
 //! * Large results are saved in a file; the model gets their beginning.
 
 use super::mistral_vibe_2;
-use decode::lenient::{self, Count, LostFields, Millis, Pieces, Raw, Report, Text, Window, record};
+use decode::lenient::{self, Count, Millis, Pieces, Raw, Report, Text, Window, record};
 use formats::names;
 use formats::{
     Claim, Decoder, FilesBeside, FolderSpec, Format, Recognition, Root, StateUpdate, StoreKind,
@@ -223,12 +223,8 @@ struct VibeDecoder {
 }
 
 impl Decoder for VibeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let (text, lost) = (decode::text(document), LostFields::default());
-        let Ok(about) = lenient::parse::<About<'_>>(&text, &lost) else {
-            return StateUpdate::Incomplete;
-        };
-        lost.report(out);
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let about: About<'_> = lenient::state(document, out)?;
         let model = about.model.get().map(lenient::model_name);
         self.about = Meta {
             title: about.title.boxed(),
@@ -236,7 +232,7 @@ impl Decoder for VibeDecoder {
             cwd: about.cwd.boxed(),
             ..Meta::of_model(model.map(Into::into))
         };
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {

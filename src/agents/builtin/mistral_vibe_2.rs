@@ -21,6 +21,7 @@ use formats::{
 };
 use model::event::{BilledUsage, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The beginning of a summary.
@@ -45,9 +46,9 @@ pub static MISTRAL_VIBE_2: Format = Format {
 
 /// Returns the folder that the configuration names for sessions.
 pub(super) fn save_dir(config: &[u8]) -> Vec<PathBuf> {
-    let name = |value: &serde_json::Value| value.as_str().map(PathBuf::from);
-    let folder = Layers::toml(&[config]).find("/session_logging/save_dir", name);
-    folder.into_iter().collect()
+    let layers = Layers::toml(&[config]);
+    let folder = layers.find("/session_logging/save_dir", Value::as_str);
+    folder.into_iter().map(PathBuf::from).collect()
 }
 
 /// Claims `session_<time>_<id>/messages.jsonl`.
@@ -112,14 +113,11 @@ struct VibeDecoder {
 }
 
 impl Decoder for VibeDecoder {
-    fn read_state(&mut self, document: &[u8], _: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        match lenient::parse::<About<'_>>(&text, &LostFields::default()) {
-            Ok(about) => self.stats = about.stats,
-            Err(_) => return StateUpdate::Incomplete,
-        }
-        self.document = Some(text.into_owned());
-        StateUpdate::Accepted
+    fn read_state(&mut self, document: &str, _: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let about: About<'_> = lenient::parse(document, &LostFields::default()).ok()?;
+        self.stats = about.stats;
+        self.document = Some(document.to_owned());
+        Some(StateUpdate::Accepted)
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
@@ -163,7 +161,7 @@ impl VibeDecoder {
             id: about.id.boxed(),
             title: about.title.boxed(),
             cwd: about.cwd.boxed(),
-            trigger: about.config.threshold.0.filter(|trigger| *trigger > 0),
+            trigger: about.config.threshold.0,
             ..Meta::of_model(model.map(Into::into))
         };
         out.meta(meta.changes(&mut self.meta));

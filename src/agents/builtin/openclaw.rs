@@ -159,7 +159,7 @@ impl Decoder for OpenClawDecoder {
         let meta = Meta {
             title: header.title.boxed(),
             parent: header.parent.boxed(),
-            trigger: header.trigger.0.filter(|trigger| *trigger > 0),
+            trigger: header.trigger.0,
             ..Meta::of_window(header.window.0)
         };
         out.meta(meta.changes(&mut self.meta));

@@ -203,8 +203,8 @@ impl OpenCodeDecoder {
         };
         out.meta(meta.changes(&mut self.meta));
         let revert = session.revert.as_ref();
-        self.history
-            .hide_from(revert.map(|revert| (revert.message.key(), revert.part.key())));
+        self.history.hidden_from = revert.map(|revert| (revert.message.key(), revert.part.key()));
+        self.history.is_hidden = false;
     }
 }
 

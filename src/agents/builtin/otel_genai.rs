@@ -37,7 +37,7 @@
 //!
 //! * Semantic Kernel (microsoft/semantic-kernel, `ModelDiagnostics.cs`, `model_diagnostics/
 //!   decorators.py`): operations `chat.completions`, `chat.streaming_completions`, `text.completions`.
-//!   Its tools' messages do not name the call they answer. Its log has the numbers alone (`kernel`). At first its numbers were
+//!   Its tools' messages do not name the call they answer. At first its numbers were
 //!   `gen_ai.response.prompt_tokens` and -1 where it had none, and its content no JSON.
 //! * LangChain and LangGraph through LangSmith (langchain-ai/langsmith-sdk, `otel/_otel_exporter.py`):
 //!   each run is a span, `langsmith.span.kind` is its kind; templates are `chat` as well. All input and
@@ -62,7 +62,6 @@ mod attributes;
 mod call;
 mod content;
 mod history;
-mod kernel;
 mod run;
 mod span;
 mod tools;
@@ -111,7 +110,6 @@ fn recognise(head: &[u8]) -> bool {
     let of_python = [r#""trace_id""#, r#""span_id""#, r#""resource""#];
     let is_of_python = || of_python.iter().all(|mark| head::has(line, mark));
     history::is_like_messages(head)
-        || kernel::looks_like_log(head)
         || run::is_like_a_run(line)
         || start.starts_with(br#"{"resourceSpans"#)
         || start.starts_with(br#"{"resourceLogs""#)
@@ -153,8 +151,6 @@ struct OtelGenAiDecoder {
     answered: HashMap<Key, Conversation>,
     /// Messages that were saved one after another.
     history: History,
-    /// True if it is the log of a program, of which a few lines are about calls.
-    is_program_log: bool,
 }
 
 impl Decoder for OtelGenAiDecoder {
@@ -162,7 +158,6 @@ impl Decoder for OtelGenAiDecoder {
         let lost = LostFields::default();
         match lenient::raw_value(line) {
             Ok(line) => self.value(line, &lost, out),
-            Err(_) if self.text(line, out) => {}
             Err(why) => out.unreadable(why),
         }
         lost.report(out);
@@ -210,10 +205,6 @@ impl OtelGenAiDecoder {
         if history::is_message(value) {
             return self.message(&mut history::read(value, lost), out);
         }
-        if let Some(call) = kernel::of_json(value, lost) {
-            self.is_program_log = true;
-            return self.call(call, out);
-        }
         match span::records(value, lost) {
             Ok(records) => {
                 for record in records {
@@ -221,21 +212,8 @@ impl OtelGenAiDecoder {
                     self.record(record, out);
                 }
             }
-            Err(_) if self.is_program_log => out.skip("log line"),
             Err(why) => out.unreadable(why),
         }
-    }
-
-    /// Reads a line of text. Returns false if it should have been JSON.
-    fn text(&mut self, line: &str, out: &mut EventSink<'_>) -> bool {
-        let call = kernel::of_text(line);
-        self.is_program_log |= call.is_some();
-        match call {
-            Some(call) => self.call(call, out),
-            None if self.is_program_log => out.skip("log line"),
-            None => return false,
-        }
-        true
     }
 
     /// Takes in a message of a saved history.

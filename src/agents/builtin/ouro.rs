@@ -28,9 +28,9 @@ use decode::image;
 use formats::{ArrayName, Claim, Decoder, Format, Recognition, Root, StoreKind, decoder, head};
 use model::event::{EventSink, Key, Meta, NewItem, Node, Part, Place};
 use model::{Kind, Role};
+use serde_json::Value;
 use std::path::Path;
 use trace::Trace;
-use tree::Tree;
 
 /// The beginning of a summary.
 const SUMMARY: &str = "[Previous conversation summary]";
@@ -100,7 +100,7 @@ impl Decoder for OuroDecoder {
             read => read,
         };
         match read {
-            Ok(list) => message(list.list().last().unwrap_or(&Tree::Null), line, out),
+            Ok(list) => message(list_of(&list).last().unwrap_or(&Value::Null), line, out),
             Err(why) => out.unreadable(why),
         }
     }
@@ -122,16 +122,16 @@ impl Decoder for OuroDecoder {
 }
 
 impl OuroDecoder {
-    fn session(&mut self, session: &Tree<'_>, out: &mut EventSink<'_>) {
-        let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
+    fn session(&mut self, session: &Value, out: &mut EventSink<'_>) {
+        let (Some(id), Some(messages)) = (session["id"].as_str(), session.get("messages")) else {
             return out.unreadable("no id or no messages");
         };
         out.meta(Meta {
             id: Some(id.into()),
             ..Meta::default()
         });
-        let system = session.get("system_messages").map_or(&[][..], Tree::list);
-        for one in system.iter().chain(messages.list()) {
+        let system = list_of(&session["system_messages"]);
+        for one in system.iter().chain(list_of(messages)) {
             self.before += 1;
             begin(self.before, out);
             message(one, self.before, out);
@@ -144,11 +144,11 @@ fn begin(line: u64, out: &mut EventSink<'_>) {
     out.begin(Place::of_line(line));
 }
 
-fn message(message: &Tree<'_>, line: u64, out: &mut EventSink<'_>) {
-    if *message == Tree::Alias {
+fn message(message: &Value, line: u64, out: &mut EventSink<'_>) {
+    if *message == tree::ALIAS {
         return out.skip("alias");
     }
-    let (part, role, kind) = match message.text("role") {
+    let (part, role, kind) = match message["role"].as_str() {
         Some("system") => (Part::Injected, Role::Container, Kind::Prompt),
         Some("user") if begins(message, SUMMARY) => {
             (Part::Injected, Role::Container, Kind::Summary)
@@ -168,15 +168,20 @@ fn message(message: &Tree<'_>, line: u64, out: &mut EventSink<'_>) {
 }
 
 /// Returns the texts of a content: of itself, or of its parts. `None` for a part that is no text.
-fn texts<'t>(message: &'t Tree<'_>) -> impl Iterator<Item = Option<&'t str>> {
-    let content = message.get("content").unwrap_or(&Tree::Null);
-    let parts = content.list().iter();
-    let bare = content.scalar().map(Some);
+fn texts(message: &Value) -> impl Iterator<Item = Option<&str>> {
+    let content = &message["content"];
+    let parts = list_of(content).iter();
+    let bare = content.as_str().map(Some);
     bare.into_iter()
-        .chain(parts.map(|part| part.scalar().or_else(|| part.text("text"))))
+        .chain(parts.map(|part| part.as_str().or(part["text"].as_str())))
 }
 
-fn begins(message: &Tree<'_>, text: &str) -> bool {
+/// Returns the nodes of a list; nothing for any other node.
+fn list_of(node: &Value) -> &[Value] {
+    node.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn begins(message: &Value, text: &str) -> bool {
     texts(message)
         .next()
         .flatten()
@@ -184,11 +189,15 @@ fn begins(message: &Tree<'_>, text: &str) -> bool {
 }
 
 /// Returns a message as one item.
-fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut EventSink<'_>) -> NewItem {
+fn whole(message: &Value, role: Role, kind: Kind, out: &mut EventSink<'_>) -> NewItem {
     let item = out
         .item(role, kind)
-        .tool(message.text("name").filter(|_| kind == Kind::ToolResult))
-        .call(message.text("tool_call_id"));
+        .tool(
+            message["name"]
+                .as_str()
+                .filter(|_| kind == Kind::ToolResult),
+        )
+        .call(message["tool_call_id"].as_str());
     texts(message)
         .fold(item, |item, text| match text {
             Some(text) => item.text(text),
@@ -198,20 +207,18 @@ fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut EventSink<'_>) ->
 }
 
 /// Returns the model's text and its calls.
-fn output(message: &Tree<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
+fn output(message: &Value, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     if texts(message).any(|text| text != Some("")) {
         items.push(whole(message, Role::Assistant, Kind::Text, out));
     }
-    for call in message.get("tool_calls").map_or(&[][..], Tree::list) {
-        let function = call.get("function").unwrap_or(&Tree::Null);
-        let name = function.text("name");
+    for call in list_of(&message["tool_calls"]) {
+        let function = &call["function"];
+        let name = function["name"].as_str();
         let item = out
-            .item(Role::Assistant, Kind::ToolCall)
-            .tool(name)
-            .call(call.text("id"))
+            .tool_call(name, call["id"].as_str())
             .text(name.unwrap_or_default())
-            .text(function.text("arguments").unwrap_or_default());
+            .text(function["arguments"].as_str().unwrap_or_default());
         items.push(item.done());
     }
     items

@@ -156,11 +156,8 @@ struct Branch {
 }
 
 impl Decoder for QwenCodeDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let text = decode::text(document);
-        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &LostFields::default()) else {
-            return StateUpdate::Incomplete;
-        };
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        let about: AboutAgent<'_> = lenient::parse(document, &LostFields::default()).ok()?;
         self.about = Meta {
             title: about.description.boxed(),
             parent: about.parent.boxed(),
@@ -168,7 +165,7 @@ impl Decoder for QwenCodeDecoder {
             ..Meta::default()
         };
         out.meta(self.about.clone());
-        StateUpdate::Accepted
+        Some(StateUpdate::Accepted)
     }
 
     fn skip_to_end(&mut self, head: &Meta) {
@@ -243,7 +240,7 @@ impl Branch {
             cwd: record.cwd.boxed(),
             version: record.version.boxed(),
             model: record.model.boxed().or(model),
-            window: record.context_window_size.0.filter(|window| *window > 0),
+            window: record.context_window_size.0,
             ..Meta::default()
         };
         out.meta(meta.changes(&mut self.meta));
@@ -345,9 +342,7 @@ impl Branch {
         let model = self.meta.model.clone();
         let usage = report.and_then(|numbers| numbers.usage(request, model));
         out.node(node);
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
     }
 
     fn result(&mut self, record: &Record<'_>, mut node: Node, out: &mut EventSink<'_>) {

@@ -24,14 +24,14 @@ mod ui;
 mod user;
 
 use decode::anthropic::{self, ToolNames};
-use decode::lenient::{self, LostFields, Millis, Raw, Text, record};
+use decode::lenient::{self, Millis, Raw, Text, record};
 use formats::names;
 use formats::{
     Base, Claim, Decoder, FilesBeside, Format, Recognition, Root, StateUpdate, StoreKind, Totals,
     WITH_CACHE, decoder, head,
 };
+use model::Kind;
 use model::event::{Cause, EventSink, Key, Meta, Node, Part, Place, Reset, RetainedItems};
-use model::{Kind, Role};
 use std::path::Path;
 use ui::Ui;
 
@@ -172,26 +172,19 @@ struct TaskDecoder {
 }
 
 impl Decoder for TaskDecoder {
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let (text, lost) = (decode::text(document), LostFields::default());
-        let is_list = text.trim_start().starts_with('[');
-        let read = if is_list {
-            Ui::read(&text, &lost).map(|ui| self.ui = ui)
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
+        if document.trim_start().starts_with('[') {
+            self.ui = Ui::read(document, out)?;
         } else {
-            lenient::parse::<Item<'_>>(&text, &lost).map(|item| {
-                self.item = Meta {
-                    title: item.task.get().map(title).filter(|title| !title.is_empty()),
-                    cwd: item.workspace.boxed(),
-                    parent: item.parent.boxed(),
-                    ..Meta::default()
-                };
-            })
-        };
-        lost.report(out);
-        match read {
-            Ok(()) => StateUpdate::Accepted,
-            Err(_) => StateUpdate::Incomplete,
+            let item: Item<'_> = lenient::state(document, out)?;
+            self.item = Meta {
+                title: item.task.get().map(title).filter(|title| !title.is_empty()),
+                cwd: item.workspace.boxed(),
+                parent: item.parent.boxed(),
+                ..Meta::default()
+            };
         }
+        Some(StateUpdate::Accepted)
     }
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
@@ -293,13 +286,7 @@ impl TaskDecoder {
             before: condensed.map(|one| one.before).filter(|n| *n > 0),
             ..Reset::compaction(Cause::Unlogged, RetainedItems::Nodes(kept))
         });
-        let texts = message
-            .content
-            .0
-            .iter()
-            .filter_map(|block| block.text.get());
-        let items = texts.map(|text| out.text(Role::Container, Kind::Summary, text));
-        let items = items.collect();
+        let items = anthropic::injected_texts(&message.content, Kind::Summary, out);
         out.node(Node::new(key, Part::Injected, items));
     }
 

@@ -17,14 +17,11 @@
 //!   goes by the hashes of the system prompt and of the first message.
 //! * `input_tokens` includes the cached ones, as with OpenAI's Responses; where more is cached than that,
 //!   it does not.
-//! * Its output channel, saved as text, has the provider's number for each prompt (`channel`).
 //! * A summarization is a request beside the conversation: with its success the history is replaced.
 
 mod capture;
-mod channel;
 mod wire;
 
-use channel::Channel;
 use decode::bodies::{Numbers, request};
 use decode::lenient::{self, LostFields, Text};
 use decode::prompts::{LossInference::FromSize, Prompt, PromptHistory, Threads, mark_turns};
@@ -62,10 +59,9 @@ fn claims(path: &Path) -> Option<Claim> {
 
 fn recognise(head: &[u8]) -> bool {
     let has = |mark: &str| head::has(head, mark);
-    let is_json = head::is_object(head)
+    head::is_object(head)
         && (has("\"captureVersion\"") && has("\"contentSummary\"")
-            || has("\"conversationId\"") && has("\"chatId\""));
-    is_json || channel::is_channel(head)
+            || has("\"conversationId\"") && has("\"chatId\""))
 }
 
 /// Decodes one file.
@@ -76,7 +72,6 @@ struct VscodeGatewayDecoder {
     emitted: HashSet<Key>,
     /// True if contents follow the numbers in this file.
     has_contents: bool,
-    channel: Channel,
 }
 
 impl Decoder for VscodeGatewayDecoder {
@@ -84,7 +79,6 @@ impl Decoder for VscodeGatewayDecoder {
         let lost = LostFields::default();
         match lenient::parse(line, &lost) {
             Ok(line) => self.line(&line, &lost, out),
-            Err(_) if self.channel.read(line, out) => {}
             Err(why) => out.unreadable(why),
         }
         lost.report(out);
@@ -112,7 +106,9 @@ impl VscodeGatewayDecoder {
             Some(kind) => VSCODE_GATEWAY.pass_over(kind, out),
             None if line.is_capture() => self.capture(line, lost, out),
             None if line.request.is_some() => self.request(line, lost, out),
-            None if line.is_of_investigation() => self.numbers(line, EventPart::No, out),
+            None if line.chat_id.get().or(line.conversation_id.get()).is_some() => {
+                self.numbers(line, EventPart::No, out)
+            }
             None => out.unreadable("neither a capture nor of an investigation"),
         }
     }
@@ -194,7 +190,7 @@ impl VscodeGatewayDecoder {
         let model: Model<'_> = lenient::value(line.model, "model", out);
         let meta = Meta {
             model: model.id.boxed(),
-            window: model.max_input_tokens.0.filter(|window| *window > 0),
+            window: model.max_input_tokens.0,
             ..Meta::default()
         };
         let thread = self

@@ -63,14 +63,13 @@ fn share_of(percent: &str) -> Option<f64> {
 /// remain then.
 fn overrides(files: &[&[u8]]) -> Overrides {
     let layers = Layers::jsonc(files);
-    let threshold = |value: &Value| Some(value.clone());
     let whole = Overrides {
         share: Some(1.0),
         ..Overrides::default()
     };
-    match layers.find("/agent/auto_compact/threshold", threshold) {
+    match layers.find("/agent/auto_compact/threshold", Some) {
         Some(Value::String(percent)) => Overrides {
-            share: share_of(&percent),
+            share: share_of(percent),
             ..Overrides::default()
         },
         Some(Value::Number(tokens)) => match tokens.as_i64() {
@@ -88,26 +87,8 @@ fn overrides(files: &[&[u8]]) -> Overrides {
     }
 }
 
-static STORE: DatabaseSpec = DatabaseSpec {
-    schemas: &[
-        THREADS,
-        // Before threads had parents and folders.
-        Schema {
-            sessions: "SELECT id, NULL, unixepoch(updated_at) * 1000, updated_at, octet_length(data) FROM threads",
-            header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(summary AS TEXT),
-                'model', CAST(valid ->> '$.model.model' AS TEXT),
-        'provider', CAST(valid ->> '$.model.provider' AS TEXT),
-                'sums', valid -> '$.cumulative_token_usage',
-                'usage', valid -> '$.request_token_usage')
-                FROM (SELECT *, iif(json_valid(document), document, '{}') AS valid FROM (SELECT id, summary,
-                    iif(data_type = 'zstd', unzstd(data), CAST(data AS TEXT)) AS document FROM threads
-                    WHERE id = ?1))",
-            ..THREADS
-        },
-    ]};
-
-const THREADS: Schema = Schema {
-    sessions: "SELECT id, parent_id, unixepoch(updated_at) * 1000, updated_at, octet_length(data) FROM threads",
+static STORE: DatabaseSpec = DatabaseSpec { schemas: &[Schema {
+    sessions: "SELECT id, r.parent_id, unixepoch(updated_at) * 1000, updated_at, octet_length(data) FROM threads AS r",
     header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(summary AS TEXT),
         'parent', CAST(parent_id AS TEXT),
         'cwd', substr(folder_paths, 1, instr(folder_paths || char(10), char(10)) - 1),
@@ -115,9 +96,9 @@ const THREADS: Schema = Schema {
         'provider', CAST(valid ->> '$.model.provider' AS TEXT),
         'sums', valid -> '$.cumulative_token_usage',
         'usage', valid -> '$.request_token_usage')
-        FROM (SELECT *, iif(json_valid(document), document, '{}') AS valid FROM (SELECT id, summary, parent_id,
-            CAST(folder_paths AS TEXT) AS folder_paths,
-            iif(data_type = 'zstd', unzstd(data), CAST(data AS TEXT)) AS document FROM threads WHERE id = ?1))",
+        FROM (SELECT *, iif(json_valid(document), document, '{}') AS valid FROM (SELECT id, summary, r.parent_id AS parent_id,
+            CAST(r.folder_paths AS TEXT) AS folder_paths,
+            iif(data_type = 'zstd', unzstd(data), CAST(data AS TEXT)) AS document FROM threads AS r WHERE id = ?1))",
     from: "(SELECT key AS n, type, value, lead(substr(value, 1, 8)) OVER (ORDER BY key) AS next FROM json_each((
         SELECT iif(json_valid(document), document, '{}') FROM (SELECT
             iif(data_type = 'zstd', unzstd(data), CAST(data AS TEXT)) AS document FROM threads WHERE id = ?1)),
@@ -126,8 +107,10 @@ const THREADS: Schema = Schema {
     line: r#"iif(r.type = 'object', substr(r.value, 1, length(r.value) - 1), '{"Word":' || json_quote(r.value))
         || iif(r.value LIKE '{"Compaction"%' AND r.next LIKE '{"User"%', ',"waits":true}', '}')"#,
     changed: "octet_length(r.value)",
+    // Threads have had no parents and folders.
+    optional: &["r.parent_id", "r.folder_paths"],
     ..Schema::DEFAULT
-};
+}]};
 
 record! {
     struct Header<'a> {

@@ -62,7 +62,7 @@ impl<'v> Message<'v> {
                 parts.add(text, block);
             }
             if is_beside {
-                parts.come_first();
+                parts.0.iter_mut().for_each(|(at, _)| *at = 0);
             }
             let length = |found: Raw<'v>| Some((found, json::string(found.get())?.len()));
             for (hidden, bytes) in keys.hidden.read(value, lost, length) {
@@ -164,11 +164,6 @@ struct Parts<'v>(Vec<(usize, Block<'v>)>);
 impl<'v> Parts<'v> {
     fn add(&mut self, at: Raw<'v>, block: Block<'v>) {
         self.0.push((at.get().as_ptr().addr(), block));
-    }
-
-    /// Puts the parts that are there before all that stand in the record.
-    fn come_first(&mut self) {
-        self.0.iter_mut().for_each(|(at, _)| *at = 0);
     }
 
     fn add_calls(&mut self, mapping: &'static Mapping, value: Raw<'v>, lost: &LostFields) {

@@ -259,6 +259,14 @@ pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut EventSink<'_>) -> Opti
     }
 }
 
+/// Reads a document beside a log that holds one JSON object, and reports what is lost. `None`: it is half written, or none.
+pub fn state<'a, T: Record<'a>>(document: &'a str, out: &mut EventSink<'_>) -> Option<T> {
+    let lost = LostFields::default();
+    let record = parse(document, &lost).ok()?;
+    lost.report(out);
+    Some(record)
+}
+
 /// Reads text that holds one JSON object. What is lost is noted, for [`LostFields::report`].
 ///
 /// # Errors

@@ -163,8 +163,11 @@ impl<'m> EventSink<'m> {
         self.lacks_prompt = true;
     }
 
-    /// Emits a usage report; only the cost, where [the prompt is not known](EventSink::without_prompt).
-    pub fn usage(&mut self, usage: Usage) {
+    /// Emits a usage report, if there is one; only the cost, where [the prompt is not known](EventSink::without_prompt).
+    pub fn usage(&mut self, usage: impl Into<Option<Usage>>) {
+        let Some(usage) = usage.into() else {
+            return;
+        };
         self.emit(if self.lacks_prompt {
             Event::Billed {
                 request: usage.request,

@@ -68,6 +68,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest::sidecar"],
         &[
             "model",
+            "decode",
             "formats",
             "files",
             "ingest::bytes::clock",

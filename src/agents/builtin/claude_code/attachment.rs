@@ -186,17 +186,14 @@ fn from_fields(
     let kind = attachment.kind.or_empty();
     let filename = attachment.filename.0.clone();
     let content: Strings<'_>;
-    let texts: Vec<&Strings<'_>> = match kind {
+    let texts = match kind {
         "deferred_tools_delta" | "deferred_tools_record" => {
-            if attachment.added_lines.0.is_empty() {
-                vec![&attachment.added_names]
-            } else {
-                vec![&attachment.added_lines]
-            }
+            let lines = [&attachment.added_lines, &attachment.added_names];
+            lines.into_iter().find(|texts| !texts.0.is_empty())
         }
-        "agent_listing_delta" => vec![&attachment.added_lines],
-        "mcp_instructions_delta" => vec![&attachment.added_blocks],
-        "edited_text_file" => vec![&attachment.snippet],
+        "agent_listing_delta" => Some(&attachment.added_lines),
+        "mcp_instructions_delta" => Some(&attachment.added_blocks),
+        "edited_text_file" => Some(&attachment.snippet),
         "file" => {
             let file: FileContent<'_> = lenient::value(attachment.content, "content", out);
             content = if file.file.content.0.is_empty() {
@@ -204,11 +201,11 @@ fn from_fields(
             } else {
                 file.file.content
             };
-            vec![&content]
+            Some(&content)
         }
-        "compact_file_reference" | "already_read_file" => Vec::new(),
+        "compact_file_reference" | "already_read_file" => None,
         // A list of tasks, which is not sent as it is written.
-        "task_reminder" if attachment.content.is_some_and(is_list) => Vec::new(),
+        "task_reminder" if attachment.content.is_some_and(is_list) => None,
         _ => {
             content = lenient::value(attachment.content.or(attachment.prompt), "content", out);
             let fields = [
@@ -217,8 +214,7 @@ fn from_fields(
                 &attachment.message,
                 &attachment.snippet,
             ];
-            let written = fields.into_iter().find(|texts| !texts.0.is_empty());
-            written.into_iter().collect()
+            fields.into_iter().find(|texts| !texts.0.is_empty())
         }
     };
     let filename = match kind {

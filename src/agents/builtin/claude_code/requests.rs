@@ -134,7 +134,8 @@ pub(super) struct Requests {
     /// The newest request and the hashes of its messages.
     newest: Option<(Key, Vec<Key>)>,
     shapes: HashMap<Key, Vec<ItemKey>>,
-    shape: Option<Key>,
+    /// The system prompt and the tools of the newest request.
+    pub(super) shape: Option<Key>,
     /// The newest request, if the log contains all of it.
     whole: Option<Key>,
     /// The newest request, if its window is one of a million tokens.
@@ -155,11 +156,6 @@ pub(super) fn front(items: Vec<NewItem>) -> Node {
 }
 
 impl Requests {
-    /// Returns true if the system prompt and the tools are known from a request.
-    pub(super) fn has_shape(&self) -> bool {
-        self.shape.is_some()
-    }
-
     /// Returns true if the log contains the whole content of this request.
     pub(super) fn is_whole(&self, request: &Text<'_>) -> bool {
         self.whole.is_some() && self.whole == request.key()

@@ -27,13 +27,13 @@ record! {
         pub(super) is_display_only: Option<bool> = "isDisplayOnly",
         pub(super) is_api_error_message: Option<bool> = "isApiErrorMessage",
         pub(super) source_tool_use_id: Text<'a> = "sourceToolUseID",
-        pub(super) origin: Origin<'a>,
+        pub(super) origin: Text<'a> = "origin" / "kind",
         pub(super) attachment: Option<Attachment<'a>>,
         pub(super) rendered: Vec<RenderedMessage<'a>>,
         pub(super) content: Option<Raw<'a>>,
         pub(super) compact_metadata: CompactMetadata<'a> = "compactMetadata",
         pub(super) microcompact_metadata: Microcompact<'a> = "microcompactMetadata",
-        pub(super) snip_metadata: Snip<'a> = "snipMetadata",
+        pub(super) snipped: Vec<Text<'a>> = "snipMetadata" / "removedUuids",
         pub(super) retracted_message_uuids: Vec<Text<'a>> = "retractedMessageUuids",
         pub(super) id: Text<'a>,
         pub(super) hash: Text<'a>,
@@ -87,9 +87,6 @@ record! {
         pub(super) parent: Text<'a> = "parentAgentId",
     }
 
-    pub(super) struct Origin<'a> {
-        pub(super) kind: Text<'a>,
-    }
 
     pub(super) struct Message<'a> {
         pub(super) id: Text<'a>,
@@ -151,12 +148,12 @@ record! {
         input_tokens: Count,
         cache_creation_input_tokens: Count,
         cache_read_input_tokens: Count,
-        output_tokens: Count,
+        pub(super) output_tokens: Count,
         cache_creation: CacheCreation,
-        output_tokens_details: OutputDetails,
+        pub(super) thinking_tokens: Count = "output_tokens_details" / "thinking_tokens",
         service_tier: Text<'a>,
         speed: Text<'a>,
-        server_tool_use: ServerTools,
+        web_searches: Count = "server_tool_use" / "web_search_requests",
         iterations: Vec<ResponseUsage<'a>>,
     }
 
@@ -165,14 +162,7 @@ record! {
         ephemeral_1h_input_tokens: Count,
     }
 
-    /// The uses of the provider's own tools.
-    struct ServerTools {
-        web_search_requests: Count,
-    }
 
-    struct OutputDetails {
-        thinking_tokens: Count,
-    }
 
     pub(super) struct CompactMetadata<'a> {
         pub(super) trigger: Text<'a>,
@@ -198,9 +188,6 @@ record! {
         pub(super) attachments: Vec<Text<'a>> = "clearedAttachmentUUIDs",
     }
 
-    pub(super) struct Snip<'a> {
-        pub(super) removed_uuids: Vec<Text<'a>> = "removedUuids",
-    }
 }
 
 impl Repair for ResponseUsage<'_> {
@@ -260,22 +247,18 @@ impl ResponseUsage<'_> {
                 self.cache_creation(),
             )
             .with_hour(self.cache_creation.ephemeral_1h_input_tokens.or_zero())
-            .with_reasoning(self.thinking().unwrap_or(0))
+            .with_reasoning(self.thinking_tokens.or_zero())
             .with_surcharges(self.surcharges())
     }
 
     fn surcharges(&self) -> Surcharges {
         let tier = Surcharges::of_tier(self.service_tier.or_empty());
         let speed = Surcharges::of_tier(self.speed.or_empty());
-        let searches = match self.server_tool_use.web_search_requests.or_zero() {
+        let searches = match self.web_searches.or_zero() {
             0 => Surcharges::NONE,
             _ => Surcharge::WebSearch.into(),
         };
         tier.and(speed).and(searches)
-    }
-
-    pub(super) fn thinking(&self) -> Option<u64> {
-        self.output_tokens_details.thinking_tokens.0
     }
 
     /// Returns the iterations that are not in the sum at the top, with their positions.
@@ -297,11 +280,6 @@ impl ResponseUsage<'_> {
             0 | 1 => self,
             _ => self.iterations.iter().rfind(is_message).unwrap_or(self),
         }
-    }
-
-    /// Returns the output; `None`: it cannot be read.
-    pub(super) fn output(&self) -> Option<u64> {
-        self.output_tokens.0
     }
 }
 

@@ -13,18 +13,14 @@ pub(super) const SETTINGS: Settings = Settings::new(&[Agent("settings/providers.
 
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::json(files);
-    let last = layers.find("/lastUsedProvider", |id| id.as_str().map(str::to_owned));
-    let mut models = Vec::new();
-    layers.each("/providers", |providers| {
-        let providers = providers.as_object().into_iter().flatten();
-        let (used, others): (Vec<_>, Vec<_>) =
-            providers.partition(|(id, _)| last.as_ref() == Some(id));
-        // Two providers may have a model of the same name.
-        let rows = used.into_iter().chain(others);
-        models.extend(rows.filter_map(|(_, provider)| row(provider.get("settings")?)));
-    });
+    let last = layers.find("/lastUsedProvider", Value::as_str);
+    let mut providers: Vec<_> = layers.fields("/providers").collect();
+    // Two providers may have a model of the same name.
+    providers.sort_by_key(|(id, _)| Some(id.as_str()) != last);
+    let providers = providers.into_iter();
+    let models = providers.filter_map(|(_, provider)| row(provider.get("settings")?));
     Overrides {
-        models,
+        models: models.collect(),
         ..Overrides::default()
     }
 }

@@ -43,7 +43,7 @@ impl CodexDecoder {
         let context = ItemContext {
             tool: tool.as_deref(),
             summary: "",
-            opens: self.turns.is_waiting(),
+            opens: self.turns.waiting,
             budget,
             model: self.meta.model.as_deref().unwrap_or_default(),
         };
@@ -62,7 +62,7 @@ impl CodexDecoder {
                 self.has_output = true;
                 self.turns.output(item.kind.get() == Some("message"));
                 if item.kind.get() == Some("web_search_call") {
-                    self.price.searches();
+                    self.price.has_searched = true;
                 }
                 node.request = Some(self.request(item, json));
                 if let (Some(call), Some(name)) = (call, item::tool_name(item)) {
@@ -115,7 +115,7 @@ impl CodexDecoder {
             }
         }
         out.reset(Reset::compaction(cause, RetainedItems::Nodes(kept)));
-        let settings = &compacted.resume_metadata.previous_turn_settings;
+        let settings = &compacted.settings_before;
         self.compacted_for = Some(TurnModel {
             name: settings.model.boxed(),
             hash: settings.comp_hash.boxed(),
@@ -128,7 +128,7 @@ impl CodexDecoder {
     /// The history is another one from here on.
     pub(super) fn compacts(&mut self) {
         (self.is_compacting, self.unclear) = (false, None);
-        self.turns.rebuilt();
+        self.turns.rebuilt = true;
         self.open.end();
     }
 
@@ -191,7 +191,7 @@ impl CodexDecoder {
 
     /// Returns the cause of a compaction, which the log does not contain. Within a turn it is never the user.
     fn cause(&self) -> Cause {
-        if self.turns.is_waiting() {
+        if self.turns.waiting {
             Cause::Unlogged
         } else if self.turns.has_ended() && self.compacts_turn_ends() {
             Cause::TurnEnd

@@ -10,28 +10,18 @@ use model::event::Key;
 #[derive(Debug, Default)]
 pub(super) struct OpenResponse {
     /// Its request.
-    request: Option<Key>,
+    pub request: Option<Key>,
     /// A request that was reported before any of its items.
-    awaited: Option<Key>,
+    pub awaited: Option<Key>,
     /// True if the open response was reported before its items.
     is_reported: bool,
     /// True if the newest count was repeated since the open response's newest item.
-    is_over: bool,
+    pub is_over: bool,
     /// True if counts come before their items.
     is_early: bool,
 }
 
 impl OpenResponse {
-    /// Returns the open response's request.
-    pub fn get(&self) -> Option<Key> {
-        self.request
-    }
-
-    /// Takes in an item of the open response.
-    pub fn goes_on(&mut self) {
-        self.is_over = false;
-    }
-
     /// Returns the request that was reported and whose items now begin; it is the open one.
     pub fn claim(&mut self) -> Option<Key> {
         let request = self.awaited.take()?;
@@ -56,7 +46,7 @@ impl OpenResponse {
 
     /// Takes in the newest count again.
     pub fn is_counted_again(&mut self) {
-        self.clear_awaited();
+        self.awaited = None;
         self.is_over = self.request.is_some();
     }
 
@@ -75,16 +65,6 @@ impl OpenResponse {
         } else {
             CountedResponse::Alone
         }
-    }
-
-    /// Another request is about to be sent.
-    pub fn clear_awaited(&mut self) {
-        self.awaited = None;
-    }
-
-    /// Items of a request that was just reported may follow.
-    pub fn awaits(&mut self, request: Key) {
-        self.awaited = Some(request);
     }
 }
 
@@ -111,13 +91,13 @@ mod tests {
         open.begin(a);
         open.is_counted_again();
         assert_eq!(open.counted(), CountedResponse::Early);
-        open.awaits(b);
+        open.awaited = Some(b);
         assert_eq!(open.claim(), Some(b));
         // The next turn begins.
         open.end();
         assert_eq!(open.counted(), CountedResponse::Early);
         // A newer version goes on: each count follows its items.
-        open.awaits(c);
+        open.awaited = Some(c);
         open.is_counted_again();
         assert_eq!(open.claim(), None);
         open.begin(a);
@@ -130,7 +110,7 @@ mod tests {
         let [a, b] = ["a", "b"].map(Key::of);
         let mut open = OpenResponse::default();
         assert_eq!(open.counted(), CountedResponse::Alone);
-        open.awaits(a);
+        open.awaited = Some(a);
         assert_eq!(open.claim(), Some(a));
         assert_eq!(open.counted(), CountedResponse::Alone);
         assert_eq!(open.claim(), None);

@@ -11,35 +11,20 @@ use model::event::{Surcharge, Surcharges};
 #[derive(Debug, Default)]
 pub(super) struct Price {
     /// The tier of the running turn.
-    tier: Surcharges,
+    pub tier: Surcharges,
     /// The tier of turns that are still to begin.
-    of_next_turn: Surcharges,
+    pub of_next_turn: Surcharges,
     /// True if the open response has searched in the web.
-    has_searched: bool,
+    pub has_searched: bool,
 }
 
 impl Price {
-    /// Sets the tier of the present settings; those that name none have the usual one.
-    pub fn settings(&mut self, tier: &Text<'_>) {
-        self.of_next_turn = surcharges(tier.or_empty());
-    }
-
     /// Sets the tier of the running turn, if it is named.
     pub fn tier(&mut self, tier: &Text<'_>) {
         if let Some(tier) = tier.get() {
             self.tier = surcharges(tier);
             self.of_next_turn = self.tier;
         }
-    }
-
-    /// A turn begins.
-    pub fn turn_begins(&mut self) {
-        self.tier = self.of_next_turn;
-    }
-
-    /// The open response has searched in the web.
-    pub fn searches(&mut self) {
-        self.has_searched = true;
     }
 
     /// Returns the surcharges of a response that is now reported, perhaps with its tier.
@@ -53,7 +38,7 @@ impl Price {
 }
 
 /// Codex calls priority processing fast mode, as OpenAI does since July 2026.
-fn surcharges(tier: &str) -> Surcharges {
+pub(super) fn surcharges(tier: &str) -> Surcharges {
     match tier {
         "fast" => Surcharge::Priority.into(),
         tier => Surcharges::of_tier(tier),

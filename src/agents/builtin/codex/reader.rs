@@ -3,7 +3,7 @@
 use super::CODEX;
 use super::opening::{LineOpening, is_one_record};
 use super::order::OpenResponse;
-use super::price::Price;
+use super::price::{Price, surcharges};
 use super::thread::Thread;
 use super::turn::Turns;
 use super::usage::{Cost, Meter};
@@ -230,7 +230,7 @@ impl CodexDecoder {
     fn turn_context(&mut self, payload: Raw<'_>, out: &mut EventSink<'_>) -> Option<()> {
         let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
-        self.open.clear_awaited();
+        self.open.awaited = None;
         self.turn = context.turn_id.boxed().or(self.turn.take());
         self.price.tier(&context.service_tier);
         let differs = |now: &Text<'_>, before: Option<Box<str>>| {
@@ -287,14 +287,14 @@ impl CodexDecoder {
                 if let TurnStart(Some(at)) = event.started_at {
                     self.thread.turn_began(at);
                 }
-                self.price.turn_begins();
+                self.price.tier = self.price.of_next_turn;
                 self.open.end();
                 self.window_before = self.meta.window;
                 self.window(event.model_context_window, out);
                 None
             }
             "turn_aborted" => {
-                self.turns.aborted();
+                self.turns.busy = false;
                 None
             }
             "thread_rolled_back" => {
@@ -302,7 +302,7 @@ impl CodexDecoder {
                 Some(())
             }
             "thread_settings_applied" => {
-                self.price.settings(&event.thread_settings.service_tier);
+                self.price.of_next_turn = surcharges(event.thread_settings.service_tier.or_empty());
                 self.settings(&event.thread_settings, out)
             }
             "thread_name_updated" if !self.is_copied() => {

@@ -22,9 +22,9 @@ impl CodexDecoder {
     /// is named after its first output.
     pub(super) fn request(&mut self, first: &Item<'_>, json: &str) -> Key {
         let is_interrupted = std::mem::take(&mut self.is_interrupted);
-        let open = self.open.get().or_else(|| self.open.claim());
+        let open = self.open.request.or_else(|| self.open.claim());
         if let Some(open) = open.filter(|_| !is_interrupted) {
-            self.open.goes_on();
+            self.open.is_over = false;
             return open;
         }
         let (thread, spent) = (self.thread.of_line().as_bytes(), self.spent());
@@ -43,7 +43,7 @@ impl CodexDecoder {
 
     /// Returns the tokens that the thread has used so far, as bytes for a key.
     fn spent(&self) -> [[u8; 8]; 6] {
-        self.meter.total().copied().unwrap_or_default().bytes()
+        self.meter.total.unwrap_or_default().bytes()
     }
 
     /// Returns a request's key, changed where it has occurred before in this file.
@@ -74,11 +74,11 @@ impl CodexDecoder {
         let surcharges = self.price.of_response(&record.service_tier);
         let billed = billed(usage).with_surcharges(surcharges);
         let cost = Cost::new(billed, is_foreign || self.is_copied());
-        let open = self.open.get();
+        let open = self.open.request;
         self.open.end();
         match open {
             Some(request) => {
-                self.meter.record(usage);
+                self.meter.recorded = Some(usage);
                 self.recorded = Some((request, cost));
                 self.emit_usage(request, usage, cost, out);
             }
@@ -142,8 +142,10 @@ impl CodexDecoder {
                 let numbers = numbers.as_flattened().as_flattened();
                 let key = Key::of_parts(&[AGENT, thread.as_bytes(), numbers]);
                 let request = self.unique(key);
-                if counted == CountedResponse::Early || self.is_at_beginning() {
-                    self.open.awaits(request);
+                let thread = &self.thread;
+                let is_first = thread.id.is_some() && thread.repeated.is_none() && !self.has_output;
+                if counted == CountedResponse::Early || is_first {
+                    self.open.awaited = Some(request);
                     self.is_interrupted = false;
                 }
                 request
@@ -160,11 +162,6 @@ impl CodexDecoder {
             out.push(Conversation::Main, place, at, Event::Usage(Box::new(usage)));
             out.begin(now);
         }
-    }
-
-    /// Returns true if the model has written nothing yet.
-    fn is_at_beginning(&self) -> bool {
-        self.thread.id.is_some() && !self.thread.is_repeating() && !self.has_output
     }
 
     fn emit_usage(&mut self, request: Key, usage: TokenUsage, cost: Cost, out: &mut EventSink<'_>) {

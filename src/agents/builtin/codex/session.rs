@@ -14,7 +14,7 @@ impl CodexDecoder {
         self.price.tier(&meta.service_tier);
         match &self.thread.id {
             Some(own) if **own == *id => {
-                self.thread.resumes();
+                self.thread.repeated = None;
                 if self.thread.continues(self.ordinal) {
                     self.begins_at(&meta);
                 }
@@ -31,7 +31,7 @@ impl CodexDecoder {
                 return Some(());
             }
             Some(_) => {
-                self.thread.repeats(id);
+                self.thread.repeated = Some(id.into());
                 return None;
             }
             // Begun in the middle of the file: this may be a parent's.

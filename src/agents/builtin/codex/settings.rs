@@ -24,10 +24,10 @@ const USED: u64 = 95;
 
 fn read(files: &[&[u8]]) -> Overrides {
     let config = Layers::toml(files);
-    let profile = config.find("/profile", |name| name.as_str().map(str::to_owned));
+    let profile = config.find("/profile", Value::as_str);
     // A profile's settings go before those outside of all.
     let names = |name: &str| {
-        let own = profile.as_ref().map(|profile| {
+        let own = profile.map(|profile: &str| {
             let profile = profile.replace('~', "~0").replace('/', "~1");
             format!("/profiles/{profile}/{name}")
         });
@@ -35,7 +35,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     };
     let tokens = |name: &str| names(name).find_map(|path| config.tokens(&path));
     let scope = names("model_auto_compact_token_limit_scope")
-        .find_map(|path| config.find(&path, |scope| scope.as_str().map(str::to_owned)));
+        .find_map(|path| config.find(&path, Value::as_str));
     let turn_end = names("model_post_turn_compact_threshold_percent")
         .find_map(|path| config.find(&path, Value::as_u64))
         .filter(|percent| (1..=100).contains(percent));
@@ -48,7 +48,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     Overrides {
         window: window.map(|raw| part(raw, USED)),
         limit,
-        from_first_prompt: scope.as_deref() == Some("body_after_prefix"),
+        from_first_prompt: scope == Some("body_after_prefix"),
         turn_end_share: turn_end.map(|percent| percent as f64 / 100.0),
         others,
         models,
@@ -72,7 +72,7 @@ fn others<N: Iterator<Item = String>>(
     names: impl Fn(&str) -> N,
     cache: &Layers,
 ) -> OtherSettings {
-    let text = |path: &str| config.find(path, |name| name.as_str().map(str::to_owned));
+    let text = |path: &str| config.find(path, Value::as_str);
     let percent = format!("{BACKGROUND}/model_async_compact_threshold_percent");
     let percent = config.find(&percent, Value::as_u64);
     let percent = percent.filter(|percent| (1..=100).contains(percent));
@@ -87,7 +87,7 @@ fn others<N: Iterator<Item = String>>(
         name.map_or(id == "openai", |name| name == "OpenAI")
     });
     let background = is_on.map(|is_on| is_on && is_remote);
-    let listed = cache.find("/models", |models| models.as_array().cloned());
+    let listed = cache.find("/models", Value::as_array);
     let hash = |model: &Value| {
         let of = |name: &str| Some(model.get(name)?.as_str()?.to_owned());
         Some((of("slug")?.replace('*', ""), of("comp_hash")?))
@@ -96,8 +96,10 @@ fn others<N: Iterator<Item = String>>(
         background,
         // A share of what is used of the raw window.
         background_share: percent.map(|percent| percent as f64 / USED as f64),
-        model: names("model").find_map(|path| text(&path)),
-        hashes: listed.iter().flatten().filter_map(hash).collect(),
+        model: names("model")
+            .find_map(|path| text(&path))
+            .map(str::to_owned),
+        hashes: listed.into_iter().flatten().filter_map(hash).collect(),
         from: background.map_or("", |_| CONFIG),
         ..OtherSettings::default()
     }
@@ -105,12 +107,9 @@ fn others<N: Iterator<Item = String>>(
 
 /// Returns the windows of the models that the server named, `set` being the one in the configuration.
 fn models(cache: &Layers, set: Option<u64>) -> Vec<ModelWindow> {
-    let listed = cache.find("/models", |models| models.as_array().cloned());
-    let mut models: Vec<ModelWindow> = listed
-        .iter()
-        .flatten()
-        .filter_map(|model| model_of(model, set))
-        .collect();
+    let listed = cache.find("/models", Value::as_array);
+    let listed = listed.into_iter().flatten();
+    let mut models = Vec::from_iter(listed.filter_map(|model| model_of(model, set)));
     if !models.is_empty() {
         models.extend(set.map(|raw| ModelWindow {
             id: "*".to_owned(),

@@ -30,9 +30,9 @@ impl CodexDecoder {
             (b"response_item", b"message") if matches!(opening.role, b"developer" | b"system") => {}
             (b"response_item", kind) if self.goes_on(kind, opening.role, line) => {
                 self.has_output = true;
-                self.open.goes_on();
+                self.open.is_over = false;
                 if kind == b"web_search_call" {
-                    self.price.searches();
+                    self.price.has_searched = true;
                 }
                 self.turns.output(kind == b"message");
             }
@@ -48,7 +48,7 @@ impl CodexDecoder {
         };
         // A note beside an item may exclude it from the history.
         let is_plain = || NOTES.iter().all(|note| note.find(line).is_none());
-        is_output && self.open.get().is_some() && !self.is_interrupted && is_plain()
+        is_output && self.open.request.is_some() && !self.is_interrupted && is_plain()
     }
 
     /// Reads a `token_count`; `None`: the line is damaged, or none.

@@ -25,7 +25,7 @@ pub(super) struct Thread {
     /// The time at which the file's first line was written.
     pub(super) began: Option<Timestamp>,
     /// The thread whose history the lines repeat; `None`: they are the thread's own.
-    repeated: Option<Box<str>>,
+    pub(super) repeated: Option<Box<str>>,
     /// True if the log has the times at which turns began, so that the times of lines are not needed.
     turns_have_times: bool,
 }
@@ -43,16 +43,6 @@ impl Thread {
         if is_own {
             self.repeated = None;
         }
-    }
-
-    /// Takes in another thread's `session_meta`: its history follows.
-    pub(super) fn repeats(&mut self, id: &str) {
-        self.repeated = Some(id.into());
-    }
-
-    /// Takes in the own `session_meta` again: what follows is the thread's own.
-    pub(super) fn resumes(&mut self) {
-        self.repeated = None;
     }
 
     /// Takes in a turn that began at this moment, to the second.
@@ -75,11 +65,6 @@ impl Thread {
         pair.is_some_and(|(began, time)| time.duration_since(began) > by)
     }
 
-    /// Returns true if another thread's history is being read.
-    pub(super) fn is_repeating(&self) -> bool {
-        self.repeated.is_some()
-    }
-
     /// Returns the id of the thread that the line belongs to; empty: not known.
     pub(super) fn of_line(&self) -> &str {
         let id = self.repeated.as_deref().or(self.id.as_deref());
@@ -96,7 +81,7 @@ impl Thread {
     pub(super) fn is_copied(&self, ordinal: Option<u64>) -> bool {
         match (self.own_from, ordinal) {
             (Some(own_from), Some(ordinal)) => ordinal < own_from,
-            _ => self.is_sub_agent && self.is_repeating(),
+            _ => self.is_sub_agent && self.repeated.is_some(),
         }
     }
 }

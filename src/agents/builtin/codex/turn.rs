@@ -8,13 +8,13 @@
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     /// A turn has begun that has no user message yet.
-    waiting: bool,
+    pub waiting: bool,
     /// True if `task_started` lines mark turns.
     marked: bool,
     /// True if the history was just rebuilt, after which the running turn's settings are repeated.
-    rebuilt: bool,
+    pub rebuilt: bool,
     /// True if an answer of the model is still to come.
-    busy: bool,
+    pub busy: bool,
     /// True if the newest item is an answer of the model.
     answered: bool,
 }
@@ -33,16 +33,6 @@ impl Turns {
         self.waiting |= !self.marked && !self.rebuilt;
     }
 
-    /// Takes in a `turn_aborted`.
-    pub fn aborted(&mut self) {
-        self.busy = false;
-    }
-
-    /// Takes in a `compacted`.
-    pub fn rebuilt(&mut self) {
-        self.rebuilt = true;
-    }
-
     /// Takes in an output of the model: its answer, or one that more will follow.
     pub fn output(&mut self, is_answer: bool) {
         self.rebuilt = false;
@@ -55,11 +45,6 @@ impl Turns {
     pub fn result(&mut self) {
         self.rebuilt = false;
         self.answered = false;
-    }
-
-    /// Returns true if a turn has begun that has no user message yet.
-    pub fn is_waiting(&self) -> bool {
-        self.waiting
     }
 
     /// Returns true if the running turn has its answer: nothing came after it.

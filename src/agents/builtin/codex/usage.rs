@@ -25,25 +25,15 @@ pub(super) enum Report {
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     /// Without what was written to a cache: only newer versions add that up.
-    total: Option<TokenUsage>,
+    pub total: Option<TokenUsage>,
     /// True if the log has it.
     has_totals: bool,
     last: Option<TokenUsage>,
     /// The newest call of a `token_usage_record`, until a `token_count` repeats it.
-    recorded: Option<TokenUsage>,
+    pub recorded: Option<TokenUsage>,
 }
 
 impl Meter {
-    /// Returns the lifetime's spend as last reported.
-    pub fn total(&self) -> Option<&TokenUsage> {
-        self.total.as_ref()
-    }
-
-    /// Takes in a call that was reported by a record of its own: the count that repeats it is no new call.
-    pub fn record(&mut self, usage: TokenUsage) {
-        self.recorded = Some(usage);
-    }
-
     /// Reads the numbers of a `token_count`.
     pub fn read(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) -> Report {
         let Some(last) = last else {

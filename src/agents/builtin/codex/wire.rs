@@ -1,5 +1,6 @@
 //! The lines of a rollout as they are written.
 
+use decode::bodies::Object;
 use decode::lenient::{Count, Field, FieldPlace, Pieces, Raw, Text, Window, WithRaw, record};
 use jiff::Timestamp;
 use model::event::PlanLimit;
@@ -10,7 +11,7 @@ record! {
     pub(super) struct Line<'a> {
         pub timestamp: Text<'a>,
         pub kind: Text<'a> = "type",
-        pub payload: Option<Payload<'a>>,
+        pub payload: Option<Object<'a>>,
         pub ordinal: Ordinal,
         pub record_type: Text<'a>,
         pub id: Text<'a>,
@@ -152,11 +153,7 @@ record! {
     pub(super) struct CompactedPayload<'a> {
         pub message: Text<'a>,
         pub replacement_history: Option<Vec<Item<'a>>>,
-        pub resume_metadata: ResumeMetadata<'a>,
-    }
-
-    pub(super) struct ResumeMetadata<'a> {
-        pub previous_turn_settings: TurnSettings<'a>,
+        pub settings_before: TurnSettings<'a> = "resume_metadata" / "previous_turn_settings",
     }
 
     pub(super) struct TurnSettings<'a> {
@@ -185,13 +182,8 @@ record! {
         pub result: Text<'a>,
         pub author: Text<'a>,
         pub recipient: Text<'a>,
-        pub passthrough: Passthrough<'a> = "internal_chat_message_metadata_passthrough",
-    }
-
-    /// The notes of the harness in a message.
-    pub(super) struct Passthrough<'a> {
         /// The author of each part of the content.
-        pub content_item_kinds: Vec<Text<'a>>,
+        pub part_kinds: Vec<Text<'a>> = "internal_chat_message_metadata_passthrough" / "content_item_kinds",
     }
 
     /// One part of a message's content or of a tool's output.
@@ -204,16 +196,6 @@ record! {
         pub file_id: Text<'a>,
         pub detail: Text<'a>,
         pub encrypted_content: Text<'a>,
-    }
-}
-
-/// A JSON object as it is written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Payload<'a>(pub Raw<'a>);
-
-impl<'a> Field<'a> for Payload<'a> {
-    fn read(value: Raw<'a>, _: FieldPlace<'_>) -> Option<Payload<'a>> {
-        value.get().starts_with('{').then_some(Payload(value))
     }
 }
 
@@ -236,7 +218,7 @@ impl Item<'_> {
 
     /// Returns the author of a part of the content, as the log names it; `None`: not named.
     pub fn part_kind(&self, nth: usize) -> Option<&str> {
-        let kinds = &self.passthrough.content_item_kinds;
+        let kinds = &self.part_kinds;
         let is_complete = kinds.len() == self.content.0.len();
         kinds.get(nth).filter(|_| is_complete)?.get()
     }
@@ -263,16 +245,16 @@ impl ContentPart<'_> {
 impl TokenUsage {
     /// Returns its numbers as bytes, for a key.
     pub fn bytes(self) -> [[u8; 8]; 6] {
-        let counts = [
-            self.input,
-            self.cached,
-            self.cache_write,
-            self.output,
-            self.reasoning,
-            self.total,
-        ];
         // A missing number is another one than 0.
-        counts.map(|count| count.0.unwrap_or(u64::MAX).to_le_bytes())
+        let bytes = |count: Option<u64>| count.unwrap_or(u64::MAX).to_le_bytes();
+        self.numbers().map(bytes)
+    }
+
+    fn numbers(self) -> [Option<u64>; 6] {
+        let of_input = [self.input, self.cached, self.cache_write];
+        let [input, cached, cache_write] = of_input.map(|count| count.0);
+        let [output, reasoning] = [self.output.0, self.reasoning.0];
+        [input, cached, cache_write, output, reasoning, self.total.0]
     }
 
     /// Returns both together; `None`: too large to be true.
@@ -306,18 +288,7 @@ impl TokenUsage {
 
     /// Returns true if both may be of one call: no number that both have differs.
     pub fn agrees(&self, other: &TokenUsage) -> bool {
-        let numbers = |usage: &TokenUsage| {
-            let TokenUsage {
-                input,
-                cached,
-                cache_write,
-                output,
-                reasoning,
-                total,
-            } = *usage;
-            [input, cached, cache_write, output, reasoning, total].map(|count| count.0)
-        };
-        let pairs = numbers(self).into_iter().zip(numbers(other));
+        let pairs = self.numbers().into_iter().zip(other.numbers());
         pairs.filter_map(|(a, b)| a.zip(b)).all(|(a, b)| a == b)
     }
 }

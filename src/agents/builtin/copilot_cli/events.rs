@@ -1,6 +1,8 @@
 //! The events as they are written.
 
+use decode::image::{self, Formula};
 use decode::lenient::{Count, Pieces, Raw, Text, Window, record};
+use model::event::ItemBuilder;
 
 record! {
     pub(super) struct Record<'a> {
@@ -93,8 +95,8 @@ record! {
 
     /// An image or another file.
     pub(super) struct Binary<'a> {
-        kind: Text<'a> = "type",
-        pub(super) data: Text<'a>,
+        pub(super) kind: Text<'a> = "type",
+        data: Text<'a>,
     }
 }
 
@@ -107,8 +109,13 @@ impl Data<'_> {
 }
 
 impl Binary<'_> {
-    /// Returns true if an attachment is sent as it is; others are named in the message's text.
-    pub(super) fn is_inline(&self) -> bool {
-        self.kind.get() == Some("blob")
+    /// Adds it to an item.
+    pub(super) fn add_to<'s, 'm>(
+        &self,
+        item: ItemBuilder<'s, 'm>,
+        formula: Formula,
+    ) -> ItemBuilder<'s, 'm> {
+        let tokens = image::tokens(self.data.or_empty(), formula, image::DEFAULT);
+        item.fixed(tokens, "[image]")
     }
 }

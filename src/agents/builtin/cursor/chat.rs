@@ -14,7 +14,7 @@
 //! if the parts add up to the whole. No usage of a request is stored, and no time.
 
 use super::{query, take_time};
-use decode::anthropic::ToolNames;
+use decode::anthropic::{ToolNames, add_typed};
 use decode::lenient::{self, Pieces, Raw, Text, record};
 use decode::protobuf::{Message as Fields, Value, from_hex};
 use formats::database::{DatabaseSpec, Schema, object};
@@ -127,9 +127,7 @@ impl Root {
 
     /// Reports the size, after the messages that it includes.
     pub(super) fn end(&mut self, out: &mut EventSink<'_>) {
-        if let Some(size) = self.size.take() {
-            out.usage(size);
-        }
+        out.usage(self.size.take());
     }
 }
 
@@ -152,18 +150,19 @@ fn sizes(root: Fields<'_>) -> Option<(u64, u64)> {
 /// Writes a message.
 pub(super) fn add(id: &str, message: &Message<'_>, tools: &mut ToolNames, out: &mut EventSink<'_>) {
     let (part, items) = match message.role.or_empty() {
-        "system" => (Part::Injected, texts(message, Role::Container, out)),
+        "system" => {
+            let texts = message.content.0.iter().map(|block| block.text.or_empty());
+            let texts = texts.filter(|text| !text.trim().is_empty());
+            let items = texts.map(|text| out.text(Role::Container, Kind::Prompt, text));
+            (Part::Injected, items.collect())
+        }
         "user" => {
-            let items = texts(message, Role::User, out);
-            let is_typed = items.iter().any(|item| item.role == Role::User);
-            (
-                if is_typed {
-                    Part::Input
-                } else {
-                    Part::Injected
-                },
-                items,
-            )
+            let items = typed(message, out);
+            if items.iter().any(|item| item.role == Role::User) {
+                (Part::Input, items)
+            } else {
+                (Part::Injected, items)
+            }
         }
         "assistant" => (Part::Output, output(message, tools, out)),
         "tool" => (Part::Result, results(message, tools, out)),
@@ -173,36 +172,17 @@ pub(super) fn add(id: &str, message: &Message<'_>, tools: &mut ToolNames, out: &
     out.node(Node::new(Some(Key::of_parts(&["cursor", id])), part, items));
 }
 
-fn texts(message: &Message<'_>, role: Role, out: &mut EventSink<'_>) -> Vec<NewItem> {
+/// Returns the items of a message to the model.
+fn typed(message: &Message<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     for block in &message.content.0 {
         let text = block.text.or_empty();
-        let parts = match role {
-            Role::User => {
-                let has_query = text.contains(super::QUERY.0);
-                let (before, query, after) = match query(text) {
-                    (text, "", "") if !has_query && text.starts_with('<') => (text, "", ""),
-                    (text, "", "") if !has_query => ("", text, ""),
-                    parts => parts,
-                };
-                let before = take_time(before, out);
-                [
-                    (Role::Container, Kind::Reminder, before),
-                    (Role::User, Kind::Text, query),
-                    (Role::Container, Kind::Reminder, after),
-                ]
-            }
-            _ => [
-                (Role::Container, Kind::Prompt, text),
-                (role, Kind::Text, ""),
-                (role, Kind::Text, ""),
-            ],
+        let has_query = text.contains(super::QUERY.0);
+        let (before, query, after) = match query(text) {
+            parts if has_query || text.starts_with('<') => parts,
+            (text, ..) => ("", text, ""),
         };
-        for (role, kind, text) in parts {
-            if !text.trim().is_empty() {
-                items.push(out.text(role, kind, text));
-            }
-        }
+        add_typed([take_time(before, out), query, after], &mut items, out);
     }
     items
 }

@@ -21,14 +21,13 @@ fn read(files: &[&[u8]]) -> Overrides {
         ..ModelWindow::default()
     };
     let mut models = Vec::new();
-    layers.each("/compactionTokenLimitPerModel", |limits| {
-        let limits = limits.as_object().into_iter().flatten();
-        models.extend(limits.map(|(id, limit)| ModelWindow {
-            compact_window: tokens(limit),
-            ..row(id)
-        }));
-    });
-    layers.each("/customModels", |own| models.extend(own_models(own, row)));
+    let limits = layers.fields("/compactionTokenLimitPerModel");
+    models.extend(limits.map(|(id, limit)| ModelWindow {
+        compact_window: tokens(limit),
+        ..row(id)
+    }));
+    let own = layers.each("/customModels");
+    models.extend(own.flat_map(|own| own_models(own, row)));
     models.push(ModelWindow {
         compact_window: layers.tokens("/compactionTokenLimit"),
         ..row("*")

@@ -81,27 +81,12 @@ impl Slot {
             is_memory: false,
         }
     }
-
-    /// Returns true if the model said it.
-    pub(super) fn is_models(&self) -> bool {
-        matches!(self.print, Print::Said { by_model: true, .. })
-    }
 }
 
 impl History {
-    /// Returns true if nothing was read yet.
-    pub(super) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-
     /// Returns true if this message was read.
     pub(super) fn has(&self, message: Key) -> bool {
         self.messages.contains_key(&message)
-    }
-
-    /// Returns true if one of its parts has this node.
-    pub(super) fn is_node(&self, node: Option<Key>) -> bool {
-        self.slots.iter().any(|slot| slot.node == node)
     }
 
     /// Returns true if it has the call that this is the result of.
@@ -296,20 +281,10 @@ impl Pool {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repeat {
     /// The number of parts that have come again; `None`: the history is not being repeated.
-    upto: Option<usize>,
+    pub(super) upto: Option<usize>,
 }
 
 impl Repeat {
-    /// Begins with the first message of the history.
-    pub(super) fn begin(&mut self) {
-        self.upto = Some(0);
-    }
-
-    /// Ends the repetition.
-    pub(super) fn end(&mut self) {
-        self.upto = None;
-    }
-
     /// Returns true if a message is the next one of the history, and passes it.
     pub(super) fn passes(&mut self, bits: &[Bit<'_, '_>], history: &History) -> bool {
         let Some(upto) = self.upto else {

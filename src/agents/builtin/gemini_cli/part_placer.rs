@@ -163,10 +163,13 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
         let (message, beside) = self.owners(is_result);
         let node = self.history.new_node(self.message.id.or_empty());
         let said = matches!(print, Print::Said { .. });
-        let after_summary = self.history.slots.last().is_some_and(|last| last.is_memory);
+        let last = self.history.slots.last();
+        let after_summary = last.is_some_and(|last| last.is_memory);
+        let after_model =
+            last.is_some_and(|last| matches!(last.print, Print::Said { by_model: true, .. }));
         let is_memory = said
             && if self.is_model {
-                after_summary && !self.history.slots.last().is_some_and(Slot::is_models)
+                after_summary && !after_model
             } else {
                 parts::is_summary(bits)
             };

@@ -332,6 +332,6 @@ fn the_project_is_beside_the_chats() {
     assert!(states("/h/session-1.jsonl").is_empty());
     let mut out = EventSink::new(&ByLength);
     let mut decoder = GeminiCliDecoder::default();
-    decoder.read_state(b"/home/dev/shop\n", &mut out);
+    decoder.read_state("/home/dev/shop\n", &mut out);
     assert_eq!(fold(out.entries).project(), "shop");
 }

@@ -76,9 +76,9 @@ fn the_sum_of_a_turn_is_the_cost_of_requests_that_are_not_known() {
 fn the_window_is_in_a_file_beside_the_log() {
     let mut decoder = GrokDecoder::default();
     let mut out = EventSink::new(&ByLength);
-    let signals = br#"{"contextTokensUsed":21700,"contextWindowTokens":500000}"#;
-    let summary = br#"{"current_model_id":"grok-4.5"}"#;
-    for document in [&signals[..], summary] {
+    let signals = r#"{"contextTokensUsed":21700,"contextWindowTokens":500000}"#;
+    let summary = r#"{"current_model_id":"grok-4.5"}"#;
+    for document in [signals, summary] {
         decoder.read_state(document, &mut out);
     }
     decoder.read_line(LOG.lines().next().unwrap(), &mut out);
@@ -143,10 +143,10 @@ fn logs_are_found_by_name_and_by_content() {
 fn the_window_is_in_the_file_of_signals() {
     let mut decoder = GrokDecoder::default();
     let mut out = EventSink::new(&ByLength);
-    let summary = br#"{"info":{"cwd":"/shop"},"current_model_id":"grok-4.5"}"#;
-    let signals = br#"{"contextWindowTokens":500000,"primaryModelId":"grok-4.5"}"#;
+    let summary = r#"{"info":{"cwd":"/shop"},"current_model_id":"grok-4.5"}"#;
+    let signals = r#"{"contextWindowTokens":500000,"primaryModelId":"grok-4.5"}"#;
     // In any order.
-    for document in [&signals[..], summary, b"{", b"{}"] {
+    for document in [signals, summary, "{", "{}"] {
         decoder.read_state(document, &mut out);
     }
     out.begin(model::event::Place::of_line(1));

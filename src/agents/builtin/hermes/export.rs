@@ -1,7 +1,7 @@
 //! Exported sessions: one a line, with its messages.
 
-use super::{Call, Header, HermesDecoder, Row, time};
-use decode::lenient::{self, Count, ReportedCount, Text, record};
+use super::{HermesDecoder, Row, Session, time};
+use decode::lenient::{self, ReportedCount};
 use formats::head;
 use memchr::memmem;
 use model::event::{Conversation, EventSink, Meta};
@@ -21,45 +21,10 @@ pub(super) fn is_session(line: &str, out: &EventSink<'_>) -> bool {
     out.place().line() > 0 && memmem::find(beginning, b"\"role\":").is_none()
 }
 
-record! {
-    struct Session<'a> {
-        id: Text<'a>,
-        title: Text<'a>,
-        cwd: Text<'a>,
-        model: Text<'a>,
-        provider: Text<'a> = "billing_provider",
-        parent: Text<'a> = "parent_session_id",
-        started_at: Option<f64>,
-        prompt: Text<'a> = "system_prompt",
-        calls: ReportedCount = "api_call_count",
-        input: ReportedCount = "input_tokens",
-        output: ReportedCount = "output_tokens",
-        read: ReportedCount = "cache_read_tokens",
-        written: ReportedCount = "cache_write_tokens",
-        reasoning: ReportedCount = "reasoning_tokens",
-        messages: Vec<Message<'a>>,
-    }
-
-    struct Message<'a> {
-        id: Count,
-        role: Text<'a>,
-        timestamp: Option<f64>,
-        active: Count,
-        compacted: Count,
-        content: Text<'a>,
-        sent: Text<'a> = "api_content",
-        reasoning: Text<'a>,
-        reasoning_content: Text<'a>,
-        call: Text<'a> = "tool_call_id",
-        tool: Text<'a> = "tool_name",
-        calls: Vec<Call<'a>> = "tool_calls",
-    }
-}
-
 impl HermesDecoder {
     /// Reads an exported session. Those after the first one are conversations of their own.
     pub(super) fn exported(&mut self, line: &str, out: &mut EventSink<'_>) {
-        let Some(session) = lenient::object::<Session<'_>>(line, out) else {
+        let Some(mut session) = lenient::object::<Session<'_>>(line, out) else {
             return;
         };
         let is_other = self.meta.id.is_some() && self.meta.id.as_deref() != session.id.get();
@@ -68,12 +33,8 @@ impl HermesDecoder {
                 is_side: true,
                 ..HermesDecoder::default()
             };
-            out.set_conversation(
-                session
-                    .id
-                    .key()
-                    .map_or(Conversation::Main, Conversation::Side),
-            );
+            let own = session.id.key().map(Conversation::Side);
+            out.set_conversation(own.unwrap_or(Conversation::Main));
         }
         out.set_time(session.started_at.and_then(time));
         let meta = Meta {
@@ -84,45 +45,14 @@ impl HermesDecoder {
             ..Meta::of_model_at(session.model.boxed(), session.provider.boxed())
         };
         out.meta(meta.changes(&mut self.meta));
-        let is_answer = |message: &&Message<'_>| message.role.or_empty() == "assistant";
-        let answers = session.messages.iter().filter(is_answer).count() as u64;
-        let header = Header {
-            prompt: session.prompt,
-            calls: match session.calls {
-                ReportedCount::Absent => ReportedCount::Tokens(answers),
-                calls => calls,
-            },
-            input: session.input,
-            output: session.output,
-            read: session.read,
-            written: session.written,
-            reasoning: session.reasoning,
-        };
-        self.header(&header, out);
-        for message in session.messages {
-            let is = |flag: Count| flag.0.unwrap_or(1) == 1;
-            let is_rewound = !is(message.active) && message.compacted.or_zero() == 0;
-            self.row(
-                &Row {
-                    id: message.id,
-                    role: message.role,
-                    at: message.timestamp,
-                    rewound: Some(is_rewound),
-                    content: first_of(message.sent, message.content),
-                    reasoning: first_of(message.reasoning_content, message.reasoning),
-                    call: message.call,
-                    tool: message.tool,
-                    calls: message.calls,
-                },
-                out,
-            );
+        if session.calls == ReportedCount::Absent {
+            let is_answer = |row: &&Row<'_>| row.role.or_empty() == "assistant";
+            let answers = session.rows.iter().filter(is_answer).count() as u64;
+            session.calls = ReportedCount::Tokens(answers);
         }
-    }
-}
-
-fn first_of<'a>(first: Text<'a>, second: Text<'a>) -> Text<'a> {
-    match first.get() {
-        Some(_) => first,
-        None => second,
+        self.header(&session, out);
+        for row in &session.rows {
+            self.row(row, out);
+        }
     }
 }

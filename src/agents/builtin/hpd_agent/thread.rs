@@ -56,7 +56,7 @@ struct Call {
 }
 
 /// The state of a thread.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Thread {
     /// The authors of messages.
     authors: HashMap<Key, Author>,
@@ -81,31 +81,12 @@ pub(super) struct Thread {
     /// The nodes that all compactions kept together.
     kept: usize,
     /// The current event, whichever file it is in.
-    event: Key,
+    event: Option<Key>,
 }
 
 impl Thread {
-    /// Returns a thread that begins with this event.
-    pub(super) fn new(event: Key) -> Thread {
-        Thread {
-            authors: HashMap::new(),
-            messages: BTreeMap::new(),
-            copied: HashSet::new(),
-            calls: HashMap::new(),
-            containers: HashSet::new(),
-            shown: Vec::new(),
-            open: None,
-            newest: None,
-            operations: HashMap::new(),
-            in_turn: false,
-            nodes: 0,
-            kept: 0,
-            event,
-        }
-    }
-
     pub(super) fn event(&mut self, event: Key, record: &Record<'_>, out: &mut EventSink<'_>) {
-        self.event = event;
+        self.event = Some(event);
         match record.kind.or_empty() {
             "THREAD_CREATED" | "BRANCH_CREATED" | "THREAD_UPDATED" | "BRANCH_METADATA_UPDATED" => {
                 out.meta(Meta {
@@ -129,12 +110,9 @@ impl Thread {
             }
             "USER_MESSAGE" => self.user_message(record, out),
             "REASONING_DELTA" => {
-                let item = out.item(Role::Assistant, Kind::Thinking);
-                let item = item
-                    .text(record.text.or_empty())
-                    .opaque(full_length(record.protected_data.or_empty()))
-                    .done();
-                self.output(record, item, out);
+                let item = thought(&record.text, &record.protected_data, out);
+                let id = record.message_id.or_empty();
+                self.add(id, Author::Assistant, item, out);
             }
             "CONTENT_ADDED" => {
                 let author = self.author(record);
@@ -155,11 +133,11 @@ impl Thread {
             "AGENT_TURN_STARTED" => self.open = None,
             "AGENT_TURN_FINISHED" | "PROVIDER_OPERATION_USAGE" => {
                 let is_chat = is_chat(record.family.get());
-                if let (Some(numbers), false) = (&record.usage, is_chat) {
-                    self.other_usage(record.operation_id.get(), numbers, out);
-                } else if let Some(numbers) = &record.usage {
-                    let (id, model) = (record.operation_id.get(), record.model_id.get());
-                    self.usage(id, model, numbers, out);
+                let (id, model) = (record.operation_id.get(), record.model_id.get());
+                match &record.usage {
+                    Some(numbers) if is_chat => self.usage(id, model, numbers, out),
+                    Some(numbers) => self.other_usage(id, numbers, out),
+                    None => {}
                 }
                 if is_chat {
                     self.open = None;
@@ -193,10 +171,8 @@ impl Thread {
     }
 
     fn call(&mut self, record: &Record<'_>) -> &mut Call {
-        let call = self
-            .calls
-            .entry(Key::of(record.call_id.or_empty()))
-            .or_default();
+        let key = Key::of(record.call_id.or_empty());
+        let call = self.calls.entry(key).or_default();
         call.name = call.name.take().or(record.name.boxed());
         call
     }
@@ -226,8 +202,7 @@ impl Thread {
 
     /// Takes in a message of a saved history, which is one after another: of the model, what one call answered.
     pub(super) fn message(&mut self, event: Key, message: &Message<'_>, out: &mut EventSink<'_>) {
-        self.event = event;
-        self.open = None;
+        (self.event, self.open) = (Some(event), None);
         let author = Author::of_role(message.role.or_empty());
         self.in_turn &= author != Author::User;
         let id = message.message_id.or_empty();
@@ -247,11 +222,7 @@ impl Thread {
             "text" | "" if content.text.or_empty().trim().is_empty() => {}
             "text" | "" => self.text(id, author, content.text.or_empty(), out),
             "reasoning" => {
-                let item = out.item(Role::Assistant, Kind::Thinking);
-                let item = item
-                    .text(content.text.or_empty())
-                    .opaque(full_length(content.protected_data.or_empty()))
-                    .done();
+                let item = thought(&content.text, &content.protected_data, out);
                 self.add(id, Author::Assistant, item, out);
             }
             "functionCall" => {
@@ -261,12 +232,12 @@ impl Thread {
                     .call(content.call_id.get());
                 let arguments = content.arguments.into_iter();
                 let item = arguments.fold(item, without_indentation).done();
-                let call = self
-                    .calls
-                    .entry(Key::of(content.call_id.or_empty()))
-                    .or_default();
-                call.name = content.name.boxed();
-                call.has_arguments = true;
+                let call = Call {
+                    name: content.name.boxed(),
+                    has_arguments: true,
+                    ..Call::default()
+                };
+                self.calls.insert(Key::of(content.call_id.or_empty()), call);
                 self.add(id, Author::Assistant, item, out);
             }
             "functionResult" => {
@@ -285,10 +256,8 @@ impl Thread {
             }
             "data" | "uri" => {
                 let data = content.uri.or_empty();
-                let size = image::dimensions(data.split_once(',').map_or(data, |(_, data)| data));
-                let tokens = size.map_or(image::DEFAULT, |(width, height)| {
-                    image::openai(width, height)
-                });
+                let data = data.split_once(',').map_or(data, |(_, data)| data);
+                let tokens = image::tokens(data, image::openai, image::DEFAULT);
                 let item = item_of(author, out).fixed(tokens, "[image]").done();
                 self.add(id, author, item, out);
             }
@@ -403,10 +372,10 @@ impl Thread {
         };
         let operation = operation.map(Key::of);
         let known = operation.and_then(|id| self.operations.get(&id).copied());
-        let request = known.or(self.newest.take()).unwrap_or(self.event);
-        if let Some(id) = operation {
-            self.operations.insert(id, request);
-        }
+        let Some(request) = known.or(self.newest.take()).or(self.event) else {
+            return;
+        };
+        self.operations.extend(operation.map(|id| (id, request)));
         out.usage(Usage {
             model: model.map(Into::into),
             cached: numbers.cached_input_token_count.or_zero().min(prompt),
@@ -423,8 +392,10 @@ impl Thread {
         numbers: &Numbers<'_>,
         out: &mut EventSink<'_>,
     ) {
-        let request = operation.map_or(self.event, |id| Key::of_parts(&["operation", id]));
-        out.billed(request, billed(numbers));
+        let own = operation.map(|id| Key::of_parts(&["operation", id]));
+        if let Some(request) = own.or(self.event) {
+            out.billed(request, billed(numbers));
+        }
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
@@ -467,10 +438,6 @@ impl Thread {
         }
     }
 
-    fn output(&mut self, record: &Record<'_>, item: NewItem, out: &mut EventSink<'_>) {
-        self.add(record.message_id.or_empty(), Author::Assistant, item, out);
-    }
-
     /// Adds an item to a message. Returns its node.
     fn add(
         &mut self,
@@ -492,8 +459,9 @@ impl Thread {
         if turn && !self.shown.is_empty() {
             self.hide_shown(out);
         }
-        let request = (author == Author::Assistant).then(|| *self.open.get_or_insert(self.event));
-        self.newest = request.or(self.newest);
+        let request = self.open.or(self.event);
+        let request = request.filter(|_| author == Author::Assistant);
+        (self.open, self.newest) = (request.or(self.open), request.or(self.newest));
         out.node(Node {
             request,
             turn,
@@ -501,6 +469,12 @@ impl Thread {
         });
         key
     }
+}
+
+fn thought(text: &Text<'_>, hidden: &Text<'_>, out: &mut EventSink<'_>) -> NewItem {
+    let item = out.item(Role::Assistant, Kind::Thinking);
+    let item = item.text(text.or_empty());
+    item.opaque(full_length(hidden.or_empty())).done()
 }
 
 /// Adds arguments to an item as they are sent: documents are indented.

@@ -12,7 +12,6 @@ record! {
         pub(super) events: Option<Vec<Raw<'a>>>,
         // A saved history.
         pub(super) id: Text<'a>,
-        pub(super) conversation_id: Text<'a> = "conversationId",
         pub(super) messages: Option<Vec<Message<'a>>>,
     }
 

@@ -7,7 +7,7 @@
 
 use formats::settings::{Layers, Settings, SettingsFile, reserved_tokens, tokens};
 use model::window::{ModelWindow, Overrides};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const CONFIG: &str = "config.toml";
 /// The variables that add a model.
@@ -34,12 +34,10 @@ fn read(files: &[&[u8]]) -> Overrides {
 
 /// Returns the model that the environment adds.
 fn from_env(env: &Layers) -> Option<ModelWindow> {
-    let name = env.find("/env/KIMI_MODEL_NAME", |name| {
-        name.as_str().map(|name| name.trim().to_owned())
-    })?;
+    let name = env.find("/env/KIMI_MODEL_NAME", Value::as_str)?;
     let window = env.tokens("/env/KIMI_MODEL_MAX_CONTEXT_SIZE");
     Some(ModelWindow {
-        id: plain(&name)?,
+        id: plain(name.trim())?,
         window: Some(window.unwrap_or(DEFAULT_WINDOW)),
         from: window.map_or(NAME_ENV, |_| WINDOW_ENV),
         ..ModelWindow::default()
@@ -49,15 +47,13 @@ fn from_env(env: &Layers) -> Option<ModelWindow> {
 /// Returns the windows of the configuration, that of the default model first: several aliases can be one model, whose
 /// id is what requests name. The alias itself is named before the first request.
 fn from_config(config: &Layers) -> Vec<ModelWindow> {
-    let objects = |value: &Value| value.as_object().cloned();
-    let models: Map<String, Value> = config.find("/models", objects).unwrap_or_default();
-    let name = |value: &Value| value.as_str().map(str::to_owned);
-    let default = config.find("/default_model", name);
-    let (first, others): (Vec<_>, Vec<_>) = models
-        .iter()
-        .partition(|(alias, _)| Some(*alias) == default.as_ref());
-    let all = first.into_iter().chain(others);
-    all.flat_map(|(alias, model)| rows(alias, model)).collect()
+    let default = config.find("/default_model", Value::as_str);
+    let mut models: Vec<_> = config.fields("/models").collect();
+    models.sort_by_key(|(alias, _)| Some(alias.as_str()) != default);
+    let models = models.into_iter();
+    models
+        .flat_map(|(alias, model)| rows(alias, model))
+        .collect()
 }
 
 /// Returns the windows of a model, by its id and by its alias.

@@ -73,13 +73,6 @@ record! {
     }
 }
 
-impl Record<'_> {
-    /// Returns true if the usage is of a call outside of all turns.
-    fn is_aside(&self) -> bool {
-        self.usage_scope.get() == Some("session")
-    }
-}
-
 impl Origin<'_> {
     /// Returns the name of what put the message in.
     fn skill(&self) -> Option<&str> {
@@ -119,6 +112,8 @@ impl Wire {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
+        // The usage is of a call outside of all turns.
+        let is_of_session = record.usage_scope.get() == Some("session");
         match kind {
             "metadata" => return self.reserve(out),
             "config.update" | "profile.bind" if self.config(&record, out) => return,
@@ -136,7 +131,7 @@ impl Wire {
             "context.clear" => return self.clear(out),
             "context.undo" if self.undo(&record, out) => return,
             "micro_compaction.apply" => return self.clear_results(&record, out),
-            "usage.record" if record.is_aside() && call_aside(&record, out) => return,
+            "usage.record" if is_of_session && call_aside(&record, out) => return,
             "usage.record" => self.numbers = record.usage.filter(|_| self.open),
             "" => return out.unreadable("no type"),
             "turn.steer" => self.steered = true,
@@ -217,9 +212,7 @@ impl Wire {
         let numbers = numbers.zip(request);
         let usage = numbers.and_then(|(of, request)| of.usage(request, self.model.clone()));
         let is_any = usage.is_some();
-        if let Some(usage) = usage {
-            out.usage(usage);
-        }
+        out.usage(usage);
         is_any
     }
 

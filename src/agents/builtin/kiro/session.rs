@@ -55,7 +55,7 @@ impl Session<'_> {
             cwd: self.cwd.boxed().or(folder),
             model: model.filter(|model| &**model != "auto"),
             parent: self.parent.boxed(),
-            window: self.state.model.info.window.0.filter(|window| *window > 0),
+            window: self.state.model.info.window.0,
             ..Meta::default()
         }
     }

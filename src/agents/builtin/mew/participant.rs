@@ -115,8 +115,7 @@ impl Participant {
     /// Emits the count that was held back.
     pub(super) fn flush(&mut self, out: &mut EventSink<'_>) {
         out.set_conversation(self.conversation);
-        let compacted = self.compacted.take().into_iter();
-        compacted.for_each(|compacted| out.usage(compacted.usage));
+        out.usage(self.compacted.take().map(|compacted| compacted.usage));
     }
 
     /// Returns its name and its id in this space.

@@ -4,6 +4,7 @@ use super::MEW;
 use super::participant::{CompactedContext, Loss, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
 use decode::lenient::{self, LostFields, Raw, Text};
+use decode::openai;
 use jiff::Timestamp;
 use model::event::{
     Conversation, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Usage,
@@ -338,7 +339,7 @@ impl Space {
     /// Takes in a participant's own count of its context.
     fn status(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut EventSink<'_>) {
         let payload = &envelope.payload;
-        let Some(most) = payload.max_tokens.0.filter(|most| *most > 0) else {
+        let Some(most) = payload.max_tokens.0 else {
             return;
         };
         let Some(participant) = self.participant(envelope.from.or_empty(), out) else {
@@ -432,12 +433,7 @@ fn add_result<'s, 'm>(
     parts: &ToolResult<'_>,
     result: Raw<'_>,
 ) -> ItemBuilder<'s, 'm> {
-    let mut texts = parts
-        .content
-        .0
-        .iter()
-        .filter_map(|part| part.text.get())
-        .peekable();
+    let mut texts = openai::texts(&parts.content).peekable();
     match texts.peek() {
         Some(_) => texts.fold(item, ItemBuilder::text),
         None => lenient::raw(item, result),

@@ -1,6 +1,7 @@
 //! The fields of the history's lines that are read.
 
-use decode::lenient::{Count, Pieces, Raw, ReportedCount, Text, Texts, Window, record};
+use decode::lenient::{Count, Raw, ReportedCount, Text, Texts, Window, record};
+use decode::openai::Content;
 
 record! {
     /// A line.
@@ -58,10 +59,6 @@ record! {
 
     /// The result of a tool, or a piece of it.
     pub(super) struct ToolResult<'a> {
-        pub(super) content: Pieces<ResultPart<'a>>,
-    }
-
-    pub(super) struct ResultPart<'a> {
-        pub(super) text: Text<'a>,
+        pub(super) content: Content<'a>,
     }
 }

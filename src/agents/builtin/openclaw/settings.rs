@@ -23,40 +23,37 @@ const FLOOR: u64 = 20_000;
 /// Returns the folder of the sessions of all agents, from the path of their registry, which has `{agentId}` in the
 /// place of an agent.
 pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
-    let name = |value: &Value| value.as_str().map(str::to_owned);
-    let Some(store) = Layers::jsonc(&[settings]).find("/session/store", name) else {
-        return Vec::new();
-    };
-    let folder = match store.split_once("{agentId}") {
+    let layers = Layers::jsonc(&[settings]);
+    let store = layers.find("/session/store", Value::as_str);
+    let folder = store.and_then(|store| match store.split_once("{agentId}") {
         Some((agents, _)) => Some(Path::new(agents)),
-        None => Path::new(&store).parent(),
-    };
+        None => Path::new(store).parent(),
+    });
     folder.map(Path::to_path_buf).into_iter().collect()
 }
 
 fn read(files: &[&[u8]]) -> Overrides {
     // Written as JSON5; files that need it are not read.
     let layers = Layers::jsonc(files);
-    let of = |path: &str| layers.find(path, reserved_tokens);
-    let reserve = of("/agents/defaults/compaction/reserveTokens");
-    let floor = of("/agents/defaults/compaction/reserveTokensFloor");
+    let reserved = |path: &str| layers.find(path, reserved_tokens);
+    let reserve = reserved("/agents/defaults/compaction/reserveTokens");
+    let floor = reserved("/agents/defaults/compaction/reserveTokensFloor");
     let set = reserve.is_some() || floor.is_some();
     // `provider/model`, or an object with it.
-    let primary = |path| layers.find(path, |value: &Value| value.as_str().map(str::to_owned));
-    let primary =
-        primary("/agents/defaults/model/primary").or_else(|| primary("/agents/defaults/model"));
-    let provider = primary.as_deref().and_then(|name| name.split_once('/'));
+    let places = ["/agents/defaults/model/primary", "/agents/defaults/model"];
+    let mut primary = places
+        .iter()
+        .filter_map(|path| layers.find(path, Value::as_str));
+    let provider = primary.next().and_then(|name| name.split_once('/'));
     let provider = provider.map(|(provider, _)| provider);
-    let mut models = Vec::new();
-    layers.each("/models/providers", |all| {
-        models.extend(of_providers(all, provider, CONFIG, None));
-    });
-    layers.each("/providers", |all| {
-        models.extend(of_providers(all, provider, "models.json", None));
-    });
+    let of = |path, from| {
+        let all = layers.each(path);
+        all.flat_map(move |all| of_providers(all, provider, from, None))
+    };
+    let models = of("/models/providers", CONFIG).chain(of("/providers", "models.json"));
     Overrides {
         reserve: set.then(|| reserve.unwrap_or(RESERVE).max(floor.unwrap_or(FLOOR))),
-        models,
+        models: models.collect(),
         window_at_most: layers.tokens("/agents/defaults/contextTokens"),
         compaction: layers.compaction("/agents/defaults/compaction/enabled"),
         others: pruning(&layers),
@@ -69,23 +66,19 @@ fn read(files: &[&[u8]]) -> Overrides {
 fn pruning(layers: &Layers) -> OtherSettings {
     let text = |name: &str| {
         let path = format!("/agents/defaults/contextPruning/{name}");
-        layers.find(&path, |value: &Value| value.as_str().map(str::to_owned))
+        layers.find(&path, Value::as_str)
     };
     let of_mode = text("mode").map(|mode| mode == "cache-ttl");
-    let mut signs_in = false;
-    layers.each("/auth/profiles", |all| {
-        let profiles = all.as_object().into_iter().flatten();
-        signs_in |= profiles.into_iter().any(|(_, profile)| {
-            let is = |key: &str, values: &[&str]| {
-                let value = profile.get(key).and_then(Value::as_str);
-                value.is_some_and(|value| values.contains(&value))
-            };
-            is("provider", &["claude-cli"])
-                || is("provider", &["anthropic"]) && is("mode", &["oauth", "token"])
-        });
+    let signs_in = layers.fields("/auth/profiles").any(|(_, profile)| {
+        let is = |key: &str, values: &[&str]| {
+            let value = profile.get(key).and_then(Value::as_str);
+            value.is_some_and(|value| values.contains(&value))
+        };
+        is("provider", &["claude-cli"])
+            || is("provider", &["anthropic"]) && is("mode", &["oauth", "token"])
     });
     let pause = match (text("ttl"), of_mode) {
-        (Some(ttl), _) => seconds(&ttl),
+        (Some(ttl), _) => seconds(ttl),
         (None, Some(true)) => Some(UNSET_PAUSE),
         (None, _) => None,
     };

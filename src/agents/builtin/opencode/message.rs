@@ -32,8 +32,8 @@ pub(super) struct History {
     /// Results that are left out from a later time on.
     pruned: Vec<(Timestamp, Key)>,
     /// The message and the part from which on nothing is sent.
-    hidden_from: Option<(Option<Key>, Option<Key>)>,
-    is_hidden: bool,
+    pub(super) hidden_from: Option<(Option<Key>, Option<Key>)>,
+    pub(super) is_hidden: bool,
     /// The session's id, if it is one: logs that were made public may have another word in its place.
     session: Option<Box<str>>,
     /// The time at which the session was made: a fork begins with copies of older messages, under new ids.
@@ -52,12 +52,6 @@ struct CompactionRequest {
 }
 
 impl History {
-    /// From this message on, or from this part of it, nothing is sent.
-    pub(super) fn hide_from(&mut self, from: Option<(Option<Key>, Option<Key>)>) {
-        self.hidden_from = from;
-        self.is_hidden = false;
-    }
-
     /// The session has this id, and was made then.
     pub(super) fn is_of(&mut self, session: Option<&str>, made: Option<Timestamp>) {
         self.session = session.filter(|id| id.starts_with("ses_")).map(Into::into);

@@ -57,36 +57,37 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
     let layers = Layers::jsonc(&configs);
     let reserved = layers.tokens("/compaction/reserved");
     let mut models = Vec::new();
-    layers.each("/provider", |providers| {
-        let providers = providers.as_object().into_iter().flatten();
-        for (provider_id, provider) in providers {
-            let own = provider.get("models").and_then(Value::as_object);
-            for (id, model) in own.into_iter().flatten() {
-                let limit = |name: &str| model.pointer(&format!("/limit/{name}")).and_then(tokens);
-                let limits = Limits {
-                    context: limit("context"),
-                    input: limit("input"),
-                    output: limit("output"),
-                    pictures: pictures_of(model).unwrap_or_else(|| {
-                        // Providers of models.dev need no package of their own.
-                        let is_own = provider.get("npm").is_some_and(Value::is_string);
-                        let listed = || look_up(&catalogues, provider_id, id);
-                        if is_own {
-                            listed().map_or_else(|| pictures(|_| false), |model| model.pictures)
-                        } else {
-                            Media::default()
-                        }
-                    }),
-                };
-                models.extend(limits.row((provider_id, id), reserved, name));
-            }
+    for (provider_id, provider) in layers.fields("/provider") {
+        let own = provider.get("models").and_then(Value::as_object);
+        for (id, model) in own.into_iter().flatten() {
+            let limit = |name: &str| model.pointer(&format!("/limit/{name}")).and_then(tokens);
+            let limits = Limits {
+                context: limit("context"),
+                input: limit("input"),
+                output: limit("output"),
+                pictures: pictures_of(model).unwrap_or_else(|| {
+                    // Providers of models.dev need no package of their own.
+                    let is_own = provider.get("npm").is_some_and(Value::is_string);
+                    let listed = || look_up(&catalogues, provider_id, id);
+                    if is_own {
+                        listed().map_or_else(|| pictures(|_| false), |model| model.pictures)
+                    } else {
+                        Media::default()
+                    }
+                }),
+            };
+            models.extend(limits.row((provider_id, id), reserved, name));
         }
-    });
-    for (provider, model) in recent(&layers) {
-        let limits = look_up(&catalogues, &provider, &model);
-        models.extend(
-            limits.and_then(|limits| limits.row((&provider, &model), reserved, "models.json")),
-        );
+    }
+    let recent = layers.find("/recent", Value::as_array);
+    for entry in recent.into_iter().flatten() {
+        let name = |key: &str| entry.get(key).and_then(Value::as_str);
+        if let (Some(provider), Some(model)) = (name("providerID"), name("modelID")) {
+            let limits = look_up(&catalogues, provider, model);
+            let row =
+                limits.and_then(|limits| limits.row((provider, model), reserved, "models.json"));
+            models.extend(row);
+        }
     }
     let percent = layers.find("/compaction/threshold_percent", Value::as_f64);
     let percent = percent.filter(|percent| (1.0..=100.0).contains(percent));
@@ -158,17 +159,6 @@ impl Limits {
             ..ModelWindow::default()
         })
     }
-}
-
-/// Returns the models that were used lately: their provider and id.
-fn recent(layers: &Layers) -> Vec<(String, String)> {
-    let list = |value: &Value| value.as_array().cloned();
-    let recent = layers.find("/recent", list).unwrap_or_default();
-    let name = |entry: &Value, key: &str| Some(entry.get(key)?.as_str()?.to_owned());
-    let names = recent
-        .iter()
-        .filter_map(|entry| Some((name(entry, "providerID")?, name(entry, "modelID")?)));
-    names.collect()
 }
 
 /// Returns true if a file is the copy of models.dev: `{"<id>": {"id": "<id>", …`. It has megabytes and is not parsed as

@@ -204,9 +204,7 @@ fn answer(
     }
     let request = usage.as_ref().map(|usage| usage.request);
     out.node(Node::output(Some(Key::of(id)), request, items));
-    if let Some(usage) = usage {
-        out.usage(usage);
-    }
+    out.usage(usage);
     for (content, call) in calls {
         if let Some(item) = result(content, &call, formula, out) {
             out.node(Node::new(None, Part::Result, vec![item]));

@@ -65,12 +65,9 @@ impl Decoder for OpenHandsDecoder {
 
     /// The calls in a state are a list that grows. Its file is written before the first event and after
     /// each, or, in older versions, at the end of a run.
-    fn read_state(&mut self, document: &[u8], out: &mut EventSink<'_>) -> StateUpdate {
-        let document = String::from_utf8_lossy(document);
+    fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
         let lost = LostFields::default();
-        let Ok(state) = lenient::parse::<State<'_>>(&document, &lost) else {
-            return StateUpdate::Incomplete;
-        };
+        let state: State<'_> = lenient::parse(document, &lost).ok()?;
         if !self.has_begun {
             lost.report(out);
         }
@@ -78,7 +75,7 @@ impl Decoder for OpenHandsDecoder {
         let meta = self.read_meta(&state);
         if self.meta.as_ref() != Some(&meta) {
             if self.has_begun {
-                return StateUpdate::RereadLog;
+                return Some(StateUpdate::RereadLog);
             }
             self.meta = Some(meta);
         }
@@ -91,7 +88,7 @@ impl Decoder for OpenHandsDecoder {
         }
         let is_known = |response: &&Key| self.known.contains_key(*response);
         let known: Vec<Key> = self.unknown.iter().filter(is_known).copied().collect();
-        match (known.as_slice(), self.open) {
+        Some(match (known.as_slice(), self.open) {
             ([], _) => StateUpdate::Accepted,
             ([response], Some(open)) if *response == open.request => {
                 open.begin(out);
@@ -99,7 +96,7 @@ impl Decoder for OpenHandsDecoder {
                 StateUpdate::Accepted
             }
             _ => StateUpdate::RereadLog,
-        }
+        })
     }
 }
 
@@ -204,13 +201,10 @@ impl OpenHandsDecoder {
         let mut items = Vec::new();
         let (part, role, kind) = match (is_agent, record.source.or_empty()) {
             (true, _) => {
-                let thinking = items::Thinking {
-                    content: &message.reasoning_content,
-                    blocks: &message.thinking_blocks,
-                    item: message.responses_reasoning_item.as_ref(),
-                    text: &message.content,
-                };
-                items.extend(items::thinking(&thinking, out));
+                let (thought, blocks) = (&message.reasoning_content, &message.thinking_blocks);
+                let reasoning = message.responses_reasoning_item.as_ref();
+                let thinking = items::thinking(thought, blocks, reasoning, &message.content, out);
+                items.extend(thinking);
                 (Part::Output, Role::Assistant, Kind::Text)
             }
             (false, "user") => (Part::Input, Role::User, Kind::Text),
@@ -232,13 +226,10 @@ impl OpenHandsDecoder {
     }
 
     fn action(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {
-        let thinking = items::Thinking {
-            content: &record.reasoning_content,
-            blocks: &record.thinking_blocks,
-            item: record.responses_reasoning_item.as_ref(),
-            text: &record.thought,
-        };
-        let mut items: Vec<NewItem> = items::thinking(&thinking, out).into_iter().collect();
+        let (thought, blocks) = (&record.reasoning_content, &record.thinking_blocks);
+        let reasoning = record.responses_reasoning_item.as_ref();
+        let thinking = items::thinking(thought, blocks, reasoning, &record.thought, out);
+        let mut items = Vec::from_iter(thinking);
         let mut parts = record.thought.0.iter();
         if parts.any(|part| !part.text.or_empty().is_empty()) {
             let item = out.item(Role::Assistant, Kind::Text);

@@ -37,26 +37,25 @@ fn picture(url: &str, model: Option<&str>) -> u64 {
     }
 }
 
-/// The forms in which an answer may hold its thinking; they repeat each other.
-pub(super) struct Thinking<'p, 'a> {
-    pub(super) content: &'p Text<'a>,
-    pub(super) blocks: &'p [Block<'a>],
-    pub(super) item: Option<&'p Reasoning<'a>>,
-    pub(super) text: &'p Pieces<Content<'a>>,
-}
-
-/// Returns an answer's thinking, where it holds any that its text does not.
-pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut EventSink<'_>) -> Option<NewItem> {
+/// Returns an answer's thinking, where it holds any that its text does not. It may be in several forms, which repeat each
+/// other.
+pub(super) fn thinking(
+    thought: &Text<'_>,
+    blocks: &[Block<'_>],
+    reasoning: Option<&Reasoning<'_>>,
+    text: &Pieces<Content<'_>>,
+    out: &mut EventSink<'_>,
+) -> Option<NewItem> {
     let mut item = out.item(Role::Assistant, Kind::Thinking);
-    if !from.blocks.is_empty() {
-        for block in from.blocks {
+    if !blocks.is_empty() {
+        for block in blocks {
             item = item
                 .text(block.thinking.or_empty())
                 .opaque(full_length(block.data.or_empty()));
         }
         return Some(item.done());
     }
-    if let Some(reasoning) = from.item {
+    if let Some(reasoning) = reasoning {
         for text in reasoning.summary.iter().chain(reasoning.content.iter()) {
             item = item.text(text);
         }
@@ -64,10 +63,10 @@ pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut EventSink<'_>) -> Opti
         return Some(item.opaque(hidden).done());
     }
     // Some models repeat it in their text, between tags.
-    let text = from.content.or_empty().trim();
-    let is_repeated = |part: &Content<'_>| part.text.or_empty().contains(text);
-    let is_new = !text.is_empty() && !from.text.0.iter().any(is_repeated);
-    is_new.then(|| item.text(from.content.or_empty()).done())
+    let thought = thought.or_empty();
+    let is_repeated = |part: &Content<'_>| part.text.or_empty().contains(thought.trim());
+    let is_new = !thought.trim().is_empty() && !text.0.iter().any(is_repeated);
+    is_new.then(|| item.text(thought).done())
 }
 
 /// Returns the tools on offer: their descriptions, and the schemas that are written.

@@ -54,7 +54,7 @@ impl Call {
             reasoning: Some(billed.reasoning).filter(|tokens| *tokens > 0),
             ..Usage::billed(Key::new(0), prompt, billed)
         };
-        let window = numbers.context_window.0.filter(|window| *window > 0);
+        let window = numbers.context_window.0;
         (prompt > 0).then_some(Call { usage, window })
     }
 }

@@ -188,7 +188,7 @@ fn a_state_that_comes_late_fits_only_what_was_read_last() {
     };
     let reported =
         |reader: &mut Box<dyn Decoder>, out: &mut EventSink<'_>, calls: &[(&str, u64)]| {
-            let fits = reader.read_state(state(calls).as_bytes(), out);
+            let fits = reader.read_state(&state(calls), out);
             let usage = out.entries.drain(..).filter_map(|entry| match entry.event {
                 Event::Usage(usage) => Some(usage.prompt),
                 _ => None,
@@ -197,43 +197,43 @@ fn a_state_that_comes_late_fits_only_what_was_read_last() {
         };
     assert_eq!(
         reported(&mut reader, &mut out, &[]),
-        (StateUpdate::Accepted, vec![])
+        (Some(StateUpdate::Accepted), vec![])
     );
     line(&mut reader, &mut out, &answer("a"));
     let calls = [("title", 90), ("a", 1_000)];
     assert_eq!(
         reported(&mut reader, &mut out, &calls),
-        (StateUpdate::Accepted, vec![1_000])
+        (Some(StateUpdate::Accepted), vec![1_000])
     );
     assert_eq!(
         reported(&mut reader, &mut out, &calls),
-        (StateUpdate::Accepted, vec![])
+        (Some(StateUpdate::Accepted), vec![])
     );
-    assert_eq!(
-        reader.read_state(b"{\"stats\":", &mut out),
-        StateUpdate::Incomplete
-    );
+    assert_eq!(reader.read_state("{\"stats\":", &mut out), None);
     line(&mut reader, &mut out, &answer("b"));
     line(&mut reader, &mut out, &answer("c"));
     out.entries.clear();
     let calls = [("c", 1_200)];
     assert_eq!(
         reported(&mut reader, &mut out, &calls),
-        (StateUpdate::Accepted, vec![1_200])
+        (Some(StateUpdate::Accepted), vec![1_200])
     );
     let calls = [("b", 1_100), ("c", 1_200)];
     assert_eq!(
         reported(&mut reader, &mut out, &calls),
-        (StateUpdate::RereadLog, vec![])
+        (Some(StateUpdate::RereadLog), vec![])
     );
 
     // Another model counts otherwise.
     let mut reader = OPENHANDS.decoder();
     assert_eq!(
         reported(&mut reader, &mut out, &[]),
-        (StateUpdate::Accepted, vec![])
+        (Some(StateUpdate::Accepted), vec![])
     );
     line(&mut reader, &mut out, &answer("a"));
-    let other = br#"{"agent":{"llm":{"model":"openai/gpt-4o"}}}"#;
-    assert_eq!(reader.read_state(other, &mut out), StateUpdate::RereadLog);
+    let other = r#"{"agent":{"llm":{"model":"openai/gpt-4o"}}}"#;
+    assert_eq!(
+        reader.read_state(other, &mut out),
+        Some(StateUpdate::RereadLog)
+    );
 }

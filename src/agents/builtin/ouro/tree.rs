@@ -2,63 +2,21 @@
 //! larger than the document.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Deeper nodes are read and let go: a call's function is six deep.
 const MOST_DEPTH: usize = 16;
 
-/// A node.
-#[derive(Debug, PartialEq)]
-pub(super) enum Tree<'a> {
-    /// Nothing: `null`, or too deep.
-    Null,
-    /// A text; numbers and the like are as they are written.
-    Scalar(Cow<'a, str>),
-    /// A list.
-    List(Vec<Tree<'a>>),
-    /// Names and their values, in the order of the document.
-    Map(Vec<(Cow<'a, str>, Tree<'a>)>),
-    /// Another node, anew.
-    Alias,
-}
-
-impl<'a> Tree<'a> {
-    /// Returns the value of a name of a map.
-    pub(super) fn get(&self, name: &str) -> Option<&Tree<'a>> {
-        match self {
-            Tree::Map(pairs) => pairs.iter().find(|(key, _)| key == name).map(|(_, at)| at),
-            _ => None,
-        }
-    }
-
-    /// Returns the text of a scalar.
-    pub(super) fn scalar(&self) -> Option<&str> {
-        match self {
-            Tree::Scalar(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Returns the text of a name of a map.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.get(name)?.scalar()
-    }
-
-    /// Returns the nodes of a list; nothing for any other node.
-    pub(super) fn list(&self) -> &[Tree<'a>] {
-        match self {
-            Tree::List(nodes) => nodes,
-            _ => &[],
-        }
-    }
-}
+/// A node that is another one, anew. Scalars are texts, so no other node is a truth value.
+pub(super) const ALIAS: Value = Value::Bool(true);
 
 /// A collection that is being read.
-struct Open<'a> {
-    node: Tree<'a>,
+struct Open {
+    node: Value,
     /// The name that waits for its value.
-    name: Option<Cow<'a, str>>,
+    name: Option<String>,
 }
 
 /// Returns a document with the line breaks of today's YAML. ouro's writer has those of YAML 1.1, among them three
@@ -85,8 +43,8 @@ pub(super) fn with_names(element: &str) -> String {
 }
 
 /// Reads a document. Says where it is no YAML.
-pub(super) fn read(text: &str) -> Result<Tree<'_>, String> {
-    let mut open: Vec<Open<'_>> = Vec::new();
+pub(super) fn read(text: &str) -> Result<Value, String> {
+    let mut open: Vec<Open> = Vec::new();
     // Collections that are open below the depth that is kept.
     let mut below = 0_usize;
     let mut parser = Parser::new_from_str(text);
@@ -98,12 +56,12 @@ pub(super) fn read(text: &str) -> Result<Tree<'_>, String> {
                 continue;
             }
             Event::SequenceStart(..) => {
-                let node = Tree::List(Vec::new());
+                let node = Value::Array(Vec::new());
                 open.push(Open { node, name: None });
                 continue;
             }
             Event::MappingStart(..) => {
-                let node = Tree::Map(Vec::new());
+                let node = Value::Object(Map::new());
                 open.push(Open { node, name: None });
                 continue;
             }
@@ -112,16 +70,16 @@ pub(super) fn read(text: &str) -> Result<Tree<'_>, String> {
                 if below > 0 {
                     continue;
                 }
-                Tree::Null
+                Value::Null
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
                 Some(closed) => closed.node,
                 None => continue,
             },
             Event::Scalar(..) | Event::Alias(_) if below > 0 => continue,
-            Event::Scalar(text, style, ..) if is_null(&text, style) => Tree::Null,
-            Event::Scalar(text, ..) => Tree::Scalar(text),
-            Event::Alias(_) => Tree::Alias,
+            Event::Scalar(text, style, ..) if is_null(&text, style) => Value::Null,
+            Event::Scalar(text, ..) => text.into_owned().into(),
+            Event::Alias(_) => ALIAS,
             Event::DocumentEnd => break,
             _ => continue,
         };
@@ -137,18 +95,13 @@ fn is_null(text: &str, style: ScalarStyle) -> bool {
     style == ScalarStyle::Plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-impl<'a> Open<'a> {
-    fn add(&mut self, node: Tree<'a>) {
+impl Open {
+    fn add(&mut self, node: Value) {
         match (&mut self.node, self.name.take()) {
-            (Tree::List(nodes), _) => nodes.push(node),
-            (Tree::Map(pairs), Some(name)) => pairs.push((name, node)),
-            (_, _) => {
-                self.name = Some(match node {
-                    Tree::Scalar(text) => text,
-                    // A name that is no text is nobody's.
-                    _ => Cow::Borrowed(""),
-                });
-            }
+            (Value::Array(nodes), _) => nodes.push(node),
+            (Value::Object(fields), Some(name)) => _ = fields.entry(name).or_insert(node),
+            // A name that is no text is nobody's.
+            (_, _) => self.name = Some(node.as_str().unwrap_or_default().to_owned()),
         }
     }
 }
@@ -164,12 +117,12 @@ mod tests {
             "a: plain\n  goes on\nb: 'it''s\n\n  two'\nc: \"tab\\t\\u00e9\\\n  \\ end\"\nd: |-\n  x\n   y\ne: null\nf: 'null'\n",
         )
         .unwrap();
-        assert_eq!(tree.text("a"), Some("plain goes on"));
-        assert_eq!(tree.text("b"), Some("it's\ntwo"));
-        assert_eq!(tree.text("c"), Some("tab\té end"));
-        assert_eq!(tree.text("d"), Some("x\n y"));
-        assert_eq!(tree.get("e"), Some(&Tree::Null));
-        assert_eq!(tree.text("f"), Some("null"));
+        assert_eq!(tree["a"], "plain goes on");
+        assert_eq!(tree["b"], "it's\ntwo");
+        assert_eq!(tree["c"], "tab\té end");
+        assert_eq!(tree["d"], "x\n y");
+        assert_eq!(tree["e"], Value::Null);
+        assert_eq!(tree["f"], "null");
     }
 
     #[test]
@@ -177,15 +130,14 @@ mod tests {
         let text = "- b: 'one\u{2028}    two'\n- \"three\u{85}  four\"\n";
         let text = with_current_line_breaks(text);
         let tree = read(&text).unwrap();
-        let list = tree.list();
-        assert_eq!(list[0].text("b"), Some("one two"));
-        assert_eq!(list[1].scalar(), Some("three four"));
+        assert_eq!(tree[0]["b"], "one two");
+        assert_eq!(tree[1], "three four");
     }
 
     #[test]
     fn depth_does_no_harm() {
         let deep = format!("a: {}b{}\nz: after\n", "[".repeat(200), "]".repeat(200));
-        assert_eq!(read(&deep).unwrap().text("z"), Some("after"));
+        assert_eq!(read(&deep).unwrap()["z"], "after");
         let block: String = (0..5_000).map(|n| " ".repeat(n) + "a:\n").collect();
         assert!(read(&block).is_ok());
         let _ = read(&"[".repeat(100_000));
@@ -201,7 +153,7 @@ mod tests {
             bomb += &format!("a{n}: &a{n} [*a{last}, *a{last}]\n");
         }
         let tree = read(&bomb).unwrap();
-        assert_eq!(tree.get("a59").unwrap().list(), [Tree::Alias, Tree::Alias]);
+        assert_eq!(tree["a59"], Value::from(vec![ALIAS, ALIAS]));
     }
 
     proptest! {

@@ -20,9 +20,9 @@ pub(super) const SETTINGS: Settings = Settings::new(&FILES, read);
 
 /// Returns the folder that the settings name for sessions.
 pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
-    let name = |value: &Value| value.as_str().map(PathBuf::from);
-    let folder = Layers::json(&[settings]).find("/sessionDir", name);
-    folder.into_iter().collect()
+    let layers = Layers::json(&[settings]);
+    let folder = layers.find("/sessionDir", Value::as_str);
+    folder.into_iter().map(PathBuf::from).collect()
 }
 
 fn read(files: &[&[u8]]) -> Overrides {
@@ -41,33 +41,24 @@ fn read(files: &[&[u8]]) -> Overrides {
 
 /// Returns the reserves of single models, which are set by `provider/model` (`core/settings-manager.js` in 1.6.0).
 fn reserves(settings: &Layers) -> Vec<ModelWindow> {
-    let mut rows = Vec::new();
-    settings.each("/compaction/modelOverrides", |models| {
-        let models = models.as_object().into_iter().flatten();
-        rows.extend(models.filter_map(|(name, model)| {
-            Some(ModelWindow {
-                id: name.split_once('/')?.1.replace('*', ""),
-                reserve: Some(model.get("reserveTokens").and_then(tokens)?),
-                from: "settings.json",
-                ..ModelWindow::default()
-            })
-        }));
+    let models = settings.fields("/compaction/modelOverrides");
+    let rows = models.filter_map(|(name, model)| {
+        Some(ModelWindow {
+            id: name.split_once('/')?.1.replace('*', ""),
+            reserve: Some(model.get("reserveTokens").and_then(tokens)?),
+            from: "settings.json",
+            ..ModelWindow::default()
+        })
     });
-    rows
+    rows.collect()
 }
 
 /// Returns the windows of `models.json`, in which there may be comments, other than in the settings.
 fn models(settings: &Layers, files: &Layers) -> Vec<ModelWindow> {
-    let name = |value: &Value| value.as_str().map(str::to_owned);
-    let default = settings.find("/defaultProvider", name);
+    let default = settings.find("/defaultProvider", Value::as_str);
     let rows = files.find("/providers", |providers| {
-        let default = default.as_deref();
-        Some(of_providers(
-            providers,
-            default,
-            MODELS,
-            Some(DEFAULT_WINDOW),
-        ))
+        let window = Some(DEFAULT_WINDOW);
+        Some(of_providers(providers, default, MODELS, window))
     });
     rows.unwrap_or_default()
 }

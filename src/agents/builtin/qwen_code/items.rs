@@ -58,7 +58,8 @@ pub(super) fn items(
     let parts: Vec<(Role, Kind, &Parts<'_>)> = parts.collect();
     parts
         .chunk_by(|(role, kind, _), (next_role, next_kind, next)| {
-            (role, kind) == (next_role, next_kind) && !begins_one(next)
+            let begins = next.function_call.is_some() || next.function_response.is_some();
+            (role, kind) == (next_role, next_kind) && !begins
         })
         .map(|chunk| {
             let (role, kind, _) = chunk[0];
@@ -132,10 +133,6 @@ fn chars(part: &Parts<'_>) -> u64 {
         }
         None => utf16_length(part.text.or_empty()),
     }
-}
-
-fn begins_one(part: &Parts<'_>) -> bool {
-    part.function_call.is_some() || part.function_response.is_some()
 }
 
 fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, part: &Parts<'_>) -> ItemBuilder<'s, 'm> {

@@ -129,7 +129,7 @@ fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
     let read = |about: &str| {
         let mut out = EventSink::new(&ByLength);
         let mut decoder = QwenCodeDecoder::default();
-        let state = decoder.read_state(about.as_bytes(), &mut out);
+        let state = decoder.read_state(about, &mut out);
         fixture!("qwen-code/subagent_file/log.jsonl")
             .lines()
             .enumerate()
@@ -145,7 +145,7 @@ fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
     };
     let whole = r#"{"description":"Count files","parentAgentId":"plan-1","persistedCliFlags":{"model":"qwen3-coder-plus"}}"#;
     let (state, meta) = read(whole);
-    assert_eq!(state, StateUpdate::Accepted);
+    assert_eq!(state, Some(StateUpdate::Accepted));
     assert_eq!(meta.title.as_deref(), Some("Count files"));
     assert_eq!(meta.parent.as_deref(), Some("plan-1"));
     assert_eq!(meta.model.as_deref(), Some("qwen3-coder-plus"));
@@ -153,7 +153,7 @@ fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
     assert_eq!(read(&own).1.model.as_deref(), Some("qwen3-max"));
     // Without it, or with half of it, the records' own.
     let (state, meta) = read(&whole[..40]);
-    assert_eq!(state, StateUpdate::Incomplete);
+    assert_eq!(state, None);
     assert_eq!(meta.title.as_deref(), Some("Explore"));
     assert_eq!(meta.parent.as_deref(), Some("5e55"));
 }

@@ -18,7 +18,7 @@ pub(super) struct Thread {
     /// Passages of the newest response, where it is long.
     passages: Vec<Box<str>>,
     /// Hashes of the system prompts and tools so far.
-    fronts: HashSet<u64>,
+    pub(super) fronts: HashSet<u64>,
     /// Responses so far.
     pub(super) responses: u64,
     /// The hash of the newest request's system prompt and tools.
@@ -94,11 +94,6 @@ impl Thread {
         if let Some(key) = built_in {
             out.emit(Event::cleared_node(key));
         }
-    }
-
-    /// Returns true if a request had this system prompt and these tools.
-    pub(super) fn had_front(&self, front: u64) -> bool {
-        self.fronts.contains(&front)
     }
 
     /// Returns true if one of these blocks quotes the newest response, as a summary does.

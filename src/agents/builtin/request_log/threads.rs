@@ -292,7 +292,8 @@ impl Threads {
         // The request for the summary carried the conversation's history.
         let quoted =
             |thread: &Thread| thread.scope == names.scope() && thread.is_quoted(summaries.clone());
-        let has_summarised = names.session.is_some() || self.threads[newest].had_front(front);
+        let has_summarised =
+            names.session.is_some() || self.threads[newest].fronts.contains(&front);
         let quoted = self.threads.iter().position(quoted);
         quoted.or(has_summarised.then_some(newest))
     }

@@ -32,7 +32,7 @@ fn tasks_are_told_by_the_extensions_folder() {
 fn task(messages: &str, ui: &str) -> Session {
     let mut decoder = TaskDecoder::default();
     let mut out = EventSink::new(&ByLength);
-    decoder.read_state(ui.as_bytes(), &mut out);
+    decoder.read_state(ui, &mut out);
     decoder.read_document(messages, &mut out);
     let mut sessions: BTreeMap<Conversation, Session> = BTreeMap::new();
     for entry in out.entries {

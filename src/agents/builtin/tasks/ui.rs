@@ -1,8 +1,8 @@
 //! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
 
 use super::ReadMessage;
-use decode::lenient::{self, Count, Dollars, LostFields, Millis, Raw, Text, record};
-use model::event::{BilledUsage, Key, Usage};
+use decode::lenient::{self, Count, Dollars, LostFields, Millis, Text, record};
+use model::event::{BilledUsage, EventSink, Key, Usage};
 use std::collections::VecDeque;
 
 record! {
@@ -122,14 +122,15 @@ pub(super) struct Ui {
 }
 
 impl Ui {
-    pub(super) fn read(json: &str, lost: &LostFields) -> Result<Ui, Box<str>> {
-        let raw: Raw<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let shown: Vec<UiMessage<'_>> = lost.at("ui_messages").read(raw).unwrap_or_default();
+    pub(super) fn read(json: &str, out: &mut EventSink<'_>) -> Option<Ui> {
+        let (raw, lost) = (serde_json::from_str(json).ok()?, LostFields::default());
+        let shown: Option<Vec<UiMessage<'_>>> = lost.at("ui_messages").read(raw);
         let (mut ui, mut range) = (Ui::default(), None);
-        for one in &shown {
-            ui.add(one, &mut range, lost);
+        for one in shown.iter().flatten() {
+            ui.add(one, &mut range, &lost);
         }
-        Ok(ui)
+        lost.report(out);
+        Some(ui)
     }
 
     fn add(&mut self, shown: &UiMessage<'_>, range: &mut Option<(u64, u64)>, lost: &LostFields) {

@@ -44,10 +44,6 @@ impl Line<'_> {
         self.capture_version.get().is_some() || has_messages || self.full_content.is_some()
     }
 
-    pub(super) fn is_of_investigation(&self) -> bool {
-        self.chat_id.get().is_some() || self.conversation_id.get().is_some()
-    }
-
     /// Returns the extension's own number for the prompt, in tokens.
     pub(super) fn estimated(&self) -> Option<u64> {
         self.estimated_input_tokens.get().or(self.estimate.get())

@@ -52,7 +52,7 @@ pub(super) fn read(layers: &Layers) -> OtherSettings {
     let flag = |name: &str| {
         let mut places = FLAGS.iter().map(|place| format!("{place}/{name}"));
         places
-            .find_map(|place| layers.find(&place, |value| Some(value.clone())))
+            .find_map(|place| layers.find(&place, Some))
             .filter(|_| has_flags)
     };
     let idle_size = layers.tokens(&env(IDLE_SIZE_ENV));
@@ -60,7 +60,7 @@ pub(super) fn read(layers: &Layers) -> OtherSettings {
     let background = flag(BACKGROUND).map(|value| value == true && is_wanted);
     let left = flag(BACKGROUND_LEFT).and_then(|value| value.as_f64());
     let left = left.filter(|left| *left > 0.0 && *left < 1.0);
-    let clearing = flag(CLEARING).map(|value| value == "on");
+    let clearing = flag(CLEARING).map(|value| *value == "on");
     OtherSettings {
         idle: layers.find("/idleCompaction", Value::as_bool),
         idle_size,

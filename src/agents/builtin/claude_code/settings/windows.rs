@@ -14,7 +14,7 @@ const SURFACE: &str = "cli";
 
 /// Returns the windows in the settings, by model.
 pub(super) fn of_settings(layers: &Layers) -> Vec<ModelWindow> {
-    let models = layers.find("/modelSettings", |value| value.as_object().cloned());
+    let models = layers.find("/modelSettings", Value::as_object);
     let windows = models.into_iter().flatten().filter_map(|(model, set)| {
         let tokens = compact_window(set.get("autoCompactWindow")?)?;
         let id = model.trim_end_matches("[1m]");
@@ -26,15 +26,14 @@ pub(super) fn of_settings(layers: &Layers) -> Vec<ModelWindow> {
 /// Returns the windows that the server sent, those that hold first: the experiment's, of the account in use where there
 /// is only one, then those of the models.
 pub(super) fn of_state(layers: &Layers) -> Vec<ModelWindow> {
-    let slots = layers.find("/clientDataCacheSlots", |value| value.as_object().cloned());
-    let slots = slots.unwrap_or_default();
-    let mut data: Vec<Value> = Vec::new();
-    let cached = layers.find("/clientDataCache", |value| Some(value.clone()));
-    let of_slots = slots.values().filter_map(|slot| slot.get("data").cloned());
-    match slots.len() {
-        1 => data.extend(of_slots.chain(cached)),
-        _ => data.extend(cached.into_iter().chain(of_slots)),
-    }
+    let slots = layers.find("/clientDataCacheSlots", Value::as_object);
+    let slots = Vec::from_iter(slots.into_iter().flat_map(Map::values));
+    let of_slots = slots.iter().filter_map(|slot| slot.get("data"));
+    let cached = layers.find("/clientDataCache", Some);
+    let data: Vec<&Value> = match slots.len() {
+        1 => of_slots.chain(cached).collect(),
+        _ => cached.into_iter().chain(of_slots).collect(),
+    };
     let sent = data.iter().filter_map(|data| data.get("rowan_thicket"));
     let sent = sent.filter_map(Value::as_object).flat_map(windows);
     let usual = layers.find("/autoCompactWindowsCache", |value| {

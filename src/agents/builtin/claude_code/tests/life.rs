@@ -166,12 +166,12 @@ fn a_sub_agents_sub_agent_is_its_own() {
     let mut out = EventSink::new(&ByLength);
     let mut decoder = CLAUDE_CODE.decoder();
     let about =
-        br#"{"agentType":"general-purpose","description":"second reader","parentAgentId":"a1"}"#;
-    assert_eq!(decoder.read_state(about, &mut out), StateUpdate::Accepted);
+        r#"{"agentType":"general-purpose","description":"second reader","parentAgentId":"a1"}"#;
     assert_eq!(
-        decoder.read_state(b"{\"agentTy", &mut out),
-        StateUpdate::Incomplete
+        decoder.read_state(about, &mut out),
+        Some(StateUpdate::Accepted)
     );
+    assert_eq!(decoder.read_state("{\"agentTy", &mut out), None);
     let mut session = Session::default();
     session.meta.parent = Some("5e55".into());
     out.entries.drain(..).for_each(|entry| session.apply(entry));
