@@ -4,13 +4,11 @@
 mod caches;
 mod document;
 pub mod findings;
-mod first;
 mod summary;
 mod worst;
 
 pub use caches::CacheTally;
 pub(crate) use document::share;
-pub use first::{FirstErrors, Pair, ShareErrors};
 pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};
 
@@ -18,7 +16,6 @@ use crate::output::json::document;
 use crate::reading::in_order::in_order;
 use crate::{Document, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
-use first::{FirstPredictions, Firsts};
 use ingest::discover::ScanResult;
 use ingest::log::LogFile;
 use ingest::log::reader::read_whole;
@@ -27,7 +24,7 @@ use model::event::{Conversation, Key};
 use model::outlook::estimators::{self, Decision, Estimator, Prediction};
 use model::outlook::forecast::{BacktestSummary, Point, backtest};
 use model::session::RequestIx;
-use model::values::earlier::{EarlierSessions, Facts};
+use model::values::earlier::EarlierSessions;
 use model::window::Rules;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -60,8 +57,6 @@ pub struct Audit {
     pub forecast: Option<BacktestSummary>,
     /// The predicted state of prompt caches compared with what was read from them, by agent.
     pub caches: BTreeMap<&'static str, CacheTally>,
-    /// The first predictions of each session, with what earlier sessions have shown and without.
-    pub first: FirstErrors,
     /// The estimator that `worst` is about.
     #[serde(skip)]
     pub estimator: Estimator,
@@ -105,16 +100,12 @@ pub fn run(
         wanted: worst,
         ..Results::default()
     };
-    let earlier = EarlierSessions::of_all_times(Facts::default());
-    let rules = with(earlier.clone(), &context.rules);
+    let rules = unbiased(&context.rules);
     let counter = Counter::new();
     let replay = |log: &LogFile| replay_one(context, log, &counter, &rules, worst);
     let add = |log: &LogFile, sessions| results.add(log, sessions);
     let found = each_log(context, err, replay, add)?;
-    let shown = EarlierSessions::of_all_times(earlier.noted());
-    let firsts = std::mem::take(&mut results.firsts);
-    let first = firsts.compare(&counter, &with(shown, &rules));
-    let audit = results.into_audit(found.files.len(), first);
+    let audit = results.into_audit(found.files.len());
     style.print(&audit, out)?;
     context.check(&found.problems)
 }
@@ -201,13 +192,8 @@ pub(crate) fn of_session(
 
 /// Returns these rules without the facts that later sessions have shown, which a replay must not use.
 fn unbiased(rules: &Rules) -> Arc<Rules> {
-    with(EarlierSessions::default(), rules)
-}
-
-/// Returns these rules with the facts that these sessions have shown.
-fn with(earlier: EarlierSessions, rules: &Rules) -> Arc<Rules> {
     Arc::new(Rules {
-        earlier,
+        earlier: EarlierSessions::default(),
         ..rules.clone()
     })
 }
@@ -220,7 +206,6 @@ struct ReplayResult {
     decisions: Vec<(Key, String, Decision)>,
     points: Vec<Point>,
     caches: Vec<(Key, CachePoint)>,
-    first: FirstPredictions,
     worst: Vec<Miss>,
 }
 
@@ -261,7 +246,6 @@ fn replay_one(
             requests: predicted.collect(),
             decisions: decided.collect(),
             points: backtest(session),
-            first: FirstPredictions::of(*conversation, session),
             worst,
         }
     });
@@ -284,7 +268,6 @@ struct Results {
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
     caches: BTreeMap<&'static str, CacheTally>,
-    firsts: Firsts,
     worst: Vec<Miss>,
 }
 
@@ -317,7 +300,6 @@ impl Results {
                     self.points.push(point);
                 }
             }
-            self.firsts.add(log, session.first);
             let worst = session.worst.into_iter();
             self.worst
                 .extend(worst.filter(|miss| new.contains(&miss.request)));
@@ -327,7 +309,7 @@ impl Results {
         self.worst.truncate(self.wanted.most);
     }
 
-    fn into_audit(mut self, logs: usize, first: FirstErrors) -> Audit {
+    fn into_audit(mut self, logs: usize) -> Audit {
         // A fork may compact after a request that another log had first.
         self.tallies.retain(|_, tally| tally.requests() > 0);
         let groups = self.tallies.keys();
@@ -345,7 +327,6 @@ impl Results {
             models: self.summaries(models, |(_, model, _), name| model == name),
             forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
             caches: self.caches,
-            first,
             estimator: self.wanted.by,
             worst: self.worst,
         }

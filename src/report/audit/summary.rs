@@ -193,7 +193,7 @@ impl Errors {
 
 /// Returns the smallest value that at least this share of all values does not exceed; NaN (in JSON null) without
 /// values.
-pub(super) fn quantile(sorted: &[f32], share: f64) -> f64 {
+fn quantile(sorted: &[f32], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     let value = sorted.get(rank.max(1) - 1);
     value.copied().map_or(f64::NAN, f64::from)
