@@ -249,8 +249,8 @@ fn named_log(paths: &[PathBuf]) -> Option<PathBuf> {
     }
 }
 
-/// Returns the themes, one of them selected. The first that names a theme decides: the option, the environment, the
-/// choice on screen, the configuration.
+/// Returns the themes, one of them selected. The first that names a theme decides: the option, the choice on screen,
+/// the configuration.
 fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<UserThemes> {
     let config = &setup.config;
     // The convention of no-color.org: set and not empty.
@@ -270,9 +270,7 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<User
             let chosen = themes.choose(name);
             chosen.context("`theme` in the configuration")?;
         }
-        let mut variables = setup.variables.iter();
-        let is_set = variables.any(|variable| variable.setting.name() == "theme");
-        if let Some(name) = chosen.filter(|_| !is_set) {
+        if let Some(name) = chosen {
             // The theme may have been removed since.
             let _ = themes.choose(name);
         }

@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::locale;
 use super::options::{AgentOption, Logs, ManySessions, Redact};
-use crate::config::{self, Config, LoadedConfig, UserFile, Variable};
+use crate::config::{self, Config, UserFile};
 use crate::nearest::nearest;
 use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
@@ -23,10 +23,6 @@ use std::sync::Arc;
 /// The configuration and its user.
 pub(super) struct Setup {
     pub(super) config: Config,
-    /// The variables of the environment that set keys of it.
-    pub(super) variables: Vec<Variable>,
-    /// The variables that look like one of them, and are none; and what each was meant to be.
-    unknown_variables: Vec<(String, String)>,
     /// The configuration file, whether it exists or not.
     pub(super) file: Option<PathBuf>,
     pub(super) user: User,
@@ -61,8 +57,8 @@ impl Setup {
     /// Reads the configuration: the named file, or the default one if it exists.
     pub(super) fn load(named: Option<PathBuf>, user: &User) -> Result<Setup> {
         let default = user.folders.config_file();
-        let loaded = config::load(named.as_deref(), default.as_deref(), &user.env)?;
-        Setup::of(loaded, named.or(default), user)
+        let loaded = config::load(named.as_deref(), default.as_deref())?;
+        Setup::of(loaded.config, named.or(default), user)
     }
 
     /// Returns the setup without a configuration.
@@ -71,12 +67,11 @@ impl Setup {
     ///
     /// If the program's own tables are wrong.
     pub(super) fn usual(user: &User) -> Result<Setup> {
-        Setup::of(LoadedConfig::default(), None, user)
+        Setup::of(Config::default(), None, user)
     }
 
     /// Reads the files that the configuration names, after it was read from this file.
-    pub(super) fn of(loaded: LoadedConfig, file: Option<PathBuf>, user: &User) -> Result<Setup> {
-        let config = loaded.config;
+    pub(super) fn of(config: Config, file: Option<PathBuf>, user: &User) -> Result<Setup> {
         let (mut formats, mut left_out) = (Vec::new(), Vec::new());
         for (path, mapping) in config::mappings(file.as_deref())? {
             match mapping.and_then(|mapping| read_mapping(&mapping)) {
@@ -95,8 +90,6 @@ impl Setup {
             models,
             catalogue,
             config,
-            variables: loaded.variables,
-            unknown_variables: loaded.unknown,
             file,
             user: user.clone(),
             formats,
@@ -104,16 +97,12 @@ impl Setup {
         })
     }
 
-    /// Returns the parts that are not used: variables that set nothing, and rows of the user's models table. Each has
-    /// its name and the reason.
+    /// Returns the rows of the user's models table that are not used: the table's path and the reason.
     pub(super) fn problems(&self) -> Vec<(PathBuf, String)> {
         let file = self.file.as_deref().unwrap_or(Path::new(""));
         let path = config::models_file(&self.config, file);
         let refused = self.models.iter().flat_map(|rules| &rules.refused);
-        let refused = refused.map(|what| (path.clone(), what.clone()));
-        let unknown = self.unknown_variables.iter();
-        let unknown = unknown.map(|(name, what)| (PathBuf::from(name), what.clone()));
-        unknown.chain(refused).collect()
+        refused.map(|what| (path.clone(), what.clone())).collect()
     }
 
     /// Returns the models tables, with the user's own windows and policies.

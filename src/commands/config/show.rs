@@ -36,7 +36,7 @@ impl Run for Show {
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let default = call.user.folders.config_file();
-        let loaded = config::load(call.config.as_deref(), default.as_deref(), &call.user.env)?;
+        let loaded = config::load(call.config.as_deref(), default.as_deref())?;
         let file = call.config.clone().or(default);
         let mut all = values(&loaded);
         add_chosen(&mut all, call);
@@ -49,11 +49,7 @@ impl Run for Show {
             on_screen: self.on_screen(call),
         };
         let style = self.print.style(call);
-        style.print(&configuration, call.out)?;
-        for (name, what) in &loaded.unknown {
-            writeln!(call.err, "{name}: {what}")?;
-        }
-        Ok(())
+        style.print(&configuration, call.out)
     }
 }
 
@@ -109,7 +105,7 @@ impl Show {
     }
 }
 
-/// Replaces the values for which others were chosen on the screens: only a variable comes before a theme's.
+/// Replaces the values for which others were chosen on the screens.
 fn add_chosen(all: &mut [KeyValue], call: &Call<'_>) {
     let Some(path) = call.user.folders.state_file() else {
         return;
@@ -120,7 +116,7 @@ fn add_chosen(all: &mut [KeyValue], call: &Call<'_>) {
     let chosen = [("theme", state.theme.map(Into::into)), ("oversized", size)];
     for (name, value) in chosen {
         let mut all = all.iter_mut();
-        let found = all.find(|it| it.name == name && !matches!(it.origin, Origin::Variable(_)));
+        let found = all.find(|it| it.name == name);
         if let (Some(key), Some(_)) = (found, &value) {
             (key.value, key.origin) = (value, Origin::Screens);
         }
@@ -133,12 +129,11 @@ fn setting(key: KeyValue) -> Setting {
         Unset::Means(what) => (None, Some(what)),
         Unset::Required => (None, None),
     };
-    let (from, line, variable, option) = match key.origin {
-        Origin::Default => (DEFAULT, None, None, None),
-        Origin::File(line) => ("file", Some(line), None, None),
-        Origin::Screens => ("screens", None, None, None),
-        Origin::Variable(name) => ("environment", None, Some(name), None),
-        Origin::Option(option) => ("command line", None, None, Some(option)),
+    let (from, line, option) = match key.origin {
+        Origin::Default => (DEFAULT, None, None),
+        Origin::File(line) => ("file", Some(line), None),
+        Origin::Screens => ("screens", None, None),
+        Origin::Option(option) => ("command line", None, Some(option)),
     };
     Setting {
         name: key.name,
@@ -148,7 +143,6 @@ fn setting(key: KeyValue) -> Setting {
         unset,
         from,
         line,
-        variable,
         option,
     }
 }
