@@ -265,17 +265,9 @@ impl Values {
             }
             Key::Agent => Some(self.agent.to_owned()).filter(|name| !name.is_empty()),
             Key::Version => self.version.as_deref().map(plain),
-            // Only lists have them, see `ls::format`.
-            Key::Id
-            | Key::Parent
-            | Key::Name
-            | Key::Title
-            | Key::Folder
-            | Key::Path
-            | Key::Age
-            | Key::Live
-            | Key::Cost => None,
             Key::Project => Some(plain(&self.project)).filter(|name| !name.is_empty()),
+            // Only lists have the others, see `ls::format`.
+            _ => None,
         }
     }
 
