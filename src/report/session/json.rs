@@ -75,10 +75,7 @@ part! { Report<'a>(
     calls: Calls<'a> = Calls(session.requests()),
     tools: Vec<ToolPart> = with_results(tools).map(ToolPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    servers: Vec<ServerPart> = servers(tools)
-        .into_iter()
-        .map(ServerPart::new)
-        .collect(),
+    servers: Vec<Server> = servers(tools),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recurring: Vec<RecurringJson> = session.recurring().map(RecurringJson::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -276,7 +273,7 @@ part! { CompactionPart<'a>(
         .map(|done| PastPart::new(session, &session.resets()[done.reset], done))
         .collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    cleared: Vec<ClearedPart> = clearings(session).iter().map(ClearedPart::new).collect(),
+    cleared: Vec<Clearing> = clearings(session),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlogged: Vec<UnloggedPart<'a>> =
         unlogged(session).into_iter().map(UnloggedPart::new).collect(),
@@ -313,15 +310,6 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
         .iter()
         .map(|item| ItemPart::new(session.items(), *item))
         .collect(),
-}}
-
-// Tool results that left though nothing was compacted; `request` is the first without them.
-part! { ClearedPart(clearing: &Clearing) {
-    request: usize = clearing.request,
-    at: Option<Timestamp> = clearing.at,
-    results: usize = clearing.results,
-    tokens: u64 = clearing.tokens,
-    source: Source = clearing.source,
 }}
 
 // A compaction that only a hook noted.
@@ -419,15 +407,6 @@ part! { ToolPart(tool: Tool) {
     carried: u64 = tool.carried,
     carried_usd?: f64 = tool.carried_usd.map(dollars),
     share: f64 = (tool.share * 1e3).round() / 1e3,
-}}
-
-part! { ServerPart(server: Server) {
-    name: Box<str> = server.name,
-    tools: usize = server.tools,
-    schema: u64 = server.schema,
-    tokens: u64 = server.tokens,
-    in_context: u64 = server.in_context,
-    calls: u64 = server.calls,
 }}
 
 // Unlogged text that comes and goes.
