@@ -8,13 +8,15 @@ use render::text::inert;
 use report::reading::progress::Progress;
 use report::{Charset, ReportContext};
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tui::EndedBy;
 
 /// The longest wait for a terminal that takes no output when a signal ends the program.
 const LAST_WAIT: Duration = Duration::from_millis(50);
+/// The longest wait for what is being written or answered when a signal ends work that goes on until then.
+const LONGEST_END: Duration = Duration::from_millis(500);
 
 /// The work that a signal ends: what was begun last.
 static WORK: Mutex<Option<Work>> = Mutex::new(None);
@@ -43,6 +45,31 @@ pub(super) fn remove_unfinished_on_exit() -> Result<()> {
         tui::when_ended(end).context("could not listen for signals")?;
     }
     Ok(())
+}
+
+/// The signal that has ended work which goes on until one comes.
+pub(super) struct EndSignal(Arc<OnceLock<EndedBy>>);
+
+impl EndSignal {
+    /// Has a signal end such work. If it does not end soon, the program does.
+    pub(super) fn for_work(end: impl FnOnce() + Send + 'static) -> Result<EndSignal> {
+        let ended = Arc::<OnceLock<EndedBy>>::default();
+        let by = Arc::clone(&ended);
+        tui::when_ended(move |signal| {
+            let _ = by.set(signal);
+            end();
+            thread::sleep(LONGEST_END);
+            remove_unfinished();
+            std::process::exit(signal.exit_code().into());
+        })
+        .context("could not listen for signals")?;
+        Ok(EndSignal(ended))
+    }
+
+    /// Returns the result of the work, or the signal that has ended it.
+    pub(super) fn or(&self, done: Result<()>) -> Result<()> {
+        self.0.get().map_or(done, |signal| Err((*signal).into()))
+    }
 }
 
 impl Call<'_> {

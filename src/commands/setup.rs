@@ -239,7 +239,9 @@ impl Setup {
         redact: Redact,
     ) -> Result<ReportContext> {
         let mut context = self.context_of(&all.paths, &all.logs, redact)?;
-        all.session.select(&mut context)?;
+        if let Some(wanted) = &all.session {
+            context.select_only(wanted)?;
+        }
         Ok(context)
     }
 
