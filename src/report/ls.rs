@@ -10,7 +10,6 @@ mod options;
 mod own_cost;
 mod responses;
 mod row;
-mod spending;
 mod text;
 mod totals;
 
@@ -19,7 +18,6 @@ pub use format::LineFormat;
 pub(crate) use options::is_part;
 pub use options::{DivideBy, Division, ListOptions, Rows, Sort};
 pub(crate) use responses::Responses;
-pub(crate) use spending::PriceList;
 pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
 
@@ -31,6 +29,7 @@ use ingest::discover::ScanResult;
 use ingest::discover::registry::Registries;
 use ingest::log::LogFile;
 use ingest::log::conversations::LogSummaries;
+pub(crate) use model::cost::spending::PriceList;
 pub use model::cost::spending::Spending;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, Row, SessionKey, Sessions, Update};

@@ -283,7 +283,7 @@ fn spending(
     for (request, cost) in responses.costs() {
         let is_counted = of.as_ref().is_none_or(|keys| keys.contains(&request));
         if cost.conversation == conversation && is_counted {
-            all.add(prices.spending(&cost, log.format, responses.model(&cost)));
+            all.add(cost.spending(&mut prices, log.format, responses.model(&cost)));
         }
     }
     if of.is_none() {

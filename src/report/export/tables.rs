@@ -151,7 +151,7 @@ impl<'a> LogRows<'a> {
                     everywhere,
                     cost,
                     model,
-                    spending: prices.spending(&cost, log.format, model),
+                    spending: cost.spending(prices, log.format, model),
                     is_repeated: counted.is_none(),
                 });
         }
