@@ -121,21 +121,18 @@ impl HookNotes {
     }
 
     /// Notes that the agent has compacted.
-    pub fn end(&mut self, at: Timestamp, cause: &str, after: Option<HookSize>) {
+    pub fn end(&mut self, at: Timestamp, cause: &str) {
         let open = self.compactions.last_mut();
         match open.filter(|last| last.ended.is_none()) {
-            Some(last) => (last.ended, last.after) = (Some(at), after),
+            Some(last) => last.ended = Some(at),
             // The hook before it was not run.
-            None => {
-                let compaction = HookCompaction {
-                    at,
-                    cause: cause.to_owned(),
-                    before: None,
-                    ended: Some(at),
-                    after,
-                };
-                self.begin(compaction);
-            }
+            None => self.begin(HookCompaction {
+                at,
+                cause: cause.to_owned(),
+                before: None,
+                ended: Some(at),
+                after: None,
+            }),
         }
     }
 }
@@ -201,7 +198,7 @@ mod tests {
     #[test]
     fn an_end_without_a_beginning_is_a_compaction() {
         let mut noted = HookNotes::new("codex", "s");
-        noted.end(at(5), "manual", None);
+        noted.end(at(5), "manual");
         let all: Vec<_> = noted
             .compactions
             .iter()

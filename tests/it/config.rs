@@ -1,7 +1,7 @@
 //! The list of keys is the configuration: the code reads each of them and no other, and what describes them agrees.
 
 use crate::support::{ctxgauge, documentation, manifest_folder, schema};
-use ctxgauge::config::keys::{ALL, Key, Kind, Unset, settings};
+use ctxgauge::config::keys::{ALL, Key, Kind, Unset};
 use ctxgauge::config::{Config, problems};
 use ctxgauge::config::{schema::schema, template::template};
 use ctxgauge::model::values::threshold::OVERSIZED;

@@ -50,7 +50,11 @@ pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
         columns: None,
     };
     let mut out = Vec::new();
-    report::session::run(&context, &SessionRequest::at(path), style, &mut out).unwrap();
+    let asked = SessionRequest {
+        path: Some(path),
+        ..SessionRequest::default()
+    };
+    report::session::run(&context, &asked, style, &mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
 

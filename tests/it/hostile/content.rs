@@ -102,7 +102,11 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
                 };
                 let mut out = Vec::new();
                 // A log without a session has no report, and records have fewer formats.
-                let _ = session::run(&context, &SessionRequest::at(path), style, &mut out);
+                let asked = SessionRequest {
+                    path: Some(path),
+                    ..SessionRequest::default()
+                };
+                let _ = session::run(&context, &asked, style, &mut out);
                 let _ = report::session::records::run(&context, path, 50, style, &mut out);
                 if let Some(wrong) = wrong_in_report(&out, format.name) {
                     panic!("{} of {path:?} holds {wrong}", format.name);
