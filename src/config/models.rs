@@ -87,7 +87,7 @@ fn read(text: &str) -> Result<Rules> {
     // The code that reads rules from a table would take a tenth of a megabyte, so the table becomes text again. Its
     // lines are not those of the file: errors must not name them.
     let mut rules = parse(&table.to_string()).map_err(|error| anyhow!("{}", error.message()))?;
-    rules.refused = refused.into_iter().map(|row| row.to_string()).collect();
+    rules.refused = refused;
     Ok(rules)
 }
 

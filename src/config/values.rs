@@ -17,21 +17,8 @@ pub struct KeyValue {
     pub value: Option<Value>,
     /// The behaviour if it is not set.
     pub unset: Unset,
-    /// The source of the value.
-    pub origin: Origin,
-}
-
-/// The source of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// It is the default.
-    Default,
-    /// This line of the file.
-    File(usize),
-    /// A choice on the screens.
-    Screens,
-    /// This option of the command line.
-    Option(&'static str),
+    /// The line of the file that sets it; `None`: it has its default.
+    pub line: Option<usize>,
 }
 
 /// Returns the values of all keys, in the order of [`keys::ALL`].
@@ -40,17 +27,26 @@ pub fn values(loaded: &LoadedConfig) -> Vec<KeyValue> {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut values = Vec::new();
     for setting in keys::settings() {
-        let name = setting.name();
+        let (name, unset) = (setting.name(), setting.key.unset);
         let Some((_, value)) = find(table.get_ref(), setting) else {
-            values.push(unset(setting, name));
+            let value = match unset {
+                Unset::Default(text) => DeValue::parse(text).ok().as_ref().and_then(plain),
+                Unset::Means(_) | Unset::Required => None,
+            };
+            values.push(KeyValue {
+                name,
+                value,
+                unset,
+                line: None,
+            });
             continue;
         };
         each(&name, setting.key.kind, value, &mut |name, value| {
             values.push(KeyValue {
                 name,
-                unset: setting.key.unset,
-                origin: Origin::File(line_number(text, value.span().start)),
                 value: plain(value),
+                unset,
+                line: Some(line_number(text, value.span().start)),
             });
         });
     }
@@ -113,20 +109,6 @@ fn each(
     }
 }
 
-fn unset(setting: Setting, name: String) -> KeyValue {
-    let unset = setting.key.unset;
-    let value = match unset {
-        Unset::Default(text) => DeValue::parse(text).ok().as_ref().and_then(plain),
-        Unset::Means(_) | Unset::Required => None,
-    };
-    KeyValue {
-        name,
-        value,
-        unset,
-        origin: Origin::Default,
-    }
-}
-
 fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     Value::deserialize(ValueDeserializer::from(value.clone())).ok()
 }
@@ -142,14 +124,7 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let loaded = load(Some(&path), None).unwrap();
         let all = values(&loaded).into_iter();
-        all.filter(|it| it.origin != Origin::Default)
-            .map(|it| {
-                let value = it.value.unwrap();
-                match it.origin {
-                    Origin::File(line) => format!("{line}: {} = {value}", it.name),
-                    _ => unreachable!(),
-                }
-            })
+        all.filter_map(|it| Some(format!("{}: {} = {}", it.line?, it.name, it.value?)))
             .collect()
     }
 

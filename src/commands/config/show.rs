@@ -4,9 +4,10 @@ use crate::commands::options::{MonitorOptions, Print};
 use crate::commands::{Call, Run};
 use crate::config;
 use crate::config::keys::Unset;
-use crate::config::values::{KeyValue, Origin, values};
+use crate::config::values::{KeyValue, values};
 use anyhow::Result;
 use clap::Args;
+use render::number::counted;
 use report::about::configuration::{Configuration, DEFAULT, OnScreen, Setting};
 use std::path::PathBuf;
 use tui::runtime::state::StateFile;
@@ -38,14 +39,14 @@ impl Run for Show {
         let default = call.user.folders.config_file();
         let loaded = config::load(call.config.as_deref(), default.as_deref())?;
         let file = call.config.clone().or(default);
-        let mut all = values(&loaded);
+        let mut all: Vec<Setting> = values(&loaded).into_iter().map(setting).collect();
         add_chosen(&mut all, call);
         self.add_given(&mut all);
         all.retain(|it| self.is_shown(it));
         let configuration = Configuration {
             path: file.map(|path| path.to_string_lossy().into_owned()),
             exists: loaded.text.is_some(),
-            settings: all.into_iter().map(setting).collect(),
+            settings: all,
             on_screen: self.on_screen(call),
         };
         let style = self.print.style(call);
@@ -55,33 +56,31 @@ impl Run for Show {
 
 impl Show {
     /// Adds what options of the command line set.
-    fn add_given(&self, all: &mut Vec<KeyValue>) {
+    fn add_given(&self, all: &mut Vec<Setting>) {
         let ascii = all.iter_mut().find(|it| it.name == "ascii");
         if let Some(ascii) = ascii.filter(|_| self.print.plain.ascii) {
-            ascii.value = Some(true.into());
-            ascii.origin = Origin::Option("--ascii");
+            set(ascii, Some(true.into()), "command line");
+            ascii.option = Some("--ascii");
         }
         let at = all.iter().position(|it| it.name == "roots");
         if let Some(at) = at.filter(|_| !self.root.is_empty()) {
             let roots = self.root.iter().map(|root| root.to_string_lossy());
             let roots: Vec<toml::Value> = roots.map(|root| root.into_owned().into()).collect();
             // They are searched besides those of the configuration.
-            let given = KeyValue {
-                value: Some(roots.into()),
-                origin: Origin::Option("--root"),
-                ..all[at].clone()
-            };
+            let mut given = all[at].clone();
+            set(&mut given, Some(roots.into()), "command line");
+            given.option = Some("--root");
             all.insert(at + 1, given);
         }
     }
 
-    fn is_shown(&self, value: &KeyValue) -> bool {
+    fn is_shown(&self, value: &Setting) -> bool {
         let is_named = |key: &String| {
             let rest = value.name.strip_prefix(key.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
         let is_wanted = self.keys.is_empty() || self.keys.iter().any(is_named);
-        is_wanted && !(self.set && value.origin == Origin::Default)
+        is_wanted && !(self.set && value.from == DEFAULT)
     }
 
     /// Returns the choices that were made on the screens, which prefer them to the file.
@@ -92,11 +91,8 @@ impl Show {
         let theme = state.theme.as_ref().map(|theme| format!("theme {theme}"));
         let size = state.screens.items.oversized;
         let size = size.map(|size| format!("oversized {size}"));
-        let windows = match state.screens.windows.len() {
-            0 => None,
-            1 => Some("1 window".to_owned()),
-            n => Some(format!("{n} windows")),
-        };
+        let windows = state.screens.windows.len() as u64;
+        let windows = (windows > 0).then(|| counted(windows, "window"));
         let what: Vec<String> = [theme, size, windows].into_iter().flatten().collect();
         (!what.is_empty()).then(|| OnScreen {
             path: call.user.folders.display(&path),
@@ -106,7 +102,7 @@ impl Show {
 }
 
 /// Replaces the values for which others were chosen on the screens.
-fn add_chosen(all: &mut [KeyValue], call: &Call<'_>) {
+fn add_chosen(all: &mut [Setting], call: &Call<'_>) {
     let Some(path) = call.user.folders.state_file() else {
         return;
     };
@@ -118,7 +114,7 @@ fn add_chosen(all: &mut [KeyValue], call: &Call<'_>) {
         let mut all = all.iter_mut();
         let found = all.find(|it| it.name == name);
         if let (Some(key), Some(_)) = (found, &value) {
-            (key.value, key.origin) = (value, Origin::Screens);
+            set(key, value, "screens");
         }
     }
 }
@@ -129,20 +125,28 @@ fn setting(key: KeyValue) -> Setting {
         Unset::Means(what) => (None, Some(what)),
         Unset::Required => (None, None),
     };
-    let (from, line, option) = match key.origin {
-        Origin::Default => (DEFAULT, None, None),
-        Origin::File(line) => ("file", Some(line), None),
-        Origin::Screens => ("screens", None, None),
-        Origin::Option(option) => ("command line", None, Some(option)),
-    };
-    Setting {
+    let mut setting = Setting {
         name: key.name,
-        toml: key.value.as_ref().map(toml::Value::to_string),
-        value: key.value.and_then(|value| serde_json::to_value(value).ok()),
+        value: None,
+        toml: None,
         default,
         unset,
-        from,
-        line,
-        option,
-    }
+        from: DEFAULT,
+        line: None,
+        option: None,
+    };
+    set(
+        &mut setting,
+        key.value,
+        key.line.map_or(DEFAULT, |_| "file"),
+    );
+    setting.line = key.line;
+    setting
+}
+
+/// Gives a key another value, from there.
+fn set(key: &mut Setting, value: Option<toml::Value>, from: &'static str) {
+    key.toml = value.as_ref().map(toml::Value::to_string);
+    key.value = value.and_then(|value| serde_json::to_value(value).ok());
+    (key.from, key.line, key.option) = (from, None, None);
 }

@@ -26,7 +26,7 @@ pub struct Configuration {
 }
 
 /// A key and its value.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Setting {
     /// The key.
     pub name: String,
