@@ -317,12 +317,6 @@ struct Printer<'a> {
     problems: Vec<(PathBuf, String)>,
 }
 
-impl Printer<'_> {
-    fn is_done(&self) -> bool {
-        self.left == 0 || self.failed.is_some()
-    }
-}
-
 impl Taker for Printer<'_> {
     fn wants(&self, _: SessionKey) -> bool {
         true
@@ -335,7 +329,7 @@ impl Taker for Printer<'_> {
         // Whoever waits for it sees it at once.
         let written = written.and_then(|()| Ok(self.out.flush()?));
         self.failed = written.err();
-        if self.is_done() {
+        if self.left == 0 || self.failed.is_some() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
