@@ -93,8 +93,8 @@ impl Check {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.load()?;
         // A check is of the mappings too, unless it names one.
-        if let (None, Some(mapping)) = (&self.mapping, setup.left_out.first()) {
-            bail!("{:#}", mapping.error);
+        if let (None, Some((_, error))) = (&self.mapping, setup.left_out.first()) {
+            bail!("{error:#}");
         }
         call.name_problems(&setup)?;
         let mut context = setup.context(&self.only, Redact::OFF)?;

@@ -32,25 +32,8 @@ pub(super) struct Setup {
     models: Option<Rules>,
     /// The table of models by provider that the user has imported.
     catalogue: Option<Catalogue>,
-    /// The user's mappings that are not valid.
-    pub(super) left_out: Vec<RejectedMapping>,
-}
-
-/// A mapping that is not valid. The others are used without it.
-pub(super) struct RejectedMapping {
-    /// The file.
-    pub(super) path: PathBuf,
-    /// The agent's id.
-    name: String,
-    /// The problem with it.
-    pub(super) error: anyhow::Error,
-}
-
-impl RejectedMapping {
-    /// Returns the file, and the problem with it.
-    pub(super) fn reason(&self) -> (&PathBuf, &anyhow::Error) {
-        (&self.path, &self.error)
-    }
+    /// The user's mappings that are not valid, each with the problem. The others are used without them.
+    pub(super) left_out: Vec<(PathBuf, anyhow::Error)>,
 }
 
 impl Setup {
@@ -76,11 +59,7 @@ impl Setup {
         for (path, mapping) in config::mappings(file.as_deref())? {
             match mapping.and_then(|mapping| read_mapping(&mapping)) {
                 Ok(format) => formats.push(format),
-                Err(error) => {
-                    let stem = path.file_stem().unwrap_or_default();
-                    let name = stem.to_string_lossy().into_owned();
-                    left_out.push(RejectedMapping { path, name, error });
-                }
+                Err(error) => left_out.push((path, error)),
             }
         }
         formats.extend(agents::ALL.iter());
@@ -120,7 +99,8 @@ impl Setup {
             .collect();
         rules.custom = self.config.custom();
         for agent in rules.custom.agents_mut() {
-            let is_left_out = self.left_out.iter().any(|mapping| mapping.name == *agent);
+            let mut left_out = self.left_out.iter();
+            let is_left_out = left_out.any(|(path, _)| path.file_stem() == Some(agent.as_ref()));
             if !is_left_out {
                 let named = self.named_agent(agent).context("in the configuration")?;
                 named.id.clone_into(agent);

@@ -143,8 +143,8 @@ impl FoundProblems<'_> {
             Ok(setup) => setup,
             Err(error) => return Ok(self.print(format!("{error:#}"))?),
         };
-        for mapping in &setup.left_out {
-            self.print(format!("{:#}", mapping.error))?;
+        for (_, error) in &setup.left_out {
+            self.print(format!("{error:#}"))?;
         }
         for (path, what) in setup.problems() {
             self.print(format!("{}: {what}", path.display()))?;
