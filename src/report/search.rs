@@ -273,18 +273,11 @@ pub fn run(
         problems: found.problems,
     };
     in_logs(context, search, &found.files, &|| true, &mut printer);
-    let Printer {
-        mut writer,
-        out,
-        verdict,
-        failed,
-        problems,
-        ..
-    } = printer;
-    if let Some(error) = failed {
+    if let Some(error) = printer.failed {
         return Err(error);
     }
-    writer.end(out)?;
+    printer.writer.end(printer.out)?;
+    let (verdict, problems) = (printer.verdict, printer.problems);
     print_problems(&problems, err)?;
     context.check(&problems)?;
     if verdict == Verdict::Nothing && !problems.is_empty() {

@@ -185,26 +185,17 @@ impl Call<'_> {
             ..ClientRecord::default()
         });
         let now = (self.context.now)();
-        let Event {
-            window,
-            context,
-            model,
-            version,
-            ..
-        } = self.event;
-        let is_known = known.model.is_some() && context.is_none();
-        if window.is_none()
-            || is_known
-            || (self.event.moment == HookMoment::Context && context.is_none())
-        {
+        let (event, said) = (self.event, self.event.context.as_ref());
+        let is_without = known.model.is_some() || event.moment == HookMoment::Context;
+        if event.window.is_none() || (is_without && said.is_none()) {
             return;
         }
         let kept = ClientRecord {
-            window: *window,
-            model: model.clone(),
-            version: version.clone().or_else(|| known.version.clone()),
-            compaction: context.as_ref().map(|said| said.compaction),
-            breakdown: context.as_ref().map(|said| RecordedBreakdown {
+            window: event.window,
+            model: event.model.clone(),
+            version: event.version.clone().or_else(|| known.version.clone()),
+            compaction: said.map(|said| said.compaction),
+            breakdown: said.map(|said| RecordedBreakdown {
                 at: now,
                 tokens: said.tokens,
                 parts: said.parts.clone(),

@@ -123,10 +123,9 @@ impl Side {
 
     /// Returns the 90 % error of the context's size.
     pub(super) fn error(&self) -> u64 {
-        let Context {
-            used, low, high, ..
-        } = self.context;
-        high.saturating_sub(used).max(used.saturating_sub(low))
+        let of = &self.context;
+        let above = of.high.saturating_sub(of.used);
+        above.max(of.used.saturating_sub(of.low))
     }
 
     /// Adds the parts of the first prompt.

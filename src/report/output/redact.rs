@@ -106,20 +106,12 @@ pub struct OmittedCounts {
 
 impl fmt::Display for OmittedCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OmittedCounts {
-            texts,
-            titles,
-            paths,
-            ids,
-            names,
-        } = *self;
-        let [texts, titles] = [(texts, "text"), (titles, "title")].map(|(n, of)| counted(n, of));
-        let replaced =
-            [(paths, "path"), (ids, "id"), (names, "name")].map(|(n, of)| counted(n, of));
-        let replaced = replaced.join(", ");
+        let (texts, titles) = (counted(self.texts, "text"), counted(self.titles, "title"));
+        let (paths, ids) = (counted(self.paths, "path"), counted(self.ids, "id"));
+        let names = counted(self.names, "name");
         write!(
             f,
-            "left out: {texts}, {titles}; replaced by pseudonyms: {replaced}"
+            "left out: {texts}, {titles}; replaced by pseudonyms: {paths}, {ids}, {names}"
         )
     }
 }
@@ -181,21 +173,17 @@ impl Redactor {
         if !has_texts {
             return;
         }
-        let Overrides {
-            hooked,
-            said,
-            project,
-            ..
-        } = Arc::make_mut(overrides);
-        if let Some(Project { cwd, folder }) = project {
+        let overrides = Arc::make_mut(overrides);
+        if let Some(Project { cwd, folder }) = &mut overrides.project {
             for path in [cwd, folder] {
                 *path = self.folder(path).into();
             }
         }
-        for compaction in hooked {
+        for compaction in &mut overrides.hooked {
             self.cause(&mut compaction.cause);
         }
-        let breakdown = said.as_mut().and_then(|said| said.breakdown.as_mut());
+        let said = overrides.said.as_mut();
+        let breakdown = said.and_then(|said| said.breakdown.as_mut());
         for (name, _) in breakdown.into_iter().flat_map(|it| &mut it.parts) {
             if !PARTS.contains(&name.as_str()) {
                 *name = self.name("part", name);
