@@ -63,9 +63,9 @@ impl Run for Agents {
         match &mut self.command {
             Some(AgentsCommand::Check(check)) => {
                 check.only.add(&mut before.logs.only);
-                check.print.add(before);
+                check.print.plain.add(before);
             }
-            Some(AgentsCommand::Draft(draft)) => draft.print.add(before),
+            Some(AgentsCommand::Draft(draft)) => draft.print.plain.add(before),
             None => {
                 self.logs.add(&mut before.logs);
                 self.print.plain.add(before);

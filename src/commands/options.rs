@@ -122,11 +122,6 @@ pub(super) fn format_name(format: &OutputFormat) -> PossibleValue {
 }
 
 impl Print {
-    /// Takes the options given before the command.
-    pub(super) fn add(&mut self, before: &mut MonitorOptions) {
-        self.plain.add(before);
-    }
-
     /// Returns the style that was asked for.
     pub(super) fn style(&self, call: &Call<'_>) -> Style {
         self.plain.style(self.format, call)

@@ -79,7 +79,7 @@ pub enum Color {
 impl Run for Search {
     fn add_options(&mut self, before: &mut MonitorOptions) {
         self.all.logs.add(&mut before.logs);
-        self.print.add(before);
+        self.print.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {

@@ -32,7 +32,7 @@ pub struct Show {
 impl Run for Show {
     fn add_options(&mut self, before: &mut MonitorOptions) {
         self.root.append(&mut before.logs.root);
-        self.print.add(before);
+        self.print.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
