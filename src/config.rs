@@ -25,7 +25,6 @@ pub use status_line::StatusLine;
 pub use themes::{UserThemes, themes};
 
 use anyhow::{Result, anyhow};
-use files::Requirement;
 use model::due::alerts::Alerts;
 use model::values::threshold::Threshold;
 use model::window::custom::{Custom, CustomPolicy, CustomWindow};
@@ -138,8 +137,8 @@ pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<LoadedConfig
 /// If it cannot be read.
 pub fn text(named: Option<&Path>, default: Option<&Path>) -> Result<Option<String>> {
     match (named, default) {
-        (Some(path), _) => files::read(path, Requirement::Yes),
-        (None, Some(path)) => files::read(path, Requirement::No),
+        (Some(path), _) => files::read(path).map(Some),
+        (None, Some(path)) => files::read_if_any(path),
         (None, None) => Ok(None),
     }
 }

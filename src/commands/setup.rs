@@ -252,12 +252,10 @@ pub(super) fn read_mapping(file: &UserFile) -> Result<&'static Format> {
 }
 
 fn valid_mapping(file: &UserFile) -> Result<Mapping> {
-    let mapping = Mapping::read(&file.name, &file.text).map_err(anyhow::Error::msg)?;
-    if agents::by_id(&file.name).is_some() {
-        bail!(
-            "'{}' is the name of a built-in agent: rename the file",
-            file.name
-        );
+    let name = file.name();
+    let mapping = Mapping::read(&name, &file.text).map_err(anyhow::Error::msg)?;
+    if agents::by_id(&name).is_some() {
+        bail!("'{name}' is the name of a built-in agent: rename the file");
     }
     Ok(mapping)
 }
