@@ -117,7 +117,16 @@ fn each_log<T: Send>(
     replay: impl Fn(&LogFile) -> io::Result<T> + Sync,
     mut take: impl FnMut(&LogFile, T),
 ) -> Result<ScanResult> {
-    let found = found_logs(context, err)?;
+    let found = context.find();
+    print_problems(&found.problems, err)?;
+    if found.files.is_empty() && !found.problems.is_empty() {
+        context.check(&found.problems)?;
+    }
+    if found.files.is_empty() {
+        bail!(
+            "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
+        );
+    }
     let mut unread = Vec::new();
     let reading = context.progress.begin(&found.files);
     let replay = |log: &LogFile| reading.log(log, || replay(log));
@@ -130,21 +139,6 @@ fn each_log<T: Send>(
     })?;
     drop(reading);
     print_problems(&unread, err)?;
-    Ok(found)
-}
-
-/// Returns the logs that there are. Prints those that cannot be read on `err`.
-fn found_logs(context: &ReportContext, err: &mut dyn Write) -> Result<ScanResult> {
-    let found = context.find();
-    print_problems(&found.problems, err)?;
-    if found.files.is_empty() && !found.problems.is_empty() {
-        context.check(&found.problems)?;
-    }
-    if found.files.is_empty() {
-        bail!(
-            "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
-        );
-    }
     Ok(found)
 }
 
@@ -209,15 +203,13 @@ struct ReplayResult {
     worst: Vec<Miss>,
 }
 
-type Outcome = io::Result<Vec<ReplayResult>>;
-
 fn replay_one(
     context: &ReportContext,
     log: &LogFile,
     counter: &Counter,
     rules: &Arc<Rules>,
     wanted: WorstChoice,
-) -> Outcome {
+) -> io::Result<Vec<ReplayResult>> {
     let mut sessions = read_whole(log, counter, rules)?;
     context.retain_wanted(&mut sessions);
     let replayed = sessions.iter().map(|(conversation, session)| {

@@ -22,6 +22,7 @@ use model::lists::sessions::{SessionKey, Sessions};
 use model::outlook::forecast::forecast;
 use std::io::Write;
 use std::path::PathBuf;
+use tokens::Counter;
 
 /// The number of logs that are read ahead of the one that is checked.
 const AHEAD: usize = 4;
@@ -116,7 +117,7 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Verdict> {
-    let reader = Reader::counting(context);
+    let reader = Reader::new(context, Counter::new());
     let read = |log: &LogFile| {
         let read = || read_once(log, &reader, &context.rules);
         context.patience.read(log, read)

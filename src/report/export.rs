@@ -27,6 +27,7 @@ use ingest::log::conversations::LogSessions;
 use ingest::log::reader::read_once;
 use jiff::Timestamp;
 use model::cost::texts::{TextReader, Texts};
+use model::event::ByLength;
 use model::values::project::Projects;
 use once::Once;
 use place::Sheets;
@@ -34,6 +35,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use tables::{LogRows, SessionRows};
+use tokens::Counter;
 
 /// The number of logs that are read ahead of the one that is written.
 const AHEAD: usize = 2;
@@ -145,8 +147,8 @@ fn write(
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Result<(usize, Vec<u64>)> {
     let reader = match export.sizes {
-        Sizes::Counted => Reader::counting(context),
-        Sizes::ByLength => Reader::by_length(context),
+        Sizes::Counted => Reader::new(context, Counter::new()),
+        Sizes::ByLength => Reader::new(context, ByLength),
     };
     let once = if export.tables.contains(&Table::Requests) {
         Once::read(context, logs)?

@@ -19,6 +19,7 @@ use model::session::{Item, ItemIx, Session};
 use model::{Kind, LeaveReason, Role};
 use render::item::{label, words};
 use std::collections::{BTreeMap, HashSet};
+use tokens::Counter;
 
 /// A session as of a moment.
 pub struct Side {
@@ -61,7 +62,7 @@ impl Side {
     pub(super) fn read(context: &ReportContext, moment: SessionMoment<'_>) -> Result<Side> {
         let SessionMoment { asked, request } = moment;
         let (log, wanted) = find::find(context, &asked)?;
-        let reader = Reader::counting(context);
+        let reader = Reader::new(context, Counter::new());
         let read = || {
             let responses = Responses::read(&log)?;
             let sessions = match request {

@@ -10,7 +10,7 @@ mod models;
 use crate::ReportContext;
 use ingest::bytes::sync::lock;
 use model::cost::tools::server_of;
-use model::event::{ByLength, Cause, Event, Key, Measure, Meta, MissCause, Node, Size};
+use model::event::{Cause, Event, Key, Measure, Meta, MissCause, Node, Size};
 use model::lists::sessions::FileFacts;
 use model::values::project::Project;
 use model::window::{Overrides, Rules};
@@ -21,7 +21,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use tokens::Counter;
 
 /// The most names that are told apart when they are counted.
 const MOST_NAMES: usize = 100_000;
@@ -319,20 +318,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Counts tokens, for the estimator of these rules.
-    pub(crate) fn counting(context: &ReportContext) -> Reader {
-        let counter = Counter::new();
-        Reader::new(context, Box::new(counter))
-    }
-
-    /// Estimates sizes from lengths, which is faster.
-    pub(crate) fn by_length(context: &ReportContext) -> Reader {
-        Reader::new(context, Box::new(ByLength))
-    }
-
-    fn new(context: &ReportContext, sizes: Box<dyn Measure + Send + Sync>) -> Reader {
+    pub(crate) fn new(
+        context: &ReportContext,
+        sizes: impl Measure + Send + Sync + 'static,
+    ) -> Reader {
         Reader {
-            sizes,
+            sizes: Box::new(sizes),
             redactor: context.redaction.redactor().cloned(),
         }
     }

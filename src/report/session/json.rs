@@ -339,16 +339,13 @@ struct Messages<'a> {
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Messages { report, carried } = self;
-        let session = report.session;
-        to.collect_seq((0..session.items().len()).map(|ix| message(session, carried, ix)))
+        let session = self.report.session;
+        to.collect_seq(session.items().iter().enumerate().map(|(ix, item)| {
+            let (tokens, source) = session.tokens(ix);
+            let part = ItemPart::new(session.items(), (ix, tokens, source));
+            MessagePart::new(item, part, &self.carried, ix, tokens)
+        }))
     }
-}
-
-fn message<'a>(session: &'a Session, carried: &CarriedCost<'_>, ix: usize) -> MessagePart<'a> {
-    let (tokens, source) = session.tokens(ix);
-    let part = ItemPart::new(session.items(), (ix, tokens, source));
-    MessagePart::new(&session.items()[ix], part, carried, ix, tokens)
 }
 
 part! { MessagePart<'a>(
