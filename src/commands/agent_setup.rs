@@ -211,7 +211,7 @@ fn step(agent: Agent, part: Part, program: &Program, is_undone: bool) -> Option<
         let command = if is_undone {
             "claude mcp remove --scope user ctxgauge".to_owned()
         } else {
-            format!("claude mcp add --scope user ctxgauge -- {}", program.server_command())
+            format!("claude mcp add --scope user ctxgauge -- {}", program.command("mcp"))
         };
         format!(
             "Claude Code keeps its servers in a file that it writes to all the time, so run this yourself: `{command}`"
