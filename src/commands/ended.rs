@@ -19,13 +19,7 @@ const LAST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_END: Duration = Duration::from_millis(500);
 
 /// The work that a signal ends: what was begun last.
-static WORK: Mutex<Option<Work>> = Mutex::new(None);
-
-/// Work that may take long.
-struct Work {
-    progress: Progress,
-    printed: PrintTime,
-}
+static WORK: Mutex<Option<(Progress, PrintTime)>> = Mutex::new(None);
 
 /// The time at which a command writes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,10 +80,7 @@ impl Call<'_> {
             let is_ascii = charset == Charset::Ascii || locale::is_ascii(env);
             context.progress = Progress::on_terminal(Charset::ascii_if(is_ascii));
         }
-        let work = Work {
-            progress: context.progress.clone(),
-            printed,
-        };
+        let work = (context.progress.clone(), printed);
         *WORK.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
         remove_unfinished_on_exit()
     }
@@ -107,7 +98,7 @@ fn end(by: EndedBy) {
     };
     drop(thread::Builder::new().spawn(end_soon));
     let work = WORK.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let done = work.map_or_else(String::new, |Work { progress, printed }| {
+    let done = work.map_or_else(String::new, |(progress, printed)| {
         progress.clear();
         done(&progress.to_string(), &written, printed)
     });

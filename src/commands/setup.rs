@@ -122,12 +122,10 @@ impl Setup {
             let formats = self.formats.iter().copied();
             formats.filter(|format| is_its(format)).collect()
         };
-        let by_id = of(&|format| format.id == name);
-        let named = if by_id.is_empty() {
-            of(&|format| format.label.eq_ignore_ascii_case(name))
-        } else {
-            by_id
-        };
+        let mut named = of(&|format| format.id == name);
+        if named.is_empty() {
+            named = of(&|format| format.label.eq_ignore_ascii_case(name));
+        }
         match &named[..] {
             [format] => Ok(*format),
             [] => {

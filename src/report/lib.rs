@@ -141,6 +141,15 @@ pub struct Style {
 }
 
 impl Style {
+    /// Returns the style of a report that goes into a file or to a browser.
+    pub fn of_page(format: &'static OutputFormat) -> Style {
+        Style {
+            format,
+            charset: Charset::Unicode,
+            columns: None,
+        }
+    }
+
     /// Writes a report.
     ///
     /// # Errors

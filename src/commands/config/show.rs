@@ -40,14 +40,14 @@ impl Run for Show {
         let loaded = config::load(call.config.as_deref(), default.as_deref())?;
         let file = call.config.clone().or(default);
         let mut all: Vec<Setting> = values(&loaded).into_iter().map(setting).collect();
-        add_chosen(&mut all, call);
+        let on_screen = on_screen(&mut all, call);
         self.add_given(&mut all);
         all.retain(|it| self.is_shown(it));
         let configuration = Configuration {
             path: file.map(|path| path.to_string_lossy().into_owned()),
             exists: loaded.text.is_some(),
             settings: all,
-            on_screen: self.on_screen(call),
+            on_screen,
         };
         let style = self.print.style(call);
         style.print(&configuration, call.out)
@@ -82,41 +82,32 @@ impl Show {
         let is_wanted = self.keys.is_empty() || self.keys.iter().any(is_named);
         is_wanted && !(self.set && value.from == DEFAULT)
     }
-
-    /// Returns the choices that were made on the screens, which prefer them to the file.
-    fn on_screen(&self, call: &Call<'_>) -> Option<OnScreen> {
-        let path = call.user.folders.state_file()?;
-        let (file, _) = StateFile::open(path.clone());
-        let state = &file.loaded;
-        let theme = state.theme.as_ref().map(|theme| format!("theme {theme}"));
-        let size = state.screens.items.oversized;
-        let size = size.map(|size| format!("oversized {size}"));
-        let windows = state.screens.windows.len() as u64;
-        let windows = (windows > 0).then(|| counted(windows, "window"));
-        let what: Vec<String> = [theme, size, windows].into_iter().flatten().collect();
-        (!what.is_empty()).then(|| OnScreen {
-            path: call.user.folders.display(&path),
-            what,
-        })
-    }
 }
 
-/// Replaces the values for which others were chosen on the screens.
-fn add_chosen(all: &mut [Setting], call: &Call<'_>) {
-    let Some(path) = call.user.folders.state_file() else {
-        return;
-    };
-    let state = StateFile::open(path).0.loaded;
-    let size = state.screens.items.oversized;
+/// Replaces the values for which others were chosen on the screens. Returns the choices made there, which are preferred to
+/// the file.
+fn on_screen(all: &mut [Setting], call: &Call<'_>) -> Option<OnScreen> {
+    let path = call.user.folders.state_file()?;
+    let state = StateFile::open(path.clone()).0.loaded;
+    let (theme, size) = (state.theme, state.screens.items.oversized);
+    let windows = state.screens.windows.len() as u64;
+    let what = [
+        theme.as_ref().map(|theme| format!("theme {theme}")),
+        size.map(|size| format!("oversized {size}")),
+        (windows > 0).then(|| counted(windows, "window")),
+    ];
     let size = size.and_then(|size| toml::Value::try_from(size).ok());
-    let chosen = [("theme", state.theme.map(Into::into)), ("oversized", size)];
-    for (name, value) in chosen {
-        let mut all = all.iter_mut();
-        let found = all.find(|it| it.name == name);
+    for (name, value) in [("theme", theme.map(Into::into)), ("oversized", size)] {
+        let found = all.iter_mut().find(|it| it.name == name);
         if let (Some(key), Some(_)) = (found, &value) {
             set(key, value, "screens");
         }
     }
+    let what: Vec<String> = what.into_iter().flatten().collect();
+    (!what.is_empty()).then(|| OnScreen {
+        path: call.user.folders.display(&path),
+        what,
+    })
 }
 
 fn setting(key: KeyValue) -> Setting {

@@ -36,17 +36,18 @@ impl CacheTally {
 
     /// Returns the share of the predictions that were right; `None`: there were none.
     pub fn right(&self) -> Option<f64> {
-        let right = self.warm + self.cold;
-        let all = right + self.lost + self.kept;
-        (all > 0).then(|| right as f64 / all as f64)
+        share(self.warm + self.cold, self.lost + self.kept)
     }
 
     /// Returns the share of them that would have been right if all were warm.
     pub fn always_warm(&self) -> Option<f64> {
-        let warm = self.warm + self.kept;
-        let all = warm + self.cold + self.lost;
-        (all > 0).then(|| warm as f64 / all as f64)
+        share(self.warm + self.kept, self.cold + self.lost)
     }
+}
+
+fn share(right: u64, wrong: u64) -> Option<f64> {
+    let all = right + wrong;
+    (all > 0).then(|| right as f64 / all as f64)
 }
 
 /// Returns the section on the predictions; `None`: there were none.

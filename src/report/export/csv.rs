@@ -27,7 +27,8 @@ pub(super) fn row(cells: &[Cell<'_>], line: &mut Vec<u8>) -> Result<()> {
             Cell::Empty => {}
         }
     }
-    Ok(line.push(b'\n'))
+    line.push(b'\n');
+    Ok(())
 }
 
 /// The characters that a spreadsheet takes for the beginning of a formula. Some accept full-width signs too.

@@ -21,5 +21,6 @@ pub(super) fn row(table: Table, cells: &[Cell<'_>], line: &mut Vec<u8>) -> Resul
             Cell::Empty => line.extend(b"null"),
         }
     }
-    Ok(line.extend(b"}\n"))
+    line.extend(b"}\n");
+    Ok(())
 }

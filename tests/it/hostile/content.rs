@@ -151,16 +151,12 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         project: None,
         role: None,
         tool: None,
-        order: search::Order::Logs,
+        by_size: false,
         limit: None,
         lines: usize::MAX,
     };
     for format in &FORMATS {
-        let style = Style {
-            format,
-            charset: Charset::Unicode,
-            columns: None,
-        };
+        let style = Style::of_page(format);
         let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
         report::ls::run(&all, style, &ListOptions::default(), &mut list, &mut err).unwrap();
         // It fails in the end: databases of some agents are not read by themselves.
