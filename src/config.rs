@@ -1,10 +1,8 @@
-//! The configuration: what its file and the environment can set, and the files next to it. Options of the command line
-//! override the environment, which overrides the file.
+//! The configuration: what its file can set, and the files next to it. Options of the command line override it.
 //!
 //! [`keys`] is the list of all keys: what describes the configuration is made from it ([`schema`], [`template`], [`values`]).
 //! A new key is an entry there, and a field below.
 
-mod environment;
 mod files;
 mod hooks;
 mod keyboard;
@@ -17,7 +15,6 @@ pub mod template;
 mod themes;
 pub mod values;
 
-pub use environment::Variable;
 pub use files::{UserFile, mappings, named_mapping};
 pub use hooks::Hooks;
 pub use keyboard::Keyboard;
@@ -27,9 +24,7 @@ pub use problem::{Problem, problems, valid_part};
 pub use status_line::StatusLine;
 pub use themes::{UserThemes, themes};
 
-use ::files::paths::Env;
 use anyhow::{Result, anyhow};
-use files::Requirement;
 use model::due::alerts::Alerts;
 use model::values::threshold::Threshold;
 use model::window::custom::{Custom, CustomPolicy, CustomWindow};
@@ -116,44 +111,23 @@ pub struct LoadedConfig {
     pub config: Config,
     /// The text of the file; `None`: there is none.
     pub text: Option<String>,
-    /// The variables of the environment that set keys.
-    pub variables: Vec<Variable>,
-    /// The variables that look like one of them, and are none; and what each was meant to be.
-    pub unknown: Vec<(String, String)>,
 }
 
-impl LoadedConfig {
-    /// Returns the variable that sets a key, such as `alerts.share`.
-    pub fn variable(&self, key: &str) -> Option<&Variable> {
-        let mut variables = self.variables.iter();
-        variables.find(|variable| variable.setting.name() == key)
-    }
-}
-
-/// Reads the configuration: the named file, which must exist, or the default one, if it exists; then the environment.
+/// Reads the configuration: the named file, which must exist, or the default one, if it exists.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or it or the environment is invalid: all problems of the file, each with its line.
-pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<LoadedConfig> {
+/// If the file cannot be read, or is invalid: all its problems, each with its line.
+pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<LoadedConfig> {
     let text = text(named, default)?;
     let file = text.as_deref().unwrap_or_default();
-    let mut config = toml::from_str(file).map_err(|_| {
+    let config = toml::from_str(file).map_err(|_| {
         let problems = problems(file);
         let shown: Vec<String> = problems.iter().map(|problem| problem.shown(file)).collect();
         let path = named.or(default).unwrap_or(Path::new(""));
         anyhow!("{}", shown.join("\n")).context(files::invalid(path, "configuration"))
     })?;
-    let variables = environment::variables(env)?;
-    if !variables.is_empty() {
-        config = environment::apply(file, &variables)?;
-    }
-    Ok(LoadedConfig {
-        config,
-        text,
-        variables,
-        unknown: environment::unknown(env),
-    })
+    Ok(LoadedConfig { config, text })
 }
 
 /// Reads the text of the configuration file: the named one, which must exist, or the default one, if it exists.
@@ -163,8 +137,8 @@ pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<L
 /// If it cannot be read.
 pub fn text(named: Option<&Path>, default: Option<&Path>) -> Result<Option<String>> {
     match (named, default) {
-        (Some(path), _) => files::read(path, Requirement::Yes),
-        (None, Some(path)) => files::read(path, Requirement::No),
+        (Some(path), _) => files::read(path).map(Some),
+        (None, Some(path)) => files::read_if_any(path),
         (None, None) => Ok(None),
     }
 }
@@ -178,10 +152,9 @@ mod tests {
     #[test]
     fn only_a_named_file_must_exist() {
         let missing = Path::new("/nonexistent/ctxgauge.toml");
-        let env = Env::default();
-        let loaded = load(None, Some(missing), &env).unwrap();
+        let loaded = load(None, Some(missing)).unwrap();
         assert_eq!((loaded.config, loaded.text), (Config::default(), None));
-        let error = load(Some(missing), None, &env).unwrap_err();
+        let error = load(Some(missing), None).unwrap_err();
         assert!(error.to_string().contains("check the path"));
     }
 
@@ -195,7 +168,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).unwrap();
-        Ok(load(Some(&path), None, &Env::default())?.config)
+        Ok(load(Some(&path), None)?.config)
     }
 
     #[test]

@@ -333,7 +333,11 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
             ..context(&[], None)
         };
         let style = style(n);
-        let _ = report::session::run(&context, &SessionRequest::at(path), style, &mut out);
+        let asked = SessionRequest {
+            path: Some(path),
+            ..SessionRequest::default()
+        };
+        let _ = report::session::run(&context, &asked, style, &mut out);
         let _ = report::session::records::run(&context, path, 9, style, &mut out);
     }
 }

@@ -13,6 +13,7 @@ use render::text::inert;
 use similar::TextDiff;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use strum::VariantArray;
 
 /// Lines around a change that are shown too.
 const CONTEXT_LINES: usize = 3;
@@ -67,9 +68,8 @@ impl Run for AgentSetup {
             .iter()
             .partition(|part| settings::parts(agent).contains(part));
         if parts.is_empty()
-            && let Some(part) = by_hand
-                .first()
-                .filter(|part| step(agent, **part, &program, self.undo).is_none())
+            && let Some(part) = by_hand.first()
+            && step(agent, *part, &program, self.undo).is_none()
         {
             let has: Vec<&str> = settings::parts(agent).into_iter().map(option).collect();
             let no_part = Refusal::NoPart(agent.id(), *part);
@@ -108,11 +108,8 @@ impl AgentSetup {
             (self.mcp, Part::Server),
             (self.plugin, Part::Plugin),
         ];
-        let named: Vec<Part> = named
-            .into_iter()
-            .filter(|(is, _)| *is)
-            .map(|(_, part)| part)
-            .collect();
+        let named = named.into_iter().filter(|(is, _)| *is);
+        let named: Vec<Part> = named.map(|(_, part)| part).collect();
         let mut all = settings::parts(agent);
         if !named.is_empty() {
             return named;
@@ -136,9 +133,9 @@ impl AgentSetup {
         let folders = &call.user.folders;
         let shown = |path: &Path| inert(&folders.display(path)).into_owned();
         if self.write {
-            changes
-                .iter()
-                .for_each(|change| settings::sweep(&change.path));
+            for change in changes {
+                settings::sweep(&change.path);
+            }
         }
         let changes = changes.iter().filter(|change| change.is_some());
         let changes: Vec<&Change> = changes.collect();
@@ -211,7 +208,7 @@ fn step(agent: Agent, part: Part, program: &Program, is_undone: bool) -> Option<
         let command = if is_undone {
             "claude mcp remove --scope user ctxgauge".to_owned()
         } else {
-            format!("claude mcp add --scope user ctxgauge -- {}", program.server_command())
+            format!("claude mcp add --scope user ctxgauge -- {}", program.command("mcp"))
         };
         format!(
             "Claude Code keeps its servers in a file that it writes to all the time, so run this yourself: `{command}`"
@@ -235,9 +232,7 @@ fn named(name: &str) -> Result<Agent> {
     if let Some(agent) = agent {
         return Ok(agent);
     }
-    let ids = <Agent as strum::VariantArray>::VARIANTS
-        .iter()
-        .map(|agent| agent.id());
+    let ids = Agent::VARIANTS.iter().map(|agent| agent.id());
     let meant = nearest(name, ids.clone()).map(|id| format!("did you mean '{id}'? "));
     let ids: Vec<&str> = ids.collect();
     bail!(
@@ -250,12 +245,10 @@ fn named(name: &str) -> Result<Agent> {
 /// Finds this program: by the path that the user's `PATH` has for it, which an update does not change, or else by its
 /// own path.
 fn program(user: &User, by_name: bool) -> Program {
-    let Ok(own) = std::env::current_exe() else {
+    let own = std::env::current_exe().ok().filter(|_| !by_name);
+    let Some(own) = own else {
         return Program::by_name();
     };
-    if by_name {
-        return Program::by_name();
-    }
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let path = user.env.get("PATH").unwrap_or_default();
     let name = format!("ctxgauge{}", std::env::consts::EXE_SUFFIX);

@@ -63,9 +63,9 @@ impl Run for Agents {
         match &mut self.command {
             Some(AgentsCommand::Check(check)) => {
                 check.only.add(&mut before.logs.only);
-                check.print.add(before);
+                check.print.plain.add(before);
             }
-            Some(AgentsCommand::Draft(draft)) => draft.print.add(before),
+            Some(AgentsCommand::Draft(draft)) => draft.print.plain.add(before),
             None => {
                 self.logs.add(&mut before.logs);
                 self.print.plain.add(before);
@@ -93,8 +93,8 @@ impl Check {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.load()?;
         // A check is of the mappings too, unless it names one.
-        if let (None, Some(mapping)) = (&self.mapping, setup.left_out.first()) {
-            bail!("{:#}", mapping.error);
+        if let (None, Some((_, error))) = (&self.mapping, setup.left_out.first()) {
+            bail!("{error:#}");
         }
         call.name_problems(&setup)?;
         let mut context = setup.context(&self.only, Redact::OFF)?;

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use report::diff::{self, SessionMoment};
 use report::session::SessionRequest;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// `ctxgauge diff`.
 #[derive(Debug, Args)]
@@ -71,42 +71,19 @@ impl Run for Diff {
             PrintTime::AtTheEnd,
             self.print.plain.charset(),
         )?;
-        let paths = [before, after].map(PathBuf::from);
-        // A session is named by no path.
-        let is_file = |path: &PathBuf| path.symlink_metadata().is_ok();
-        let is_named = |word: &str| self.session.as_deref() == Some(word);
-        let moments = [
-            moment(
-                before,
-                &paths[0],
-                !is_named(before) && is_file(&paths[0]),
-                from,
-            ),
-            moment(
-                after,
-                &paths[1],
-                !is_named(after) && is_file(&paths[1]),
-                self.to,
-            ),
-        ];
+        // The session at a path or, if that is no path, the one with this id, name or title.
+        let moment = |(word, request)| {
+            let path = Some(Path::new(word)).filter(|path| path.symlink_metadata().is_ok());
+            let path = path.filter(|_| self.session.as_deref() != Some(word));
+            let asked = SessionRequest {
+                path,
+                session: path.is_none().then_some(word),
+                ..SessionRequest::default()
+            };
+            SessionMoment { asked, request }
+        };
+        let moments = [(before, from), (after, self.to)].map(moment);
         let style = self.print.style(call);
         diff::run(&context, moments, self.items, style, call.out)
-    }
-}
-
-/// Returns the session at a path or, if that is no path, the one with this id, name or title.
-fn moment<'a>(
-    word: &'a str,
-    path: &'a Path,
-    is_path: bool,
-    request: Option<usize>,
-) -> SessionMoment<'a> {
-    SessionMoment {
-        asked: SessionRequest {
-            path: is_path.then_some(path),
-            session: (!is_path).then_some(word),
-            ..SessionRequest::default()
-        },
-        request,
     }
 }

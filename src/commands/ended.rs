@@ -8,22 +8,18 @@ use render::text::inert;
 use report::reading::progress::Progress;
 use report::{Charset, ReportContext};
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tui::EndedBy;
 
 /// The longest wait for a terminal that takes no output when a signal ends the program.
 const LAST_WAIT: Duration = Duration::from_millis(50);
+/// The longest wait for what is being written or answered when a signal ends work that goes on until then.
+const LONGEST_END: Duration = Duration::from_millis(500);
 
 /// The work that a signal ends: what was begun last.
-static WORK: Mutex<Option<Work>> = Mutex::new(None);
-
-/// Work that may take long.
-struct Work {
-    progress: Progress,
-    printed: PrintTime,
-}
+static WORK: Mutex<Option<(Progress, PrintTime)>> = Mutex::new(None);
 
 /// The time at which a command writes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +41,31 @@ pub(super) fn remove_unfinished_on_exit() -> Result<()> {
     Ok(())
 }
 
+/// The signal that has ended work which goes on until one comes.
+pub(super) struct EndSignal(Arc<OnceLock<EndedBy>>);
+
+impl EndSignal {
+    /// Has a signal end such work. If it does not end soon, the program does.
+    pub(super) fn for_work(end: impl FnOnce() + Send + 'static) -> Result<EndSignal> {
+        let ended = Arc::<OnceLock<EndedBy>>::default();
+        let by = Arc::clone(&ended);
+        tui::when_ended(move |signal| {
+            let _ = by.set(signal);
+            end();
+            thread::sleep(LONGEST_END);
+            remove_unfinished();
+            std::process::exit(signal.exit_code().into());
+        })
+        .context("could not listen for signals")?;
+        Ok(EndSignal(ended))
+    }
+
+    /// Returns the result of the work, or the signal that has ended it.
+    pub(super) fn or(&self, done: Result<()>) -> Result<()> {
+        self.0.get().map_or(done, |signal| Err((*signal).into()))
+    }
+}
+
 impl Call<'_> {
     /// Prepares for work that may take long, with these signs.
     pub(super) fn long_work(
@@ -59,10 +80,7 @@ impl Call<'_> {
             let is_ascii = charset == Charset::Ascii || locale::is_ascii(env);
             context.progress = Progress::on_terminal(Charset::ascii_if(is_ascii));
         }
-        let work = Work {
-            progress: context.progress.clone(),
-            printed,
-        };
+        let work = (context.progress.clone(), printed);
         *WORK.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
         remove_unfinished_on_exit()
     }
@@ -80,7 +98,7 @@ fn end(by: EndedBy) {
     };
     drop(thread::Builder::new().spawn(end_soon));
     let work = WORK.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let done = work.map_or_else(String::new, |Work { progress, printed }| {
+    let done = work.map_or_else(String::new, |(progress, printed)| {
         progress.clear();
         done(&progress.to_string(), &written, printed)
     });

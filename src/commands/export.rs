@@ -3,7 +3,7 @@
 use super::ended::PrintTime;
 use super::exit::Exit;
 use super::options::{
-    Logs, MonitorOptions, Redact, SessionOption, file_end, file_of, one_of, unknown_end, with_help,
+    ManySessions, MonitorOptions, Redact, file_end, file_of, one_of, unknown_end, with_help,
 };
 use super::since::SinceTime;
 use super::{Call, Run};
@@ -18,9 +18,6 @@ use strum::IntoEnumIterator;
 /// `ctxgauge export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Files or folders; default: all logs of this machine.
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
     /// The table, or several separated by commas.
     #[arg(long, value_name = "TABLE", value_delimiter = ',', default_value = "sessions", value_parser = one_of(Table::ALL.iter().copied(), Table::name))]
     pub what: Vec<Table>,
@@ -45,20 +42,17 @@ pub struct Export {
     /// Print the JSON schema of the table's rows, without reading logs.
     #[arg(long, conflicts_with_all = ["output", "format", "redact", "since"])]
     pub schema: bool,
-    /// The only session that is read.
-    #[command(flatten)]
-    pub session: SessionOption,
     /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// The logs to read.
+    /// The sessions to read.
     #[command(flatten)]
-    pub logs: Logs,
+    pub many: ManySessions,
 }
 
 impl Run for Export {
     fn add_options(&mut self, before: &mut MonitorOptions) {
-        self.logs.add(&mut before.logs);
+        self.many.logs.add(&mut before.logs);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
@@ -73,8 +67,7 @@ impl Run for Export {
         }
         let format = self.format()?;
         let setup = call.setup()?;
-        let mut context = setup.context_of(&self.paths, &self.logs, self.redact)?;
-        self.session.select(&mut context)?;
+        let mut context = setup.context_of_all(&self.many, self.redact)?;
         let file = file_of(self.output.as_deref());
         if file.is_none() && !self.partition.is_empty() {
             bail!(Exit::WrongUsage(

@@ -1,28 +1,21 @@
 //! `ctxgauge follow`.
 
-use super::options::{Logs, MonitorOptions, Redact, SessionOption, check_paths};
+use super::ended::EndSignal;
+use super::options::{Logs, ManySessions, MonitorOptions, Redact, check_paths};
 use super::{Call, Run};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use hosts::Host;
 use jiff::SignedDuration;
 use report::ReportContext;
 use report::follow::{self, Pace, PlainLines, Stream, Texts};
 use std::path::PathBuf;
-use std::process;
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The longest wait for a reader that takes nothing when a signal ends the program.
-const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// `ctxgauge follow`.
 #[derive(Debug, Args)]
 pub struct Follow {
-    /// Files or folders; default: all logs of this machine.
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
     /// At most one line per session in this time, such as 500ms, 1s or 1m.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time)]
     pub every: Duration,
@@ -39,15 +32,12 @@ pub struct Follow {
     /// Print rows for the list of another machine, which reads them by ssh: see `ctxgauge help hosts`.
     #[arg(long, conflicts_with_all = ["texts", "redact"])]
     pub summaries: bool,
-    /// The only session that is read.
-    #[command(flatten)]
-    pub session: SessionOption,
     /// Parts to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// The logs to read.
+    /// The sessions to read.
     #[command(flatten)]
-    pub logs: Logs,
+    pub many: ManySessions,
     /// Accepted as everywhere: the output has no other format.
     #[arg(long, hide = true)]
     pub json: bool,
@@ -55,14 +45,13 @@ pub struct Follow {
 
 impl Run for Follow {
     fn add_options(&mut self, before: &mut MonitorOptions) {
-        self.logs.add(&mut before.logs);
+        self.many.logs.add(&mut before.logs);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        check_paths(&self.paths)?;
+        check_paths(&self.many.paths)?;
         let setup = call.setup()?;
-        let mut context = setup.context_of(&self.paths, &self.logs, self.redact)?;
-        self.session.select(&mut context)?;
+        let context = setup.context_of_all(&self.many, self.redact)?;
         context.rules.earlier.count_at_once();
         // Nothing else may be asked for beside it, but that must not depend on how arguments relate.
         let texts = if let Some(redactor) = context.redaction.redactor() {
@@ -127,25 +116,14 @@ fn write(
     hosts: Vec<Host>,
 ) -> Result<()> {
     let stream = Arc::new(stream.of(context.only.clone()));
-    let ended = Arc::<OnceLock<tui::EndedBy>>::default();
-    let (by, ends) = (Arc::clone(&ended), Arc::clone(&stream));
-    tui::when_ended(move |signal| {
-        let _ = by.set(signal);
-        ends.end();
-        thread::sleep(LAST_WAIT);
-        process::exit(signal.exit_code().into());
-    })
-    .context("could not listen for signals")?;
-    let taken = Arc::clone(&stream);
+    let (ends, taken) = (Arc::clone(&stream), Arc::clone(&stream));
+    let signal = EndSignal::for_work(move || ends.end())?;
     // They are followed until the stream ends.
     let _links = hosts::start(hosts, &hosts::Options::new(agents::by_id), move |event| {
         taken.take_host(event, Instant::now())
     })?;
     follow::run(context, &stream, call.out, call.err)?;
-    match ended.get() {
-        Some(signal) => Err((*signal).into()),
-        None => Ok(()),
-    }
+    signal.or(Ok(()))
 }
 
 /// Reads a time: `500ms`, `1s`, `1m`.

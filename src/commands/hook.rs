@@ -16,7 +16,7 @@ use files::paths::User;
 use integrations::NoInput;
 use integrations::hook::{Event, answer, read};
 use model::values::threshold::Threshold;
-use report::client::hook::{Duties, Warnings, note_missed, respond};
+use report::client::hook::{Duties, note_missed, respond};
 use report::client::line::LineProblem;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -112,11 +112,9 @@ fn respond_to(
     let (setup, mut troubles) = configuration(Setup::load(config, user), user)?;
     let hooks = &setup.config.hooks;
     let duties = Duties {
-        warnings: Warnings {
-            shares: hooks.shares.clone(),
-            tells_model: hooks.tell_model,
-            block_at,
-        },
+        shares: hooks.shares.clone(),
+        tells_model: hooks.tell_model,
+        block_at,
         reports_compactions: hooks.compactions,
     };
     let context = super::statusline::context(&setup)?;

@@ -34,9 +34,8 @@ impl Terminals {
 /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). If none is set, as in
 /// containers and remote shells, the terminal is assumed to use UTF-8.
 pub(super) fn is_ascii(env: &Env) -> bool {
-    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .find_map(|name| env.get(name));
+    let mut names = ["LC_ALL", "LC_CTYPE", "LANG"].iter();
+    let set = names.find_map(|name| env.get(name));
     files::HAS_TERMINAL_VARIABLES
         && set.is_some_and(|locale| {
             let locale = locale.to_string_lossy().to_ascii_lowercase();
@@ -46,14 +45,14 @@ pub(super) fn is_ascii(env: &Env) -> bool {
 
 /// Returns the columns of the terminal: `COLUMNS`, or else the size that the terminal reports.
 pub(super) fn columns(env: &Env) -> Option<usize> {
-    let set = env.get("COLUMNS");
-    let set = set.and_then(|columns| columns.to_str()?.parse().ok());
-    let of_terminal = || {
-        crossterm::terminal::size()
-            .ok()
-            .map(|(columns, _)| columns.into())
-    };
-    set.or_else(of_terminal).filter(|columns| *columns > 0)
+    let of_terminal = || Some(crossterm::terminal::size().ok()?.0.into());
+    let columns = set_columns(env).or_else(of_terminal);
+    columns.filter(|columns| *columns > 0)
+}
+
+/// Returns the columns that the environment sets.
+pub(super) fn set_columns(env: &Env) -> Option<usize> {
+    env.get("COLUMNS")?.to_str()?.parse().ok()
 }
 
 /// The size of the file of a time zone, in bytes, above which it is not read. The largest has 4 kB.

@@ -1,7 +1,7 @@
 //! `ctxgauge ls`.
 
 use super::ended::PrintTime;
-use super::options::{Logs, MonitorOptions, Plain, Redact, SessionOption, one_of, with_help};
+use super::options::{ManySessions, MonitorOptions, Plain, Redact, one_of, with_help};
 use super::since::SinceTime;
 use super::{Call, Run};
 use anyhow::Result;
@@ -10,7 +10,6 @@ use jiff::tz::TimeZone;
 use render::clock::Clock;
 use report::ls::{self, DivideBy, LineFormat, ListOptions, Part, Rows, Sort, Sums};
 use report::{FORMATS, OutputFormat};
-use std::path::PathBuf;
 use strum::IntoEnumIterator;
 
 /// `ctxgauge ls`.
@@ -46,15 +45,9 @@ pub struct Ls {
     /// Order of the sessions.
     #[arg(long, value_name = "KEY", default_value = "recent", value_parser = one_of(Sort::iter(), with_help))]
     pub sort: Sort,
-    /// Files or folders; default: all logs of this machine.
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// The only session that is read.
+    /// The sessions to read.
     #[command(flatten)]
-    pub session: SessionOption,
-    /// The logs to read.
-    #[command(flatten)]
-    pub logs: Logs,
+    pub many: ManySessions,
     /// Output format: text, json, or a line for each session, with values in braces, such as '{id}' or
     /// '{project}\t{title}'. An unknown value lists all.
     #[arg(long, value_name = "FORMAT", default_value = FORMATS[0].name, value_parser = list_format)]
@@ -85,15 +78,12 @@ fn list_format(text: &str) -> Result<ListFormat, String> {
 
 impl Run for Ls {
     fn add_options(&mut self, before: &mut MonitorOptions) {
-        self.logs.add(&mut before.logs);
+        self.many.logs.add(&mut before.logs);
         self.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let mut context = call
-            .setup()?
-            .context_of(&self.paths, &self.logs, Redact::OFF)?;
-        self.session.select(&mut context)?;
+        let mut context = call.setup()?.context_of_all(&self.many, Redact::OFF)?;
         call.long_work(&mut context, PrintTime::AtTheEnd, self.plain.charset())?;
         let mut clock = context.clock();
         if self.utc {

@@ -1,24 +1,20 @@
 //! `ctxgauge metrics`, and what it shares with `ctxgauge serve`.
 
+use super::ended::EndSignal;
 use super::follow::time;
 use super::options::{Logs, MonitorOptions, Redact, check_paths, file_of, one_of, with_help};
 use super::{Call, Run};
 use ::metrics::salt::Salt;
 use ::metrics::{ExtraLabel, Followed, Format, Naming, file};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use clap::builder::PossibleValue;
 use files::paths::User;
 use report::ReportContext;
 use std::path::PathBuf;
-use std::process;
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 use strum::IntoEnumIterator;
 
-/// The longest wait for what is being written or answered when a signal ends the program.
-const LAST_WAIT: Duration = Duration::from_millis(500);
 /// The file of the salt of session names, in the folder of the program's state.
 const SALT: &str = "metrics-salt";
 
@@ -46,7 +42,7 @@ pub struct Named {
     #[arg(long)]
     pub session_ids: bool,
     /// More labels than the agent, the model and the session: these show what somebody works on.
-    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = one_of(ExtraLabel::iter(), label))]
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = one_of(ExtraLabel::iter(), with_help))]
     pub labels: Vec<ExtraLabel>,
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
@@ -65,15 +61,11 @@ fn salt(user: &User) -> Result<Salt> {
     }
 }
 
-fn label(label: ExtraLabel) -> PossibleValue {
-    with_help(label)
-}
-
 /// Sessions that are going to be followed.
 pub(super) struct Begun {
     pub(super) context: ReportContext,
     followed: Arc<Followed>,
-    ended: Arc<OnceLock<tui::EndedBy>>,
+    signal: EndSignal,
 }
 
 impl Named {
@@ -101,20 +93,11 @@ impl Named {
         let naming = Naming { salt, extra };
         let rules = Arc::clone(&context.rules);
         let followed = Arc::new(Followed::new(rules, naming, context.now));
-        let ended = Arc::<OnceLock<tui::EndedBy>>::default();
-        let (by, ends) = (Arc::clone(&ended), Arc::clone(&followed));
-        tui::when_ended(move |signal| {
-            let _ = by.set(signal);
-            ends.end();
-            thread::sleep(LAST_WAIT);
-            files::output::remove_unfinished();
-            process::exit(signal.exit_code().into());
-        })
-        .context("could not listen for signals")?;
+        let ends = Arc::clone(&followed);
         Ok(Begun {
             context,
             followed,
-            ended,
+            signal: EndSignal::for_work(move || ends.end())?,
         })
     }
 }
@@ -126,10 +109,7 @@ impl Begun {
         let done = work(&self.followed);
         self.followed.end();
         drop(handle);
-        match self.ended.get() {
-            Some(signal) => Err((*signal).into()),
-            None => done,
-        }
+        self.signal.or(done)
     }
 }
 

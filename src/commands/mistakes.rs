@@ -32,11 +32,10 @@ pub fn unknown_command(arguments: &[OsString]) -> Option<String> {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("the commands are {}", names.join(", ")),
     };
-    let id = if word.contains(|c: char| c.is_ascii_digit()) {
-        format!("`--session {word}` chooses a session by its id; ")
-    } else {
-        String::new()
-    };
+    let mut id = String::new();
+    if word.contains(|c: char| c.is_ascii_digit()) {
+        id = format!("`--session {word}` chooses a session by its id; ");
+    }
     Some(format!("no file and no command '{word}'; {id}{advice}"))
 }
 

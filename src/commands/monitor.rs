@@ -5,7 +5,7 @@ mod logs;
 mod search;
 
 use super::options::{MonitorOptions, Redact, check_paths};
-use super::setup::{RejectedMapping, Setup};
+use super::setup::Setup;
 use super::{Call, locale};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, anyhow, bail};
@@ -20,7 +20,6 @@ use report::session::place_of;
 use report::{Charset, ReportContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tui::keymap::Keymap;
 use tui::runtime::state::StateFile;
 use tui::theme::{ColourDepth, Themes};
 use tui::{self, Logs, OpenedFirst, Start};
@@ -77,9 +76,7 @@ impl Monitor {
 /// Opens the screens on the given paths or on all logs; if there are none, on the demo.
 pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     tui::prepare_for_signals();
-    let plan = Plan::new(setup, options)?;
-    tui::check_output()?;
-    tui::run(plan.start()?)
+    tui::run(start(setup, options, tui::check_output)?)
 }
 
 /// Prints the changes of all sessions as lines for people.
@@ -97,127 +94,79 @@ pub(super) fn in_words(setup: &Setup, mut options: Monitor, call: &mut Call<'_>)
     super::follow::in_words(call, context, lines, hosts)
 }
 
-/// The settings of the screens. Nothing runs yet.
-pub(super) struct Plan<'s> {
-    setup: &'s Setup,
-    options: Monitor,
-    /// The named pipe, or standard input, that is read.
-    pipe: Option<PathBuf>,
-    /// The other machines.
-    hosts: Vec<Host>,
-    context: ReportContext,
-    /// The session that opens at once.
-    open: Option<OpenedFirst>,
-    keymap: Keymap,
-    themes: Themes,
-    state_file: Option<StateFile>,
-    problems: Vec<(PathBuf, String)>,
-}
-
-impl Plan<'_> {
-    /// Reads what is saved, and checks options and configuration.
-    pub(super) fn new(setup: &Setup, mut options: Monitor) -> Result<Plan<'_>> {
-        let hosts = hosts(setup, &mut options)?;
-        let is_piped = |path: &PathBuf| path == Path::new(STDIN) || files::is_pipe(path);
-        let (mut pipes, paths): (Vec<PathBuf>, Vec<PathBuf>) =
-            options.paths.iter().cloned().partition(is_piped);
-        pipes.dedup();
-        check_paths(&paths)?;
-        if pipes.len() > 1 {
-            bail!("only one log can come through a pipe; save the others to files");
-        }
-        let keymap = setup.config.keymap()?;
-        let path = setup.user.folders.state_file();
-        let (state_file, broken) = path
-            .filter(|_| !options.shared.fresh && !options.demo)
-            .map(StateFile::open)
-            .unzip();
-        let chosen = state_file.as_ref().and_then(|f| f.loaded.theme.as_deref());
-        let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
-        let mut context = setup.context_of(&paths, &options.shared.logs, Redact::OFF)?;
-        context.rules.earlier.count_at_once();
-        if !pipes.is_empty() && paths.is_empty() {
-            context.roots.clear();
-        }
-        let open = match &options.session {
-            Some(wanted) => {
-                let (log, id) = place_of(&context, wanted)?;
-                Some(OpenedFirst { log, id })
-            }
-            None => named_log(&options.paths).map(|log| OpenedFirst { log, id: None }),
-        };
-        let mut problems = Vec::new();
-        if let (Some(file), Some(what)) = (&state_file, broken.flatten()) {
-            problems.push((file.path.clone(), what));
-        }
-        let left_out = left_out.iter().map(|(path, error)| (path, error));
-        for (path, error) in setup
-            .left_out
-            .iter()
-            .map(RejectedMapping::reason)
-            .chain(left_out)
-        {
-            problems.push((path.clone(), format!("it is left out: {error:#}")));
-        }
-        problems.extend(setup.problems());
-        Ok(Plan {
-            setup,
-            pipe: pipes.pop(),
-            hosts,
-            options,
-            context,
-            open,
-            keymap,
-            themes,
-            state_file,
-            problems,
-        })
+/// Reads what is saved, checks options, configuration and terminal, and starts the threads that read logs or play the demo.
+pub(super) fn start(
+    setup: &Setup,
+    mut options: Monitor,
+    check_output: fn() -> Result<()>,
+) -> Result<Start> {
+    let hosts = hosts(setup, &mut options)?;
+    let is_piped = |path: &PathBuf| path == Path::new(STDIN) || files::is_pipe(path);
+    let (mut pipes, paths): (Vec<PathBuf>, Vec<PathBuf>) =
+        options.paths.iter().cloned().partition(is_piped);
+    pipes.dedup();
+    check_paths(&paths)?;
+    if pipes.len() > 1 {
+        bail!("only one log can come through a pipe; save the others to files");
     }
-
-    /// Starts the threads that read logs or play the demo.
-    pub(super) fn start(self) -> Result<Start> {
-        let setup = self.setup;
-        locale::check_terminal(&setup.user.env)?;
-        let looked_in = self
-            .context
-            .roots
-            .iter()
-            .map(|root| setup.user.folders.display(root.path()))
-            .collect();
-        let rules = Arc::clone(&self.context.rules);
-        let (sender, updates) = tokio::sync::mpsc::channel(WAITING_UPDATES);
-        let demo = Demo::new(Arc::clone(&rules), sender);
-        let (banner, logs): (String, Box<dyn Logs>) = if self.options.demo {
-            demo.play()?;
-            (Demo::banner(""), Box::new(demo))
-        } else {
-            let piped = match &self.pipe {
-                Some(path) => pipe::named(path, self.context.forced)
-                    .with_context(|| format!("cannot read '{}'", path.display()))?,
-                None => None,
-            };
-            let or_demo = self.options.paths.is_empty() && self.hosts.is_empty();
-            let followed = FollowedLogs::start(self.context, piped, demo, or_demo, self.hosts)?;
-            (String::new(), Box::new(followed))
-        };
-        Ok(Start {
-            rules,
-            themes: self.themes,
-            keymap: self.keymap,
-            oversized: setup.config.oversized,
-            alerts: setup.config.alerts.clone(),
-            state_file: self.state_file,
-            open: self.open,
-            looked_in,
-            banner,
-            env: setup.user.env.clone(),
-            problems: self.problems,
-            now: Box::new(jiff::Timestamp::now),
-            zone: locale::zone(&setup.user.env),
-            updates,
-            logs,
-        })
+    let keymap = setup.config.keymap()?;
+    let path = setup.user.folders.state_file();
+    let (state_file, broken) = path
+        .filter(|_| !options.shared.fresh && !options.demo)
+        .map(StateFile::open)
+        .unzip();
+    let chosen = state_file.as_ref().and_then(|f| f.loaded.theme.as_deref());
+    let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
+    let mut context = setup.context_of(&paths, &options.shared.logs, Redact::OFF)?;
+    context.rules.earlier.count_at_once();
+    if !pipes.is_empty() && paths.is_empty() {
+        context.roots.clear();
     }
+    let open = opened_first(&context, &options)?;
+    let state_path = state_file.as_ref().map(|file| file.path.clone());
+    let mut problems: Vec<_> = state_path.zip(broken.flatten()).into_iter().collect();
+    let left_out = setup.left_out.iter().chain(&left_out);
+    problems
+        .extend(left_out.map(|(path, error)| (path.clone(), format!("it is left out: {error:#}"))));
+    problems.extend(setup.problems());
+    check_output()?;
+    locale::check_terminal(&setup.user.env)?;
+    let looked_in = context.roots.iter();
+    let looked_in = looked_in.map(|root| setup.user.folders.display(root.path()));
+    let looked_in = looked_in.collect();
+    let rules = Arc::clone(&context.rules);
+    let (sender, updates) = tokio::sync::mpsc::channel(WAITING_UPDATES);
+    let demo = Demo::new(Arc::clone(&rules), sender);
+    let or_demo = options.paths.is_empty() && hosts.is_empty();
+    let (banner, logs): (String, Box<dyn Logs>) = if options.demo {
+        demo.play()?;
+        (Demo::banner(""), Box::new(demo))
+    } else {
+        let piped = pipes.pop().map(|path| {
+            let piped = pipe::named(&path, context.forced);
+            piped.with_context(|| format!("cannot read '{}'", path.display()))
+        });
+        let piped = piped.transpose()?.flatten();
+        let followed = FollowedLogs::start(context, piped, demo, or_demo, hosts)?;
+        (String::new(), Box::new(followed))
+    };
+    Ok(Start {
+        rules,
+        themes,
+        keymap,
+        oversized: setup.config.oversized,
+        alerts: setup.config.alerts.clone(),
+        state_file,
+        open,
+        looked_in,
+        banner,
+        env: setup.user.env.clone(),
+        problems,
+        now: Box::new(jiff::Timestamp::now),
+        zone: locale::zone(&setup.user.env),
+        updates,
+        logs,
+    })
 }
 
 /// Takes the machines out of the paths. Without paths, those of the configuration are there too; paths are all that the
@@ -241,16 +190,18 @@ fn hosts(setup: &Setup, options: &mut Monitor) -> Result<Vec<Host>> {
     Ok(hosts)
 }
 
-/// Returns the log whose session opens at once: the path that the user named, if it is one file.
-fn named_log(paths: &[PathBuf]) -> Option<PathBuf> {
-    match paths {
-        [path] if path.is_file() => Some(path.clone()),
-        _ => None,
-    }
+/// Returns the session that opens at once: the one that the user named, or that of the only path, if it is a file.
+fn opened_first(context: &ReportContext, options: &Monitor) -> Result<Option<OpenedFirst>> {
+    let (log, id) = match (&options.session, &options.paths[..]) {
+        (Some(wanted), _) => place_of(context, wanted)?,
+        (None, [path]) if path.is_file() => (path.clone(), None),
+        _ => return Ok(None),
+    };
+    Ok(Some(OpenedFirst { log, id }))
 }
 
-/// Returns the themes, one of them selected. The first that names a theme decides: the option, the environment, the
-/// choice on screen, the configuration.
+/// Returns the themes, one of them selected. The first that names a theme decides: the option, the choice on screen,
+/// the configuration.
 fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<UserThemes> {
     let config = &setup.config;
     // The convention of no-color.org: set and not empty.
@@ -270,9 +221,7 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<User
             let chosen = themes.choose(name);
             chosen.context("`theme` in the configuration")?;
         }
-        let mut variables = setup.variables.iter();
-        let is_set = variables.any(|variable| variable.setting.name() == "theme");
-        if let Some(name) = chosen.filter(|_| !is_set) {
+        if let Some(name) = chosen {
             // The theme may have been removed since.
             let _ = themes.choose(name);
         }

@@ -5,7 +5,7 @@ use super::{Call, locale};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use report::{Charset, DOCUMENT_FORMATS, FORMATS, JSON, OutputFormat, ReportContext, Style};
+use report::{Charset, DOCUMENT_FORMATS, FORMATS, JSON, OutputFormat, Style};
 use std::path::{Path, PathBuf};
 use strum::EnumMessage;
 
@@ -122,11 +122,6 @@ pub(super) fn format_name(format: &OutputFormat) -> PossibleValue {
 }
 
 impl Print {
-    /// Takes the options given before the command.
-    pub(super) fn add(&mut self, before: &mut MonitorOptions) {
-        self.plain.add(before);
-    }
-
     /// Returns the style that was asked for.
     pub(super) fn style(&self, call: &Call<'_>) -> Style {
         self.plain.style(self.format, call)
@@ -195,31 +190,13 @@ pub struct ManySessions {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The only session that is read.
-    #[command(flatten)]
-    pub session: SessionOption,
-    /// The logs to read.
-    #[command(flatten)]
-    pub logs: Logs,
-}
-
-/// The only session that is read.
-#[derive(Debug, Clone, Default, Args)]
-pub struct SessionOption {
     /// Only this session, by its id, the beginning or end of it, its name or a part of its title; `ctxgauge ls` lists
     /// them. Its sub-agents are sessions of their own.
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
-}
-
-impl SessionOption {
-    /// Leaves out all other sessions, if one is named.
-    pub(super) fn select(&self, context: &mut ReportContext) -> Result<()> {
-        match &self.session {
-            Some(wanted) => context.select_only(wanted),
-            None => Ok(()),
-        }
-    }
+    /// The logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
 }
 
 /// Returns the end of a file's name, without its period.

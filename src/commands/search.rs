@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use ingest::search::{Case, Matcher, Syntax};
 use model::Role;
-use report::search::{self, Colours, Order, Verdict};
+use report::search::{self, Colours, Verdict};
 use std::num::NonZeroUsize;
 
 /// The items that `--largest` lists.
@@ -79,7 +79,7 @@ pub enum Color {
 impl Run for Search {
     fn add_options(&mut self, before: &mut MonitorOptions) {
         self.all.logs.add(&mut before.logs);
-        self.print.add(before);
+        self.print.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
@@ -105,20 +105,15 @@ impl Search {
             Color::Always => Colours::On,
             _ => Colours::Off,
         };
+        let limit = self.limit.map(NonZeroUsize::get);
         let wanted = search::Search {
             matcher: &matcher,
             since: self.since.map(|since| since.moment(&context.clock())),
             project: self.project.as_deref(),
             role: self.role,
             tool: self.tool.as_deref(),
-            order: if self.largest {
-                Order::Largest
-            } else {
-                Order::Logs
-            },
-            limit: self
-                .limit
-                .map_or(self.largest.then_some(LARGEST), |limit| Some(limit.get())),
+            by_size: self.largest,
+            limit: limit.or(self.largest.then_some(LARGEST)),
             lines: self.lines.get(),
         };
         search::run(&context, &wanted, (style, colours), call.out, call.err)

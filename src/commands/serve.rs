@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use report::output::redact::Redaction;
 use report::session::{self, SessionRequest};
-use report::{Charset, HTML, Style};
+use report::{HTML, Style};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -89,13 +89,8 @@ impl Serve {
                 here: &[],
                 window: None,
             };
-            let style = Style {
-                format: &HTML,
-                charset: Charset::Unicode,
-                columns: None,
-            };
             let mut page = Vec::new();
-            session::run(&context, &asked, style, &mut page)?;
+            session::run(&context, &asked, Style::of_page(&HTML), &mut page)?;
             Ok(page)
         };
         Pages::new(names, Box::new(report))

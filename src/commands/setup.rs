@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::locale;
 use super::options::{AgentOption, Logs, ManySessions, Redact};
-use crate::config::{self, Config, LoadedConfig, UserFile, Variable};
+use crate::config::{self, Config, UserFile};
 use crate::nearest::nearest;
 use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
@@ -23,10 +23,6 @@ use std::sync::Arc;
 /// The configuration and its user.
 pub(super) struct Setup {
     pub(super) config: Config,
-    /// The variables of the environment that set keys of it.
-    pub(super) variables: Vec<Variable>,
-    /// The variables that look like one of them, and are none; and what each was meant to be.
-    unknown_variables: Vec<(String, String)>,
     /// The configuration file, whether it exists or not.
     pub(super) file: Option<PathBuf>,
     pub(super) user: User,
@@ -36,33 +32,16 @@ pub(super) struct Setup {
     models: Option<Rules>,
     /// The table of models by provider that the user has imported.
     catalogue: Option<Catalogue>,
-    /// The user's mappings that are not valid.
-    pub(super) left_out: Vec<RejectedMapping>,
-}
-
-/// A mapping that is not valid. The others are used without it.
-pub(super) struct RejectedMapping {
-    /// The file.
-    pub(super) path: PathBuf,
-    /// The agent's id.
-    name: String,
-    /// The problem with it.
-    pub(super) error: anyhow::Error,
-}
-
-impl RejectedMapping {
-    /// Returns the file, and the problem with it.
-    pub(super) fn reason(&self) -> (&PathBuf, &anyhow::Error) {
-        (&self.path, &self.error)
-    }
+    /// The user's mappings that are not valid, each with the problem. The others are used without them.
+    pub(super) left_out: Vec<(PathBuf, anyhow::Error)>,
 }
 
 impl Setup {
     /// Reads the configuration: the named file, or the default one if it exists.
     pub(super) fn load(named: Option<PathBuf>, user: &User) -> Result<Setup> {
         let default = user.folders.config_file();
-        let loaded = config::load(named.as_deref(), default.as_deref(), &user.env)?;
-        Setup::of(loaded, named.or(default), user)
+        let loaded = config::load(named.as_deref(), default.as_deref())?;
+        Setup::of(loaded.config, named.or(default), user)
     }
 
     /// Returns the setup without a configuration.
@@ -71,21 +50,16 @@ impl Setup {
     ///
     /// If the program's own tables are wrong.
     pub(super) fn usual(user: &User) -> Result<Setup> {
-        Setup::of(LoadedConfig::default(), None, user)
+        Setup::of(Config::default(), None, user)
     }
 
     /// Reads the files that the configuration names, after it was read from this file.
-    pub(super) fn of(loaded: LoadedConfig, file: Option<PathBuf>, user: &User) -> Result<Setup> {
-        let config = loaded.config;
+    pub(super) fn of(config: Config, file: Option<PathBuf>, user: &User) -> Result<Setup> {
         let (mut formats, mut left_out) = (Vec::new(), Vec::new());
         for (path, mapping) in config::mappings(file.as_deref())? {
             match mapping.and_then(|mapping| read_mapping(&mapping)) {
                 Ok(format) => formats.push(format),
-                Err(error) => {
-                    let stem = path.file_stem().unwrap_or_default();
-                    let name = stem.to_string_lossy().into_owned();
-                    left_out.push(RejectedMapping { path, name, error });
-                }
+                Err(error) => left_out.push((path, error)),
             }
         }
         formats.extend(agents::ALL.iter());
@@ -95,8 +69,6 @@ impl Setup {
             models,
             catalogue,
             config,
-            variables: loaded.variables,
-            unknown_variables: loaded.unknown,
             file,
             user: user.clone(),
             formats,
@@ -104,16 +76,12 @@ impl Setup {
         })
     }
 
-    /// Returns the parts that are not used: variables that set nothing, and rows of the user's models table. Each has
-    /// its name and the reason.
+    /// Returns the rows of the user's models table that are not used: the table's path and the reason.
     pub(super) fn problems(&self) -> Vec<(PathBuf, String)> {
         let file = self.file.as_deref().unwrap_or(Path::new(""));
         let path = config::models_file(&self.config, file);
         let refused = self.models.iter().flat_map(|rules| &rules.refused);
-        let refused = refused.map(|what| (path.clone(), what.clone()));
-        let unknown = self.unknown_variables.iter();
-        let unknown = unknown.map(|(name, what)| (PathBuf::from(name), what.clone()));
-        unknown.chain(refused).collect()
+        refused.map(|what| (path.clone(), what.clone())).collect()
     }
 
     /// Returns the models tables, with the user's own windows and policies.
@@ -131,7 +99,8 @@ impl Setup {
             .collect();
         rules.custom = self.config.custom();
         for agent in rules.custom.agents_mut() {
-            let is_left_out = self.left_out.iter().any(|mapping| mapping.name == *agent);
+            let mut left_out = self.left_out.iter();
+            let is_left_out = left_out.any(|(path, _)| path.file_stem() == Some(agent.as_ref()));
             if !is_left_out {
                 let named = self.named_agent(agent).context("in the configuration")?;
                 named.id.clone_into(agent);
@@ -153,12 +122,10 @@ impl Setup {
             let formats = self.formats.iter().copied();
             formats.filter(|format| is_its(format)).collect()
         };
-        let by_id = of(&|format| format.id == name);
-        let named = if by_id.is_empty() {
-            of(&|format| format.label.eq_ignore_ascii_case(name))
-        } else {
-            by_id
-        };
+        let mut named = of(&|format| format.id == name);
+        if named.is_empty() {
+            named = of(&|format| format.label.eq_ignore_ascii_case(name));
+        }
         match &named[..] {
             [format] => Ok(*format),
             [] => {
@@ -250,7 +217,9 @@ impl Setup {
         redact: Redact,
     ) -> Result<ReportContext> {
         let mut context = self.context_of(&all.paths, &all.logs, redact)?;
-        all.session.select(&mut context)?;
+        if let Some(wanted) = &all.session {
+            context.select_only(wanted)?;
+        }
         Ok(context)
     }
 
@@ -281,12 +250,10 @@ pub(super) fn read_mapping(file: &UserFile) -> Result<&'static Format> {
 }
 
 fn valid_mapping(file: &UserFile) -> Result<Mapping> {
-    let mapping = Mapping::read(&file.name, &file.text).map_err(anyhow::Error::msg)?;
-    if agents::by_id(&file.name).is_some() {
-        bail!(
-            "'{}' is the name of a built-in agent: rename the file",
-            file.name
-        );
+    let name = file.name();
+    let mapping = Mapping::read(&name, &file.text).map_err(anyhow::Error::msg)?;
+    if agents::by_id(&name).is_some() {
+        bail!("'{name}' is the name of a built-in agent: rename the file");
     }
     Ok(mapping)
 }

@@ -215,21 +215,17 @@ impl LineOptions {
     fn look_in(&self, setup: &Setup, env: &Env, input: &Input) -> (LineStyle, Option<LineProblem>) {
         let (mut look, wrong) = self.look(setup, env);
         let margin = input.agent.map_or(0, margin);
-        let inside = look
-            .columns
-            .map(|columns| columns.saturating_sub(margin).max(1));
-        look.columns = input.columns.filter(|columns| *columns > 0).or(inside);
+        let inside = |columns: usize| columns.saturating_sub(margin).max(1);
+        let passed = input.columns.filter(|columns| *columns > 0);
+        look.columns = passed.or(look.columns.map(inside));
         (look, wrong)
     }
 
     /// Returns the look that the options and the configuration ask for. A wrong format is replaced by the usual one.
     pub(super) fn look(&self, setup: &Setup, env: &Env) -> (LineStyle, Option<LineProblem>) {
         let config = &setup.config;
-        let named = self
-            .format
-            .as_deref()
-            .or(config.statusline.format.as_deref());
-        let (template, wrong) = match named.map(Template::named_or_text) {
+        let named = self.format.as_ref().or(config.statusline.format.as_ref());
+        let (template, wrong) = match named.map(|named| Template::named_or_text(named)) {
             None => (Template::usual(), None),
             Some(Ok(template)) => (template, None),
             Some(Err(error)) => {
@@ -245,9 +241,7 @@ impl LineOptions {
             Color::Never => Colours::None,
         };
         let [high, full] = config.statusline.colours;
-        let columns = env
-            .get("COLUMNS")
-            .and_then(|columns| columns.to_str()?.parse().ok());
+        let columns = locale::set_columns(env);
         let look = LineStyle {
             template,
             colours,

@@ -42,12 +42,7 @@ impl Run for Why {
             project: self.project.clone(),
             ..ListOptions::default()
         };
-        why::run(
-            &context,
-            &wanted,
-            self.print.style(call),
-            call.out,
-            call.err,
-        )
+        let style = self.print.style(call);
+        why::run(&context, &wanted, style, call.out, call.err)
     }
 }

@@ -72,28 +72,21 @@ impl WrappedStatusLine {
     }
 
     /// Returns its lines, without empty ones. Leaves no process running.
-    pub(super) fn finish(mut self) -> io::Result<Vec<u8>> {
-        self.end()
-    }
-
-    /// Returns the time that it still has.
-    fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
-    }
-
-    fn end(&mut self) -> io::Result<Vec<u8>> {
+    pub(super) fn finish(&mut self) -> io::Result<Vec<u8>> {
+        let until = self.until;
+        let left = || until.saturating_duration_since(Instant::now());
         // It may close its output and go on, or end while what it has started has the output open.
         let has_ended = loop {
             if files::has_ended(&mut self.child)? {
                 break true;
             }
-            if Instant::now() >= self.until {
+            if Instant::now() >= until {
                 break false;
             }
             thread::sleep(PAUSE);
         };
         let more = if has_ended { MORE } else { Duration::ZERO };
-        let mut end = self.lines.end.recv_timeout(more.min(self.left())).ok();
+        let mut end = self.lines.end.recv_timeout(more.min(left())).ok();
         let mut running = running();
         // No other group can have its number before it is waited for.
         files::kill_group(self.child.id());
@@ -103,7 +96,7 @@ impl WrappedStatusLine {
         self.child.wait()?;
         if has_ended && end.is_none() {
             // The rest of its output. Who has left the group may have it open for ever.
-            end = self.lines.end.recv_timeout(self.left()).ok();
+            end = self.lines.end.recv_timeout(left()).ok();
         }
         match end {
             None if !has_ended => return Err(io::ErrorKind::TimedOut.into()),
@@ -171,7 +164,7 @@ mod tests {
             WrappedStatusLine::start("sleep 1000 & echo on", Vec::new(), LONGEST).unwrap();
         chained.until += files::waiting::DEADLINE;
         // Its output stays open after its end.
-        assert_eq!(chained.end().unwrap(), b"on\n");
+        assert_eq!(chained.finish().unwrap(), b"on\n");
         let group = Pid::from_child(&chained.child);
         files::waiting::wait_for("the end of its group", || {
             match test_kill_process_group(group) {

@@ -1,6 +1,7 @@
 //! Reads the user's files: the configuration, and small files in folders next to it.
 
 use anyhow::{Context, Result};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes: configurations, mappings, themes and models tables have kilobytes.
@@ -11,10 +12,15 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 pub struct UserFile {
     /// Its path.
     pub path: PathBuf,
-    /// Its name without the extension.
-    pub name: String,
     /// Its content.
     pub text: String,
+}
+
+impl UserFile {
+    /// Returns its name without the extension.
+    pub fn name(&self) -> Cow<'_, str> {
+        self.path.file_stem().unwrap_or_default().to_string_lossy()
+    }
 }
 
 /// Reads the user's mappings of log formats: `agents/NAME.toml` next to the configuration file `config`. A file that
@@ -37,10 +43,10 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
     let named = folder.map(|folder| folder.join("agents").join(path).with_extension("toml"));
     match named {
         Some(named) if !path.exists() && named.exists() => user_file(named),
-        _ => {
-            let text = files::read_named(path, MAX_FILE_BYTES).with_context(|| unreadable(path))?;
-            Ok(named_file(path.to_owned(), text))
-        }
+        _ => Ok(UserFile {
+            text: read(path)?,
+            path: path.to_owned(),
+        }),
     }
 }
 
@@ -74,32 +80,20 @@ fn paths(config: Option<&Path>, folder: &str) -> Result<Vec<PathBuf>> {
 
 fn user_file(path: PathBuf) -> Result<UserFile> {
     let text = files::read_text(&path, MAX_FILE_BYTES).with_context(|| unreadable(&path))?;
-    Ok(named_file(path, text))
+    Ok(UserFile { path, text })
 }
 
-fn named_file(path: PathBuf, text: String) -> UserFile {
-    let stem = path.file_stem().unwrap_or_default();
-    let name = stem.to_string_lossy().into_owned();
-    UserFile { path, name, text }
+/// Reads a file that the user has named.
+pub(super) fn read(path: &Path) -> Result<String> {
+    files::read_named(path, MAX_FILE_BYTES).with_context(|| unreadable(path))
 }
 
-/// Reads a file. `None`: it does not exist, and need not.
-pub(super) fn read(path: &Path, required: Requirement) -> Result<Option<String>> {
-    let text = match required {
-        Requirement::Yes => files::read_named(path, MAX_FILE_BYTES),
-        Requirement::No => files::read_text(path, MAX_FILE_BYTES),
-    };
-    match text {
-        Err(error) if required == Requirement::No && files::is_absent(&error) => Ok(None),
+/// Reads a file, if it exists.
+pub(super) fn read_if_any(path: &Path) -> Result<Option<String>> {
+    match files::read_text(path, MAX_FILE_BYTES) {
+        Err(error) if files::is_absent(&error) => Ok(None),
         text => Ok(Some(text.with_context(|| unreadable(path))?)),
     }
-}
-
-/// The requirement that a file exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Requirement {
-    Yes,
-    No,
 }
 
 /// Returns the message for a file that is not valid.
@@ -134,7 +128,7 @@ mod tests {
         }
         let found = mappings(Some(&file)).unwrap();
         let found = found.iter().map(|(_, file)| file.as_ref().unwrap());
-        let found: Vec<_> = found.map(|f| (&*f.name, &*f.text)).collect();
-        assert_eq!(found, [("a", "A"), ("b", "B")]);
+        let found: Vec<_> = found.map(|f| (f.name(), &*f.text)).collect();
+        assert_eq!(found, [("a".into(), "A"), ("b".into(), "B")]);
     }
 }

@@ -1,13 +1,15 @@
 //! The section for hooks.
 
 use model::due::alerts::ShareList;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// The warnings and reports of hooks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, try_from = "Row")]
+#[serde(default, deny_unknown_fields)]
 pub struct Hooks {
     /// The shares of the trigger at which they warn, each above 0 and up to 1, the smallest first.
+    #[serde(rename = "share", deserialize_with = "shares")]
     pub shares: Vec<f64>,
     /// True if they warn the model too.
     pub tell_model: bool,
@@ -25,32 +27,11 @@ impl Default for Hooks {
     }
 }
 
-/// The section as it is written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    share: Option<ShareList>,
-    tell_model: Option<bool>,
-    compactions: Option<bool>,
-}
-
-impl TryFrom<Row> for Hooks {
-    type Error = &'static str;
-
-    fn try_from(row: Row) -> Result<Hooks, Self::Error> {
-        let usual = Hooks::default();
-        let shares = row.share.map(ShareList::in_order);
-        if shares.as_ref().is_some_and(Option::is_none) {
-            return Err(
-                "each `share` of [hooks] is a share of the trigger, above 0 and up to 1: 0.8 is 80 %",
-            );
-        }
-        Ok(Hooks {
-            shares: shares.flatten().unwrap_or(usual.shares),
-            tell_model: row.tell_model.unwrap_or(usual.tell_model),
-            compactions: row.compactions.unwrap_or(usual.compactions),
-        })
-    }
+fn shares<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let shares = ShareList::deserialize(from)?.in_order();
+    let wrong =
+        "each `share` of [hooks] is a share of the trigger, above 0 and up to 1: 0.8 is 80 %";
+    shares.ok_or_else(|| D::Error::custom(wrong))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! All keys of the configuration: the one list that the JSON schema, the file of `config init`, the variables of the
-//! environment, `config show` and the documentation are made from. A new key is an entry here and a field of
-//! [`super::Config`] or of its section; tests compare the two.
+//! All keys of the configuration: the one list that the JSON schema, the file of `config init`, `config show` and the
+//! documentation are made from. A new key is an entry here and a field of [`super::Config`] or of its section; tests
+//! compare the two.
 
 use std::slice;
 
@@ -243,16 +243,7 @@ impl Setting {
         let section = self.section.map(|section| format!("{section}."));
         format!("{}{}", section.unwrap_or_default(), self.key.name)
     }
-
-    /// Returns the variable of the environment that sets it: `CTXGAUGE_ALERTS_SHARE`.
-    pub fn variable(&self) -> String {
-        let name = self.name().replace('.', "_");
-        format!("{PREFIX}{}", name.to_uppercase())
-    }
 }
-
-/// The prefix of the variables that set keys.
-pub const PREFIX: &str = "CTXGAUGE_";
 
 /// Returns all keys that have a value: those of sections, and those outside of sections. Keys of rows are parts of a
 /// value.

@@ -3,7 +3,7 @@
 mod checked;
 
 use super::Config;
-use super::files::{self, Requirement};
+use super::files;
 use anyhow::{Context, Result, anyhow};
 use model::window::{Catalogue, Rules};
 use std::path::{Path, PathBuf};
@@ -35,11 +35,8 @@ pub fn catalogue_file(file: &Path) -> PathBuf {
 ///
 /// If it cannot be read.
 pub fn catalogue(file: Option<&Path>) -> Result<Option<Catalogue>> {
-    let Some(file) = file else {
-        return Ok(None);
-    };
-    let text = files::read(&catalogue_file(file), Requirement::No)?;
-    Ok(text.map(Catalogue::new))
+    let text = file.map(|file| files::read_if_any(&catalogue_file(file)));
+    Ok(text.transpose()?.flatten().map(Catalogue::new))
 }
 
 /// Reads the user's models table: the one that the configuration names, or `models.toml` next to the configuration file
@@ -50,15 +47,13 @@ pub fn catalogue(file: Option<&Path>) -> Result<Option<Catalogue>> {
 /// If the named table does not exist, or a table cannot be read or is invalid. A row with a number that cannot be true
 /// is no error.
 pub fn custom_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> {
-    let required = match (&config.models, file) {
-        (Some(_), _) => Requirement::Yes,
-        (None, Some(_)) => Requirement::No,
-        (None, None) => return Ok(None),
-    };
     let path = models_file(config, file.unwrap_or(Path::new("")));
-    let Some(text) = files::read(&path, required)? else {
-        return Ok(None);
+    let text = match (&config.models, file) {
+        (Some(_), _) => Some(files::read(&path)?),
+        (None, Some(_)) => files::read_if_any(&path)?,
+        (None, None) => None,
     };
+    let Some(text) = text else { return Ok(None) };
     let mut rules = read(&text).with_context(|| files::invalid(&path, "models table"))?;
     rules.sign(&path.display().to_string());
     Ok(Some(rules))
@@ -87,7 +82,7 @@ fn read(text: &str) -> Result<Rules> {
     // The code that reads rules from a table would take a tenth of a megabyte, so the table becomes text again. Its
     // lines are not those of the file: errors must not name them.
     let mut rules = parse(&table.to_string()).map_err(|error| anyhow!("{}", error.message()))?;
-    rules.refused = refused.into_iter().map(|row| row.to_string()).collect();
+    rules.refused = refused;
     Ok(rules)
 }
 

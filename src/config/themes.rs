@@ -47,7 +47,7 @@ impl UserThemes {
 
 fn read(file: UserFile) -> Result<(String, Theme)> {
     let theme = Theme::read(&file.text).with_context(|| invalid(&file.path, "theme"))?;
-    Ok((file.name, theme))
+    Ok((file.name().into_owned(), theme))
 }
 
 #[cfg(test)]

@@ -17,23 +17,8 @@ pub struct KeyValue {
     pub value: Option<Value>,
     /// The behaviour if it is not set.
     pub unset: Unset,
-    /// The source of the value.
-    pub origin: Origin,
-}
-
-/// The source of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// It is the default.
-    Default,
-    /// This line of the file.
-    File(usize),
-    /// A choice on the screens.
-    Screens,
-    /// This variable of the environment.
-    Variable(String),
-    /// This option of the command line.
-    Option(&'static str),
+    /// The line of the file that sets it; `None`: it has its default.
+    pub line: Option<usize>,
 }
 
 /// Returns the values of all keys, in the order of [`keys::ALL`].
@@ -42,24 +27,26 @@ pub fn values(loaded: &LoadedConfig) -> Vec<KeyValue> {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut values = Vec::new();
     for setting in keys::settings() {
-        let name = setting.name();
-        let (value, origin) = match (loaded.variable(&name), find(table.get_ref(), setting)) {
-            (Some(variable), _) => (variable.value(), Some(variable.name.clone())),
-            (None, Some((_, value))) => (value.clone(), None),
-            (None, None) => {
-                values.push(unset(setting, name));
-                continue;
-            }
-        };
-        each(&name, setting.key.kind, &value, &mut |name, value| {
+        let (name, unset) = (setting.name(), setting.key.unset);
+        let Some((_, value)) = find(table.get_ref(), setting) else {
+            let value = match unset {
+                Unset::Default(text) => DeValue::parse(text).ok().as_ref().and_then(plain),
+                Unset::Means(_) | Unset::Required => None,
+            };
             values.push(KeyValue {
                 name,
-                unset: setting.key.unset,
-                origin: match &origin {
-                    Some(variable) => Origin::Variable(variable.clone()),
-                    None => Origin::File(line_number(text, value.span().start)),
-                },
+                value,
+                unset,
+                line: None,
+            });
+            continue;
+        };
+        each(&name, setting.key.kind, value, &mut |name, value| {
+            values.push(KeyValue {
+                name,
                 value: plain(value),
+                unset,
+                line: Some(line_number(text, value.span().start)),
             });
         });
     }
@@ -122,55 +109,27 @@ fn each(
     }
 }
 
-fn unset(setting: Setting, name: String) -> KeyValue {
-    let unset = setting.key.unset;
-    let value = match unset {
-        Unset::Default(text) => DeValue::parse(text).ok().as_ref().and_then(plain),
-        Unset::Means(_) | Unset::Required => None,
-    };
-    KeyValue {
-        name,
-        value,
-        unset,
-        origin: Origin::Default,
-    }
-}
-
 fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     Value::deserialize(ValueDeserializer::from(value.clone())).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{environment, load};
+    use super::super::load;
     use super::*;
-    use files::paths::Env;
 
-    fn shown(text: &str, variables: &'static [(&str, &str)]) -> Vec<String> {
+    fn shown(text: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).unwrap();
-        let env = Env::from(|name: &str| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| value.into())
-        });
-        let loaded = load(Some(&path), None, &env).unwrap();
-        assert!(environment::unknown(&env).is_empty());
+        let loaded = load(Some(&path), None).unwrap();
         let all = values(&loaded).into_iter();
-        all.filter(|it| it.origin != Origin::Default)
-            .map(|it| {
-                let value = it.value.unwrap();
-                match it.origin {
-                    Origin::File(line) => format!("{line}: {} = {value}", it.name),
-                    Origin::Variable(name) => format!("{name}: {} = {value}", it.name),
-                    _ => unreachable!(),
-                }
-            })
+        all.filter_map(|it| Some(format!("{}: {} = {}", it.line?, it.name, it.value?)))
             .collect()
     }
 
     #[test]
-    fn values_have_their_lines_and_variables() {
+    fn values_have_their_lines() {
         let text = "\
 theme = 'dark'
 cache = false
@@ -186,18 +145,10 @@ colors = [0.5, 0.75]
 [hooks]
 share = 0.7
 ";
-        let variables = &[
-            ("CTXGAUGE_THEME", "light"),
-            ("CTXGAUGE_HOOKS_TELL_MODEL", "true"),
-            ("CTXGAUGE_ALERTS_SHARE", "0.9"),
-            ("CTXGAUGE_ROOTS", "/srv/logs"),
-            ("CTXGAUGE_ALERTS_NOTIFY", "['bell', 'screen']"),
-        ];
         assert_eq!(
-            shown(text, variables),
+            shown(text),
             [
-                "CTXGAUGE_ROOTS: roots = [\"/srv/logs\"]",
-                "CTXGAUGE_THEME: theme = \"light\"",
+                "1: theme = \"dark\"",
                 "2: cache = false",
                 "3: window[0] = { tokens = 272000 }",
                 "5: window[1] = { tokens = \"1M\" }",
@@ -205,9 +156,6 @@ share = 0.7
                 "8: keys.sort = \"f5\"",
                 "11: statusline.colours = [0.5, 0.75]",
                 "13: hooks.share = 0.7",
-                "CTXGAUGE_HOOKS_TELL_MODEL: hooks.tell_model = true",
-                "CTXGAUGE_ALERTS_SHARE: alerts.share = 0.9",
-                "CTXGAUGE_ALERTS_NOTIFY: alerts.notify = [\"bell\", \"screen\"]",
             ]
         );
     }

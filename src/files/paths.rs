@@ -5,7 +5,6 @@
 //! `%APPDATA%` on Windows.
 
 use crate::platform::of_system;
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,31 +18,17 @@ type VariableLookup = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 
 /// The variables of an environment.
 #[derive(Clone)]
-pub struct Env {
-    look_up: Arc<VariableLookup>,
-    names: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
-}
+pub struct Env(Arc<VariableLookup>);
 
 impl Env {
     /// Returns the value of a variable; an empty one counts as unset.
     pub fn get(&self, name: &str) -> Option<OsString> {
-        (self.look_up)(name).filter(|value| !value.is_empty())
+        (self.0)(name).filter(|value| !value.is_empty())
     }
 
     /// Returns the variables of the process.
     pub fn of_process() -> Env {
-        Env {
-            look_up: Arc::new(env),
-            names: Arc::new(|| {
-                let names = std::env::vars_os().map(|(name, _)| name.into_string());
-                names.filter_map(Result::ok).collect()
-            }),
-        }
-    }
-
-    /// Returns the names of all variables that are UTF-8; none where variables are only looked up.
-    pub fn names(&self) -> Vec<String> {
-        (self.names)()
+        Env::from(env)
     }
 
     /// Looks up variables of this environment.
@@ -55,22 +40,7 @@ impl Env {
 
 impl<F: Fn(&str) -> Option<OsString> + Send + Sync + 'static> From<F> for Env {
     fn from(look_up: F) -> Env {
-        Env {
-            look_up: Arc::new(look_up),
-            names: Arc::new(Vec::new),
-        }
-    }
-}
-
-/// These variables are set.
-impl From<HashMap<String, OsString>> for Env {
-    fn from(set: HashMap<String, OsString>) -> Env {
-        let set = Arc::new(set);
-        let named = Arc::clone(&set);
-        Env {
-            look_up: Arc::new(move |name| set.get(name).cloned()),
-            names: Arc::new(move || named.keys().cloned().collect()),
-        }
+        Env(Arc::new(look_up))
     }
 }
 

@@ -41,7 +41,9 @@ use version::version;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The kinds of values that are kept of logs, each in a table of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumIter, strum::IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::EnumIter, strum::IntoStaticStr,
+)]
 #[strum(serialize_all = "lowercase")]
 pub enum Part {
     /// The data that a list shows of sessions whose log was read whole.

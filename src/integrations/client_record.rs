@@ -10,43 +10,33 @@ use std::path::{Path, PathBuf};
 
 /// The statements of a client about a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ClientRecord {
     /// The agent's id.
     pub agent: String,
     /// The session's id.
     pub session: String,
     /// The window, in tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
     /// The model's id when the window was said, as the client writes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The time at which this window was first said with this model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
     /// The agent's version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The effort with which the model is to think, in the agent's word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
     /// The size at which it compacts by itself; `None`: the client did not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<RecordedCompaction>,
     /// The content of its context, as the client estimates it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<RecordedBreakdown>,
     /// The time until which the provider keeps the newest prompt in its cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_until: Option<Timestamp>,
     /// The newest prompt that was not in the cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub miss: Option<ClientMiss>,
     /// The limits of the user's plan.
-    #[serde(default, skip_serializing_if = "PlanLimits::is_empty")]
     pub plan: PlanLimits,
     /// The path at which the log of the session was found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
 }
 

@@ -80,15 +80,10 @@ pub(crate) fn path(of: &Map<String, Value>, name: &str) -> Option<PathBuf> {
 
 /// Returns a number of tokens; a fraction is rounded.
 pub(crate) fn tokens(of: &Map<String, Value>, name: &str) -> Option<u64> {
-    let value = of.get(name)?;
-    let rounded = || {
-        let number = value.as_f64()?.round();
-        (0.0..=MOST_TOKENS as f64)
-            .contains(&number)
-            .then_some(number as u64)
-    };
-    let tokens = value.as_u64().or_else(rounded)?;
-    (tokens <= MOST_TOKENS).then_some(tokens)
+    let number = of.get(name)?.as_f64()?.round();
+    (0.0..=MOST_TOKENS as f64)
+        .contains(&number)
+        .then_some(number as u64)
 }
 
 /// Returns the tokens of a window.

@@ -12,31 +12,23 @@ pub const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 
 /// The notes of hooks about a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HookNotes {
     /// The agent's id.
     pub agent: String,
     /// The session's id.
     pub session: String,
     /// The path at which the log of the session was found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
     /// The thresholds that the user was warned of, as shares of the trigger, until the context is smaller again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<f64>,
     /// The thresholds of which the model was warned, where it is warned at another moment than the user.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<f64>,
     /// The compactions that hooks were run for, oldest first: at most [`MOST_COMPACTIONS`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compactions: Vec<HookCompaction>,
     /// The number of events that were missed because the hook took too long, since the last one at which that could be
     /// reported.
-    #[serde(default, skip_serializing_if = "is_none")]
     pub missed: u64,
-}
-
-fn is_none(missed: &u64) -> bool {
-    *missed == 0
 }
 
 /// A compaction that hooks were run for.
@@ -47,13 +39,10 @@ pub struct HookCompaction {
     /// The cause of the compaction, in the agent's word: `auto` or `manual`.
     pub cause: String,
     /// The context before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<HookSize>,
     /// The time at which the hook after it ran; `None`: the agent has no such hook, or it did not compact after all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
     /// The context after it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<HookSize>,
 }
 
@@ -65,10 +54,8 @@ pub struct HookSize {
     /// The part of it that was reported.
     pub known: u64,
     /// The size that the agent compares with its trigger, in tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_count: Option<u64>,
     /// True if the agent passed it to the hook; otherwise it was computed from the log.
-    #[serde(default)]
     pub is_agents: bool,
 }
 
@@ -121,21 +108,18 @@ impl HookNotes {
     }
 
     /// Notes that the agent has compacted.
-    pub fn end(&mut self, at: Timestamp, cause: &str, after: Option<HookSize>) {
+    pub fn end(&mut self, at: Timestamp, cause: &str) {
         let open = self.compactions.last_mut();
         match open.filter(|last| last.ended.is_none()) {
-            Some(last) => (last.ended, last.after) = (Some(at), after),
+            Some(last) => last.ended = Some(at),
             // The hook before it was not run.
-            None => {
-                let compaction = HookCompaction {
-                    at,
-                    cause: cause.to_owned(),
-                    before: None,
-                    ended: Some(at),
-                    after,
-                };
-                self.begin(compaction);
-            }
+            None => self.begin(HookCompaction {
+                at,
+                cause: cause.to_owned(),
+                before: None,
+                ended: Some(at),
+                after: None,
+            }),
         }
     }
 }
@@ -201,7 +185,7 @@ mod tests {
     #[test]
     fn an_end_without_a_beginning_is_a_compaction() {
         let mut noted = HookNotes::new("codex", "s");
-        noted.end(at(5), "manual", None);
+        noted.end(at(5), "manual");
         let all: Vec<_> = noted
             .compactions
             .iter()

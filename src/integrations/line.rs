@@ -180,6 +180,11 @@ fn window_of(context: &Map<String, Value>, agent: Option<Agent>) -> Option<u64> 
 }
 
 fn size(context: &Map<String, Value>, agent: Agent) -> Option<Size> {
+    let reported = |prompt, output| Size::Reported {
+        prompt,
+        cached: 0,
+        output,
+    };
     let size = match agent {
         Agent::ClaudeCode => {
             let usage = object(context, "current_usage")?;
@@ -195,28 +200,19 @@ fn size(context: &Map<String, Value>, agent: Agent) -> Option<Size> {
                 output: tokens(usage, "output_tokens"),
             }
         }
-        Agent::QwenCode => Size::Reported {
-            prompt: tokens(context, "current_usage")?,
-            cached: 0,
-            output: None,
-        },
+        Agent::QwenCode => reported(tokens(context, "current_usage")?, None),
         // It is computed from the percentage.
         Agent::Cursor => Size::Estimated(tokens(context, "total_input_tokens")?),
         Agent::CopilotCli => match tokens(context, "last_call_input_tokens") {
-            Some(prompt) if prompt > 0 => Size::Reported {
-                prompt,
-                cached: 0,
-                output: tokens(context, "last_call_output_tokens"),
-            },
+            Some(prompt) if prompt > 0 => {
+                reported(prompt, tokens(context, "last_call_output_tokens"))
+            }
             _ => Size::Estimated(tokens(context, "current_context_tokens")?),
         },
         _ => return None,
     };
-    let is_some = match size {
-        Size::Reported { prompt, .. } => prompt > 0,
-        Size::Estimated(tokens) => tokens > 0,
-    };
-    is_some.then_some(size)
+    let (Size::Reported { prompt: all, .. } | Size::Estimated(all)) = size;
+    (all > 0).then_some(size)
 }
 
 impl Input {

@@ -16,7 +16,7 @@ use render::inert::visible_text;
 use render::text::inert;
 use report::ReportContext;
 use report::ls::ListOptions;
-use report::session::parts::{self, Names};
+use report::session::parts;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -112,12 +112,9 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let total = json!({"items": items.len(), "tokens": tokens, "requests": requests});
     items.sort_by_key(|(ix, tokens)| (Reverse(*tokens), *ix));
     items.truncate(which.most);
-    let (names, calls) = match which.texts {
-        Texts::On => (
-            Names::Shown,
-            Calls::of_items(session, items.iter().map(|(ix, _)| *ix)),
-        ),
-        Texts::Off => (Names::Hidden, Calls::default()),
+    let calls = match which.texts {
+        Texts::On => Calls::of_items(session, items.iter().map(|(ix, _)| *ix)),
+        Texts::Off => Calls::default(),
     };
     let item = |ix: ItemIx| {
         let mut part = parts::item(session, &carried, ix);
@@ -132,7 +129,7 @@ fn largest(of: &SessionMatch<'_>, which: &Largest) -> Value {
     let items: Vec<_> = items.into_iter().map(|(ix, _)| item(ix)).collect();
     let mut answer = json!({"items": items, "total": total});
     if which.role.is_none() && which.tool.is_none() {
-        answer["jumps"] = json!(parts::jumps(session, MOST_JUMPS, names));
+        answer["jumps"] = json!(parts::jumps(session, MOST_JUMPS, which.texts));
     }
     answer
 }
@@ -233,11 +230,7 @@ pub(crate) fn of_all(context: &ReportContext, asked: &AllSessions) -> Result<Val
         project: asked.project.clone(),
         ..ListOptions::default()
     };
-    let names = match asked.texts {
-        Texts::On => Names::Shown,
-        Texts::Off => Names::Hidden,
-    };
-    let part = report::why::part(context, &wanted, MOST_FINDINGS, names);
+    let part = report::why::part(context, &wanted, MOST_FINDINGS, asked.texts);
     let mut answer = Value::Object(part.map_err(|e| e.to_string())?);
     make_inert(&mut answer, LONGEST_NAME);
     Ok(answer)

@@ -64,13 +64,9 @@ impl Server {
 
     /// The result of a request.
     pub(crate) fn answer(&mut self, request: Request) -> Result<Value, Fault> {
-        let Request {
-            method,
-            params,
-            meta,
-        } = request;
+        let (method, meta) = (request.method, request.meta);
         match &*method {
-            "initialize" => return self.initialize(&params),
+            "initialize" => return self.initialize(&request.params),
             "ping" if matches!(self.begun, Begun::No) => return Ok(json!({})),
             _ => {}
         }
@@ -96,7 +92,7 @@ impl Server {
                 "_meta": {"io.modelcontextprotocol/serverInfo": server_info()},
             }),
             "tools/list" => json!({"tools": tools::definitions(self.texts)}),
-            "tools/call" => self.call(params, &meta)?,
+            "tools/call" => self.call(request.params, &meta)?,
             _ => return Err(Fault::no_such_method(method)),
         };
         if is_discovery || is_without_session {

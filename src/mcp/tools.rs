@@ -3,6 +3,7 @@
 
 use model::Role;
 use model::session::ItemIx;
+pub use report::session::parts::Texts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -15,15 +16,6 @@ const MOST_IDS: usize = 10_000;
 /// The size of a text in an answer if none is given, and the largest, in bytes.
 const USUAL_TEXT: u64 = 4_000;
 const MOST_TEXT: u64 = 20_000;
-
-/// The use of texts of logs in answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Texts {
-    /// Numbers, names and places only.
-    Off,
-    /// The tool `item_text` is there.
-    On,
-}
 
 /// The definition of a tool.
 #[derive(Debug, Serialize)]

@@ -72,6 +72,13 @@ fn known(value: Option<u64>) -> Samples {
     value.map(one).unwrap_or_default()
 }
 
+fn each(values: impl IntoIterator<Item = (&'static str, u64)>) -> Samples {
+    let values = values.into_iter();
+    values
+        .map(|(part, value)| (part, Number::Whole(value)))
+        .collect()
+}
+
 /// All metrics of a session.
 pub const FAMILIES: &[Family] = &[
     Family {
@@ -132,12 +139,7 @@ pub const FAMILIES: &[Family] = &[
         name: "role",
         by: "role",
         help: "The part of the context of each role. The sum of the roles is the context.",
-        samples: |of| {
-            let roles = Role::ALL.into_iter();
-            roles
-                .map(|role| (role.name(), Number::Whole(of.context.role(role).tokens)))
-                .collect()
-        },
+        samples: |of| each(Role::ALL.map(|role| (role.name(), of.context.role(role).tokens))),
         ..Family::TOKENS
     },
     Family {
@@ -161,9 +163,8 @@ pub const FAMILIES: &[Family] = &[
                 return Vec::new();
             };
             let band = [("10", left.p10), ("50", left.p50), ("90", left.p90)];
-            let band = band.into_iter();
             band.map(|(percentile, value)| (percentile, Number::Real(value)))
-                .collect()
+                .into()
         },
         ..Family::TOKENS
     },
@@ -190,9 +191,7 @@ pub const FAMILIES: &[Family] = &[
         help: "Compactions, by their cause.",
         samples: |of| {
             let counts = of.counts.iter().flat_map(|counts| counts.compactions());
-            counts
-                .map(|(cause, n)| (cause, Number::Whole(n.into())))
-                .collect()
+            each(counts.map(|(cause, n)| (cause, n.into())))
         },
     },
     Family {
@@ -208,12 +207,7 @@ pub const FAMILIES: &[Family] = &[
         by: "cause",
         help: "Tokens that were rebuilt in the prompt cache, by the cause. A cause has a series after its first \
                rebuild.",
-        samples: |of| {
-            let rebuilt = of.counts.iter().flat_map(|counts| counts.rebuilt());
-            rebuilt
-                .map(|(cause, tokens)| (cause, Number::Whole(tokens)))
-                .collect()
-        },
+        samples: |of| each(of.counts.iter().flat_map(|counts| counts.rebuilt())),
         ..Family::TOKENS
     },
     Family {
@@ -226,16 +220,12 @@ pub const FAMILIES: &[Family] = &[
             let Some(used) = of.usage else {
                 return Vec::new();
             };
-            let kinds = [
+            each([
                 ("input", used.input),
                 ("cache_read", used.cache_read),
                 ("cache_write", used.cache_write),
                 ("output", used.output),
-            ];
-            let kinds = kinds.into_iter();
-            kinds
-                .map(|(kind, tokens)| (kind, Number::Whole(tokens)))
-                .collect()
+            ])
         },
         ..Family::TOKENS
     },

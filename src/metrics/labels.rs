@@ -33,8 +33,7 @@ pub struct Naming {
 }
 
 /// The labels of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Labels(Vec<(&'static str, String)>);
+pub type Labels = Vec<(&'static str, String)>;
 
 /// The labels of a sample: those of its session, and the one that divides its metric.
 #[derive(Debug)]
@@ -45,21 +44,13 @@ pub(crate) struct SampleLabels<'a> {
 
 impl EncodeLabelSet for SampleLabels<'_> {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
-        for label in self.session.iter() {
-            label.encode(encoder.encode_label())?;
+        for (name, value) in self.session {
+            (*name, value.as_str()).encode(encoder.encode_label())?;
         }
         if let Some(by) = self.by {
             by.encode(encoder.encode_label())?;
         }
         Ok(())
-    }
-}
-
-impl Labels {
-    /// Returns each label with its value.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let Labels(all) = self;
-        all.iter().map(|(name, value)| (*name, value.as_str()))
     }
 }
 
@@ -99,7 +90,7 @@ impl Naming {
             };
             ((*extra).into(), text)
         }));
-        Some(Labels(labels))
+        Some(labels)
     }
 }
 

@@ -4,13 +4,11 @@
 mod caches;
 mod document;
 pub mod findings;
-mod first;
 mod summary;
 mod worst;
 
 pub use caches::CacheTally;
 pub(crate) use document::share;
-pub use first::{FirstErrors, Pair, ShareErrors};
 pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};
 
@@ -18,7 +16,6 @@ use crate::output::json::document;
 use crate::reading::in_order::in_order;
 use crate::{Document, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
-use first::{FirstPredictions, Firsts};
 use ingest::discover::ScanResult;
 use ingest::log::LogFile;
 use ingest::log::reader::read_whole;
@@ -27,7 +24,7 @@ use model::event::{Conversation, Key};
 use model::outlook::estimators::{self, Decision, Estimator, Prediction};
 use model::outlook::forecast::{BacktestSummary, Point, backtest};
 use model::session::RequestIx;
-use model::values::earlier::{EarlierSessions, Facts};
+use model::values::earlier::EarlierSessions;
 use model::window::Rules;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -60,8 +57,6 @@ pub struct Audit {
     pub forecast: Option<BacktestSummary>,
     /// The predicted state of prompt caches compared with what was read from them, by agent.
     pub caches: BTreeMap<&'static str, CacheTally>,
-    /// The first predictions of each session, with what earlier sessions have shown and without.
-    pub first: FirstErrors,
     /// The estimator that `worst` is about.
     #[serde(skip)]
     pub estimator: Estimator,
@@ -105,16 +100,12 @@ pub fn run(
         wanted: worst,
         ..Results::default()
     };
-    let earlier = EarlierSessions::of_all_times(Facts::default());
-    let rules = with(earlier.clone(), &context.rules);
+    let rules = unbiased(&context.rules);
     let counter = Counter::new();
     let replay = |log: &LogFile| replay_one(context, log, &counter, &rules, worst);
     let add = |log: &LogFile, sessions| results.add(log, sessions);
     let found = each_log(context, err, replay, add)?;
-    let shown = EarlierSessions::of_all_times(earlier.noted());
-    let firsts = std::mem::take(&mut results.firsts);
-    let first = firsts.compare(&counter, &with(shown, &rules));
-    let audit = results.into_audit(found.files.len(), first);
+    let audit = results.into_audit(found.files.len());
     style.print(&audit, out)?;
     context.check(&found.problems)
 }
@@ -126,7 +117,16 @@ fn each_log<T: Send>(
     replay: impl Fn(&LogFile) -> io::Result<T> + Sync,
     mut take: impl FnMut(&LogFile, T),
 ) -> Result<ScanResult> {
-    let found = found_logs(context, err)?;
+    let found = context.find();
+    print_problems(&found.problems, err)?;
+    if found.files.is_empty() && !found.problems.is_empty() {
+        context.check(&found.problems)?;
+    }
+    if found.files.is_empty() {
+        bail!(
+            "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
+        );
+    }
     let mut unread = Vec::new();
     let reading = context.progress.begin(&found.files);
     let replay = |log: &LogFile| reading.log(log, || replay(log));
@@ -139,21 +139,6 @@ fn each_log<T: Send>(
     })?;
     drop(reading);
     print_problems(&unread, err)?;
-    Ok(found)
-}
-
-/// Returns the logs that there are. Prints those that cannot be read on `err`.
-fn found_logs(context: &ReportContext, err: &mut dyn Write) -> Result<ScanResult> {
-    let found = context.find();
-    print_problems(&found.problems, err)?;
-    if found.files.is_empty() && !found.problems.is_empty() {
-        context.check(&found.problems)?;
-    }
-    if found.files.is_empty() {
-        bail!(
-            "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
-        );
-    }
     Ok(found)
 }
 
@@ -201,13 +186,8 @@ pub(crate) fn of_session(
 
 /// Returns these rules without the facts that later sessions have shown, which a replay must not use.
 fn unbiased(rules: &Rules) -> Arc<Rules> {
-    with(EarlierSessions::default(), rules)
-}
-
-/// Returns these rules with the facts that these sessions have shown.
-fn with(earlier: EarlierSessions, rules: &Rules) -> Arc<Rules> {
     Arc::new(Rules {
-        earlier,
+        earlier: EarlierSessions::default(),
         ..rules.clone()
     })
 }
@@ -220,11 +200,8 @@ struct ReplayResult {
     decisions: Vec<(Key, String, Decision)>,
     points: Vec<Point>,
     caches: Vec<(Key, CachePoint)>,
-    first: FirstPredictions,
     worst: Vec<Miss>,
 }
-
-type Outcome = io::Result<Vec<ReplayResult>>;
 
 fn replay_one(
     context: &ReportContext,
@@ -232,7 +209,7 @@ fn replay_one(
     counter: &Counter,
     rules: &Arc<Rules>,
     wanted: WorstChoice,
-) -> Outcome {
+) -> io::Result<Vec<ReplayResult>> {
     let mut sessions = read_whole(log, counter, rules)?;
     context.retain_wanted(&mut sessions);
     let replayed = sessions.iter().map(|(conversation, session)| {
@@ -261,7 +238,6 @@ fn replay_one(
             requests: predicted.collect(),
             decisions: decided.collect(),
             points: backtest(session),
-            first: FirstPredictions::of(*conversation, session),
             worst,
         }
     });
@@ -284,7 +260,6 @@ struct Results {
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
     caches: BTreeMap<&'static str, CacheTally>,
-    firsts: Firsts,
     worst: Vec<Miss>,
 }
 
@@ -317,7 +292,6 @@ impl Results {
                     self.points.push(point);
                 }
             }
-            self.firsts.add(log, session.first);
             let worst = session.worst.into_iter();
             self.worst
                 .extend(worst.filter(|miss| new.contains(&miss.request)));
@@ -327,7 +301,7 @@ impl Results {
         self.worst.truncate(self.wanted.most);
     }
 
-    fn into_audit(mut self, logs: usize, first: FirstErrors) -> Audit {
+    fn into_audit(mut self, logs: usize) -> Audit {
         // A fork may compact after a request that another log had first.
         self.tallies.retain(|_, tally| tally.requests() > 0);
         let groups = self.tallies.keys();
@@ -345,7 +319,6 @@ impl Results {
             models: self.summaries(models, |(_, model, _), name| model == name),
             forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
             caches: self.caches,
-            first,
             estimator: self.wanted.by,
             worst: self.worst,
         }

@@ -22,6 +22,7 @@ use model::lists::sessions::{SessionKey, Sessions};
 use model::outlook::forecast::forecast;
 use std::io::Write;
 use std::path::PathBuf;
+use tokens::Counter;
 
 /// The number of logs that are read ahead of the one that is checked.
 const AHEAD: usize = 4;
@@ -116,16 +117,19 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Verdict> {
-    let reader = Reader::counting(context);
+    let reader = Reader::new(context, Counter::new());
+    let read = |log: &LogFile| {
+        let read = || read_once(log, &reader, &context.rules);
+        context.patience.read(log, read)
+    };
     let mut whole = SessionsBuilder::new(context);
     let mut check = Check::default();
     let mut problems: Vec<(PathBuf, String)> = Vec::new();
     match which {
         SessionChoice::One(asked) => {
             let (log, wanted) = find::find(context, &asked)?;
-            let read = || read_once(&log, &reader, &context.rules);
-            let sessions = context.patience.read(&log, read);
-            let all = whole.sessions(&log, sessions.with_context(|| unreadable(&log))?);
+            let sessions = read(&log).with_context(|| unreadable(&log))?;
+            let all = whole.sessions(&log, sessions);
             let key = find::find_in_log(context, &log, &all, wanted.as_deref())?;
             check.add(context, bounds, &log, &all, key);
         }
@@ -133,10 +137,7 @@ pub fn run(
             let found = context.find_since(since);
             problems = found.problems;
             let reading = context.progress.begin(&found.files);
-            let read = |log: &LogFile| {
-                let read = || read_once(log, &reader, &context.rules);
-                reading.log(log, || context.patience.read(log, read))
-            };
+            let read = |log: &LogFile| reading.log(log, || read(log));
             in_order(&found.files, AHEAD, read, |log, read| {
                 match read {
                     Ok(sessions) => {

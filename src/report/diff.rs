@@ -41,6 +41,8 @@ pub struct Diff {
     pub after: Side,
     /// The subject of the first line.
     pub about: DiffSubject,
+    /// True if one side is of a moment. The first requests are then not compared.
+    pub is_of_moment: bool,
     /// The parts of the first prompt.
     pub first: Vec<Row>,
     /// The parts of the context by role.
@@ -62,15 +64,14 @@ impl Diff {
         let rows = |of: fn(&Side) -> &BTreeMap<Part, Amount>| parts::rows(&before, &after, of);
         let mut items = rows(|side| &side.items);
         items.retain(|row| row.change() != 0);
-        let sizes = (before.first, after.first);
-        let about = match sizes {
-            (Some(was), Some(is)) if was != is && !is_of_moment(&before, &after) => {
-                DiffSubject::FirstRequest
-            }
+        let is_of_moment = before.request.or(after.request).is_some();
+        let about = match (before.first, after.first) {
+            (Some(was), Some(is)) if was != is && !is_of_moment => DiffSubject::FirstRequest,
             _ => DiffSubject::Context,
         };
         Diff {
             about,
+            is_of_moment,
             first: rows(|side| &side.first_parts),
             roles: rows(|side| &side.roles),
             tools: rows(|side| &side.tools),
@@ -81,11 +82,6 @@ impl Diff {
             before,
             after,
         }
-    }
-
-    /// Returns true if one side is of a moment. The first requests are then not compared.
-    fn is_of_moment(&self) -> bool {
-        is_of_moment(&self.before, &self.after)
     }
 
     /// Returns the row that explains most of the change in the first line: the largest change in the same direction.
@@ -119,10 +115,6 @@ impl Output for Diff {
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.diff/1", json::Body::new(self))
     }
-}
-
-fn is_of_moment(before: &Side, after: &Side) -> bool {
-    before.request.or(after.request).is_some()
 }
 
 /// Compares two sessions, or two moments of one.

@@ -9,15 +9,15 @@ mod ndjson;
 mod once;
 mod place;
 pub mod schema;
-mod sheet;
 mod tables;
 
+use cell::Cell;
 pub use cell::{Column, Kind};
 pub use place::{Part, Place};
 pub use tables::Table;
 
 use crate::ls::{PriceList, Responses, projects};
-use crate::output::redact::{OmittedCounts, Reader};
+use crate::output::redact::Reader;
 use crate::reading::in_order::in_order;
 use crate::reading::sessions_builder::SessionsBuilder;
 use crate::{NO_SESSIONS, ReportContext, print_problems};
@@ -27,14 +27,15 @@ use ingest::log::conversations::LogSessions;
 use ingest::log::reader::read_once;
 use jiff::Timestamp;
 use model::cost::texts::{TextReader, Texts};
+use model::event::ByLength;
 use model::values::project::Projects;
 use once::Once;
 use place::Sheets;
-use sheet::Sheet;
 use std::io::Write;
 use std::path::PathBuf;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use tables::{LogRows, SessionRows};
+use tokens::Counter;
 
 /// The number of logs that are read ahead of the one that is written.
 const AHEAD: usize = 2;
@@ -58,12 +59,20 @@ impl Format {
         self.into()
     }
 
-    /// Begins a sheet of a table.
-    fn begin<'a>(self, table: Table, out: Box<dyn Write + 'a>) -> Result<Box<dyn Sheet + 'a>> {
-        Ok(match self {
-            Format::Ndjson => Box::new(ndjson::Lines::new(table, out)),
-            Format::Csv => Box::new(csv::Rows::new(table, out)?),
-        })
+    /// Returns what comes before the rows of a table.
+    fn headings(self, table: Table) -> String {
+        match self {
+            Format::Ndjson => String::new(),
+            Format::Csv => csv::headings(table),
+        }
+    }
+
+    /// Appends a row of a table.
+    fn row(self, table: Table, cells: &[Cell<'_>], line: &mut Vec<u8>) -> Result<()> {
+        match self {
+            Format::Ndjson => ndjson::row(table, cells, line),
+            Format::Csv => csv::row(cells, line),
+        }
     }
 }
 
@@ -90,25 +99,6 @@ pub struct Export<'a> {
     pub since: Option<Timestamp>,
 }
 
-/// The result of an export.
-#[derive(Debug, Default)]
-pub struct ExportResult {
-    /// The number of logs that were read.
-    pub logs: usize,
-    /// The rows of each table.
-    pub rows: Vec<(Table, u64)>,
-    /// The counts of what was left out; `None`: texts are exported.
-    pub left_out: Option<OmittedCounts>,
-}
-
-/// The content of a log.
-struct LogContent {
-    sessions: LogSessions,
-    responses: Responses,
-    /// `None`: no table needs them.
-    texts: Option<Texts>,
-}
-
 /// Exports tables. Prints on `err` the logs that could not be read and, at the end, the numbers of rows and logs.
 ///
 /// # Errors
@@ -133,24 +123,32 @@ pub fn run(
     // First: a signal that comes before a log is read says of how many, too.
     let reading = context.progress.begin(&logs);
     let mut sheets = Sheets::begin(export, out)?;
-    let done = write(context, export, &logs, &mut sheets, &mut problems)?;
+    let (logs, rows) = write(context, export, &logs, &mut sheets, &mut problems)?;
     sheets.finish()?;
     drop(reading);
     print_problems(&problems, err)?;
-    say(&done, err)?;
+    let rows = export.tables.iter().zip(rows);
+    let rows = rows.map(|(table, rows)| format!("{rows} rows of {}", table.schema()));
+    let rows: Vec<String> = rows.collect();
+    // Where nobody takes it for a part of the output.
+    writeln!(err, "{} of {logs} logs", rows.join(", "))?;
+    if let Some(left_out) = context.left_out() {
+        writeln!(err, "{left_out}")?;
+    }
     context.check(&problems)
 }
 
+/// Writes the rows. Returns the number of logs that were read, and of the rows of each table.
 fn write(
     context: &ReportContext,
     export: &Export<'_>,
     logs: &[LogFile],
     sheets: &mut Sheets<'_>,
     problems: &mut Vec<(PathBuf, String)>,
-) -> Result<ExportResult> {
+) -> Result<(usize, Vec<u64>)> {
     let reader = match export.sizes {
-        Sizes::Counted => Reader::counting(context),
-        Sizes::ByLength => Reader::by_length(context),
+        Sizes::Counted => Reader::new(context, Counter::new()),
+        Sizes::ByLength => Reader::new(context, ByLength),
     };
     let once = if export.tables.contains(&Table::Requests) {
         Once::read(context, logs)?
@@ -173,48 +171,40 @@ fn write(
             } else {
                 Responses::default()
             };
-            let (sessions, texts) = if export.tables.contains(&Table::Items) {
-                let text_reader = TextReader::new(&reader);
-                let sessions = read_once(log, &text_reader, &context.rules)?;
-                let mut texts = text_reader.into_texts();
-                if reader.is_redacting() {
-                    texts.clear_names();
-                }
-                (sessions, Some(texts))
-            } else {
-                (read_once(log, &reader, &context.rules)?, None)
-            };
-            Ok(LogContent {
-                sessions,
-                responses,
-                texts,
-            })
+            let (sessions, texts): (LogSessions, Option<Texts>) =
+                if export.tables.contains(&Table::Items) {
+                    let text_reader = TextReader::new(&reader);
+                    let sessions = read_once(log, &text_reader, &context.rules)?;
+                    let mut texts = text_reader.into_texts();
+                    if reader.is_redacting() {
+                        texts.clear_names();
+                    }
+                    (sessions, Some(texts))
+                } else {
+                    (read_once(log, &reader, &context.rules)?, None)
+                };
+            Ok((sessions, responses, texts))
         };
         reading.log(log, || context.patience.read(log, read))
     };
     let mut whole = SessionsBuilder::new(context);
     let mut prices = PriceList::new(&context.rules);
-    let mut done = ExportResult::default();
     let mut rows = vec![0_u64; export.tables.len()];
-    let mut ix = 0;
+    let (mut ix, mut logs_read) = (0, 0);
     in_order(logs, AHEAD, read, |log, read| {
-        let LogContent {
-            sessions,
-            responses,
-            texts,
-        } = match read {
+        let nth = ix;
+        ix += 1;
+        let (sessions, responses, texts) = match read {
             Ok(read) => read,
             Err(error) => {
                 problems.push((log.facts.path.to_path_buf(), error.to_string()));
-                ix += 1;
                 return Ok::<(), anyhow::Error>(());
             }
         };
-        done.logs += 1;
+        logs_read += 1;
         let all = whole.sessions(log, sessions);
-        let of_log = LogRows::new((log, ix), (&all, &projects), &responses, &once, &mut prices);
-        let of_log = of_log.with_texts(texts.as_ref());
-        ix += 1;
+        let content = (&responses, texts.as_ref());
+        let of_log = LogRows::new((log, nth), (&all, &projects), content, &once, &mut prices);
         let keys = all.of_file(log.facts.file);
         for (key, session) in keys.filter_map(|key| Some((key, all.get(key)?))) {
             let of = SessionRows::new(&of_log, key, session);
@@ -227,21 +217,5 @@ fn write(
         }
         Ok(())
     })?;
-    done.rows = export.tables.iter().copied().zip(rows).collect();
-    done.left_out = context.left_out();
-    Ok(done)
-}
-
-/// Says what was exported, where nobody takes it for a part of the output.
-fn say(done: &ExportResult, err: &mut dyn Write) -> Result<()> {
-    let rows = done.rows.iter().map(|(table, rows)| {
-        let schema = table.schema();
-        format!("{rows} rows of {schema}")
-    });
-    let rows: Vec<String> = rows.collect();
-    writeln!(err, "{} of {} logs", rows.join(", "), done.logs)?;
-    if let Some(left_out) = &done.left_out {
-        writeln!(err, "{left_out}")?;
-    }
-    Ok(())
+    Ok((logs_read, rows))
 }

@@ -141,6 +141,15 @@ pub struct Style {
 }
 
 impl Style {
+    /// Returns the style of a report that goes into a file or to a browser.
+    pub fn of_page(format: &'static OutputFormat) -> Style {
+        Style {
+            format,
+            charset: Charset::Unicode,
+            columns: None,
+        }
+    }
+
     /// Writes a report.
     ///
     /// # Errors
@@ -226,16 +235,20 @@ impl ReportContext {
         self,
         take: impl Fn(IngestEvent) -> ControlFlow<()> + Clone + Send + 'static,
     ) -> io::Result<Handle> {
-        let options = Options {
+        ingest::start(self.options(Arc::new(Counter::new())), None, take)
+    }
+
+    /// Returns what the threads need that find, read and follow the logs.
+    pub fn options(self, counter: Arc<Counter>) -> Options {
+        Options {
             formats: self.formats,
             roots: self.roots,
             user: self.user,
-            counter: Arc::new(Counter::new()),
+            counter,
             rules: self.rules,
             cache: self.cache,
             poll: self.poll,
-        };
-        ingest::start(options, None, take)
+        }
     }
 
     /// Returns a context for the same logs, for a task beside this one. It uses no cache, and leaves no texts out.

@@ -10,7 +10,6 @@ mod options;
 mod own_cost;
 mod responses;
 mod row;
-mod spending;
 mod text;
 mod totals;
 
@@ -19,18 +18,18 @@ pub use format::LineFormat;
 pub(crate) use options::is_part;
 pub use options::{DivideBy, Division, ListOptions, Rows, Sort};
 pub(crate) use responses::Responses;
-pub(crate) use spending::PriceList;
 pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
 
 use crate::output::json::document;
 use crate::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
-use gather::{LogContent, gather};
+use gather::gather;
 use ingest::discover::ScanResult;
 use ingest::discover::registry::Registries;
 use ingest::log::LogFile;
 use ingest::log::conversations::LogSummaries;
+pub(crate) use model::cost::spending::PriceList;
 pub use model::cost::spending::Spending;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, Row, SessionKey, Sessions, Update};
@@ -129,7 +128,7 @@ pub(crate) fn read_found(
     let mut totals = (wanted.sums != Sums::None || wanted.by.is_some())
         .then(totals::CollectedResponses::default);
     let mut spending = HashMap::new();
-    let mut all_findings = HashMap::new();
+    let mut findings = HashMap::new();
     let mut prices = PriceList::new(&context.rules);
     let mut problems = found.problems;
     let mut sessions = Sessions::new(Arc::clone(&context.rules));
@@ -140,34 +139,30 @@ pub(crate) fn read_found(
     let unwritten = gather(context, parts, &found.files, &mut |ix, gathered| {
         let log = &found.files[ix];
         let file = log.facts.file;
-        let LogContent {
-            mut summaries,
-            overrides,
-            responses,
-            findings,
-        } = match gathered {
-            Ok(gathered) => gathered,
+        let mut read = match gathered {
+            Ok(read) => read,
             Err(error) => return unread.push((ix, error)),
         };
         if let Some(only) = &context.only {
-            summaries.retain(|(conversation, summary)| {
+            read.summaries.retain(|(conversation, summary)| {
                 only.is(*conversation, summary.meta.id.as_deref())
             });
         }
         let is_wanted = |conversation| {
-            context.only.is_none() || summaries.iter().any(|(of, _)| *of == conversation)
+            let mut all = read.summaries.iter();
+            context.only.is_none() || all.any(|(of, _)| *of == conversation)
         };
         let key = |conversation| SessionKey { file, conversation };
-        let found = findings.into_iter();
-        all_findings.extend(found.map(|(conversation, found)| (key(conversation), found)));
-        match responses {
+        let found = read.findings.into_iter();
+        findings.extend(found.map(|(conversation, found)| (key(conversation), found)));
+        match read.responses {
             Ok(responses) => {
                 let of_log = responses.spending(&mut prices, log.format).into_iter();
                 spending.extend(of_log.map(|(conversation, of)| (key(conversation), of)));
                 if let Some(totals) = &mut totals {
                     totals.add(log.format, &responses, wanted, |conversation| {
                         is_wanted(conversation)
-                            .then(|| folder(&summaries, &overrides, conversation))
+                            .then(|| folder(&read.summaries, &read.overrides, conversation))
                     });
                 }
             }
@@ -175,6 +170,7 @@ pub(crate) fn read_found(
         }
         let running = registries.of(log);
         sessions.apply(Update::Found(Box::new(log.facts.clone())));
+        let (overrides, summaries) = (read.overrides, read.summaries);
         sessions.apply(Update::Settings { file, overrides });
         sessions.apply(Update::Summaries { file, summaries });
         sessions.apply(Update::Running {
@@ -203,7 +199,7 @@ pub(crate) fn read_found(
         logs: logs.collect(),
         totals: totals.map(totals::CollectedResponses::merged),
         spending,
-        findings: all_findings,
+        findings,
         problems,
         unwritten,
     }
@@ -288,17 +284,10 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let ReadResult {
-        sessions: all,
-        totals,
-        spending,
-        findings,
-        problems,
-        unwritten,
-        ..
-    } = read(context, wanted);
+    let read = read(context, wanted);
+    let (all, totals, problems) = (read.sessions, read.totals, read.problems);
     print_problems(&problems, err)?;
-    if let Some((path, error)) = unwritten {
+    if let Some((path, error)) = read.unwritten {
         let what = format!("could not write the index: {error}");
         print_problems(&[(path, what)], err)?;
     }
@@ -313,10 +302,10 @@ pub fn run(
     let by_agent = totals
         .as_ref()
         .map(|totals| totals.agents(&context.rules, all.projects()));
-    let mut rows = wanted.rows(&all, &spending, context.clock().now);
+    let mut rows = wanted.rows(&all, &read.spending, context.clock().now);
     let calls = wanted.by.and_then(DivideBy::of_calls).map(|kind| {
         let mut uses = Uses::default();
-        let found = rows.iter().filter_map(|row| findings.get(&row.key));
+        let found = rows.iter().filter_map(|row| read.findings.get(&row.key));
         found.for_each(|found| uses.add(&found.uses));
         (kind, uses)
     });
@@ -332,7 +321,7 @@ pub fn run(
         sessions: all,
         totals,
         groups,
-        spending,
+        spending: read.spending,
         clock: context.clock(),
     };
     match &wanted.format {

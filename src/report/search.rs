@@ -42,21 +42,13 @@ pub struct Search<'a> {
     pub role: Option<Role>,
     /// Only calls and results of tools with this in their name.
     pub tool: Option<&'a str>,
-    /// The order of the items.
-    pub order: Order,
+    /// True if the largest are first, and an item that a fork has inherited counts in the session that it continues. Else
+    /// the order is that of the logs, the newest first.
+    pub by_size: bool,
     /// At most this many items.
     pub limit: Option<usize>,
     /// At most this many matching lines of an item are shown to people; the others are counted.
     pub lines: usize,
-}
-
-/// The order of the items that match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// That of the logs, the newest log first.
-    Logs,
-    /// The largest first. An item that a fork has inherited counts in the session that it continues.
-    Largest,
 }
 
 /// The colours of matches.
@@ -256,13 +248,13 @@ pub fn run(
         bail!(NO_SESSIONS);
     }
     let most = search.limit.unwrap_or(usize::MAX);
-    let (writer, left): (Box<dyn Writer>, _) = match search.order {
-        Order::Largest => (Box::new(largest::Largest::new(style, most)), usize::MAX),
-        Order::Logs if style.format.for_people => {
-            let rows = text::Rows::new(style, colours, search.lines);
-            (Box::new(rows), most)
-        }
-        Order::Logs => (Box::new(json::Documents(style)), most),
+    let (writer, left): (Box<dyn Writer>, _) = if search.by_size {
+        (Box::new(largest::Largest::new(style, most)), usize::MAX)
+    } else if style.format.for_people {
+        let rows = text::Rows::new(style, colours, search.lines);
+        (Box::new(rows), most)
+    } else {
+        (Box::new(json::Documents(style)), most)
     };
     let mut printer = Printer {
         writer,
@@ -273,18 +265,11 @@ pub fn run(
         problems: found.problems,
     };
     in_logs(context, search, &found.files, &|| true, &mut printer);
-    let Printer {
-        mut writer,
-        out,
-        verdict,
-        failed,
-        problems,
-        ..
-    } = printer;
-    if let Some(error) = failed {
+    if let Some(error) = printer.failed {
         return Err(error);
     }
-    writer.end(out)?;
+    printer.writer.end(printer.out)?;
+    let (verdict, problems) = (printer.verdict, printer.problems);
     print_problems(&problems, err)?;
     context.check(&problems)?;
     if verdict == Verdict::Nothing && !problems.is_empty() {
@@ -299,7 +284,7 @@ pub fn run(
 
 impl Search<'_> {
     fn wants(&self, session: &Session, item: &Item) -> bool {
-        (self.order == Order::Logs || !session.is_inherited(item))
+        (!self.by_size || !session.is_inherited(item))
             && self.role.is_none_or(|role| item.role == role)
             && (self.tool.is_none() || is_part(self.tool, item.tool.as_deref().unwrap_or_default()))
     }
@@ -317,12 +302,6 @@ struct Printer<'a> {
     problems: Vec<(PathBuf, String)>,
 }
 
-impl Printer<'_> {
-    fn is_done(&self) -> bool {
-        self.left == 0 || self.failed.is_some()
-    }
-}
-
 impl Taker for Printer<'_> {
     fn wants(&self, _: SessionKey) -> bool {
         true
@@ -335,7 +314,7 @@ impl Taker for Printer<'_> {
         // Whoever waits for it sees it at once.
         let written = written.and_then(|()| Ok(self.out.flush()?));
         self.failed = written.err();
-        if self.is_done() {
+        if self.left == 0 || self.failed.is_some() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -31,6 +31,7 @@ use render::clock::Clock;
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
+use tokens::Counter;
 
 /// One session, and what a report shows with it.
 pub struct Report<'a> {
@@ -99,7 +100,7 @@ pub fn run(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let reader = Reader::counting(context);
+    let reader = Reader::new(context, Counter::new());
     let piped = piped(context, asked)?;
     let is_piped = piped.is_some();
     let (log, wanted, sessions) = if let Some((path, piped)) = piped {

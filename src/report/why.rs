@@ -7,7 +7,7 @@ mod measured;
 
 use crate::ls::{self, ListOptions, Sort, Spending, Sums};
 use crate::output::json::document;
-use crate::session::parts::{Names, object};
+use crate::session::parts::{Texts, object};
 use crate::{Document, NO_SESSIONS, Output, ReportContext, Style, print_problems};
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
@@ -108,14 +108,14 @@ pub fn part(
     context: &ReportContext,
     wanted: &ListOptions,
     most: usize,
-    names: Names,
+    texts: Texts,
 ) -> Result<Map<String, Value>> {
     let (mut why, _) = find(context, wanted);
     if why.sessions.is_empty() {
         bail!(NO_SESSIONS);
     }
     why.lines.truncate(most);
-    if names == Names::Hidden {
+    if texts == Texts::Off {
         // They are about names in folders.
         why.measured.clear();
         for line in &mut why.lines {
@@ -134,9 +134,7 @@ pub fn part(
     {
         // Indexes into another session are of no use.
         finding.remove("places");
-        let session = finding
-            .get_mut("session")
-            .filter(|_| names == Names::Hidden);
+        let session = finding.get_mut("session").filter(|_| texts == Texts::Off);
         if let Some(session) = session.and_then(Value::as_object_mut) {
             session.retain(|key, _| key == "id");
         }

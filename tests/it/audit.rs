@@ -285,39 +285,6 @@ fn a_request_that_several_logs_repeat_counts_once() {
     );
 }
 
-#[test]
-fn first_predictions_are_better_with_what_earlier_sessions_have_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    // The provider counts twice the words.
-    let dear = |session: &str, day: u32| {
-        made_up_at(session, 14, 2)
-            .replace("2026-09-20T", &format!("2026-09-{day}T"))
-            .replace("req_", &format!("req_{session}_"))
-            .replace("\"id\":\"m", &format!("\"id\":\"{session}_"))
-    };
-    write(folder.path(), "z.jsonl", &dear("5e55", 20));
-    let first = audit(&[], folder.path())["first"].clone();
-    assert_eq!(first["requests"], 10);
-    assert_eq!(first["alone"], first["taught"], "there was none before");
-    write(folder.path(), "a.jsonl", &dear("5e56", 21));
-    let first = audit(&[], folder.path())["first"].clone();
-    assert_eq!(first["requests"], 20);
-    let mean = |which: &str| first[which]["mean"].as_f64().unwrap();
-    assert!(mean("taught") < mean("alone") * 0.7, "{first}");
-    assert_eq!(
-        first["models"]["claude-opus-4-8"],
-        first["agents"]["claude-code"]
-    );
-    let text = run(&["audit"], &[folder.path()]);
-    let mut table = text
-        .lines()
-        .skip_while(|line| !line.contains("first ten predictions"));
-    assert!(
-        table.any(|line| line.contains("claude-opus-4-8") && line.contains(" 20 ")),
-        "{text}"
-    );
-}
-
 /// A conversation of so many steps with a window of 200,000, which is compacted at this size.
 fn compacted(steps: u64, before: u64) -> String {
     let log = made_up("5e55", steps).replace("claude-opus-4-8", "claude-opus-4-6");

@@ -1,7 +1,7 @@
 //! The list of keys is the configuration: the code reads each of them and no other, and what describes them agrees.
 
 use crate::support::{ctxgauge, documentation, manifest_folder, schema};
-use ctxgauge::config::keys::{ALL, Key, Kind, Unset, settings};
+use ctxgauge::config::keys::{ALL, Key, Kind, Unset};
 use ctxgauge::config::{Config, problems};
 use ctxgauge::config::{schema::schema, template::template};
 use ctxgauge::model::values::threshold::OVERSIZED;
@@ -116,14 +116,6 @@ fn the_code_reads_no_other_key() {
         error.contains("`keep`") && error.contains("`over`"),
         "{error}"
     );
-}
-
-#[test]
-fn every_key_has_a_variable_of_its_own() {
-    let variables: Vec<String> = settings().map(|setting| setting.variable()).collect();
-    let different: BTreeSet<&String> = variables.iter().collect();
-    assert_eq!(different.len(), variables.len());
-    assert!(variables.contains(&"CTXGAUGE_ALERTS_REQUESTS_LEFT".to_owned()));
 }
 
 #[test]
@@ -244,13 +236,12 @@ fn the_table_of_keys_is_that_of_the_program() {
 }
 
 /// Runs a command with this configuration.
-fn run(home: &Path, text: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+fn run(home: &Path, text: &str, arguments: &[&str]) -> Output {
     let folder = home.join(".config/ctxgauge");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), text).unwrap();
     let mut command = ctxgauge(home);
-    command.args(arguments).envs(variables.iter().copied());
-    command.output()
+    command.args(arguments).output()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -261,9 +252,8 @@ fn text(bytes: &[u8]) -> String {
 fn show_names_where_each_value_came_from() {
     let home = tempfile::tempdir().unwrap();
     let set = "theme = \"dark\"\n[hooks]\nshare = 0.7\n";
-    let variables = [("CTXGAUGE_CACHE", "false"), ("CTXGAUGE_THEEM", "x")];
     let arguments = ["config", "show", "--json", "--ascii", "--root", "/srv"];
-    let output = run(home.path(), set, &arguments, &variables);
+    let output = run(home.path(), set, &arguments);
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     schema::check("config-1.json", &value);
     let keys = value["keys"].as_array().unwrap();
@@ -275,19 +265,12 @@ fn show_names_where_each_value_came_from() {
     assert_eq!(of("theme")["default"], "\"terminal\"");
     assert_eq!(of("hooks.share")["line"], 3);
     assert_eq!(of("hooks.share")["value"], 0.7);
-    assert_eq!(of("cache")["variable"], "CTXGAUGE_CACHE");
-    assert_eq!(of("cache")["value"], false);
     assert_eq!(of("ascii")["option"], "--ascii");
     assert_eq!(of("roots")["from"], "command line");
     assert_eq!(of("fills")["from"], "default");
     assert_eq!(of("fills")["value"], Value::Null);
-    let err = text(&output.stderr);
-    assert!(
-        err.contains("CTXGAUGE_THEEM") && err.contains("CTXGAUGE_THEME?"),
-        "{err}"
-    );
 
-    let output = run(home.path(), set, &["config", "show", "--set"], &[]);
+    let output = run(home.path(), set, &["config", "show", "--set"]);
     let shown = text(&output.stdout);
     let theme = shown
         .lines()
@@ -299,7 +282,7 @@ fn show_names_where_each_value_came_from() {
     );
     assert!(!shown.contains("oversized"), "{shown}");
 
-    // A key of the monitor chose others; only the environment comes before a theme.
+    // A key of the monitor chose others.
     let state = home.path().join(".local/state/ctxgauge/state.toml");
     std::fs::create_dir_all(state.parent().unwrap()).unwrap();
     std::fs::write(
@@ -307,38 +290,29 @@ fn show_names_where_each_value_came_from() {
         "theme = \"light\"\n[screens.items]\noversized = 5000\n",
     )
     .unwrap();
-    let from = |variables: &[(&str, &str)]| {
-        let output = run(home.path(), set, &["config", "show", "--set"], variables);
-        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        text(&output.stdout)
-            .lines()
-            .map(words)
-            .collect::<Vec<String>>()
-    };
-    let has = |variables: &[(&str, &str)], line: &str| {
-        let lines = from(variables);
+    let output = run(home.path(), set, &["config", "show", "--set"]);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = text(&output.stdout).lines().map(words).collect();
+    for line in [
+        "theme \"light\" screens \"terminal\"",
+        "oversized \"5000\" screens \"4%\"",
+    ] {
         let is_there = lines.iter().any(|other| other.starts_with(line));
         assert!(is_there, "{line}: {lines:?}");
-    };
-    has(&[], "theme \"light\" screens \"terminal\"");
-    has(&[], "oversized \"5000\" screens \"4%\"");
-    has(
-        &[("CTXGAUGE_THEME", "dark")],
-        "theme \"dark\" CTXGAUGE_THEME",
-    );
+    }
 }
 
 #[test]
 fn check_lists_every_problem_and_ends_with_1() {
     let home = tempfile::tempdir().unwrap();
-    let check = |text: &str, variables: &[(&str, &str)]| {
-        let output = run(home.path(), text, &["config", "check"], variables);
+    let check = |text: &str| {
+        let output = run(home.path(), text, &["config", "check"]);
         let shown = self::text(&output.stdout) + &self::text(&output.stderr);
         (output.status.code().unwrap(), shown)
     };
-    let (code, shown) = check("theme = \"dark\"\n", &[]);
+    let (code, shown) = check("theme = \"dark\"\n");
     assert_eq!(code, 0, "{shown}");
-    let (code, shown) = check("themes = \"dark\"\noversized = \"x\"\n", &[]);
+    let (code, shown) = check("themes = \"dark\"\noversized = \"x\"\n");
     assert_eq!(code, 1, "{shown}");
     for part in [
         "line 1: unknown key 'themes'; did you mean 'theme'?",
@@ -348,10 +322,8 @@ fn check_lists_every_problem_and_ends_with_1() {
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    let (code, shown) = check(
-        "theme = \"dusk\"\n[statusline]\nformat = \"{\"\n[keys]\nsrot = \"x\"\n",
-        &[],
-    );
+    let (code, shown) =
+        check("theme = \"dusk\"\n[statusline]\nformat = \"{\"\n[keys]\nsrot = \"x\"\n");
     assert_eq!(code, 1, "{shown}");
     for part in [
         "line 1: unknown theme 'dusk'",
@@ -360,31 +332,9 @@ fn check_lists_every_problem_and_ends_with_1() {
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    for (name, value, why) in [
-        ("CTXGAUGE_ALERTS_SHARE", "80", "0.8 is 80 %"),
-        ("CTXGAUGE_FILLS", "solids", "by-role"),
-        ("CTXGAUGE_THEME", "dusk", "unknown theme"),
-        ("CTXGAUGE_OVERSIZE", "8k", "CTXGAUGE_OVERSIZED?"),
-    ] {
-        let (code, shown) = check("", &[("CTXGAUGE_ASCII", "true"), (name, value)]);
-        assert_eq!(code, 1, "{shown}");
-        assert!(shown.contains(name) && shown.contains(why), "{shown}");
-    }
     let missing = ["config", "check", "--config", "/nonexistent/c.toml"];
-    let output = run(home.path(), "", &missing, &[]);
+    let output = run(home.path(), "", &missing);
     assert_eq!(output.status.code(), Some(3));
-}
-
-#[test]
-fn the_variables_of_an_alert_set_nothing_for_its_command() {
-    let home = tempfile::tempdir().unwrap();
-    let mut variables = vec![("CTXGAUGE_WINDOW", "200000"), ("CTXGAUGE_MODEL", "opus")];
-    let output = run(home.path(), "", &["config", "show"], &variables);
-    assert!(!output.status.success());
-    variables.push(("CTXGAUGE_ALERT", "share"));
-    let output = run(home.path(), "", &["config", "show"], &variables);
-    assert!(output.status.success());
-    assert_eq!(text(&output.stderr), "");
 }
 
 #[test]

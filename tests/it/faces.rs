@@ -230,13 +230,14 @@ fn no_face_shows_a_number_as_sure_that_another_one_does_not() {
             let left = trigger.saturating_sub(own);
             let format = "{share}\\t{until:short}\\t{used}";
             let run = |arguments: &[&str]| {
-                let mut command = ctxgauge(home.path());
-                command.env("CTXGAUGE_ROOTS", log.as_os_str());
-                let output = command.args(arguments).output();
+                let output = ctxgauge(home.path()).args(arguments).output();
                 String::from_utf8(output.stdout).unwrap()
             };
             let what = |face: &str| format!("{face} of {}", log.display());
             let path = log.to_str().unwrap();
+            let config = home.path().join(".config/ctxgauge/config.toml");
+            std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+            std::fs::write(config, format!("roots = [{path:?}]\n")).unwrap();
 
             let listed = run(&["ls", "--session", id, "--format", format, path]);
             let shown = Shown::of(listed.trim_end_matches('\n'));

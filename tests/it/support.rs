@@ -13,7 +13,7 @@ use ctxgauge::report::output::redact::Redaction;
 use ctxgauge::report::reading::patience::Patience;
 use ctxgauge::report::reading::progress::Progress;
 use ctxgauge::report::session::SessionRequest;
-use ctxgauge::report::{self, CacheUse, Charset, FORMATS, ReportContext, Style};
+use ctxgauge::report::{self, CacheUse, FORMATS, ReportContext, Style};
 pub use program::{manifest_folder, process};
 use serde_json::Value;
 use std::path::Path;
@@ -44,13 +44,13 @@ pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
         only: None,
     };
     let json = FORMATS.iter().find(|format| format.name == "json");
-    let style = Style {
-        format: json.unwrap(),
-        charset: Charset::Unicode,
-        columns: None,
-    };
+    let style = Style::of_page(json.unwrap());
     let mut out = Vec::new();
-    report::session::run(&context, &SessionRequest::at(path), style, &mut out).unwrap();
+    let asked = SessionRequest {
+        path: Some(path),
+        ..SessionRequest::default()
+    };
+    report::session::run(&context, &asked, style, &mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
 

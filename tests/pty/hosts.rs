@@ -54,7 +54,10 @@ fn rows_of_another_machine_open_there_and_are_old_when_it_is_away() {
     let home = home();
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", home.path().join("bin").display());
-    let environment = [("PATH", path.as_str()), ("CTXGAUGE_HOSTS", "build-1")];
+    let config = home.path().join(".config/ctxgauge");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "hosts = [\"build-1\"]\n").unwrap();
+    let environment = [("PATH", path.as_str())];
     let mut terminal = Terminal::open_with(home.path(), &[], (120, 30), &environment);
     terminal.wait_for("both sessions", |screen| {
         screen.contains("2 sessions") && screen.contains("build-1:shop") && screen.contains("here")

@@ -44,12 +44,8 @@ impl Draft {
         };
         let output = file_of(self.output.as_deref());
         let path = output.unwrap_or(Path::new("draft.toml")).to_owned();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let format = read_mapping(&UserFile {
-            name: name.into_owned(),
-            text: draft.mapping.clone(),
-            path,
-        })?;
+        let text = draft.mapping.clone();
+        let format = read_mapping(&UserFile { path, text })?;
         let setup = call.setup()?;
         let mut context = setup.context(&AgentOption::default(), Redact::OFF)?;
         (context.forced, context.formats) = (Some(format), vec![format]);

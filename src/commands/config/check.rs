@@ -5,7 +5,7 @@ use crate::commands::Call;
 use crate::commands::exit::Exit;
 use crate::commands::setup::Setup;
 use crate::config::values::{bindings, place};
-use crate::config::{self, LoadedConfig, Problem, UserThemes};
+use crate::config::{self, Config, Problem, UserThemes};
 use anyhow::Result;
 use files::paths::User;
 use render::number::counted;
@@ -43,26 +43,9 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
     for problem in &problems {
         found.in_file(problem)?;
     }
-    if !problems.is_empty() {
-        // The other keys may be wrong as well.
-        let file = call.config.clone().or(default);
-        let loaded = LoadedConfig {
-            config: valid,
-            text: Some(found.text.clone()),
-            ..LoadedConfig::default()
-        };
-        found.of_config(&loaded)?;
-        found.beside(loaded, file, call.user)?;
-    } else {
-        match config::load(call.config.as_deref(), default.as_deref(), &call.user.env) {
-            Err(error) => found.print(format!("{error:#}"))?,
-            Ok(loaded) => {
-                let file = call.config.clone().or(default);
-                found.of_config(&loaded)?;
-                found.beside(loaded, file, call.user)?;
-            }
-        }
-    }
+    // The other keys may be wrong as well.
+    found.of_config(&valid)?;
+    found.beside(valid, call.config.clone().or(default), call.user)?;
     let shown = call.user.folders.display(&found.path);
     let shown = inert(&shown).into_owned();
     let count = found.problems;
@@ -105,66 +88,63 @@ impl FoundProblems<'_> {
     }
 
     /// Prints a problem with the value of a key, at the place where the key is set.
-    fn of_key(&mut self, loaded: &LoadedConfig, key: &str, message: String) -> io::Result<()> {
-        match loaded.variable(key) {
-            Some(variable) => self.print(format!("{}: {message}", variable.name)),
-            None => self.in_file(&Problem {
-                place: place(&self.text, key),
-                message,
-            }),
-        }
+    fn of_key(&mut self, key: &str, message: String) -> io::Result<()> {
+        self.in_file(&Problem {
+            place: place(&self.text, key),
+            message,
+        })
     }
 
     /// Prints a problem with keys of the keyboard, at the place of the first action that the message names.
-    fn of_keyboard(&mut self, loaded: &LoadedConfig, message: &str) -> io::Result<()> {
+    fn of_keyboard(&mut self, message: &str) -> io::Result<()> {
         let is_named = |name: &str| {
             [format!("'{name}'"), format!("\"{name}\"")]
                 .iter()
                 .any(|quoted| message.contains(quoted.as_str()))
         };
         let mut bindings = bindings(&self.text).into_iter();
-        match bindings.find(|(name, _)| is_named(name)) {
-            Some((_, place)) if loaded.variable("keys").is_none() => self.in_file(&Problem {
-                place: Some(place),
-                message: message.to_owned(),
-            }),
-            _ => self.of_key(loaded, "keys", message.to_owned()),
-        }
+        let named = bindings.find(|(name, _)| is_named(name));
+        self.in_file(&Problem {
+            place: named
+                .map(|(_, at)| at)
+                .or_else(|| place(&self.text, "keys")),
+            message: message.to_owned(),
+        })
     }
 
     /// Prints the problems with values that are used later.
-    fn of_config(&mut self, loaded: &LoadedConfig) -> Result<()> {
-        if let Err(error) = loaded.config.keymap() {
+    fn of_config(&mut self, config: &Config) -> Result<()> {
+        if let Err(error) = config.keymap() {
             // A line for each; the first says what they are about.
             for line in error.to_string().lines().skip(1) {
-                self.of_keyboard(loaded, line.trim_start())?;
+                self.of_keyboard(line.trim_start())?;
             }
         }
-        let format = loaded.config.statusline.format.as_deref();
+        let format = config.statusline.format.as_deref();
         if let Some(Err(error)) = format.map(Template::named_or_text) {
-            self.of_key(loaded, "statusline.format", error.to_string())?;
+            self.of_key("statusline.format", error.to_string())?;
         }
         Ok(())
     }
 
     /// Prints the problems with the files beside the configuration, and with the keys that name them.
-    fn beside(&mut self, loaded: LoadedConfig, file: Option<PathBuf>, user: &User) -> Result<()> {
+    fn beside(&mut self, config: Config, file: Option<PathBuf>, user: &User) -> Result<()> {
         let mut themes = config::themes(file.as_deref())?;
-        if let Some(name) = loaded.config.theme.clone()
+        if let Some(name) = config.theme.clone()
             && !is_left_out(&themes, &name)
             && let Err(error) = themes.choose(&name)
         {
-            self.of_key(&loaded, "theme", error.to_string())?;
+            self.of_key("theme", error.to_string())?;
         }
         for (_, error) in &themes.left_out {
             self.print(format!("{error:#}"))?;
         }
-        let setup = match Setup::of(loaded, file, user) {
+        let setup = match Setup::of(config, file, user) {
             Ok(setup) => setup,
             Err(error) => return Ok(self.print(format!("{error:#}"))?),
         };
-        for mapping in &setup.left_out {
-            self.print(format!("{:#}", mapping.error))?;
+        for (_, error) in &setup.left_out {
+            self.print(format!("{error:#}"))?;
         }
         for (path, what) in setup.problems() {
             self.print(format!("{}: {what}", path.display()))?;

@@ -4,9 +4,10 @@ use crate::commands::options::{MonitorOptions, Print};
 use crate::commands::{Call, Run};
 use crate::config;
 use crate::config::keys::Unset;
-use crate::config::values::{KeyValue, Origin, values};
+use crate::config::values::{KeyValue, values};
 use anyhow::Result;
 use clap::Args;
+use render::number::counted;
 use report::about::configuration::{Configuration, DEFAULT, OnScreen, Setting};
 use std::path::PathBuf;
 use tui::runtime::state::StateFile;
@@ -31,100 +32,82 @@ pub struct Show {
 impl Run for Show {
     fn add_options(&mut self, before: &mut MonitorOptions) {
         self.root.append(&mut before.logs.root);
-        self.print.add(before);
+        self.print.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let default = call.user.folders.config_file();
-        let loaded = config::load(call.config.as_deref(), default.as_deref(), &call.user.env)?;
+        let loaded = config::load(call.config.as_deref(), default.as_deref())?;
         let file = call.config.clone().or(default);
-        let mut all = values(&loaded);
-        add_chosen(&mut all, call);
+        let mut all: Vec<Setting> = values(&loaded).into_iter().map(setting).collect();
+        let on_screen = on_screen(&mut all, call);
         self.add_given(&mut all);
         all.retain(|it| self.is_shown(it));
         let configuration = Configuration {
             path: file.map(|path| path.to_string_lossy().into_owned()),
             exists: loaded.text.is_some(),
-            settings: all.into_iter().map(setting).collect(),
-            on_screen: self.on_screen(call),
+            settings: all,
+            on_screen,
         };
         let style = self.print.style(call);
-        style.print(&configuration, call.out)?;
-        for (name, what) in &loaded.unknown {
-            writeln!(call.err, "{name}: {what}")?;
-        }
-        Ok(())
+        style.print(&configuration, call.out)
     }
 }
 
 impl Show {
     /// Adds what options of the command line set.
-    fn add_given(&self, all: &mut Vec<KeyValue>) {
+    fn add_given(&self, all: &mut Vec<Setting>) {
         let ascii = all.iter_mut().find(|it| it.name == "ascii");
         if let Some(ascii) = ascii.filter(|_| self.print.plain.ascii) {
-            ascii.value = Some(true.into());
-            ascii.origin = Origin::Option("--ascii");
+            set(ascii, Some(true.into()), "command line");
+            ascii.option = Some("--ascii");
         }
         let at = all.iter().position(|it| it.name == "roots");
         if let Some(at) = at.filter(|_| !self.root.is_empty()) {
             let roots = self.root.iter().map(|root| root.to_string_lossy());
             let roots: Vec<toml::Value> = roots.map(|root| root.into_owned().into()).collect();
             // They are searched besides those of the configuration.
-            let given = KeyValue {
-                value: Some(roots.into()),
-                origin: Origin::Option("--root"),
-                ..all[at].clone()
-            };
+            let mut given = all[at].clone();
+            set(&mut given, Some(roots.into()), "command line");
+            given.option = Some("--root");
             all.insert(at + 1, given);
         }
     }
 
-    fn is_shown(&self, value: &KeyValue) -> bool {
+    fn is_shown(&self, value: &Setting) -> bool {
         let is_named = |key: &String| {
             let rest = value.name.strip_prefix(key.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
         let is_wanted = self.keys.is_empty() || self.keys.iter().any(is_named);
-        is_wanted && !(self.set && value.origin == Origin::Default)
-    }
-
-    /// Returns the choices that were made on the screens, which prefer them to the file.
-    fn on_screen(&self, call: &Call<'_>) -> Option<OnScreen> {
-        let path = call.user.folders.state_file()?;
-        let (file, _) = StateFile::open(path.clone());
-        let state = &file.loaded;
-        let theme = state.theme.as_ref().map(|theme| format!("theme {theme}"));
-        let size = state.screens.items.oversized;
-        let size = size.map(|size| format!("oversized {size}"));
-        let windows = match state.screens.windows.len() {
-            0 => None,
-            1 => Some("1 window".to_owned()),
-            n => Some(format!("{n} windows")),
-        };
-        let what: Vec<String> = [theme, size, windows].into_iter().flatten().collect();
-        (!what.is_empty()).then(|| OnScreen {
-            path: call.user.folders.display(&path),
-            what,
-        })
+        is_wanted && !(self.set && value.from == DEFAULT)
     }
 }
 
-/// Replaces the values for which others were chosen on the screens: only a variable comes before a theme's.
-fn add_chosen(all: &mut [KeyValue], call: &Call<'_>) {
-    let Some(path) = call.user.folders.state_file() else {
-        return;
-    };
-    let state = StateFile::open(path).0.loaded;
-    let size = state.screens.items.oversized;
+/// Replaces the values for which others were chosen on the screens. Returns the choices made there, which are preferred to
+/// the file.
+fn on_screen(all: &mut [Setting], call: &Call<'_>) -> Option<OnScreen> {
+    let path = call.user.folders.state_file()?;
+    let state = StateFile::open(path.clone()).0.loaded;
+    let (theme, size) = (state.theme, state.screens.items.oversized);
+    let windows = state.screens.windows.len() as u64;
+    let what = [
+        theme.as_ref().map(|theme| format!("theme {theme}")),
+        size.map(|size| format!("oversized {size}")),
+        (windows > 0).then(|| counted(windows, "window")),
+    ];
     let size = size.and_then(|size| toml::Value::try_from(size).ok());
-    let chosen = [("theme", state.theme.map(Into::into)), ("oversized", size)];
-    for (name, value) in chosen {
-        let mut all = all.iter_mut();
-        let found = all.find(|it| it.name == name && !matches!(it.origin, Origin::Variable(_)));
+    for (name, value) in [("theme", theme.map(Into::into)), ("oversized", size)] {
+        let found = all.iter_mut().find(|it| it.name == name);
         if let (Some(key), Some(_)) = (found, &value) {
-            (key.value, key.origin) = (value, Origin::Screens);
+            set(key, value, "screens");
         }
     }
+    let what: Vec<String> = what.into_iter().flatten().collect();
+    (!what.is_empty()).then(|| OnScreen {
+        path: call.user.folders.display(&path),
+        what,
+    })
 }
 
 fn setting(key: KeyValue) -> Setting {
@@ -133,22 +116,28 @@ fn setting(key: KeyValue) -> Setting {
         Unset::Means(what) => (None, Some(what)),
         Unset::Required => (None, None),
     };
-    let (from, line, variable, option) = match key.origin {
-        Origin::Default => (DEFAULT, None, None, None),
-        Origin::File(line) => ("file", Some(line), None, None),
-        Origin::Screens => ("screens", None, None, None),
-        Origin::Variable(name) => ("environment", None, Some(name), None),
-        Origin::Option(option) => ("command line", None, None, Some(option)),
-    };
-    Setting {
+    let mut setting = Setting {
         name: key.name,
-        toml: key.value.as_ref().map(toml::Value::to_string),
-        value: key.value.and_then(|value| serde_json::to_value(value).ok()),
+        value: None,
+        toml: None,
         default,
         unset,
-        from,
-        line,
-        variable,
-        option,
-    }
+        from: DEFAULT,
+        line: None,
+        option: None,
+    };
+    set(
+        &mut setting,
+        key.value,
+        key.line.map_or(DEFAULT, |_| "file"),
+    );
+    setting.line = key.line;
+    setting
+}
+
+/// Gives a key another value, from there.
+fn set(key: &mut Setting, value: Option<toml::Value>, from: &'static str) {
+    key.toml = value.as_ref().map(toml::Value::to_string);
+    key.value = value.and_then(|value| serde_json::to_value(value).ok());
+    (key.from, key.line, key.option) = (from, None, None);
 }

@@ -57,13 +57,14 @@ fn read(text: &str) -> Result<(&'static str, Vec<Addition>)> {
     let list: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| anyhow!("this is no JSON object: {error}"))?;
     let has = |field: &str| list.values().any(|value| value.get(field).is_some());
-    let (title, rows): (_, Vec<Addition>) = if has("models") {
+    let (title, mut rows): (_, Vec<Addition>) = if has("models") {
         ("models.dev", models_dev(&list))
     } else if has("litellm_provider") {
         ("litellm", litellm(&list))
     } else {
         ("pi-ai", pi(&list))
     };
+    rows.retain(Addition::is_usable);
     if rows.is_empty() {
         bail!(
             "no model with a window is in it: it is none of the lists of models.dev, LiteLLM and pi"
@@ -103,7 +104,7 @@ fn models_dev(list: &Map<String, Value>) -> Vec<Addition> {
         Some(models.iter().map(move |(id, of)| ((name, id), of)))
     });
     let rows = all.flatten().filter_map(|(names, of)| model(names, of));
-    rows.filter(Addition::is_usable).collect()
+    rows.collect()
 }
 
 /// Reads `{[provider/]id: {litellm_provider, max_input_tokens, input_cost_per_token}}`.
@@ -142,10 +143,7 @@ fn litellm(list: &Map<String, Value>) -> Vec<Addition> {
             chosen_by: None,
         })
     };
-    list.iter()
-        .filter_map(model)
-        .filter(Addition::is_usable)
-        .collect()
+    list.iter().filter_map(model).collect()
 }
 
 /// Reads `{name: {id: {provider, contextWindow, maxTokens, cost}}}`.
@@ -180,7 +178,7 @@ fn pi(list: &Map<String, Value>) -> Vec<Addition> {
         })
     };
     let all = list.values().filter_map(Value::as_object).flatten();
-    all.filter_map(model).filter(Addition::is_usable).collect()
+    all.filter_map(model).collect()
 }
 
 fn prices(of: &Value, names: [&str; 5], per: f64) -> Numbers {

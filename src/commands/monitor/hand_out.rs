@@ -6,7 +6,7 @@ use files::output::Existing;
 use report::export::{self, Export, Place, Sizes, Table};
 use report::output::redact::Redaction;
 use report::session::{self, SessionRequest};
-use report::{Charset, HTML, MARKDOWN, OutputFormat, ReportContext, Style, to_file};
+use report::{HTML, MARKDOWN, OutputFormat, ReportContext, Style, to_file};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -88,12 +88,7 @@ impl Writer {
             here: &self.0.user.working_folder(),
             window: request.window,
         };
-        let style = Style {
-            format,
-            charset: Charset::Unicode,
-            columns: None,
-        };
-        session::run(context, &asked, style, out)
+        session::run(context, &asked, Style::of_page(format), out)
     }
 
     fn write_items(&self, mut context: ReportContext, request: &HandOutRequest) -> Result<String> {

@@ -141,15 +141,7 @@ impl FollowedLogs {
             })
         })?;
         let beside = Arc::new(context.beside());
-        let options = ingest::Options {
-            formats: context.formats,
-            roots: context.roots,
-            user: context.user,
-            rules: context.rules,
-            counter: Arc::clone(&demo.counter),
-            cache: context.cache,
-            poll: context.poll,
-        };
+        let options = context.options(Arc::clone(&demo.counter));
         let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
         let mut instead = or_demo.then(|| demo.clone());
         let handle = ingest::start(options, piped, move |event| {

@@ -8,7 +8,7 @@ use model::lists::sessions::{FileId, SessionKey};
 use render::item::{label, request};
 use render::{NONE, text};
 use report::ReportContext;
-use report::search::{Hit, Order, Search, Taker, in_logs, logs};
+use report::search::{Hit, Search, Taker, in_logs, logs};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -35,12 +35,9 @@ pub(super) fn start(
 ) {
     let sessions = Arc::clone(&wanted.sessions);
     let is_filtered = !wanted.filter.is_empty();
-    let order = match wanted.syntax {
-        Syntax::Regex | Syntax::Text => Order::Logs,
-        Syntax::Any => Order::Largest,
-    };
+    let by_size = wanted.syntax == Syntax::Any;
     let search = move || {
-        let wanted = (&matcher, order);
+        let wanted = (&matcher, by_size);
         // It breaks if the screens do not wait any more.
         let _ = search(&context, &sessions, is_filtered, wanted, &finder);
     };
@@ -52,7 +49,7 @@ fn search(
     context: &ReportContext,
     sessions: &Arc<HashSet<SessionKey>>,
     is_filtered: bool,
-    (matcher, order): (&Matcher, Order),
+    (matcher, by_size): (&Matcher, bool),
     finder: &Finder,
 ) -> ControlFlow<()> {
     let mut left: HashMap<FileId, usize> = HashMap::new();
@@ -73,7 +70,7 @@ fn search(
             project: None,
             role: None,
             tool: None,
-            order,
+            by_size,
             limit: None,
             lines: usize::MAX,
         };

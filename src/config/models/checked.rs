@@ -1,6 +1,5 @@
 //! Leaves out the rows of the user's models table whose numbers cannot be true; the other rows are used.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
@@ -10,21 +9,12 @@ const MOST_TOKENS: f64 = 1e9;
 /// A year: longer than any cache keeps a prompt.
 const MOST_SECONDS: f64 = 31_536_000.0;
 
-/// A row that is not used, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RefusedRow {
-    /// The line of the number, counted from 1; `None`: it was not found, since the table is written in another way.
-    pub(super) line: Option<usize>,
-    /// The number, and what is allowed.
-    pub(super) why: String,
-}
-
-impl fmt::Display for RefusedRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.why),
-            None => f.write_str(&self.why),
-        }
+/// Returns the message on a row that is not used. `line` is that of the number, counted from 1; `None`: it was not found, since
+/// the table is written in another way.
+fn message(line: Option<usize>, why: String) -> String {
+    match line {
+        Some(line) => format!("line {line}: {why}"),
+        None => why,
     }
 }
 
@@ -68,7 +58,7 @@ fn allowed(list: &str, field: &str) -> Option<AllowedRange> {
 }
 
 /// Removes the rows with numbers that cannot be true from a table. `text` is the table as it is written.
-pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<RefusedRow> {
+pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<String> {
     let mut refused = Vec::new();
     for list in ["model", "policy", "price", "cache", "trigger"] {
         let Some(Value::Array(rows)) = table.get_mut(list) else {
@@ -78,9 +68,9 @@ pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<RefusedRow> {
         rows.retain(|row| {
             nth += 1;
             let why = odd(list, row);
-            refused.extend(why.as_ref().map(|(field, why)| RefusedRow {
-                line: line_of(text, &format!("[[{list}]]"), nth, field),
-                why: format!("a [[{list}]] is not used: {why}"),
+            refused.extend(why.as_ref().map(|(field, why)| {
+                let line = line_of(text, &format!("[[{list}]]"), nth, field);
+                message(line, format!("a [[{list}]] is not used: {why}"))
             }));
             why.is_none()
         });
@@ -89,9 +79,9 @@ pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<RefusedRow> {
     if let Some(Value::Table(tokenizers)) = table.get_mut("tokenizer") {
         tokenizers.retain(|name, row| {
             let why = odd("tokenizer", row);
-            refused.extend(why.as_ref().map(|(field, why)| RefusedRow {
-                line: line_of(text, &format!("[tokenizer.{name}]"), 1, field),
-                why: format!("the tokenizer '{name}' is not used: {why}"),
+            refused.extend(why.as_ref().map(|(field, why)| {
+                let line = line_of(text, &format!("[tokenizer.{name}]"), 1, field);
+                message(line, format!("the tokenizer '{name}' is not used: {why}"))
             }));
             lost.extend(why.is_some().then(|| name.to_owned()));
             why.is_none()
@@ -110,10 +100,9 @@ pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<RefusedRow> {
         && !(0.0..=MOST_TOKENS).contains(&value)
     {
         table.remove("summary");
-        refused.push(RefusedRow {
-            line: line_of(text, "", 1, "summary"),
-            why: format!("`summary` is not used: it is {words}"),
-        });
+        let line = line_of(text, "", 1, "summary");
+        let why = format!("`summary` is not used: it is {words}");
+        refused.push(message(line, why));
     }
     refused
 }
@@ -168,18 +157,17 @@ fn line_of(text: &str, header: &str, nth: usize, field: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn refused(text: &str) -> (Table, Vec<(Option<usize>, String)>) {
+    fn refused(text: &str) -> (Table, Vec<String>) {
         let mut table: Table = text.parse().unwrap();
         let refused = refuse(&mut table, text);
-        let refused = refused.into_iter().map(|one| (one.line, one.why));
-        (table, refused.collect())
+        (table, refused)
     }
 
     #[test]
     fn the_built_in_table_has_no_odd_number() {
         let text = assets::MODELS;
         let (table, refused) = refused(text);
-        assert_eq!(refused, []);
+        assert_eq!(refused, [""; 0]);
         assert_eq!(table, text.parse().unwrap());
     }
 
@@ -198,8 +186,8 @@ mod tests {
             );
             let (table, refused) = refused(&text);
             assert_eq!(table["model"].as_array().unwrap().len(), 1, "{odd}");
-            let (line, why) = &refused[0];
-            assert_eq!(*line, Some(7));
+            let why = &refused[0];
+            assert!(why.starts_with("line 7: "), "{why}");
             assert!(why.contains("1 to 1,000,000,000 tokens"), "{why}");
         }
         for (list, field) in [
@@ -209,7 +197,7 @@ mod tests {
         ] {
             let (table, refused) = refused(&format!("[[{list}]]\n{field}"));
             assert!(table[list].as_array().unwrap().is_empty());
-            assert_eq!(refused[0].0, Some(2));
+            assert!(refused[0].starts_with("line 2: "), "{refused:?}");
         }
     }
 
@@ -219,8 +207,8 @@ mod tests {
         let (table, refused) = refused(text);
         assert!(table["model"].as_array().unwrap().is_empty());
         assert!(table["tokenizer"].as_table().unwrap().is_empty());
-        let lines: Vec<_> = refused.iter().map(|one| one.0).collect();
-        assert_eq!(lines, [Some(5), Some(8), Some(1)]);
+        let lines = refused.iter().map(|why| why.split_once(": ").unwrap().0);
+        assert!(lines.eq(["line 5", "line 8", "line 1"]), "{refused:?}");
         assert!(!table.contains_key("summary"));
     }
 }

@@ -4,7 +4,7 @@
 //! whole: nothing is said rather than something wrong.
 
 use crate::client_record::RecordedCompaction;
-use crate::fields::{MOST_TOKENS, object, tokens, window, word};
+use crate::fields::{object, tokens, window, word};
 use model::values::names::at_most;
 use serde_json::{Map, Value};
 
@@ -30,43 +30,31 @@ pub(super) fn read(fields: &Map<String, Value>) -> Option<ClientContext> {
     let breakdown = object(fields, "breakdown")?;
     let window = window(fields, "window")?;
     let categories = breakdown.get("categories")?.as_array()?;
-    let categories: Vec<Category> = categories.iter().map(category).collect::<Option<_>>()?;
+    let categories: Vec<_> = categories.iter().map(category).collect::<Option<_>>()?;
     let compaction = match (
         breakdown.get("isAutoCompactEnabled")?.as_bool()?,
         tokens(breakdown, "autoCompactThreshold"),
     ) {
         (false, _) => RecordedCompaction::Off,
         // It names a size where nothing fires at one too, but keeps no room free for a summary then.
-        (true, Some(_)) if !categories.iter().any(|it| it.kind == "buffer") => {
+        (true, Some(_)) if !categories.iter().any(|(kind, _)| kind == "buffer") => {
             RecordedCompaction::WhenRefused
         }
         (true, Some(at)) if at > 0 && at <= window => RecordedCompaction::At(at),
         _ => return None,
     };
-    let used = categories
-        .into_iter()
-        .filter(|it| it.kind == "used" && it.tokens > 0);
+    let used = categories.into_iter();
+    let used = used.filter(|(kind, (_, tokens))| kind == "used" && *tokens > 0);
     Some(ClientContext {
         compaction,
         tokens: tokens(breakdown, "totalTokens")?,
-        parts: used
-            .take(MOST_PARTS)
-            .map(|it| (it.name, it.tokens))
-            .collect(),
+        parts: used.take(MOST_PARTS).map(|(_, part)| part).collect(),
     })
 }
 
-struct Category {
-    name: String,
-    kind: String,
-    tokens: u64,
-}
-
-fn category(value: &Value) -> Option<Category> {
+/// Returns the kind of a category, and the part of the context that it is.
+fn category(value: &Value) -> Option<(String, (String, u64))> {
     let fields = value.as_object()?;
-    Some(Category {
-        name: at_most(&word(fields, "name")?, LONGEST_NAME),
-        kind: word(fields, "kind")?,
-        tokens: tokens(fields, "tokens").filter(|tokens| *tokens <= MOST_TOKENS)?,
-    })
+    let name = at_most(&word(fields, "name")?, LONGEST_NAME);
+    Some((word(fields, "kind")?, (name, tokens(fields, "tokens")?)))
 }

@@ -11,28 +11,25 @@ use std::path::Path;
 
 /// The reason for which a file is left unchanged.
 pub(super) enum SkipReason {
-    /// A key has another value than expected: its name.
-    Shape(String),
+    /// It is not clear what is set there, or it is not ours.
+    Unclear(String),
     /// Another status line is set.
     Other(String),
-    /// Another server has our name.
-    Taken,
 }
 
 impl SkipReason {
     pub(super) fn in_file(self, path: &Path) -> Refusal {
         let path = path.to_path_buf();
         match self {
-            SkipReason::Shape(name) => Refusal::Unclear {
-                path,
-                why: format!("its `{name}` is not what it is in the agent's documentation"),
-            },
+            SkipReason::Unclear(why) => Refusal::Unclear { path, why },
             SkipReason::Other(command) => Refusal::OtherStatusLine { path, command },
-            SkipReason::Taken => Refusal::Unclear {
-                path,
-                why: NAME_IS_TAKEN.to_owned(),
-            },
         }
+    }
+
+    /// The key of this name has another value than expected.
+    fn shape(name: &str) -> SkipReason {
+        let why = format!("its `{name}` is not what it is in the agent's documentation");
+        SkipReason::Unclear(why)
     }
 }
 
@@ -87,7 +84,7 @@ const VERSION: &str = "version";
 
 fn object(of: &CstObject, name: &str) -> Result<CstObject, SkipReason> {
     let made = of.object_value_or_create(name);
-    made.ok_or_else(|| SkipReason::Shape(name.to_owned()))
+    made.ok_or_else(|| SkipReason::shape(name))
 }
 
 fn remove(from: &CstObject, name: &str) {
@@ -210,7 +207,7 @@ fn enter_hooks(root: &CstObject, agent: Agent, program: &Program) -> Result<(), 
     for event in events(agent) {
         let all = hooks
             .array_value_or_create(event)
-            .ok_or_else(|| SkipReason::Shape(format!("{HOOKS}.{event}")))?;
+            .ok_or_else(|| SkipReason::shape(&format!("{HOOKS}.{event}")))?;
         let runs_ours = |command: &str| program.is_in(command, HOOK);
         let is_there = all.elements().iter().any(|node| has(node, &runs_ours));
         if !is_there {
@@ -287,7 +284,8 @@ fn enter_server(root: &CstObject, agent: Agent, program: &Program) -> Result<(),
     if let Some(server) = servers.get(NAME) {
         let call = server.object_value().and_then(|server| call(&server));
         let is_there = call.is_some_and(|call| program.is_server(&call));
-        return is_there.then_some(()).ok_or(SkipReason::Taken);
+        let taken = || SkipReason::Unclear(NAME_IS_TAKEN.to_owned());
+        return is_there.then_some(()).ok_or_else(taken);
     }
     let call = program.server();
     let (command, arguments) = (call[0].as_str(), call[1..].to_vec());

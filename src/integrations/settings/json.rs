@@ -115,12 +115,8 @@ impl Json {
 
 /// Returns the text of a field that is a string.
 pub(super) fn field(object: &CstObject, name: &str) -> Option<String> {
-    object
-        .get(name)?
-        .value()?
-        .as_string_lit()?
-        .decoded_value()
-        .ok()
+    let text = object.get(name)?.value()?.as_string_lit()?;
+    text.decoded_value().ok()
 }
 
 /// Returns the texts of a field that is a list.

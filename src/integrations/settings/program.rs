@@ -44,13 +44,8 @@ impl Program {
         self.is_call(call, "mcp")
     }
 
-    /// Returns the server, for a shell.
-    pub fn server_command(&self) -> String {
-        self.command("mcp")
-    }
-
     /// Returns one of its commands, for a shell.
-    pub(super) fn command(&self, verb: &str) -> String {
+    pub fn command(&self, verb: &str) -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@\\".contains(c);
         let program = if self.0.chars().all(is_plain) {
             self.0.clone()

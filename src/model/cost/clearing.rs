@@ -4,10 +4,11 @@ use crate::history::RequestIx;
 use crate::session::Session;
 use crate::{Kind, LeaveReason, Source};
 use jiff::Timestamp;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Tool results that left the context between two requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Clearing {
     /// The first request without them.
     pub request: RequestIx,

@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::values::median::median;
 use crate::{Kind, Role, Source};
 use jiff::Timestamp;
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
 /// One tool's results so far.
@@ -40,7 +41,7 @@ pub struct Tool {
 }
 
 /// The cost of the tools of an MCP server together.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Server {
     /// The server's name.
     pub name: Box<str>,

@@ -25,26 +25,6 @@ pub struct Alerts {
     pub command: Vec<String>,
 }
 
-/// The variables of the environment in which an alert's command finds what happened; the first is always set.
-pub const VARIABLES: [&str; 16] = [
-    "CTXGAUGE_ALERT",
-    "CTXGAUGE_MESSAGE",
-    "CTXGAUGE_AGENT",
-    "CTXGAUGE_PROJECT",
-    "CTXGAUGE_MODEL",
-    "CTXGAUGE_SESSION",
-    "CTXGAUGE_LOG",
-    "CTXGAUGE_USED",
-    "CTXGAUGE_KNOWN",
-    "CTXGAUGE_TRIGGER",
-    "CTXGAUGE_WINDOW",
-    "CTXGAUGE_PERCENT",
-    "CTXGAUGE_REQUESTS_LEFT",
-    "CTXGAUGE_MINUTES_LEFT",
-    "CTXGAUGE_ITEM_TOKENS",
-    "CTXGAUGE_ITEM_TOOL",
-];
-
 /// The way in which an alert reaches the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -34,8 +34,6 @@ struct EarlierFacts {
     noted: Facts,
     /// True if noted facts count at once.
     is_live: bool,
-    /// True if all facts of a kind are kept.
-    keeps_all: bool,
     /// True if some facts are new since they were last taken.
     has_new: bool,
 }
@@ -71,22 +69,6 @@ impl EarlierSessions {
         }
     }
 
-    /// Like [`EarlierSessions::new`], but keeps all facts: sessions of any time are replayed, each with the facts from before
-    /// it.
-    pub fn of_all_times(facts: Facts) -> EarlierSessions {
-        EarlierSessions(Some(Arc::new(Mutex::new(EarlierFacts {
-            facts,
-            keeps_all: true,
-            ..EarlierFacts::default()
-        }))))
-    }
-
-    /// Returns the facts that were noted since.
-    pub fn noted(&self) -> Facts {
-        self.known()
-            .map_or_else(Facts::default, |known| known.noted.clone())
-    }
-
     /// Returns true if there are new facts since they were last taken.
     pub fn has_new(&self) -> bool {
         self.known().is_some_and(|known| known.has_new)
@@ -99,10 +81,10 @@ impl EarlierSessions {
             known.has_new = false;
             for facts in [&known.facts, &known.noted] {
                 for fact in &facts.beginnings {
-                    add(&mut all.beginnings, fact, FACTS_PER_KIND);
+                    add(&mut all.beginnings, fact);
                 }
                 for fact in &facts.prices {
-                    add(&mut all.prices, fact, FACTS_PER_KIND);
+                    add(&mut all.prices, fact);
                 }
             }
         }
@@ -124,12 +106,7 @@ impl EarlierSessions {
         if let Some(mut known) = self.known()
             && !of(&mut known.facts).contains(fact)
         {
-            let most = if known.keeps_all {
-                usize::MAX
-            } else {
-                FACTS_PER_KIND
-            };
-            let is_new = add(of(known.notes()), fact, most);
+            let is_new = add(of(known.notes()), fact);
             known.has_new |= is_new;
         }
     }
@@ -147,11 +124,6 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the time at which the session began, in seconds since 1970.
-    pub fn began(&self) -> i64 {
-        self.at
-    }
-
     fn is_same_session(&self, other: &Origin) -> bool {
         (&self.agent, self.session) == (&other.agent, other.session)
     }
@@ -180,8 +152,8 @@ trait Fact: Clone + PartialEq {
     fn is_like(&self, other: &Self) -> bool;
 }
 
-/// Adds a fact; older ones make room, if there are more than `most` like it. Returns whether it is new.
-fn add<F: Fact>(all: &mut Vec<F>, new: &F, most: usize) -> bool {
+/// Adds a fact; older ones make room, if there are too many like it. Returns whether it is new.
+fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
     let is_better = |known: &F| known == new || new.replaces(known) && known.is_of_more_than(new);
     if all.iter().any(is_better) {
         return false;
@@ -189,12 +161,9 @@ fn add<F: Fact>(all: &mut Vec<F>, new: &F, most: usize) -> bool {
     all.retain(|other| !new.replaces(other));
     all.push(new.clone());
     all.sort_by_key(|fact| (fact.origin().at, fact.origin().session));
-    if most == usize::MAX {
-        return true;
-    }
     let mut alike = all.iter().filter(|other| other.is_like(new)).count();
     all.retain(|other| {
-        let leaves = alike > most && other.is_like(new);
+        let leaves = alike > FACTS_PER_KIND && other.is_like(new);
         alike -= usize::from(leaves);
         !leaves
     });

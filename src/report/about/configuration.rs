@@ -26,7 +26,7 @@ pub struct Configuration {
 }
 
 /// A key and its value.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Setting {
     /// The key.
     pub name: String,
@@ -38,12 +38,10 @@ pub struct Setting {
     pub default: Option<&'static str>,
     /// The behaviour in words if the key is not set and has no default.
     pub unset: Option<&'static str>,
-    /// The source of the value, in a word. The fields below have the line of the file, the variable or the option.
+    /// The source of the value, in a word. The fields below have the line of the file or the option.
     pub from: &'static str,
     #[allow(missing_docs)]
     pub line: Option<usize>,
-    #[allow(missing_docs)]
-    pub variable: Option<String>,
     #[allow(missing_docs)]
     pub option: Option<&'static str>,
 }
@@ -75,8 +73,7 @@ impl Output for Configuration {
             let is_set = it.from != DEFAULT;
             let default = it.default.or(it.unset).filter(|_| is_set);
             let line = it.line.map(|line| format!("line {line}"));
-            let from = line.as_deref().or(it.variable.as_deref());
-            let from = from.or(it.option).unwrap_or(it.from);
+            let from = line.as_deref().or(it.option).unwrap_or(it.from);
             vec![
                 inert(&it.name).into_owned(),
                 inert(&value).into_owned(),

@@ -36,40 +36,31 @@ impl CacheTally {
 
     /// Returns the share of the predictions that were right; `None`: there were none.
     pub fn right(&self) -> Option<f64> {
-        let right = self.warm + self.cold;
-        let all = right + self.lost + self.kept;
-        (all > 0).then(|| right as f64 / all as f64)
+        share(self.warm + self.cold, self.lost + self.kept)
     }
 
     /// Returns the share of them that would have been right if all were warm.
     pub fn always_warm(&self) -> Option<f64> {
-        let warm = self.warm + self.kept;
-        let all = warm + self.cold + self.lost;
-        (all > 0).then(|| warm as f64 / all as f64)
+        share(self.warm + self.kept, self.cold + self.lost)
     }
+}
+
+fn share(right: u64, wrong: u64) -> Option<f64> {
+    let all = right + wrong;
+    (all > 0).then(|| right as f64 / all as f64)
 }
 
 /// Returns the section on the predictions; `None`: there were none.
 pub(super) fn section(caches: &BTreeMap<&'static str, CacheTally>) -> Option<Section> {
     let rows = caches.iter().map(|(agent, tally)| {
-        let CacheTally {
-            warm,
-            cold,
-            lost,
-            kept,
-            open,
-        } = tally;
         let percent = |share: Option<f64>| {
             let percent = share.map(|share| format!("{:.1} %", share * 100.0));
             or_none(percent).into()
         };
-        let shares = [tally.right(), tally.always_warm()].map(percent);
-        let counts = [warm, lost, cold, kept, open].map(|count| count.to_string().into());
-        let cells = [(*agent).into()].into_iter().chain(counts);
-        Row {
-            cells: cells.chain(shares).collect(),
-            ..Row::default()
-        }
+        let counts = [tally.warm, tally.lost, tally.cold, tally.kept, tally.open];
+        let [warm, lost, cold, kept, open] = counts.map(|count| count.to_string().into());
+        let (right, always) = (percent(tally.right()), percent(tally.always_warm()));
+        Row::from([(*agent).into(), warm, lost, cold, kept, open, right, always])
     });
     let headings = "agent | #warm | #lost | #cold | #kept | #either | #right | #always warm";
     let heading = "prompt caches: predicted before a request, and read from the cache or not";

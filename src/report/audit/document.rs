@@ -1,7 +1,7 @@
 //! The audit for people: a table of estimators for each group of sessions.
 
 use super::caches;
-use super::{Audit, ChangedItem, Decisions, FirstErrors, Miss, Pair, Summary};
+use super::{Audit, ChangedItem, Decisions, Miss, Summary};
 use crate::output::document::{Document, Facts, Line, Row, Section, Table};
 use model::outlook::estimators::Estimator;
 use model::outlook::forecast::{BacktestSummary, Fit};
@@ -52,7 +52,6 @@ pub(super) fn document(audit: &Audit) -> Document {
         .chain([group("all", &audit.all)])
         .chain(main)
         .chain(groups)
-        .chain(first(&audit.first))
         .chain(audit.forecast.as_ref().map(forecast))
         .chain(caches::section(&audit.caches))
         .chain(worst(audit))
@@ -104,12 +103,9 @@ fn group(name: impl Into<Line>, summary: &Summary) -> Section {
         let bias = signed(errors.bias);
         let wrong = counted_share(errors.false_alarms, errors.false_alarm_rate);
         let missed = counted_share(errors.missed, errors.missed_rate);
-        let cells = [p50, p90, p95, p99, bias, worst, wrong, missed];
-        let cells = cells.map(Line::from).into_iter();
-        Some(Row {
-            cells: [estimator.name().into()].into_iter().chain(cells).collect(),
-            ..Row::default()
-        })
+        let name = estimator.name().to_owned();
+        let cells = [name, p50, p90, p95, p99, bias, worst, wrong, missed];
+        Some(Row::from(cells.map(Line::from)))
     });
     let headings = "estimator | #p50 | #p90 | #p95 | #p99 | #bias | #worst | #false | #missed";
     let (width, p95) = (share(summary.width.p50), share(summary.width.p95));
@@ -123,28 +119,6 @@ fn group(name: impl Into<Line>, summary: &Summary) -> Section {
             "{covered} of the reports are inside the 90 % interval of ±{width} (p95 ±{p95})"
         ))
         .with(format!("{unexplained} of all growth is unexplained"))
-}
-
-/// Returns the first predictions of each session. A model has a row if earlier sessions have changed some of them.
-fn first(first: &FirstErrors) -> Option<Section> {
-    let changed = first.models.iter().filter(|(_, pair)| pair.differs());
-    let models = changed.map(|(model, pair)| (Line::log(model), pair));
-    let rows = [("all".into(), &first.all)].into_iter().chain(models);
-    let rows = rows.map(|(name, pair)| {
-        let Pair {
-            requests,
-            alone,
-            taught,
-        } = pair;
-        let [a, b, c] = [alone.mean, alone.p50, alone.p90].map(|it| digits(it).into());
-        let [d, e, f] = [taught.mean, taught.p50, taught.p90].map(|it| digits(it).into());
-        Row::from([name, requests.to_string().into(), a, b, c, d, e, f])
-    });
-    let headings = "model | #n | #mean alone | #p50 | #p90 | #mean taught | #p50 | #p90";
-    let table = Table::new(headings, rows);
-    let heading = "the first ten predictions of each session: error, %";
-    let how = "alone, and taught by what a token cost in earlier sessions";
-    (first.all.requests > 0).then(|| Section::new(heading).with(how).with(table))
 }
 
 fn forecast(backtest: &BacktestSummary) -> Section {

@@ -168,10 +168,6 @@ impl Summary {
 
 impl Errors {
     fn of(errors: Vec<f32>, wrong: WrongDecisions, decisions: Decisions) -> Errors {
-        let WrongDecisions {
-            false_alarms,
-            missed,
-        } = wrong;
         let sum: f64 = errors.iter().copied().map(f64::from).sum();
         let bias = sum / errors.len() as f64;
         let mut sizes: Vec<f32> = errors.into_iter().map(f32::abs).collect();
@@ -183,17 +179,17 @@ impl Errors {
             p99: quantile(&sizes, 0.99),
             bias,
             worst: quantile(&sizes, 1.0),
-            false_alarms,
-            false_alarm_rate: false_alarms as f64 / decisions.not_due as f64,
-            missed,
-            missed_rate: missed as f64 / decisions.due as f64,
+            false_alarms: wrong.false_alarms,
+            false_alarm_rate: wrong.false_alarms as f64 / decisions.not_due as f64,
+            missed: wrong.missed,
+            missed_rate: wrong.missed as f64 / decisions.due as f64,
         }
     }
 }
 
 /// Returns the smallest value that at least this share of all values does not exceed; NaN (in JSON null) without
 /// values.
-pub(super) fn quantile(sorted: &[f32], share: f64) -> f64 {
+fn quantile(sorted: &[f32], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     let value = sorted.get(rank.max(1) - 1);
     value.copied().map_or(f64::NAN, f64::from)

@@ -7,8 +7,6 @@
 mod notes;
 mod warning;
 
-pub use warning::Warnings;
-
 use crate::ReportContext;
 use crate::client::line::find::{SessionQuery, find};
 use crate::client::line::{LineProblem, LineSession, named};
@@ -17,14 +15,20 @@ use integrations::client_record::{self, ClientRecord, RecordedBreakdown};
 use integrations::hook::{Event, HookMessage, HookMoment};
 use integrations::hook_notes::{self, HookNotes};
 use integrations::store;
+use model::values::threshold::Threshold;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The duties of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duties {
-    /// The warnings that it gives.
-    pub warnings: Warnings,
+    /// Shares of the trigger, or of the window where there is none, the smallest first: it warns once for each that is
+    /// passed.
+    pub shares: Vec<f64>,
+    /// True if the model gets the warning too.
+    pub tells_model: bool,
+    /// From this size on a prompt is not sent. A share is one of the trigger.
+    pub block_at: Option<Threshold>,
     /// True if it reports each compaction afterwards.
     pub reports_compactions: bool,
 }
@@ -96,12 +100,12 @@ struct Call<'a> {
 impl Call<'_> {
     fn prompt(&mut self, duties: &Duties) -> Option<HookMessage> {
         if self.event.agent.shows_hooks_at_prompts() {
-            return self.say(&duties.warnings, duties);
+            return self.say(duties);
         }
         // The agent would not show a warning here. It follows at the end of the turn.
         let mut noted = self.noted();
         let shown = self.shown(&mut noted)?;
-        let say = duties.warnings.say(&shown, &mut noted.told);
+        let say = duties.warning(&shown, &mut noted.told);
         self.save(&noted);
         say.filter(|say| !matches!(say, HookMessage::ToUser(_)))
     }
@@ -111,22 +115,21 @@ impl Call<'_> {
             return None;
         }
         // There is no prompt to stop, and the model is told at the prompt.
-        let warnings = Warnings {
+        self.say(&Duties {
             block_at: None,
             tells_model: false,
-            ..duties.warnings.clone()
-        };
-        self.say(&warnings, duties)
+            ..duties.clone()
+        })
     }
 
     /// Returns the answer, and notes its parts as said.
-    fn say(&mut self, warnings: &Warnings, duties: &Duties) -> Option<HookMessage> {
+    fn say(&mut self, duties: &Duties) -> Option<HookMessage> {
         let mut noted = self.noted();
         let shown = self.shown(&mut noted)?;
         let missed = notes::missed(&mut noted);
         let done = notes::end(&mut noted, &shown, self.event.agent);
         let done = done.filter(|_| duties.reports_compactions);
-        let warning = warnings.say(&shown, &mut noted.warned);
+        let warning = duties.warning(&shown, &mut noted.warned);
         self.save(&noted);
         let before = missed.into_iter().chain(done);
         before.fold(warning, |say, sentence| {
@@ -182,26 +185,17 @@ impl Call<'_> {
             ..ClientRecord::default()
         });
         let now = (self.context.now)();
-        let Event {
-            window,
-            context,
-            model,
-            version,
-            ..
-        } = self.event;
-        let is_known = known.model.is_some() && context.is_none();
-        if window.is_none()
-            || is_known
-            || (self.event.moment == HookMoment::Context && context.is_none())
-        {
+        let (event, said) = (self.event, self.event.context.as_ref());
+        let is_without = known.model.is_some() || event.moment == HookMoment::Context;
+        if event.window.is_none() || (is_without && said.is_none()) {
             return;
         }
         let kept = ClientRecord {
-            window: *window,
-            model: model.clone(),
-            version: version.clone().or_else(|| known.version.clone()),
-            compaction: context.as_ref().map(|said| said.compaction),
-            breakdown: context.as_ref().map(|said| RecordedBreakdown {
+            window: event.window,
+            model: event.model.clone(),
+            version: event.version.clone().or_else(|| known.version.clone()),
+            compaction: said.map(|said| said.compaction),
+            breakdown: said.map(|said| RecordedBreakdown {
                 at: now,
                 tokens: said.tokens,
                 parts: said.parts.clone(),

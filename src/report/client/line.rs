@@ -4,7 +4,7 @@
 //! that no report covers is estimated from its length, and marked as an estimate.
 
 pub mod find;
-mod fit;
+pub(crate) mod fit;
 pub mod pane;
 mod session;
 pub mod template;

@@ -25,7 +25,7 @@ pub(super) fn document(diff: &Diff) -> Document {
         ("MCP server", &diff.servers, size),
         ("Tool, all results", &diff.tools, size_in),
     ];
-    let is_first_left_out = usize::from(diff.is_of_moment());
+    let is_first_left_out = usize::from(diff.is_of_moment);
     for (heading, rows, size) in parts.into_iter().skip(is_first_left_out) {
         let rows = rows.iter().filter(|it| it.changed() != ChangeKind::Same);
         let rows = rows.map(|it| row(it, size));
@@ -74,7 +74,7 @@ pub(super) fn headline(diff: &Diff) -> [String; 3] {
             let (was, is) = (before.context.used, after.context.used);
             let error = before.error().saturating_add(after.error());
             let same = match (before.first, after.first) {
-                (Some(first), Some(_)) if !diff.is_of_moment() => {
+                (Some(first), Some(_)) if !diff.is_of_moment => {
                     format!("First request: {} in both. ", tokens(first))
                 }
                 _ => String::new(),
@@ -130,7 +130,7 @@ fn totals(diff: &Diff) -> Vec<document::Row> {
         document::Row::from([what.into(), was.into(), is.into(), by.into()])
     };
     let mut rows = Vec::new();
-    if !diff.is_of_moment() {
+    if !diff.is_of_moment {
         let of = |first: Option<u64>| first.map_or(NONE.to_owned(), tokens);
         let both = before.first.zip(after.first);
         let by = both.map_or(String::new(), |(was, is)| changed(change(was, is), 0));

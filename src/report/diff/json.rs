@@ -60,14 +60,8 @@ part! { RowPart<'a>(row: &'a Row) {
     name: &'a str = &row.part.name,
     server?: &'a str = row.part.server.as_deref(),
     changed: &'static str = row.changed().name(),
-    before: Option<AmountPart> = row.before.map(AmountPart::new),
-    after: Option<AmountPart> = row.after.map(AmountPart::new),
+    before: Option<Amount> = row.before,
+    after: Option<Amount> = row.after,
     change: i64 = row.change(),
     error: u64 = row.error,
-}}
-
-part! { AmountPart(amount: Amount) {
-    count: usize = amount.count,
-    tokens: u64 = amount.tokens,
-    estimated: u64 = amount.estimated,
 }}

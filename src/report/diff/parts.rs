@@ -1,6 +1,7 @@
 //! The parts that two sides have, beside each other.
 
 use super::Side;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
@@ -27,7 +28,7 @@ impl Part {
 }
 
 /// The size of a part.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Amount {
     /// The number of items or results; of a server, the number of tools.
     pub count: usize,

@@ -19,6 +19,7 @@ use model::session::{Item, ItemIx, Session};
 use model::{Kind, LeaveReason, Role};
 use render::item::{label, words};
 use std::collections::{BTreeMap, HashSet};
+use tokens::Counter;
 
 /// A session as of a moment.
 pub struct Side {
@@ -61,7 +62,7 @@ impl Side {
     pub(super) fn read(context: &ReportContext, moment: SessionMoment<'_>) -> Result<Side> {
         let SessionMoment { asked, request } = moment;
         let (log, wanted) = find::find(context, &asked)?;
-        let reader = Reader::counting(context);
+        let reader = Reader::new(context, Counter::new());
         let read = || {
             let responses = Responses::read(&log)?;
             let sessions = match request {
@@ -123,10 +124,9 @@ impl Side {
 
     /// Returns the 90 % error of the context's size.
     pub(super) fn error(&self) -> u64 {
-        let Context {
-            used, low, high, ..
-        } = self.context;
-        high.saturating_sub(used).max(used.saturating_sub(low))
+        let of = &self.context;
+        let above = of.high.saturating_sub(of.used);
+        above.max(of.used.saturating_sub(of.low))
     }
 
     /// Adds the parts of the first prompt.
@@ -283,7 +283,7 @@ fn spending(
     for (request, cost) in responses.costs() {
         let is_counted = of.as_ref().is_none_or(|keys| keys.contains(&request));
         if cost.conversation == conversation && is_counted {
-            all.add(prices.spending(&cost, log.format, responses.model(&cost)));
+            all.add(cost.spending(&mut prices, log.format, responses.model(&cost)));
         }
     }
     if of.is_none() {

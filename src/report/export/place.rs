@@ -2,7 +2,6 @@
 //! Files are moved to their place when all of them are complete.
 
 use super::cell::Cell;
-use super::sheet::Sheet;
 use super::tables::Table;
 use super::{Export, Format};
 use crate::output::to_file::{at, cannot_write};
@@ -12,7 +11,7 @@ use ingest::log::LogFile;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
 
@@ -79,6 +78,8 @@ pub(super) struct Sheets<'a> {
     files: BTreeMap<(Table, PathBuf), usize>,
     /// The number of rows that were written.
     turn: u64,
+    /// The row that is written.
+    line: Vec<u8>,
 }
 
 /// The new file or folder of a table. It is moved to its place when all tables are complete.
@@ -91,7 +92,7 @@ enum NewOutput {
 
 /// A sheet that is being written.
 struct OpenSheet<'a> {
-    sheet: Box<dyn Sheet + 'a>,
+    out: Box<dyn Write + 'a>,
     /// The number of rows that were written when it got its last row.
     used: u64,
 }
@@ -108,6 +109,7 @@ impl<'a> Sheets<'a> {
             open: BTreeMap::new(),
             files: BTreeMap::new(),
             turn: 0,
+            line: Vec::new(),
         };
         match export.place {
             Place::Out if export.tables.len() > 1 => {
@@ -178,7 +180,10 @@ impl<'a> Sheets<'a> {
         if let Some(open) = self.open.get_mut(&key) {
             open.used = used;
             let path = self.kept.get(&table).map(|(_, path)| path);
-            open.sheet.row(cells).map_err(|why| of_file(why, path))?;
+            self.line.clear();
+            self.format.row(table, cells, &mut self.line)?;
+            let written = open.out.write_all(&self.line);
+            written.map_err(|why| of_file(why, path))?;
         }
         Ok(())
     }
@@ -189,28 +194,25 @@ impl<'a> Sheets<'a> {
             && let Some(oldest) = self.open.iter().min_by_key(|(_, open)| open.used)
         {
             let oldest = oldest.0.clone();
-            if let Some(open) = self.open.remove(&oldest) {
-                open.sheet.finish()?;
+            if let Some(mut open) = self.open.remove(&oldest) {
+                open.out.flush()?;
             }
         }
         let nth = self.files.entry(key.clone()).or_default();
         let name = key.1.join(format!("{nth}.{}", self.format.name()));
         *nth += 1;
-        let out = self.writer(key.0, &name)?;
-        let sheet = self.format.begin(key.0, out)?;
-        let open = OpenSheet {
-            sheet,
-            used: self.turn,
-        };
-        self.open.insert(key, open);
+        let mut out = self.writer(key.0, &name)?;
+        out.write_all(self.format.headings(key.0).as_bytes())?;
+        let used = self.turn;
+        self.open.insert(key, OpenSheet { out, used });
         Ok(())
     }
 
     /// Ends all sheets, and moves files and folders to their places.
     pub(super) fn finish(mut self) -> Result<()> {
-        for ((table, _), open) in std::mem::take(&mut self.open) {
+        for ((table, _), mut open) in std::mem::take(&mut self.open) {
             let path = self.kept.get(&table).map(|(_, path)| path);
-            open.sheet.finish().map_err(|why| of_file(why, path))?;
+            open.out.flush().map_err(|why| of_file(why, path))?;
         }
         for (kept, path) in self.kept.into_values() {
             let done = match kept {
@@ -235,10 +237,10 @@ impl<'a> Sheets<'a> {
 }
 
 /// Returns the error of a file that cannot be written, with its path.
-fn of_file(why: Error, path: Option<&PathBuf>) -> Error {
+fn of_file(why: io::Error, path: Option<&PathBuf>) -> Error {
     match path {
-        Some(path) => why.context(cannot_write(path)),
-        None => why,
+        Some(path) => Error::new(why).context(cannot_write(path)),
+        None => why.into(),
     }
 }
 

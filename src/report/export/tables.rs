@@ -132,7 +132,7 @@ impl<'a> LogRows<'a> {
     pub(super) fn new(
         (log, ix): (&'a LogFile, u32),
         (sessions, projects): (&'a Sessions, &'a Projects),
-        responses: &'a Responses,
+        (responses, texts): (&'a Responses, Option<&'a Texts>),
         once: &'a Once,
         prices: &mut PriceList<'_>,
     ) -> LogRows<'a> {
@@ -151,7 +151,7 @@ impl<'a> LogRows<'a> {
                     everywhere,
                     cost,
                     model,
-                    spending: prices.spending(&cost, log.format, model),
+                    spending: cost.spending(prices, log.format, model),
                     is_repeated: counted.is_none(),
                 });
         }
@@ -164,13 +164,8 @@ impl<'a> LogRows<'a> {
             projects,
             responses: by_conversation,
             own_costs: responses.own_costs().collect(),
-            texts: None,
+            texts,
         }
-    }
-
-    /// Returns these with what the texts of items show.
-    pub(super) fn with_texts(self, texts: Option<&'a Texts>) -> LogRows<'a> {
-        LogRows { texts, ..self }
     }
 }
 

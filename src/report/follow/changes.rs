@@ -92,14 +92,19 @@ impl Changes {
         Some(key)
     }
 
-    /// Returns the last line that was sent of a session.
-    pub(super) fn sent(&self, key: SessionKey) -> Option<&SentLine> {
-        self.sent.get(&key)
-    }
-
     /// Notes what is sent of a session.
     pub(super) fn note(&mut self, key: SessionKey, sent: SentLine) {
         self.sent.insert(key, sent);
+    }
+
+    /// Notes a line of a session, unless it is the one that was sent last. Returns true if it is another one.
+    pub(super) fn note_new(&mut self, key: SessionKey, sent: SentLine) -> bool {
+        let before = self.sent.get(&key);
+        let is_new = before.is_none_or(|before| before.hash != sent.hash);
+        if is_new {
+            self.note(key, sent);
+        }
+        is_new
     }
 
     /// Returns the number of sessions that the reader has.

@@ -34,10 +34,8 @@ pub struct PlainLines {
     /// Results from this size on have a line.
     pub oversized: Threshold,
     said: HashMap<SessionKey, Said>,
-    /// True once all logs were found: what a session was before is not said.
-    is_begun: bool,
-    /// The other machines that have sent all their sessions.
-    begun_hosts: BTreeSet<Arc<str>>,
+    /// The machines of which all sessions were found; `None` is this one. What a session was before is not said.
+    begun: BTreeSet<Option<Arc<str>>>,
 }
 
 /// The facts that were said of a session.
@@ -65,8 +63,7 @@ impl PlainLines {
             charset,
             oversized,
             said: HashMap::new(),
-            is_begun: false,
-            begun_hosts: BTreeSet::new(),
+            begun: BTreeSet::new(),
         }
     }
 
@@ -79,14 +76,14 @@ impl PlainLines {
         now: Timestamp,
         to: &mut dyn Write,
     ) -> io::Result<()> {
+        let is_new = self.begun.insert(host.cloned());
         let before = match host {
-            Some(host) if !self.begun_hosts.insert(Arc::clone(host)) => {
+            Some(host) if !is_new => {
                 return self.line(now, &format!("{host} answers again"), to);
             }
             Some(host) => format!("{host}: "),
             None => String::new(),
         };
-        self.is_begun |= host.is_none();
         let mut rows = sessions.recent();
         let is_run = |key| {
             sessions
@@ -174,11 +171,7 @@ impl PlainLines {
             lines.push(format!("waits for you at {}", size(gauge)));
         }
         said.activity = activity;
-        let is_begun = match sessions.host(key) {
-            Some(host) => self.begun_hosts.contains(host),
-            None => self.is_begun,
-        };
-        if is_begun {
+        if self.begun.contains(&sessions.host(key).cloned()) {
             for line in lines {
                 self.of_session(sessions, key, now, &line, to)?;
             }

@@ -304,29 +304,23 @@ impl State {
             return Ok(());
         }
         let at = (lines.now)();
+        let is_live = self.sessions.live(key, at).is_some();
+        let sent = |said: &[u8]| SentLine {
+            at: now,
+            hash: hash(said),
+            is_live,
+        };
         if let Some(plain) = &mut self.plain {
             plain.session(&self.sessions, key, at, to)?;
-            let sent = SentLine {
-                at: now,
-                hash: 0,
-                is_live: self.sessions.live(key, at).is_some(),
-            };
-            self.changes.note(key, sent);
+            self.changes.note(key, sent(&[]));
             return Ok(());
         }
+        let name = joined_by(facts.agent, facts, key.conversation);
         if matches!(texts, Texts::Summaries) {
-            let Some(row) = hosts::wire::row(&self.sessions, key) else {
-                return Ok(());
-            };
-            let session = joined_by(facts.agent, facts, key.conversation);
-            let sent = SentLine {
-                at: now,
-                hash: hash(row.as_bytes()),
-                is_live: self.sessions.live(key, at).is_some(),
-            };
-            if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
-                lines.add(to, "session", Row { session, row })?;
-                self.changes.note(key, sent);
+            if let Some(row) = hosts::wire::row(&self.sessions, key)
+                && self.changes.note_new(key, sent(row.as_bytes()))
+            {
+                lines.add(to, "session", Row { session: name, row })?;
             }
             return Ok(());
         }
@@ -334,7 +328,6 @@ impl State {
             return Ok(());
         };
         let title = names.title.take().filter(|_| texts.has_titles());
-        let name = joined_by(facts.agent, facts, key.conversation);
         let part = SessionPart::new(&self.sessions, key, gauge, names, None, at);
         let is_whole = |of: &&Session| {
             matches!(texts, Texts::Reports { .. }) && of.coverage == Coverage::Whole
@@ -348,17 +341,11 @@ impl State {
         let body = Body::new(name, title, part, report.as_ref());
         let mut said = Vec::new();
         line(&mut said, &body)?;
-        let sent = SentLine {
-            at: now,
-            hash: hash(&said),
-            is_live: self.sessions.live(key, at).is_some(),
-        };
-        if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
+        if self.changes.note_new(key, sent(&said)) {
             match &report {
                 Some(report) if lines.reports_alone => line(to, &session::json::session(report))?,
                 _ => lines.add(to, "session", body)?,
             }
-            self.changes.note(key, sent);
         }
         Ok(())
     }

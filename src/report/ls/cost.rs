@@ -1,8 +1,11 @@
 //! Defines the cost of a response.
 
+use formats::Format;
 use jiff::Timestamp;
+use model::cost::spending::{PriceList, Spending};
 use model::event::{BilledUsage, Conversation};
 use model::values::token_usage::CachePlacement;
+use model::window::ModelAt;
 use std::cmp::Ordering;
 
 /// The cost of a response, or of several as one.
@@ -24,6 +27,17 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// Returns the usage of the response, and its cost by list prices.
+    pub(crate) fn spending(
+        &self,
+        prices: &mut PriceList<'_>,
+        format: &Format,
+        model: Option<ModelAt<'_>>,
+    ) -> Spending {
+        let of = prices.spending(self.billed, self.cached, format.billing(), model);
+        if self.is_sum { of.of_sum() } else { of }
+    }
+
     /// Returns the facts about a response that two logs have. One of them may be a copy that ends before the last line
     /// of the response.
     pub(crate) fn merged(self, other: Cost) -> Cost {

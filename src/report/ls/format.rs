@@ -1,13 +1,13 @@
 //! A line for each session of a list, in a format of the user's: the format of status lines, with the values of lists.
 
 use super::{Depth, SessionList};
+use crate::client::line::fit::text_of;
 use crate::client::line::template::{Field, Key, Part, Template, WrongFormat};
 use crate::client::line::values::Values;
-use model::lists::sessions::{Activity, Row};
+use model::lists::sessions::{Activity, Row, SessionKey};
 use render::number::age;
 use render::spending::cost;
 use render::text::{inert, one_line};
-use std::fmt::Write;
 
 /// The values that only a status line has: a list reads no items and asks no client.
 const NOT_IN_LISTS: [Key; 4] = [Key::Big, Key::Largest, Key::Rebuild, Key::Effort];
@@ -57,87 +57,49 @@ impl LineFormat {
 
     /// Returns the lines of a session, safe to print. `None`: there is no such session.
     pub(super) fn lines(&self, list: &SessionList, row: &Row) -> Option<String> {
-        let text = Texts::of(list, row)?;
+        let (gauge, facts) = (list.sessions.gauge(row.key)?, list.sessions.facts(row.key)?);
+        let values = Values::of_gauge(gauge, facts.label, &list.clock);
+        let value = |field: &Field| value(list, row.key, &values, field);
         let tabbed = self.0.iter().map(|template| {
-            let lines = template.0.iter().map(|parts| text.of_parts(parts));
+            let lines = template.0.iter().map(|parts| text_of(parts, &value));
             lines.collect::<Vec<_>>().join("\n")
         });
         Some(tabbed.collect::<Vec<_>>().join("\t"))
     }
 }
 
-/// The texts of a session's values.
-struct Texts<'l> {
-    list: &'l SessionList,
-    row: Row,
-    values: Values,
-}
-
-impl<'l> Texts<'l> {
-    fn of(list: &'l SessionList, row: &Row) -> Option<Texts<'l>> {
-        let (gauge, facts) = (list.sessions.gauge(row.key)?, list.sessions.facts(row.key)?);
-        Some(Texts {
-            list,
-            row: *row,
-            values: Values::of_gauge(gauge, facts.label, &list.clock),
-        })
-    }
-
-    /// Returns the text of some parts. A value that is not known leaves its place empty, and its section out.
-    fn of_parts(&self, parts: &[Part]) -> String {
-        let mut line = String::new();
-        for part in parts {
-            match part {
-                Part::Text(text) => line.push_str(text),
-                Part::Field(field) => {
-                    let _ = write!(line, "{}", self.value(field).unwrap_or_default());
-                }
-                Part::Section(parts) => {
-                    let is_known = parts.iter().all(|part| match part {
-                        Part::Field(field) => self.value(field).is_some(),
-                        Part::Text(_) | Part::Section(_) => true,
-                    });
-                    if is_known {
-                        line.push_str(&self.of_parts(parts));
-                    }
-                }
-            }
+/// Returns the text of a session's value; `None`: it is not known.
+fn value(list: &SessionList, key: SessionKey, values: &Values, field: &Field) -> Option<String> {
+    let sessions = &list.sessions;
+    let (gauge, facts) = (sessions.gauge(key)?, sessions.facts(key)?);
+    let owned = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let text = match field.key {
+        Key::Id => owned(gauge.meta.id.as_deref()?),
+        Key::Parent => owned(gauge.meta.parent.as_deref()?),
+        Key::Name => owned(&sessions.name(key)),
+        Key::Title => owned(&sessions.title(key)?),
+        Key::Project => owned(sessions.project_of(gauge)),
+        Key::Folder => owned(gauge.folder()),
+        Key::Path => owned(&facts.path.to_string_lossy()),
+        Key::Model => owned(gauge.model()?),
+        Key::Version => owned(gauge.meta.version.as_deref()?),
+        Key::Age => {
+            let at = sessions.activity_of(key)?;
+            Some(age(list.clock.now.duration_since(at).as_secs()))
         }
-        line
-    }
-
-    fn value(&self, field: &Field) -> Option<String> {
-        let (sessions, key) = (&self.list.sessions, self.row.key);
-        let (gauge, facts) = (sessions.gauge(key)?, sessions.facts(key)?);
-        let owned = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let text = match field.key {
-            Key::Id => owned(gauge.meta.id.as_deref()?),
-            Key::Parent => owned(gauge.meta.parent.as_deref()?),
-            Key::Name => owned(&sessions.name(key)),
-            Key::Title => owned(&sessions.title(key)?),
-            Key::Project => owned(sessions.project_of(gauge)),
-            Key::Folder => owned(gauge.folder()),
-            Key::Path => owned(&facts.path.to_string_lossy()),
-            Key::Model => owned(gauge.model()?),
-            Key::Version => owned(gauge.meta.version.as_deref()?),
-            Key::Age => {
-                let at = sessions.activity_of(key)?;
-                Some(age(self.list.clock.now.duration_since(at).as_secs()))
-            }
-            Key::Live => {
-                let live = sessions.live(key, self.list.clock.now)?;
-                owned(match live {
-                    Activity::Working => "works",
-                    Activity::Waiting => "waits",
-                    Activity::Written => "written",
-                })
-            }
-            Key::Cost => {
-                let of = self.list.spending.get(&key)?;
-                Some(cost(of))
-            }
-            _ => self.values.text(field),
-        };
-        Some(inert(&one_line(&text?)).into_owned())
-    }
+        Key::Live => {
+            let live = sessions.live(key, list.clock.now)?;
+            owned(match live {
+                Activity::Working => "works",
+                Activity::Waiting => "waits",
+                Activity::Written => "written",
+            })
+        }
+        Key::Cost => {
+            let of = list.spending.get(&key)?;
+            Some(cost(of))
+        }
+        _ => values.text(field),
+    };
+    Some(inert(&one_line(&text?)).into_owned())
 }

@@ -16,6 +16,7 @@ use model::event::{ByLength, Conversation, Meta};
 use model::session::Session;
 use model::why::SessionFindings;
 use model::window::{Overrides, Rules};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -56,9 +57,7 @@ struct EarlierResults {
 #[derive(Default)]
 struct NewResults {
     key: Option<LogKey>,
-    ends: Option<Vec<u8>>,
-    responses: Option<Vec<u8>>,
-    findings: Option<Vec<u8>>,
+    values: Vec<(Part, Vec<u8>)>,
 }
 
 /// Reads all logs, and passes on what was read of each with its index, in any order. Returns the cache that could not
@@ -148,19 +147,19 @@ impl EarlierResults {
             return EarlierResults::default();
         };
         let index = Index::new(folder, &context.rules);
-        EarlierResults {
+        let mut known = EarlierResults {
             whole: index.all(Part::Summaries),
             ends: index.all(Part::Ends),
-            responses: match sums {
-                Sums::None => IndexEntries::default(),
-                Sums::Totals | Sums::Findings => index.all(Part::Responses),
-            },
-            findings: match sums {
-                Sums::Findings => index.all(Part::Findings),
-                Sums::None | Sums::Totals => IndexEntries::default(),
-            },
-            index: Some(index),
+            ..EarlierResults::default()
+        };
+        if sums != Sums::None {
+            known.responses = index.all(Part::Responses);
         }
+        if sums == Sums::Findings {
+            known.findings = index.all(Part::Findings);
+        }
+        known.index = Some(index);
+        known
     }
 
     /// Reads the end of a log and, for totals, all of its responses.
@@ -191,7 +190,7 @@ impl EarlierResults {
                     session.set_overrides(Arc::clone(&overrides));
                 }
                 let summaries = summaries_of(&sessions);
-                fresh.ends = Some(value(&summaries));
+                fresh.values.push((Part::Ends, value(&summaries)));
                 (summaries, overrides)
             }
         };
@@ -206,17 +205,20 @@ impl EarlierResults {
             (Sums::Totals, Some(responses)) => (Ok(responses), LogFindings::new()),
             (Sums::Totals, None) => {
                 let read = Responses::read(log);
-                fresh.responses = read.as_ref().ok().map(Responses::store);
+                let values = read.iter().map(|read| (Part::Responses, read.store()));
+                fresh.values.extend(values);
                 (read, LogFindings::new())
             }
             (Sums::Findings, responses) => match responses.zip(kept_findings()) {
                 Some((responses, findings)) => (Ok(responses), findings),
                 None => {
                     let (responses, findings) = read_findings(log, &overrides, how)?;
-                    fresh.responses = Some(responses.store());
                     // No type in it can fail to be written.
-                    fresh.findings =
-                        postcard::to_stdvec(&(overrides.summary_hash(), &findings)).ok();
+                    let kept = postcard::to_stdvec(&(overrides.summary_hash(), &findings));
+                    fresh.values.push((Part::Responses, responses.store()));
+                    fresh
+                        .values
+                        .extend(kept.ok().map(|kept| (Part::Findings, kept)));
                     (Ok(responses), findings)
                 }
             },
@@ -232,16 +234,11 @@ impl EarlierResults {
     /// Keeps what is new. Returns the file that could not be written, and why.
     fn keep(&self, all: Vec<NewResults>) -> Option<(PathBuf, io::Error)> {
         let index = self.index.as_ref()?;
-        let mut parts = [
-            (Part::Ends, Vec::new()),
-            (Part::Responses, Vec::new()),
-            (Part::Findings, Vec::new()),
-        ];
+        let mut parts: BTreeMap<Part, Vec<_>> = BTreeMap::new();
         for new in all {
             let Some(key) = new.key else { continue };
-            let values = [new.ends, new.responses, new.findings];
-            for ((_, kept), value) in parts.iter_mut().zip(values) {
-                kept.extend(value.map(|value| (key.clone(), value)));
+            for (part, value) in new.values {
+                parts.entry(part).or_default().push((key.clone(), value));
             }
         }
         let parts = parts.into_iter();

@@ -125,16 +125,9 @@ fn session<'a>(all: &'a SessionList, row: &Row) -> Option<SessionPart<'a>> {
         .as_ref()
         .map(|_| all.spending.get(&row.key).copied().unwrap_or_default());
     let names = Names::with_texts(&all.sessions, row.key)?;
-    let (sessions, key, usage) = (&all.sessions, row.key, usage.as_ref());
-    let gauge = sessions.gauge(key)?;
-    Some(SessionPart::new(
-        sessions,
-        key,
-        gauge,
-        names,
-        usage,
-        all.clock.now,
-    ))
+    let (sessions, key, now) = (&all.sessions, row.key, all.clock.now);
+    let (gauge, usage) = (sessions.gauge(key)?, usage.as_ref());
+    Some(SessionPart::new(sessions, key, gauge, names, usage, now))
 }
 
 /// Returns the keys of a session whose values may differ in `report`, since the log was read from its end, or texts

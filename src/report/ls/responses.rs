@@ -3,13 +3,12 @@
 use super::cost::Cost;
 use super::own_cost::OwnCost;
 use super::row::Row;
-use super::spending::PriceList;
 use formats::Format;
 use hashbrown::{HashMap, HashSet};
 use indexmap::{IndexMap, IndexSet};
 use ingest::log::reader::each_usage;
 use ingest::log::{LogFile, OnEntry};
-use model::cost::spending::Spending;
+use model::cost::spending::{PriceList, Spending};
 use model::event::{Conversation, CostOf, Entry, Event, Key};
 use model::values::token_usage::CachePlacement;
 use model::window::ModelAt;
@@ -118,7 +117,7 @@ impl Responses {
         for row in &self.rows {
             if let Some((conversation, spending)) = all.get_index_mut(row.of() as usize) {
                 let cost = row.cost(*conversation);
-                spending.add(prices.spending(&cost, format, self.model(&cost)));
+                spending.add(cost.spending(prices, format, self.model(&cost)));
             }
         }
         for (conversation, own) in &self.own {

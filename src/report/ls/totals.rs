@@ -4,13 +4,12 @@ use super::cost::Cost;
 use super::options::{DivideBy, Division, ListOptions};
 use super::responses::Responses;
 use super::row::Row;
-use super::spending::PriceList;
 use formats::Format;
-use hashbrown::HashMap;
+use indexmap::IndexSet;
 use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
-use model::cost::spending::Spending;
+use model::cost::spending::{PriceList, Spending};
 use model::event::{BilledUsage, Conversation, Key};
 use model::values::project::Projects;
 use model::window::{ModelAt, Rules};
@@ -64,26 +63,15 @@ impl Keys {
 }
 
 /// Names by their index.
-#[derive(Default)]
-struct Names {
-    all: Vec<Box<str>>,
-    indexes: HashMap<Box<str>, u32>,
+type Names = IndexSet<Box<str>>;
+
+fn index(names: &mut Names, name: &str) -> Option<u32> {
+    let known = names.get_index_of(name);
+    u32::try_from(known.unwrap_or_else(|| names.insert_full(name.into()).0)).ok()
 }
 
-impl Names {
-    fn index(&mut self, name: &str) -> Option<u32> {
-        if let Some(ix) = self.indexes.get(name) {
-            return Some(*ix);
-        }
-        let ix = u32::try_from(self.all.len()).ok()?;
-        self.all.push(name.into());
-        self.indexes.insert(name.into(), ix);
-        Some(ix)
-    }
-
-    fn name(&self, ix: Option<u32>) -> Option<&str> {
-        Some(self.all.get(ix? as usize)?)
-    }
+fn name(names: &Names, ix: Option<u32>) -> Option<&str> {
+    Some(names.get_index(ix? as usize)?)
 }
 
 /// The totals of an agent.
@@ -141,7 +129,7 @@ impl CollectedResponses {
             folders,
         } = &mut self.0;
         let models = responses.models.iter();
-        let models: Vec<Option<u32>> = models.map(|model| names.index(model)).collect();
+        let models: Vec<Option<u32>> = models.map(|model| index(names, model)).collect();
         let all = agents.entry(format.id).or_insert_with(|| Agent {
             format,
             rows: Vec::new(),
@@ -156,7 +144,7 @@ impl CollectedResponses {
         }
         let wanted_folders = conversations.iter().map(|conversation| {
             let folder = folder(*conversation).filter(|folder| wanted.has_project(folder));
-            folder.and_then(|folder| folders.index(folder))
+            folder.and_then(|folder| index(folders, folder))
         });
         let wanted_folders: Vec<Option<u32>> = wanted_folders.collect();
         for row in rows {
@@ -166,7 +154,7 @@ impl CollectedResponses {
             let model = row.model().and_then(|ix| *models.get(ix as usize)?);
             if wanted.has_response(
                 row.at(),
-                names.name(model).map(|name| ModelAt::parted(name).model),
+                name(names, model).map(|name| ModelAt::parted(name).model),
             ) {
                 let key = match row.key() {
                     key if key.is_local() => in_all_logs(key, &row.cost(Conversation::Main)),
@@ -201,7 +189,7 @@ impl CollectedResponses {
                         .merged(row.cost(Conversation::Main));
                     let of = [kept.of(), row.of()];
                     // If several logs have the response, it belongs to the first folder by name.
-                    let folder = of.into_iter().min_by_key(|ix| folders.name(Some(*ix)));
+                    let folder = of.into_iter().min_by_key(|ix| name(folders, Some(*ix)));
                     *kept = Row::new(kept.key(), &cost, folder.unwrap_or(kept.of()));
                 }
                 is_same
@@ -235,21 +223,19 @@ impl Totals {
         for agent in self.agents.values() {
             for row in &agent.rows {
                 let cost = row.cost(Conversation::Main);
-                let model = self.models.name(cost.model).map(ModelAt::parted);
-                let name = match by {
+                let model = name(&self.models, cost.model).map(ModelAt::parted);
+                let group = match by {
                     DivideBy::Day | DivideBy::Week => {
                         cost.at.map_or_else(String::new, |at| day(at, zone, *by))
                     }
-                    DivideBy::Project => self
-                        .folders
-                        .name(Some(row.of()))
+                    DivideBy::Project => name(&self.folders, Some(row.of()))
                         .unwrap_or_default()
                         .to_owned(),
                     DivideBy::Model => model.map_or_else(String::new, |of| of.model.to_owned()),
                     _ => agent.format.id.to_owned(),
                 };
-                let spending = prices.spending(&cost, agent.format, model);
-                groups.entry(name).or_default().add(spending);
+                let spending = cost.spending(&mut prices, agent.format, model);
+                groups.entry(group).or_default().add(spending);
             }
         }
         let groups = groups.into_iter();

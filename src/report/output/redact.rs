@@ -10,7 +10,7 @@ mod models;
 use crate::ReportContext;
 use ingest::bytes::sync::lock;
 use model::cost::tools::server_of;
-use model::event::{ByLength, Cause, Event, Key, Measure, Meta, MissCause, Node, Size};
+use model::event::{Cause, Event, Key, Measure, Meta, MissCause, Node, Size};
 use model::lists::sessions::FileFacts;
 use model::values::project::Project;
 use model::window::{Overrides, Rules};
@@ -21,7 +21,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use tokens::Counter;
 
 /// The most names that are told apart when they are counted.
 const MOST_NAMES: usize = 100_000;
@@ -106,20 +105,12 @@ pub struct OmittedCounts {
 
 impl fmt::Display for OmittedCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OmittedCounts {
-            texts,
-            titles,
-            paths,
-            ids,
-            names,
-        } = *self;
-        let [texts, titles] = [(texts, "text"), (titles, "title")].map(|(n, of)| counted(n, of));
-        let replaced =
-            [(paths, "path"), (ids, "id"), (names, "name")].map(|(n, of)| counted(n, of));
-        let replaced = replaced.join(", ");
+        let (texts, titles) = (counted(self.texts, "text"), counted(self.titles, "title"));
+        let (paths, ids) = (counted(self.paths, "path"), counted(self.ids, "id"));
+        let names = counted(self.names, "name");
         write!(
             f,
-            "left out: {texts}, {titles}; replaced by pseudonyms: {replaced}"
+            "left out: {texts}, {titles}; replaced by pseudonyms: {paths}, {ids}, {names}"
         )
     }
 }
@@ -181,21 +172,17 @@ impl Redactor {
         if !has_texts {
             return;
         }
-        let Overrides {
-            hooked,
-            said,
-            project,
-            ..
-        } = Arc::make_mut(overrides);
-        if let Some(Project { cwd, folder }) = project {
+        let overrides = Arc::make_mut(overrides);
+        if let Some(Project { cwd, folder }) = &mut overrides.project {
             for path in [cwd, folder] {
                 *path = self.folder(path).into();
             }
         }
-        for compaction in hooked {
+        for compaction in &mut overrides.hooked {
             self.cause(&mut compaction.cause);
         }
-        let breakdown = said.as_mut().and_then(|said| said.breakdown.as_mut());
+        let said = overrides.said.as_mut();
+        let breakdown = said.and_then(|said| said.breakdown.as_mut());
         for (name, _) in breakdown.into_iter().flat_map(|it| &mut it.parts) {
             if !PARTS.contains(&name.as_str()) {
                 *name = self.name("part", name);
@@ -331,20 +318,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Counts tokens, for the estimator of these rules.
-    pub(crate) fn counting(context: &ReportContext) -> Reader {
-        let counter = Counter::new();
-        Reader::new(context, Box::new(counter))
-    }
-
-    /// Estimates sizes from lengths, which is faster.
-    pub(crate) fn by_length(context: &ReportContext) -> Reader {
-        Reader::new(context, Box::new(ByLength))
-    }
-
-    fn new(context: &ReportContext, sizes: Box<dyn Measure + Send + Sync>) -> Reader {
+    pub(crate) fn new(
+        context: &ReportContext,
+        sizes: impl Measure + Send + Sync + 'static,
+    ) -> Reader {
         Reader {
-            sizes,
+            sizes: Box::new(sizes),
             redactor: context.redaction.redactor().cloned(),
         }
     }

@@ -88,12 +88,7 @@ impl Rows {
         );
         let (first, next) = (width(&what), "      ");
         let below = first + LEAST_TEXT > columns;
-        let (shown, more) = self.shown(hit);
-        let more = if more.is_empty() {
-            more
-        } else {
-            format!(" {more}")
-        };
+        let (shown, more) = self.shown(hit, ' ');
         for (nth, line) in shown.iter().enumerate() {
             let before = match nth {
                 0 if below => format!("{}\n{next}", cut(what.trim_end(), columns)),
@@ -111,12 +106,12 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns the lines of a hit that are shown, and how many others match: `(+14)`; empty: none.
-    fn shown<'h>(&self, hit: &'h Hit<'_>) -> (&'h [Line], String) {
+    /// Returns the lines of a hit that are shown, and how many others match after this sign: ` (+14)`; empty: none.
+    fn shown<'h>(&self, hit: &'h Hit<'_>, sign: char) -> (&'h [Line], String) {
         let lines = &hit.lines.lines;
         let shown = &lines[..lines.len().min(self.most_lines)];
         let more = (lines.len() - shown.len()) as u64 + hit.lines.more;
-        let more = (more > 0).then(|| format!("(+{})", counted(more, "line")));
+        let more = (more > 0).then(|| format!("{sign}(+{})", counted(more, "line")));
         (shown, more.unwrap_or_default())
     }
 
@@ -133,19 +128,12 @@ impl Rows {
             inert(&label(item)),
             hit.tokens,
         );
-        let (shown, more) = self.shown(hit);
+        let (shown, more) = self.shown(hit, '\t');
         for (nth, line) in shown.iter().enumerate() {
             self.write(&what, out)?;
             self.parts(&whole(&line.text, &line.matches), out)?;
-            let is_last = nth + 1 == shown.len() && !more.is_empty();
-            self.write(
-                &if is_last {
-                    format!("\t{more}\n")
-                } else {
-                    "\n".to_owned()
-                },
-                out,
-            )?;
+            let after = if nth + 1 == shown.len() { &*more } else { "" };
+            self.write(&format!("{after}\n"), out)?;
         }
         Ok(())
     }

@@ -30,14 +30,6 @@ pub struct SessionRequest<'a> {
 }
 
 impl SessionRequest<'_> {
-    /// Asks for the session of a file, or the newest of a folder.
-    pub fn at(path: &Path) -> SessionRequest<'_> {
-        SessionRequest {
-            path: Some(path),
-            ..SessionRequest::default()
-        }
-    }
-
     /// Asks for the session with this id, name or title.
     pub fn named(session: &str) -> SessionRequest<'_> {
         SessionRequest {

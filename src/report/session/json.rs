@@ -75,10 +75,7 @@ part! { Report<'a>(
     calls: Calls<'a> = Calls(session.requests()),
     tools: Vec<ToolPart> = with_results(tools).map(ToolPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    servers: Vec<ServerPart> = servers(tools)
-        .into_iter()
-        .map(ServerPart::new)
-        .collect(),
+    servers: Vec<Server> = servers(tools),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recurring: Vec<RecurringJson> = session.recurring().map(RecurringJson::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -276,7 +273,7 @@ part! { CompactionPart<'a>(
         .map(|done| PastPart::new(session, &session.resets()[done.reset], done))
         .collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    cleared: Vec<ClearedPart> = clearings(session).iter().map(ClearedPart::new).collect(),
+    cleared: Vec<Clearing> = clearings(session),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlogged: Vec<UnloggedPart<'a>> =
         unlogged(session).into_iter().map(UnloggedPart::new).collect(),
@@ -315,15 +312,6 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
         .collect(),
 }}
 
-// Tool results that left though nothing was compacted; `request` is the first without them.
-part! { ClearedPart(clearing: &Clearing) {
-    request: usize = clearing.request,
-    at: Option<Timestamp> = clearing.at,
-    results: usize = clearing.results,
-    tokens: u64 = clearing.tokens,
-    source: Source = clearing.source,
-}}
-
 // A compaction that only a hook noted.
 part! { UnloggedPart<'a>(hooked: &'a HookedCompaction) {
     at: Timestamp = hooked.at,
@@ -351,16 +339,13 @@ struct Messages<'a> {
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Messages { report, carried } = self;
-        let session = report.session;
-        to.collect_seq((0..session.items().len()).map(|ix| message(session, carried, ix)))
+        let session = self.report.session;
+        to.collect_seq(session.items().iter().enumerate().map(|(ix, item)| {
+            let (tokens, source) = session.tokens(ix);
+            let part = ItemPart::new(session.items(), (ix, tokens, source));
+            MessagePart::new(item, part, &self.carried, ix, tokens)
+        }))
     }
-}
-
-fn message<'a>(session: &'a Session, carried: &CarriedCost<'_>, ix: usize) -> MessagePart<'a> {
-    let (tokens, source) = session.tokens(ix);
-    let part = ItemPart::new(session.items(), (ix, tokens, source));
-    MessagePart::new(&session.items()[ix], part, carried, ix, tokens)
 }
 
 part! { MessagePart<'a>(
@@ -419,15 +404,6 @@ part! { ToolPart(tool: Tool) {
     carried: u64 = tool.carried,
     carried_usd?: f64 = tool.carried_usd.map(dollars),
     share: f64 = (tool.share * 1e3).round() / 1e3,
-}}
-
-part! { ServerPart(server: Server) {
-    name: Box<str> = server.name,
-    tools: usize = server.tools,
-    schema: u64 = server.schema,
-    tokens: u64 = server.tokens,
-    in_context: u64 = server.in_context,
-    calls: u64 = server.calls,
 }}
 
 // Unlogged text that comes and goes.

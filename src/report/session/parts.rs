@@ -85,11 +85,11 @@ pub fn item(session: &Session, carried: &CarriedCost<'_>, ix: ItemIx) -> Map<Str
 
 /// Returns the largest growths of the context, at most this many, each with its largest parts: `jumps` of a report. In
 /// place of names, which may be text of the log, calls have their arguments if `names` are shown.
-pub fn jumps(session: &Session, most: usize, names: Names) -> Vec<Map<String, Value>> {
+pub fn jumps(session: &Session, most: usize, texts: Texts) -> Vec<Map<String, Value>> {
     let jumps = model::outlook::jumps::jumps(session, most);
-    let calls = match names {
-        Names::Shown => Calls::of_items(session, jump::items(&jumps)),
-        Names::Hidden => Calls::default(),
+    let calls = match texts {
+        Texts::On => Calls::of_items(session, jump::items(&jumps)),
+        Texts::Off => Calls::default(),
     };
     let short = |jump: &Jump| {
         let mut part = object(&JumpPart::new(session, &calls, jump));
@@ -107,7 +107,7 @@ pub fn jumps(session: &Session, most: usize, names: Names) -> Vec<Map<String, Va
                 };
                 part.remove("name");
                 let call = calls.arguments_at(session, item.item);
-                if let Some(call) = call.filter(|_| names == Names::Shown) {
+                if let Some(call) = call.filter(|_| texts == Texts::On) {
                     part.insert("call".into(), call.into());
                 }
             }
@@ -117,13 +117,13 @@ pub fn jumps(session: &Session, most: usize, names: Names) -> Vec<Map<String, Va
     jumps.iter().map(short).collect()
 }
 
-/// The use of the arguments of calls, which are text of the log.
+/// The use of texts of logs in parts and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Names {
-    /// Numbers alone.
-    Hidden,
-    /// Calls have their arguments.
-    Shown,
+pub enum Texts {
+    /// Numbers, names and places only.
+    Off,
+    /// Calls have their arguments, and items their text.
+    On,
 }
 
 /// The most parts of a jump.

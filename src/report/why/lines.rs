@@ -4,6 +4,7 @@ use super::{Found, Projects};
 use model::lists::sessions::SessionKey;
 use model::why::{Finding, FindingDetail, FindingKind, by_cost, hardly_used};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A finding over several sessions.
 pub(super) struct Line {
@@ -27,19 +28,12 @@ type Group = (FindingKind, &'static str, Box<str>);
 /// Returns the findings of these sessions, the dearest first.
 pub(super) fn lines(all: &[Found<'_>], projects: &Projects<'_>) -> Vec<Line> {
     let mut groups: BTreeMap<Group, Line> = BTreeMap::new();
-    for Found {
-        key,
-        gauge,
-        findings,
-    } in all
-    {
-        for finding in &findings.findings {
-            let group = (finding.kind, gauge.agent, finding.about.clone());
-            match groups.get_mut(&group) {
-                Some(line) => line.add(*key, finding),
-                None => {
-                    groups.insert(group, Line::new(gauge.agent, *key, finding.clone()));
-                }
+    for of in all {
+        for finding in &of.findings.findings {
+            let agent = of.gauge.agent;
+            match groups.entry((finding.kind, agent, finding.about.clone())) {
+                Entry::Occupied(line) => line.into_mut().add(of.key, finding),
+                Entry::Vacant(place) => _ = place.insert(Line::new(agent, of.key, finding.clone())),
             }
         }
     }

@@ -102,7 +102,11 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
                 };
                 let mut out = Vec::new();
                 // A log without a session has no report, and records have fewer formats.
-                let _ = session::run(&context, &SessionRequest::at(path), style, &mut out);
+                let asked = SessionRequest {
+                    path: Some(path),
+                    ..SessionRequest::default()
+                };
+                let _ = session::run(&context, &asked, style, &mut out);
                 let _ = report::session::records::run(&context, path, 50, style, &mut out);
                 if let Some(wrong) = wrong_in_report(&out, format.name) {
                     panic!("{} of {path:?} holds {wrong}", format.name);
@@ -147,16 +151,12 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         project: None,
         role: None,
         tool: None,
-        order: search::Order::Logs,
+        by_size: false,
         limit: None,
         lines: usize::MAX,
     };
     for format in &FORMATS {
-        let style = Style {
-            format,
-            charset: Charset::Unicode,
-            columns: None,
-        };
+        let style = Style::of_page(format);
         let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
         report::ls::run(&all, style, &ListOptions::default(), &mut list, &mut err).unwrap();
         // It fails in the end: databases of some agents are not read by themselves.

@@ -23,7 +23,7 @@ pub fn user(home: &Path, environment: HashMap<String, OsString>) -> User {
             state: below(".local/state"),
             cache: below(".cache"),
         },
-        env: Env::from(environment),
+        env: Env::from(move |name: &str| environment.get(name).cloned()),
     }
 }
 

@@ -43,13 +43,6 @@ impl EarlierSessions {
         self.add(|facts| &mut facts.prices, price);
     }
 
-    /// Returns true if a session before this one has shown the price of a model's tokens.
-    pub fn has_price_before(&self, asked: &Origin) -> bool {
-        let is_before = |price: &Price| price.origin.is_before(asked);
-        self.known()
-            .is_some_and(|known| known.facts.prices.iter().any(is_before))
-    }
-
     /// Returns the middle one of what a model's tokens cost in the newest sessions before one.
     pub(crate) fn scale_before(&self, asked: &Origin, model: &str) -> Option<f64> {
         let known = self.known()?;

@@ -48,7 +48,7 @@ impl Call<'_> {
     /// sentence.
     pub(super) fn after_compaction(&mut self) -> Option<String> {
         let mut noted = self.noted();
-        noted.end((self.context.now)(), &self.cause(), None);
+        noted.end((self.context.now)(), &self.cause());
         self.save(&noted);
         let shown = self.shown(&mut noted)?;
         let done = end(&mut noted, &shown, self.event.agent);

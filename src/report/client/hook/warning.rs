@@ -1,5 +1,6 @@
 //! Warnings of a context that fills up.
 
+use super::Duties;
 use crate::client::line::LineSession;
 use crate::client::line::values::Values;
 use crate::client::line::words;
@@ -11,20 +12,13 @@ use model::values::threshold::{OVERSIZED, Threshold};
 const WARNING: &str =
     "context {percent}[; largest: {largest}][; {requests:short} left][; compacts {next}]";
 
-/// The thresholds of the warnings, and their recipients.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Warnings {
-    /// Shares of the trigger, or of the window where there is none, the smallest first: once for each that is passed.
-    pub shares: Vec<f64>,
-    /// True if the model gets the warning too.
-    pub tells_model: bool,
-    /// From this size on a prompt is not sent. A share is one of the trigger.
-    pub block_at: Option<Threshold>,
-}
-
-impl Warnings {
+impl Duties {
     /// Returns the warning for a session. `warned` has the shares that were warned of, and gets the new ones.
-    pub(super) fn say(&self, shown: &LineSession, warned: &mut Vec<f64>) -> Option<HookMessage> {
+    pub(super) fn warning(
+        &self,
+        shown: &LineSession,
+        warned: &mut Vec<f64>,
+    ) -> Option<HookMessage> {
         let mut values = Values::of(shown, OVERSIZED);
         if !values.has_begun {
             return None;

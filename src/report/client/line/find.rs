@@ -107,11 +107,8 @@ fn below(roots: &[SearchRoot], path: &Path) -> Option<PathBuf> {
 
 /// Returns the format of an agent.
 pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static Format> {
-    context
-        .formats
-        .iter()
-        .copied()
-        .find(|format| format.id == agent)
+    let mut formats = context.formats.iter().copied();
+    formats.find(|format| format.id == agent)
 }
 
 /// Returns the log of a session. Before the first answer, it is no error that there is none.

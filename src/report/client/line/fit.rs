@@ -61,8 +61,7 @@ pub fn lines(
     let mut lines: Vec<String> = Vec::new();
     for line in &template.0 {
         let mut pieces = Vec::new();
-        let mut sections = 0;
-        collect(line, values, 0, &mut sections, &mut pieces);
+        collect(line, &|field| values.text(field), 0, &mut 0, &mut pieces);
         if !pieces.iter().any(|piece| piece.is_value) {
             continue;
         }
@@ -93,33 +92,45 @@ const NOTHING: &str = "ctxgauge";
 /// Shown before anything was sent or said.
 const NOT_BEGUN: &str = "no request yet";
 
-/// Collects what is known of these parts, in order.
+/// Returns the text of some parts. A value that is not known leaves its place empty, and its section out.
+pub(crate) fn text_of(parts: &[Part], value: &dyn Fn(&Field) -> Option<String>) -> String {
+    let mut pieces = Vec::new();
+    collect(parts, value, 0, &mut 0, &mut pieces);
+    pieces.into_iter().map(|piece| piece.text).collect()
+}
+
+/// Collects what is known of these parts, in order. Returns true if all their values are known, apart from those of
+/// sections in them.
 fn collect(
     parts: &[Part],
-    values: &Values,
+    value: &dyn Fn(&Field) -> Option<String>,
     section: usize,
     sections: &mut usize,
     pieces: &mut Vec<Piece>,
-) {
+) -> bool {
+    let mut is_known = true;
     for part in parts {
         match part {
             Part::Text(known) => pieces.push(text(known.clone(), section)),
-            Part::Field(field) => pieces.extend(value(field, values, section)),
-            Part::Section(parts) if is_known(parts, values) => {
+            Part::Field(field) => match value(field) {
+                Some(known) => pieces.push(Piece {
+                    tint: field.tint,
+                    is_value: true,
+                    ..text(known, section)
+                }),
+                None => is_known = false,
+            },
+            Part::Section(parts) => {
+                let before = (pieces.len(), *sections);
                 *sections += 1;
-                collect(parts, values, *sections, sections, pieces);
+                if !collect(parts, value, *sections, sections, pieces) {
+                    pieces.truncate(before.0);
+                    *sections = before.1;
+                }
             }
-            Part::Section(_) => {}
         }
     }
-}
-
-/// Returns true if all values of a section are known, apart from sections in it.
-fn is_known(parts: &[Part], values: &Values) -> bool {
-    parts.iter().all(|part| match part {
-        Part::Field(field) => values.text(field).is_some(),
-        Part::Text(_) | Part::Section(_) => true,
-    })
+    is_known
 }
 
 fn text(text: String, section: usize) -> Piece {
@@ -129,15 +140,6 @@ fn text(text: String, section: usize) -> Piece {
         section,
         is_value: false,
     }
-}
-
-fn value(field: &Field, values: &Values, section: usize) -> Option<Piece> {
-    Some(Piece {
-        text: values.text(field)?,
-        tint: field.tint,
-        section,
-        is_value: true,
-    })
 }
 
 /// Leaves out sections, the last first, then values, the last first, until the rest fits.

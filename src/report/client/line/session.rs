@@ -88,11 +88,7 @@ impl LineSession {
             cached: 0,
             output: None,
         };
-        let input = Input {
-            size: Some(size),
-            ..Input::default()
-        };
-        add_size(&mut self.session, &input);
+        add_size(&mut self.session, size, None);
     }
 
     /// Returns the session of a log that was looked for, and notes the path of the log. `None`: there is no log, or it is
@@ -234,12 +230,13 @@ fn add_said(session: &mut Session, input: &Input, (since, plan): (Timestamp, &Pl
             ..said
         });
     }
-    add_size(session, input);
+    if let Some(size) = input.size {
+        add_size(session, size, input.model.as_deref());
+    }
 }
 
 /// Adds the size that the client says, where that is newer than the log's.
-fn add_size(session: &mut Session, input: &Input) {
-    let Some(size) = input.size else { return };
+fn add_size(session: &mut Session, size: Size, model: Option<&str>) {
     let request = Key::of_parts(&["client", "status line"]);
     let usage = match size {
         Size::Estimated(tokens) => Usage::estimated(request, tokens),
@@ -257,7 +254,7 @@ fn add_size(session: &mut Session, input: &Input) {
         } => Usage {
             cached,
             output,
-            model: input.model.as_deref().map(|id| without_window(id).into()),
+            model: model.map(|id| without_window(id).into()),
             source: Source::Reported,
             ..Usage::reported(request, prompt)
         },

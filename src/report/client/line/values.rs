@@ -113,11 +113,7 @@ fn subject(text: &str) -> String {
 impl Values {
     /// Returns the values of a session. Items from `oversized` on are large.
     pub fn of(shown: &LineSession, oversized: Threshold) -> Values {
-        let LineSession {
-            session,
-            agent,
-            clock,
-        } = shown;
+        let session = &shown.session;
         let gauge = session.gauge();
         let is_counted = gauge.is_counted;
         let window = gauge.limits().window;
@@ -139,7 +135,7 @@ impl Values {
             project: session.project().to_owned(),
             is_next_turn_late: is_next_turn_late(session, &gauge.context, gauge.limits()),
             rebuild: rebuilds::newest(session),
-            ..Values::of_gauge(&gauge, agent, clock)
+            ..Values::of_gauge(&gauge, shown.agent, &shown.clock)
         }
     }
 
@@ -265,17 +261,9 @@ impl Values {
             }
             Key::Agent => Some(self.agent.to_owned()).filter(|name| !name.is_empty()),
             Key::Version => self.version.as_deref().map(plain),
-            // Only lists have them, see `ls::format`.
-            Key::Id
-            | Key::Parent
-            | Key::Name
-            | Key::Title
-            | Key::Folder
-            | Key::Path
-            | Key::Age
-            | Key::Live
-            | Key::Cost => None,
             Key::Project => Some(plain(&self.project)).filter(|name| !name.is_empty()),
+            // Only lists have the others, see `ls::format`.
+            _ => None,
         }
     }
 

@@ -36,7 +36,7 @@ fn said(lines: &mut PlainLines, sessions: &mut Sessions, log: Log) -> Vec<String
 #[test]
 fn only_what_is_worth_a_word_is_said_and_only_once() {
     let mut lines = PlainLines::new(TimeZone::UTC, Charset::Ascii, Threshold::Tokens(8_000));
-    lines.is_begun = true;
+    lines.begun.insert(None);
     let mut sessions = Sessions::new(Arc::default());
     let log = || {
         Log::new()
@@ -85,7 +85,7 @@ fn only_what_is_worth_a_word_is_said_and_only_once() {
 #[test]
 fn a_compaction_that_is_read_later_but_took_place_before_is_no_news() {
     let mut lines = PlainLines::new(TimeZone::UTC, Charset::Ascii, Threshold::Tokens(8_000));
-    lines.is_begun = true;
+    lines.begun.insert(None);
     let mut sessions = Sessions::new(Arc::default());
     let begun = || {
         Log::new()

@@ -31,49 +31,41 @@ fn percent(share: f64) -> String {
 }
 
 pub(super) fn gauge(gauge: &Gauge) -> Markup {
-    let Gauge {
-        known,
-        estimated,
-        low,
-        high,
-        trigger,
-        window,
-    } = *gauge;
-    let [from, to] = [low, high].map(|end| gauge.share(end));
+    let [from, to] = [gauge.low, gauge.high].map(|end| gauge.share(end));
     let described = format!(
         "{} known and {} estimated of a window of {}",
-        tokens(known),
-        tokens(estimated),
-        tokens(window)
+        tokens(gauge.known),
+        tokens(gauge.estimated),
+        tokens(gauge.window)
     );
     html! {
         div.gauge role="img" aria-label=(described) {
-            @if let Some(Trigger { size, here }) = trigger {
+            @if let Some(Trigger { size, here }) = gauge.trigger {
                 @let at = gauge.share(here);
                 div.scale.above {
                     span class=(side(at)) style=(left(at)) { "trigger " (tokens(size)) }
                 }
             }
             div.track {
-                span.known style=(width(gauge.share(known))) {}
-                span.estimated style=(width(gauge.share(estimated))) {}
-                @if estimated > 0 {
+                span.known style=(width(gauge.share(gauge.known))) {}
+                span.estimated style=(width(gauge.share(gauge.estimated))) {}
+                @if gauge.estimated > 0 {
                     span.interval style=(format!("{};{}", left(from), width(to - from))) {}
                 }
-                @if let Some(trigger) = trigger {
+                @if let Some(trigger) = gauge.trigger {
                     span.trigger style=(left(gauge.share(trigger.here))) {}
                 }
             }
             div.scale {
-                span.end { "window " (tokens(window)) }
+                span.end { "window " (tokens(gauge.window)) }
             }
         }
         p.legend {
-            span { i.known {} "known " (tokens(known)) }
-            @if estimated > 0 {
-                span { i.estimated {} "estimated " (tokens(estimated)) " ±" (error(half(gauge), estimated)) }
+            span { i.known {} "known " (tokens(gauge.known)) }
+            @if gauge.estimated > 0 {
+                span { i.estimated {} "estimated " (tokens(gauge.estimated)) " ±" (error(half(gauge), gauge.estimated)) }
             }
-            @if trigger.is_some() { span { i.trigger {} "trigger" } }
+            @if gauge.trigger.is_some() { span { i.trigger {} "trigger" } }
         }
     }
 }
