@@ -58,7 +58,7 @@ impl App {
             ),
             act(Action::Folder, "open its folder in $VISUAL or $EDITOR").filter(|_| is_here),
             act(Action::Editor, "open its log in $VISUAL or $EDITOR").filter(|_| is_here),
-            act(Action::HandOn, "share a report or a table of it").filter(|_| is_here),
+            act(Action::Share, "share a report or a table of it").filter(|_| is_here),
             act(Action::Window, "set its window").filter(|_| is_here),
             Some(own("4", "compact now: show the result", Choice::WhatIf)),
             act(Action::Pane, "follow it in another pane or window of tmux")

@@ -105,7 +105,7 @@ impl App {
                 self.ask(Purpose::ItemFilter);
             }
             Action::Window => self.ask_window(),
-            Action::HandOn => self.open_menu(Overlay::HandOn),
+            Action::Share => self.open_menu(Overlay::HandOn),
             Action::Menu => self.open_menu(Overlay::Actions),
             Action::Resume | Action::Pane => return self.run_program(action),
             Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => {
