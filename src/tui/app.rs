@@ -267,12 +267,8 @@ pub(crate) struct ScreenData {
     youngest: Option<i64>,
     /// The sessions that match the filter.
     matched: sessions::MatchedSessions,
-    /// The texts that name the listed rows.
+    /// The texts that name the rows on screen.
     names: HashMap<SessionKey, listed::RowNames>,
-    /// The columns for which they were computed: of the project, the title and the model.
-    named_at: [usize; 3],
-    /// The texts of which they were made, as one number.
-    named_texts: u64,
     page: Option<Page>,
     /// The area that is dragged with the mouse, and its effect.
     dragged: Option<(Area, Hit)>,
@@ -287,8 +283,6 @@ struct StaleData {
     active: bool,
     /// The sums below the list.
     totals: bool,
-    /// The texts that name its rows.
-    names: bool,
 }
 
 impl StaleData {
@@ -297,7 +291,6 @@ impl StaleData {
         page: true,
         active: true,
         totals: true,
-        names: true,
     };
 }
 

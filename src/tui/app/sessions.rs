@@ -189,7 +189,6 @@ impl App {
         self.shown.lines = self.grouped(rows);
         self.fold_families();
         self.shown.line_ids = self.shown.lines.iter().map(ListLine::id).collect();
-        self.stale.names = true;
     }
 
     /// Returns the families in the opposite order. Those without a value stay the last: nobody sorts to see them.
