@@ -1,13 +1,13 @@
 //! The menu of the reports and tables that can be made of a session to share.
 
+use super::menu::{Choice, MenuRow};
 use super::{App, Effect, Reach};
 use model::lists::sessions::{FileId, SessionKey};
 use std::path::PathBuf;
 use std::sync::Arc;
-use strum::VariantArray;
 
 /// A report or a table that can be made of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandOut {
     /// A page to share, as a file.
     Html,
@@ -19,29 +19,24 @@ pub enum HandOut {
     Items,
 }
 
-impl HandOut {
-    /// All of them, in the order of the menu.
-    pub const ALL: &'static [HandOut] = HandOut::VARIANTS;
-
-    /// Returns the key that chooses it in the menu.
-    pub const fn key(self) -> char {
-        match self {
-            HandOut::Html => 'h',
-            HandOut::Markdown => 'm',
-            HandOut::Copy => 'y',
-            HandOut::Items => 'c',
-        }
-    }
-
-    /// Returns its description in the menu.
-    pub const fn about(self) -> &'static str {
-        match self {
-            HandOut::Html => "HTML report, without texts and names",
-            HandOut::Markdown => "Markdown report, without texts and names",
-            HandOut::Copy => "the Markdown report, to the clipboard",
-            HandOut::Items => "CSV of all items of this log, with names",
-        }
-    }
+/// Returns the rows of the menu of them.
+pub(super) fn hand_out_rows() -> Vec<MenuRow> {
+    let rows = [
+        ("h", "HTML report, without texts and names", HandOut::Html),
+        (
+            "m",
+            "Markdown report, without texts and names",
+            HandOut::Markdown,
+        ),
+        ("y", "the Markdown report, to the clipboard", HandOut::Copy),
+        (
+            "c",
+            "CSV of all items of this log, with names",
+            HandOut::Items,
+        ),
+    ];
+    rows.map(|(key, about, kind)| MenuRow::new(key, about, Choice::HandOut(kind)))
+        .into()
 }
 
 /// The result of making a hand-out.
