@@ -114,8 +114,6 @@ pub enum Msg {
     },
     /// A line to show at the top from now on; empty: none.
     Banner(String),
-    /// The result of an effect, or why it failed.
-    Done(String),
     /// News of a search over sessions.
     Search(SearchUpdate),
     /// The findings that were asked for.
@@ -167,7 +165,7 @@ pub enum Effect {
         /// The session's id, if the log has several.
         id: Option<String>,
     },
-    /// Write a file in the working directory, and say its name in a [`Msg::Done`]; or copy to the clipboard.
+    /// Write a file in the working directory, and say its name; or copy to the clipboard.
     HandOn(HandOutRequest),
     /// Go on to the next theme.
     Theme,
@@ -353,7 +351,6 @@ impl App {
                 // The lines of a finding are wrapped.
                 self.stale.page |= self.ui.tab == tabs::WHY;
             }
-            Msg::Done(text) => self.notify(text),
             Msg::Search(news) => return self.receive_update(news),
             Msg::Findings(result) => self.take_findings(result),
             Msg::Text(page) => return self.take_text(*page),

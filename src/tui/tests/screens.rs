@@ -399,7 +399,7 @@ fn notices_are_listed() {
         let path = PathBuf::from("/home/ada/.codex/sessions");
         let what = "permission denied; check the file's permissions".to_owned();
         app.update(Msg::Problem { path, what });
-        app.update(Msg::Done("wrote report.html".to_owned()));
+        app.notify("wrote report.html".to_owned());
         app.prepare(now());
         type_keys(&mut app, "!");
         let shown = text(&app, Theme::default());
