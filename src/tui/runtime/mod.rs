@@ -220,8 +220,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         }
         let route = Route::of(&|name| start.env.get(name));
         app.is_in_tmux = route == Route::Tmux;
-        let notifier = Notifier::new(&start.alerts, route)
-            .context("could not start the threads of the alerts' command")?;
+        let notifier = Notifier::new(&start.alerts, route);
         app.set_alerts(start.alerts);
         if let Some(file) = &start.state_file {
             app.recall(&file.loaded.screens);
