@@ -2,7 +2,7 @@
 
 use super::App;
 use super::items::item_id;
-use super::tabs::{ITEMS, ListSource, TabList, View};
+use super::tabs::{ITEMS, TabList, View};
 use super::timeline::{JumpMark, ResetMark};
 use jiff::Timestamp;
 use model::cost::calls::Calls;
@@ -268,14 +268,9 @@ impl App {
             0 => page.forecast,
             freed => forecast_without(session, &page.state, freed),
         };
-        page.list = self.ui.tab.list.map(|list| {
-            list(&ListSource {
-                app: self,
-                page,
-                session,
-                moment: moment.as_ref(),
-            })
-        });
+        let app = self;
+        let list = self.ui.tab.list;
+        page.list = list.map(|list| list(&View { app, page, session }));
     }
 
     /// Returns whether the cache has the newest prompt of a session. In a replay it has: the next request followed at once,

@@ -14,9 +14,9 @@ use super::layout::WidthClass;
 use super::{App, Page, Sign, Stage, seconds_since};
 use crate::keymap::Action;
 use crate::paint::{Piece, Pieces, Tone, piece, plain};
+use jiff::Timestamp;
 use model::Source;
 use model::lists::sessions::SessionKey;
-use model::session::replay::Moment;
 use model::session::{Item, ItemIx, Session, SizedItem};
 use render::{item, number};
 use std::fmt::Debug;
@@ -33,7 +33,7 @@ pub struct Tab {
     pub(super) list: Option<MakeList>,
 }
 
-type MakeList = fn(&ListSource<'_>) -> Box<dyn TabList>;
+type MakeList = fn(&View<'_>) -> Box<dyn TabList>;
 
 /// All tabs, in order.
 pub static TABS: &[Tab] = &[
@@ -102,16 +102,7 @@ impl Tab {
     }
 }
 
-/// The data of which a list is made.
-pub(super) struct ListSource<'a> {
-    pub(super) app: &'a App,
-    pub(super) page: &'a Page,
-    pub(super) session: &'a Session,
-    /// The moment of a replay.
-    pub(super) moment: Option<&'a Moment>,
-}
-
-/// The data of which cells are made.
+/// The data of which lists and their cells are made.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// The screens.
@@ -152,9 +143,14 @@ impl View<'_> {
     pub fn entered(&self, item: &Item) -> (String, String) {
         let has_requests = !self.session.requests().is_empty();
         let request = has_requests.then(|| item::request(item.entered));
-        let began = self.session.started_at.zip(item.at);
-        let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
+        let elapsed = self.elapsed(item.at);
         (request.unwrap_or_default(), elapsed.unwrap_or_default())
+    }
+
+    /// Returns the time from the session's beginning to this time.
+    pub(super) fn elapsed(&self, at: Option<Timestamp>) -> Option<String> {
+        let began = self.session.started_at.zip(at);
+        began.map(|(began, at)| number::elapsed(seconds_since(began, at)))
     }
 }
 
@@ -252,6 +248,12 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// Returns the target that Enter opens.
     fn target(&self) -> Target {
         Target::Nothing
+    }
+
+    /// Returns the columns that a line has for the text.
+    fn room(view: &View<'_>) -> usize {
+        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
+        usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1)
     }
 
     /// Returns its item.

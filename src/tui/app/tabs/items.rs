@@ -6,7 +6,7 @@
 //! !   61.1k ══   31%    122k  T Grep          #4 +58m  src/main.rs:12: fn connect(url: &str)
 //! ```
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
+use super::{Column, Row, TabList, Target, View, columns, table};
 use crate::app::filter::ITEMS;
 use crate::app::items::{Facts, ItemFilter, item_id};
 use crate::app::layout::WidthClass;
@@ -41,13 +41,13 @@ struct ListedItem {
 }
 
 /// Returns the items that are shown and pass the filter.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    let (app, page, session) = (source.app, source.page, source.session);
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    let (app, page, session) = (view.app, view.page, view.session);
     let (ui, window) = (&app.ui, page.state.limits.window);
     let filter = ItemFilter::parse(&ui.item_filter);
     let carried = CarriedCost::by(session, page.state.requests);
-    let last = page.timeline.moment(page.timeline.end());
-    let moment = source.moment.or(last).into_iter();
+    let moment = ui.replay.moment(&page.timeline);
+    let moment = page.timeline.moment(moment).into_iter();
     let gone = moment
         .flat_map(|moment| session.departed_at(moment))
         .map(|ix| {

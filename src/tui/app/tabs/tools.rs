@@ -8,7 +8,7 @@
 //!         18.0k          4.0k       4    18.0k    12.2k    200k      $0.06  └ search
 //! ```
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
+use super::{Column, Row, TabList, Target, View, columns, counted, table};
 use crate::app::layout::WidthClass;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::cost::tools::{Tool, server_of, servers, short_name, tools};
@@ -28,9 +28,9 @@ struct Line {
 }
 
 /// Returns the tools and the servers, the most tokens first. A server's tools are below it, since its sums are theirs.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    let state = &source.page.state;
-    let tools = tools(source.session, state.items.iter().copied(), state.requests);
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    let state = &view.page.state;
+    let tools = tools(view.session, state.items.iter().copied(), state.requests);
     let servers = servers(&tools).into_iter().filter_map(|server| {
         let own = tools
             .iter()

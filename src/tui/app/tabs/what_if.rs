@@ -10,7 +10,7 @@
 
 mod policies;
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
+use super::{Column, Row, TabList, Target, View, columns, table};
 use crate::app::Stage;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::outlook::forecast::Forecast;
@@ -18,11 +18,11 @@ use model::outlook::whatif::now::{Cache, Outlook, UserAction, outlooks};
 use render::{self, number, text};
 
 /// Lists what the user can do or, once they are opened, the policies.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    if source.app.ui.policies == Policies::Listed {
-        return policies::list(source);
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    if view.app.ui.policies == Policies::Listed {
+        return policies::list(view);
     }
-    let (page, session) = (source.page, source.session);
+    let (page, session) = (view.page, view.session);
     let outlooks = outlooks(session, &page.state, &page.marked_items, page.cache);
     let now = outlooks
         .first()
@@ -200,10 +200,8 @@ impl Row for NowRow {
     const TEXT: &'static str = "IF YOU ACT NOW";
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
-        let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
         let name = text::inert(&self.name(view)).into_owned();
-        let name = text::cut(&name, room);
+        let name = text::cut(&name, Self::room(view));
         vec![match self {
             NowRow::Policies => quiet(name),
             NowRow::Outlook { .. } if self.is_nothing() => piece(name, Tone::Strong),
