@@ -55,7 +55,7 @@ pub use listed::{Nearness, seconds_since};
 pub use meetings::Meeting;
 pub use needs::Need;
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
-pub use order::{Direction, Grouping, Idle};
+pub use order::{Direction, Grouping};
 pub use page::{Pace, Page};
 pub use prompt::{Prompt, Purpose, Reach};
 pub use replay::{Position, Replay, Speed};

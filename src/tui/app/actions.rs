@@ -68,29 +68,37 @@ impl App {
     /// Returns the effect of an action that runs another program on a session; `None`: that is not possible now.
     fn run_on(&self, key: SessionKey, action: Action) -> Option<Effect> {
         let facts = self.sessions.facts(key)?;
+        let gauge = self.sessions.gauge(key);
+        let folder = gauge.and_then(|gauge| gauge.meta.cwd.as_deref());
+        let folder = folder.map(PathBuf::from);
         match action {
             // A second agent must not write to the log of one that runs.
-            Action::Resume if !self.is_live(key) => {
-                let gauge = self.sessions.gauge(key);
-                let folder = gauge.and_then(|gauge| gauge.meta.cwd.as_deref());
-                Some(Effect::Run {
-                    command: self.resume(key)?,
-                    folder: folder.map(PathBuf::from),
-                })
-            }
+            Action::Resume if !self.is_live(key) => Some(Effect::Run {
+                command: self.resume(key)?,
+                folder,
+            }),
             Action::Pane if self.is_in_tmux && facts.host.is_none() => Some(Effect::OpenPane {
                 log: Arc::clone(&facts.path),
                 id: self.sessions.id_among_several(key).map(str::to_owned),
             }),
+            Action::Editor => Some(Effect::OpenPath(Arc::clone(&facts.path))),
+            Action::Folder => Some(Effect::OpenPath(Arc::new(folder?))),
             _ => None,
         }
     }
 
     /// Runs another program on the current session.
     pub(super) fn run_program(&mut self, action: Action) -> Effect {
-        let effect = self.current().and_then(|key| self.run_on(key, action));
+        let Some(key) = self.current() else {
+            return Effect::None;
+        };
+        let effect = self.run_on(key, action);
         if effect.is_none() {
-            self.notify("a running session is not resumed; a pane needs tmux".to_owned());
+            let why = match action {
+                Action::Folder => "the log does not name the session's folder",
+                _ => "a running session is not resumed; a pane needs tmux",
+            };
+            self.notify(why.to_owned());
         }
         effect.unwrap_or(Effect::None)
     }

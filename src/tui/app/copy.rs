@@ -4,12 +4,9 @@
 use super::menu::{Choice, MenuRow};
 use super::resume::resume_command;
 use super::{App, Effect, Screen};
-use crate::keymap::Action;
 use model::lists::sessions::SessionKey;
 use model::lists::text::{TextPage, TextRequest};
 use render::inert::visible_text;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 impl App {
     /// Returns what can be copied of a session, the most useful first.
@@ -85,30 +82,5 @@ impl App {
                 Effect::None
             }
         })
-    }
-
-    /// Returns the key of the menu of copies.
-    pub fn copy_key(&self) -> String {
-        self.keymap.key_text(self.scope(), Action::Copy)
-    }
-
-    /// Opens the log of the current session in the editor.
-    pub(super) fn edit_log(&mut self) -> Effect {
-        let facts = self.current().and_then(|key| self.sessions.facts(key));
-        facts.map_or(Effect::None, |facts| {
-            Effect::OpenPath(Arc::clone(&facts.path))
-        })
-    }
-
-    /// Opens the folder of the current session in the editor.
-    pub(super) fn edit_folder(&mut self) -> Effect {
-        let gauge = self.current().and_then(|key| self.sessions.gauge(key));
-        match gauge.and_then(|gauge| gauge.meta.cwd.as_deref()) {
-            Some(folder) => Effect::OpenPath(Arc::new(PathBuf::from(folder))),
-            None => {
-                self.notify("the log does not name the session's folder".to_owned());
-                Effect::None
-            }
-        }
     }
 }

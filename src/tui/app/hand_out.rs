@@ -149,14 +149,14 @@ mod tests {
     fn a_key_to_leave_closes_the_menu_and_any_other_does_nothing() {
         let mut app = app(logs(), 80, 24);
         for leave in [KeyPress::Esc, KeyPress::Char('q')] {
-            let idle = app.ui.idle;
+            let idle = app.ui.is_live_only;
             press(&mut app, KeyPress::Char('x'));
             for key in ['n', 'i', 'e', '1', '/'] {
                 assert_eq!(press(&mut app, KeyPress::Char(key)), Effect::None);
                 assert!(app.ui.overlay.is_some(), "{key}");
             }
             assert_eq!(press(&mut app, leave), Effect::None);
-            assert_eq!((app.ui.overlay, app.ui.idle), (None, idle));
+            assert_eq!((app.ui.overlay, app.ui.is_live_only), (None, idle));
         }
     }
 }

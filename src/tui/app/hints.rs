@@ -9,7 +9,7 @@ impl App {
     /// Returns the footer's hints, the most useful first; help and quit are the last.
     pub fn hints(&self) -> Vec<Hint> {
         let hints = |action| self.does_something(action);
-        if !self.is_replaying() {
+        if !matches!(self.ui.screen, Screen::Session(_)) || !self.ui.replay.is_on() {
             return self.keymap.hints(self.scope(), hints);
         }
         // The keys of the replay come first, since no other line names them but the one that ends it.
@@ -22,11 +22,6 @@ impl App {
             share_step(&mut all);
         }
         all
-    }
-
-    /// Returns true if a replay is on the screen.
-    fn is_replaying(&self) -> bool {
-        matches!(self.ui.screen, Screen::Session(_)) && self.ui.replay.is_on()
     }
 
     /// Returns true if an action has an effect now.

@@ -85,7 +85,7 @@ impl Notices {
     }
 
     /// Returns the numbers of all that are kept, the newest first.
-    fn newest_first(&self) -> Vec<u64> {
+    pub(super) fn newest_first(&self) -> Vec<u64> {
         self.numbers.iter().rev().copied().collect()
     }
 
@@ -178,10 +178,6 @@ impl App {
             let rows = usize::from(self.ui.size.1.saturating_sub(2)) / NOTICE_ROWS;
             self.ui.notices.fit(&self.notices.newest_first(), rows);
         }
-    }
-
-    pub(super) fn step_notices(&mut self, by: isize) {
-        self.ui.notices.step(&self.notices.newest_first(), by);
     }
 
     /// Selects a row of the box with the notices; opens the session of the selected one.

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(app.remember(), remembered);
         // A list that was live only would be empty at the next start.
         let mut live_only = set();
-        live_only.ui.idle = crate::app::Idle::Hidden;
+        live_only.ui.is_live_only = true;
         assert_eq!(live_only.remember(), remembered);
     }
 

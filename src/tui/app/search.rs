@@ -1,10 +1,9 @@
 //! A search for a pattern in the texts of all listed sessions: what was found so far, and what its keys do. The runtime
 //! searches.
 
-use super::pager::{Origin, Pager, Pattern};
+use super::pager::{Pager, Pattern};
 use super::tabs::{ITEMS, row_id};
-use super::{App, Effect, Idle, Purpose, Screen};
-use crate::keymap::Action;
+use super::{App, Effect, Purpose, Screen};
 use model::event::Place;
 use model::lists::sessions::SessionKey;
 use model::lists::text::TextRequest;
@@ -200,11 +199,6 @@ impl App {
         self.ask(Purpose::Pattern(syntax.unwrap_or(Syntax::Regex)));
     }
 
-    /// Looks for the largest items of the listed sessions.
-    pub(super) fn search_largest(&mut self) -> Effect {
-        self.begin_to_search(String::new(), Syntax::Any)
-    }
-
     /// Returns the session that a search would look into alone; `None`: those of the list.
     fn searchable_session(&self) -> Option<SessionKey> {
         match self.ui.screen {
@@ -220,7 +214,7 @@ impl App {
             return (Arc::new(HashSet::from([key])), THIS_SESSION.to_owned());
         }
         let mut parts = Vec::new();
-        if self.ui.idle == Idle::Hidden {
+        if self.ui.is_live_only {
             parts.push("live only");
         }
         if !self.ui.filter.trim().is_empty() {
@@ -250,7 +244,8 @@ impl App {
         self.begin_to_search(pattern.to_owned(), syntax)
     }
 
-    fn begin_to_search(&mut self, pattern: String, syntax: Syntax) -> Effect {
+    /// Searches for a pattern or, without one, for the largest items.
+    pub(super) fn begin_to_search(&mut self, pattern: String, syntax: Syntax) -> Effect {
         let (sessions, filter) = self.searchable();
         let request = SearchRequest {
             pattern,
@@ -317,12 +312,6 @@ impl App {
         }
     }
 
-    pub(super) fn act_on_results(&mut self, action: Action) {
-        if action == Action::Search {
-            self.ask_pattern();
-        }
-    }
-
     pub(super) fn step_results(&mut self, by: isize) {
         if let Some(search) = &self.search {
             self.ui.results.step(&search.rows, by);
@@ -386,7 +375,7 @@ impl App {
     /// Returns true if the text on screen was opened from the results.
     pub fn is_text_found(&self) -> bool {
         let pager = self.pager.as_ref();
-        pager.is_some_and(|pager| pager.origin == Origin::Results)
+        pager.is_some_and(|pager| pager.is_found)
     }
 
     /// Goes from the results to where the search was begun. The search ends.

@@ -8,8 +8,6 @@ mod tools;
 mod what_if;
 mod why;
 
-pub use what_if::Policies;
-
 use super::layout::WidthClass;
 use super::{App, Page, Sign, Stage, seconds_since};
 use crate::keymap::Action;

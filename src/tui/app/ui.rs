@@ -1,8 +1,8 @@
 //! Holds the settings that the user has made by key and mouse.
 
-use super::tabs::{ITEMS, Policies, RowId, Tab};
+use super::tabs::{ITEMS, RowId, Tab};
 use super::{
-    Column, Cursor, Direction, FindingId, Grouping, Idle, ItemId, ItemSort, LineId, Prompt, Replay,
+    Column, Cursor, Direction, FindingId, Grouping, ItemId, ItemSort, LineId, Prompt, Replay,
     ShownItems, Top,
 };
 use model::event::Place;
@@ -78,8 +78,8 @@ pub struct Ui {
     pub folded: HashSet<u64>,
     /// The sessions whose sub-agents are listed below them.
     pub unfolded: HashSet<SessionKey>,
-    /// Shows whether idle sessions are listed.
-    pub idle: Idle,
+    /// True if only live sessions are listed, and those with live sub-agents.
+    pub is_live_only: bool,
     /// The filter of the sessions.
     pub filter: String,
     /// The selected session.
@@ -111,8 +111,8 @@ pub struct Ui {
     pub next_place: usize,
     /// The tab that Escape goes back to, from a place that was opened there.
     pub back_to: Option<&'static Tab>,
-    /// Shows whether the policies of the what-if tab are listed.
-    pub policies: Policies,
+    /// True if the what-if tab lists the policies instead of what the user can do.
+    pub lists_policies: bool,
     /// The marked items, with their session.
     pub marked: HashSet<(SessionKey, ItemId)>,
     /// The sessions whose alerts are not raised.
@@ -158,7 +158,7 @@ impl Default for Ui {
             grouping: Grouping::default(),
             folded: HashSet::new(),
             unfolded: HashSet::new(),
-            idle: Idle::default(),
+            is_live_only: false,
             filter: String::new(),
             sessions: Cursor::new(Top::Stays),
             results: Cursor::new(Top::Stays),
@@ -174,7 +174,7 @@ impl Default for Ui {
             opened_finding: None,
             next_place: 0,
             back_to: None,
-            policies: Policies::default(),
+            lists_policies: false,
             marked: HashSet::new(),
             muted: HashSet::new(),
             cursors: HashMap::new(),

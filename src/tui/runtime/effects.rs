@@ -5,6 +5,7 @@ use super::{
 };
 use crate::app::pager::Program;
 use crate::app::{Effect, Msg};
+use crate::keymap::Action;
 use anyhow::Context;
 use ingest::TextJob;
 use model::lists::text::TextRequest;
@@ -61,7 +62,7 @@ impl<C: Console, W: Write> Screens<C, W> {
                 folder: Some(folder),
                 ..
             } if !folder.exists() => {
-                let copies = self.app.copy_key();
+                let copies = self.app.keymap.key_text(self.app.scope(), Action::Copy);
                 let why = format!("{copies} copies the command; {}", not_here(&folder));
                 self.app.notify(why);
             }

@@ -1,6 +1,6 @@
 //! An item's text: lines about it above, the text with line numbers below.
 
-use crate::app::pager::{Form, Match, Pager, Row, columns, shown, wrap};
+use crate::app::pager::{Form, Pager, Row, columns, shown, wrap};
 use crate::paint::{Area, Pieces, Tone, joined, piece, quiet, strong};
 use crate::widgets::canvas::Canvas;
 use render::text;
@@ -26,7 +26,7 @@ pub fn draw(head: [Pieces; HEAD_LINES], pager: &Pager, area: Area, canvas: &mut 
 
     let rows = area.height - HEAD_ROWS - FOOT_ROWS;
     let body = Area::new(area.x, area.y + HEAD_ROWS, area.width, rows);
-    match pager.failed().map(text::inert) {
+    match pager.failed.as_deref().map(text::inert) {
         Some(why) => {
             let rows = wrap(&why, columns).into_iter();
             let lines = rows.map(|row| vec![piece(&why[row.range()], Tone::Warn)]);
@@ -53,15 +53,9 @@ fn line(pager: &Pager, row: Row) -> Pieces {
         column += columns(part, column);
         from = to;
     };
-    for (found, which) in pager.matches_in(row) {
+    for (found, tone) in pager.matches_in(row) {
         add(found.start, Tone::Plain);
-        add(
-            found.end,
-            match which {
-                Match::Current => Tone::MatchHere,
-                Match::Other => Tone::Match,
-            },
-        );
+        add(found.end, tone);
     }
     add(row.range().end, Tone::Plain);
     pieces
@@ -72,7 +66,7 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
     let mut parts = Vec::new();
     if let Some(found) = pager.found() {
         let needle = text::cut(found.needle, columns / 3);
-        let page = match pager.page() {
+        let page = match &pager.page {
             Some(page) if page.pages > 1 => " on this page",
             _ => "",
         };
@@ -85,9 +79,9 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
         parts.push(strong(state));
     }
     let number = u64::from(pager.page_number()) + 1;
-    match pager.page() {
+    match &pager.page {
         _ if pager.is_waiting() => parts.push(quiet(format!("reading page {number}"))),
-        Some(page) if pager.failed().is_none() => {
+        Some(page) if pager.failed.is_none() => {
             parts.push(quiet(format!("{}%", pager.percent())));
             if page.pages > 1 {
                 parts.push(quiet(format!("page {number} of {}", page.pages)));

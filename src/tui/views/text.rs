@@ -91,7 +91,7 @@ fn facts(view: &View<'_>, (ix, item): (ItemIx, &Item), pager: &Pager, columns: u
 
 /// Returns the size of the text, once a page of it was read.
 fn size(pager: &Pager) -> impl Iterator<Item = Pieces> {
-    let size = pager.page().map(|page| {
+    let size = pager.page.as_ref().map(|page| {
         let bytes = format!("{} bytes", number::short(page.bytes));
         [number::counted(page.lines, "line"), bytes]
     });

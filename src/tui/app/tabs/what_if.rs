@@ -19,7 +19,7 @@ use render::{self, number, text};
 
 /// Lists what the user can do or, once they are opened, the policies.
 pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
-    if view.app.ui.policies == Policies::Listed {
+    if view.app.ui.lists_policies {
         return policies::list(view);
     }
     let (page, session) = (view.page, view.session);
@@ -43,16 +43,6 @@ pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
         place += 1;
         place
     })
-}
-
-/// Shows whether the policies are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Policies {
-    /// One row stands for them.
-    #[default]
-    Folded,
-    /// They are listed instead of what the user can do.
-    Listed,
 }
 
 /// A row of what the user can do.
