@@ -190,11 +190,12 @@ fn facts(alert: &Alert) -> Facts {
     let text = |text: &Option<String>| text.as_deref().map(inert);
     let (item_tokens, item_tool) = match &alert.cause {
         Cause::Item { tokens, tool } => (Some(number(*tokens)), text(tool)),
-        Cause::Share | Cause::RequestsLeft | Cause::Idle | Cause::Rebuild => (None, None),
+        _ => (None, None),
     };
+    let cause: &'static str = (&alert.cause).into();
     let log = alert.log.as_deref();
     vec![
-        ("CTXGAUGE_ALERT", Some(alert.cause.name().into())),
+        ("CTXGAUGE_ALERT", Some(cause.into())),
         ("CTXGAUGE_MESSAGE", Some(inert(&alert.message))),
         ("CTXGAUGE_AGENT", Some(alert.agent.into())),
         ("CTXGAUGE_PROJECT", text(&alert.project)),
