@@ -48,7 +48,7 @@ pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
 pub use findings::{FindingId, FindingsRequest, FindingsResult};
 pub use hand_out::{HandOut, HandOutRequest, HandOutResult};
-pub use help::{HelpLine, Sign, wrapped};
+pub use help::wrapped;
 pub use hosts::AWAY_SIGN;
 pub use items::{ItemId, ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
@@ -75,7 +75,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::lists::sessions::{FileId, SessionKey, Sessions, Update};
 use model::lists::text::{TextPage, TextRequest};
-use model::values::threshold::Threshold;
+use model::values::threshold::{OVERSIZED, Threshold};
 use pager::{Pager, Program};
 use render::clock::Clock;
 use sessions::ListFreshness;
@@ -207,7 +207,7 @@ pub struct App {
     /// The areas of the last drawn screen that react to the mouse.
     pub hits: HitMap,
     /// The size from which an item is oversized, until the user sets another on screen.
-    usual_oversized: Threshold,
+    pub usual_oversized: Threshold,
     /// The session to open once it is found; without an id, that of its log.
     awaited: Option<LastSession>,
     /// The session that was open last.
@@ -296,7 +296,12 @@ impl App {
     pub fn new(sessions: Sessions, now: Timestamp) -> App {
         App {
             sessions,
-            ui: Ui::default(),
+            ui: Ui {
+                size: (80, 24),
+                sessions: Cursor::new(Top::Stays),
+                results: Cursor::new(Top::Stays),
+                ..Ui::default()
+            },
             keymap: Keymap::default(),
             pager: None,
             copying: None,
@@ -309,7 +314,7 @@ impl App {
             is_first_start: false,
             is_in_tmux: false,
             hits: HitMap::default(),
-            usual_oversized: Ui::default().oversized,
+            usual_oversized: OVERSIZED,
             awaited: None,
             last: LastSession::default(),
             sought: None,
@@ -479,6 +484,11 @@ impl App {
     /// Returns the line that is selected in the list of sessions.
     pub(crate) fn selected_line(&self) -> Option<&ListLine> {
         self.shown.lines.get(self.ui.sessions.index())
+    }
+
+    /// Returns the size from which an item is oversized.
+    pub fn oversized(&self) -> Threshold {
+        self.ui.oversized.unwrap_or(self.usual_oversized)
     }
 
     /// Returns the data of the session on screen.

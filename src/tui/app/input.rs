@@ -439,7 +439,7 @@ impl App {
         let window = view.page.state.limits.window;
         let large = |row: &usize| {
             let item = list.item(*row);
-            item.is_some_and(|(_, tokens, _)| self.ui.oversized.is_reached(tokens, window))
+            item.is_some_and(|(_, tokens, _)| self.oversized().is_reached(tokens, window))
         };
         let mut cursor = self.ui.cursor();
         let (here, ids) = (cursor.index(), list.ids());
@@ -453,7 +453,7 @@ impl App {
             }
             None => self.notify(format!(
                 "no listed item is oversized ({} or more)",
-                self.ui.oversized
+                self.oversized()
             )),
         }
     }

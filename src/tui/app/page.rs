@@ -252,7 +252,7 @@ impl App {
         page.forecast = forecast_at(session, &page.state);
         page.cache = self.cache_of(page.key, moment.is_some());
         let window = page.state.limits.window;
-        let is_large = |item: &&SizedItem| self.ui.oversized.is_reached(item.1, window);
+        let is_large = |item: &&SizedItem| self.oversized().is_reached(item.1, window);
         page.oversized = page.state.items.iter().filter(is_large).count();
         let marked = page.state.items.iter().map(|(ix, ..)| *ix).filter(|ix| {
             let item = session.items().get(*ix);

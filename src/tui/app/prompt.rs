@@ -230,7 +230,7 @@ impl App {
             },
             Purpose::Oversized => match text.parse::<Threshold>() {
                 Ok(threshold) => {
-                    self.ui.oversized = threshold;
+                    self.ui.oversized = Some(threshold);
                     self.stale();
                 }
                 Err(_) if text.is_empty() => {}

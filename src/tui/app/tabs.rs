@@ -9,7 +9,7 @@ mod what_if;
 mod why;
 
 use super::layout::WidthClass;
-use super::{App, Page, Sign, Stage, seconds_since};
+use super::{App, Page, Stage, seconds_since};
 use crate::keymap::Action;
 use crate::paint::{Piece, Pieces, Tone, piece, plain};
 use jiff::Timestamp;
@@ -145,12 +145,31 @@ impl View<'_> {
         (request.unwrap_or_default(), elapsed.unwrap_or_default())
     }
 
+    /// Returns the mark of an item, if it is marked or oversized.
+    pub(super) fn mark(&self, (ix, tokens, _): SizedItem) -> Option<Mark> {
+        let window = self.page.state.limits.window;
+        match self.session.items().get(ix) {
+            Some(item) if self.app.is_marked(self.page.key, item) => Some(MARKED),
+            _ if self.app.oversized().is_reached(tokens, window) => Some(OVERSIZED),
+            _ => None,
+        }
+    }
+
     /// Returns the time from the session's beginning to this time.
     pub(super) fn elapsed(&self, at: Option<Timestamp>) -> Option<String> {
         let began = self.session.started_at.zip(at);
         began.map(|(began, at)| number::elapsed(seconds_since(began, at)))
     }
 }
+
+/// A mark before an item, its tone and its meaning.
+pub(super) type Mark = (&'static str, Tone, &'static str);
+
+/// The mark of an item that the user has marked.
+pub(super) const MARKED: Mark = ("◆", Tone::Marked, "marked");
+
+/// The mark of an oversized item.
+pub(super) const OVERSIZED: Mark = ("!", Tone::Oversized, "oversized");
 
 /// Identifies a row of a list, across changes of its order and rereads of the log.
 pub type RowId = u64;
@@ -193,14 +212,10 @@ pub trait TabList: Debug {
     fn row(&self, view: &View<'_>, row: usize) -> Pieces;
     /// Returns the lines that are shown instead of an empty list.
     fn empty(&self, view: &View<'_>) -> Vec<String>;
-    /// Returns a short description of the list's content and its order.
-    fn caption(&self, view: &View<'_>) -> String;
-    /// Returns a shorter description, for narrow screens.
-    fn brief_caption(&self, view: &View<'_>) -> String;
+    /// Returns a short description of the list's content and its order, and a shorter one for narrow screens.
+    fn captions(&self, view: &View<'_>) -> [String; 2];
     /// Returns the headings and words on screen, and what they mean.
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)>;
-    /// Returns the signs before its rows.
-    fn signs(&self, view: &View<'_>) -> Vec<Sign>;
     /// Returns the target that a row opens.
     fn target(&self, row: usize) -> Target;
     /// Returns the item of a row.
@@ -226,21 +241,9 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// Returns the lines that are shown instead of an empty list.
     fn empty(view: &View<'_>) -> Vec<String>;
 
-    /// Returns a short description of the list's content and its order.
-    fn caption(rows: &[Self], _view: &View<'_>) -> String {
+    /// Returns a short description of the list's content and its order, and a shorter one for narrow screens.
+    fn captions(rows: &[Self], _view: &View<'_>) -> [String; 2] {
         counted(rows.len(), "")
-    }
-
-    /// Returns a shorter description, for narrow screens.
-    fn brief_caption(rows: &[Self], view: &View<'_>) -> String {
-        let caption = Self::caption(rows, view);
-        let number = caption.split(',').next();
-        number.unwrap_or_default().to_owned()
-    }
-
-    /// Returns the signs before the rows.
-    fn signs(_rows: &[Self], _view: &View<'_>) -> Vec<Sign> {
-        Vec::new()
     }
 
     /// Returns the target that Enter opens.
@@ -265,11 +268,11 @@ pub(super) trait Row: Debug + Sized + 'static {
     }
 }
 
-/// Returns the number of rows, and their order.
-fn counted(rows: usize, order: &str) -> String {
+/// Returns the number of rows with their order, and without it.
+fn counted(rows: usize, order: &str) -> [String; 2] {
     match rows {
-        0 => "none".to_owned(),
-        n => format!("{n}{order}"),
+        0 => ["none", "none"].map(str::to_owned),
+        n => [format!("{n}{order}"), n.to_string()],
     }
 }
 
@@ -372,12 +375,8 @@ impl<T: Row> TabList for Table<T> {
         }
     }
 
-    fn caption(&self, view: &View<'_>) -> String {
-        T::caption(&self.rows, view)
-    }
-
-    fn brief_caption(&self, view: &View<'_>) -> String {
-        T::brief_caption(&self.rows, view)
+    fn captions(&self, view: &View<'_>) -> [String; 2] {
+        T::captions(&self.rows, view)
     }
 
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)> {
@@ -385,10 +384,6 @@ impl<T: Row> TabList for Table<T> {
         let columns = shown.map(|column| (column.heading, column.help));
         let explained = columns.chain(T::WORDS.iter().copied());
         explained.filter(|(_, help)| !help.is_empty()).collect()
-    }
-
-    fn signs(&self, view: &View<'_>) -> Vec<Sign> {
-        T::signs(&self.rows, view)
     }
 
     fn target(&self, row: usize) -> Target {

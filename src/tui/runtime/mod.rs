@@ -215,9 +215,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         app.banner = start.banner;
         app.zone = start.zone;
         app.keymap = start.keymap;
-        if let Some(size) = start.oversized {
-            app.set_usual_oversized(size);
-        }
+        app.usual_oversized = start.oversized.unwrap_or(app.usual_oversized);
         let route = Route::of(&|name| start.env.get(name));
         app.is_in_tmux = route == Route::Tmux;
         let notifier = Notifier::new(&start.alerts, route);

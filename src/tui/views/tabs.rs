@@ -40,14 +40,8 @@ impl Names {
 }
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
-    let caption = app
-        .list()
-        .map(|(list, view)| list.caption(&view))
-        .unwrap_or_default();
-    let brief = app
-        .list()
-        .map(|(list, view)| list.brief_caption(&view))
-        .unwrap_or_default();
+    let captions = app.list().map(|(list, view)| list.captions(&view));
+    let [caption, brief] = captions.unwrap_or_default();
     let filter = &app.ui.item_filter;
     let typing = app.is_typing(Purpose::ItemFilter).is_some();
     let has_filter = typing || (app.ui.tab == ITEMS && !filter.is_empty());

@@ -218,10 +218,11 @@ impl Row for Detail {
         }
     }
 
-    fn caption(rows: &[Detail], view: &View<'_>) -> String {
+    fn captions(rows: &[Detail], view: &View<'_>) -> [String; 2] {
         let all = view.page.state.resets;
         if let Some(row) = rows.first().filter(|_| view.app.ui.opened_reset.is_some()) {
-            return format!("{} of {all}", row.reset().map_or(0, |reset| reset + 1));
+            let at = row.reset().map_or(0, |reset| reset + 1);
+            return [(); 2].map(|()| format!("{at} of {all}"));
         }
         let first_rows = rows
             .iter()

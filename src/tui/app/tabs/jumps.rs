@@ -79,7 +79,7 @@ impl Row for RankedJump {
         vec!["the context has not grown between two counts".to_owned()]
     }
 
-    fn caption(rows: &[RankedJump], _: &View<'_>) -> String {
+    fn captions(rows: &[RankedJump], _: &View<'_>) -> [String; 2] {
         counted(rows.len(), ", largest first")
     }
 

@@ -143,13 +143,13 @@ impl Row for Line {
         vec!["no tool results yet".to_owned()]
     }
 
-    fn caption(lines: &[Line], view: &View<'_>) -> String {
+    fn captions(lines: &[Line], view: &View<'_>) -> [String; 2] {
         let servers = lines.iter().filter(|line| line.tools.is_some()).count();
-        let tools = counted(lines.len() - servers, ", by tokens");
-        match servers {
-            n if n == 0 || view.fold() < WidthClass::Wide => tools,
-            n => format!("{tools}, {}", number::counted(n as u64, "server")),
+        let [mut tools, brief] = counted(lines.len() - servers, ", by tokens");
+        if servers > 0 && view.fold() == WidthClass::Wide {
+            tools += &format!(", {}", number::counted(servers as u64, "server"));
         }
+        [tools, brief]
     }
 
     fn target(&self) -> Target {

@@ -206,18 +206,12 @@ impl Row for NowRow {
         vec!["nothing is in the context".to_owned()]
     }
 
-    fn caption(_: &[NowRow], view: &View<'_>) -> String {
-        match view.page.cache {
-            Cache::Warm => "list prices, with a warm cache".to_owned(),
-            Cache::Cold => "list prices, with a cold cache".to_owned(),
-        }
-    }
-
-    fn brief_caption(_: &[NowRow], view: &View<'_>) -> String {
-        match view.page.cache {
-            Cache::Warm => "warm cache".to_owned(),
-            Cache::Cold => "cold cache".to_owned(),
-        }
+    fn captions(_: &[NowRow], view: &View<'_>) -> [String; 2] {
+        let cache = match view.page.cache {
+            Cache::Warm => "warm cache",
+            Cache::Cold => "cold cache",
+        };
+        [format!("list prices, with a {cache}"), cache.to_owned()]
     }
 
     fn target(&self) -> Target {

@@ -168,9 +168,9 @@ impl Row for FindingRow {
         }
     }
 
-    fn caption(rows: &[FindingRow], view: &View<'_>) -> String {
+    fn captions(rows: &[FindingRow], view: &View<'_>) -> [String; 2] {
         let order = match (&view.app.findings.texts, view.app.ui.replay.is_on()) {
-            (TextsRead::No, _) => return "reading texts".to_owned(),
+            (TextsRead::No, _) => return ["reading texts"; 2].map(str::to_owned),
             (TextsRead::Failed(_), _) => ", without texts",
             (TextsRead::Yes, true) => ", of the whole session",
             (TextsRead::Yes, false) => ", by cost",

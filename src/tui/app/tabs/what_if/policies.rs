@@ -89,12 +89,12 @@ impl Row for WhatIf {
         vec!["no reported requests to simulate".to_owned()]
     }
 
-    fn caption(_: &[WhatIf], _: &View<'_>) -> String {
-        "policies, over the whole session; Enter goes back".to_owned()
-    }
-
-    fn brief_caption(_: &[WhatIf], _: &View<'_>) -> String {
-        "Enter goes back".to_owned()
+    fn captions(_: &[WhatIf], _: &View<'_>) -> [String; 2] {
+        [
+            "policies, over the whole session; Enter goes back",
+            "Enter goes back",
+        ]
+        .map(str::to_owned)
     }
 
     fn target(&self) -> Target {
