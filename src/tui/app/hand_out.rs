@@ -19,26 +19,6 @@ pub enum HandOut {
     Items,
 }
 
-/// Returns the rows of the menu of them.
-pub(super) fn hand_out_rows() -> Vec<MenuRow> {
-    let rows = [
-        ("h", "HTML report, without texts and names", HandOut::Html),
-        (
-            "m",
-            "Markdown report, without texts and names",
-            HandOut::Markdown,
-        ),
-        ("y", "the Markdown report, to the clipboard", HandOut::Copy),
-        (
-            "c",
-            "CSV of all items of this log, with names",
-            HandOut::Items,
-        ),
-    ];
-    rows.map(|(key, about, kind)| MenuRow::new(key, about, Choice::HandOut(kind)))
-        .into()
-}
-
 /// The result of making a hand-out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandOutResult {
@@ -68,6 +48,26 @@ pub struct HandOutRequest {
 }
 
 impl App {
+    /// Returns the rows of the menu of them.
+    pub(super) fn hand_out_rows() -> Vec<MenuRow> {
+        let rows = [
+            ("h", "HTML report, without texts and names", HandOut::Html),
+            (
+                "m",
+                "Markdown report, without texts and names",
+                HandOut::Markdown,
+            ),
+            ("y", "the Markdown report, to the clipboard", HandOut::Copy),
+            (
+                "c",
+                "CSV of all items of this log, with names",
+                HandOut::Items,
+            ),
+        ];
+        rows.map(|(key, about, kind)| MenuRow::new(key, about, Choice::HandOut(kind)))
+            .into()
+    }
+
     /// Has the chosen hand-out made.
     pub(super) fn hand_out(&mut self, key: SessionKey, kind: HandOut) -> Effect {
         let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {

@@ -1,6 +1,5 @@
 //! The menus of a session, whose rows are chosen by their keys, by Enter or with the mouse.
 
-use super::hand_out::hand_out_rows;
 use super::{App, Effect, HandOut, Overlay};
 use crate::keymap::{Action, KeyPress};
 use model::lists::sessions::SessionKey;
@@ -73,7 +72,7 @@ impl App {
     /// Returns the session of the open menu, and its rows; `None`: no menu of a session is open.
     pub fn menu_rows(&self) -> Option<(SessionKey, Vec<MenuRow>)> {
         Some(match self.ui.overlay? {
-            Overlay::HandOn(key) => (key, hand_out_rows()),
+            Overlay::HandOn(key) => (key, App::hand_out_rows()),
             Overlay::Copy(key) => (key, self.copyables(key)),
             Overlay::Actions(key) => (key, self.action_rows(key)),
             _ => return None,
