@@ -57,15 +57,9 @@ impl App {
             Some(Overlay::Notices) => {
                 return self.ui.notices.step(&self.notices.newest_first(), by);
             }
-            Some(
-                Overlay::HandOn(_)
-                | Overlay::Copy(_)
-                | Overlay::Sort
-                | Overlay::Group
-                | Overlay::Actions(_),
-            ) => return,
             Some(Overlay::Signs) => self.hidden_lines(self.legend_lines().len()),
-            _ => self.hidden_lines(self.help_lines().len()),
+            Some(Overlay::Help) => self.hidden_lines(self.help_lines().len()),
+            _ => return,
         };
         let top = self.ui.overlay_top.saturating_add_signed(by);
         self.ui.overlay_top = top.min(lines);

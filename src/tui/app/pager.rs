@@ -108,18 +108,13 @@ impl Pager {
         wanted: TextRequest,
         pattern: Option<Arc<dyn Pattern>>,
     ) -> Pager {
-        let opened = Pager::open(key, wanted);
-        Pager {
-            is_found: true,
-            awaited: pattern
-                .as_ref()
-                .map_or(opened.awaited, |_| Some(PageArrival::Search)),
-            search: Search {
-                pattern,
-                ..Search::default()
-            },
-            ..opened
+        let mut opened = Pager::open(key, wanted);
+        opened.is_found = true;
+        if pattern.is_some() {
+            opened.awaited = Some(PageArrival::Search);
         }
+        opened.search.pattern = pattern;
+        opened
     }
 
     /// Returns true if a requested page was not read yet.
