@@ -126,19 +126,6 @@ pub struct Search {
 }
 
 impl Search {
-    fn new(request: SearchRequest, pattern: Arc<dyn Pattern>, from: Option<SessionKey>) -> Search {
-        Search {
-            request,
-            state: SearchState::Running,
-            searched: 0,
-            unread: (0, String::new()),
-            found: Vec::new(),
-            from,
-            pattern,
-            rows: Vec::new(),
-        }
-    }
-
     /// Returns the number of sessions that the items are in.
     pub fn sessions(&self) -> usize {
         let keys = self.found.iter().map(|found| found.key);
@@ -171,20 +158,18 @@ impl Search {
 
     /// Returns these sessions in words.
     pub fn place(&self) -> String {
-        match self.from {
-            Some(_) => THIS_SESSION.to_owned(),
-            None => place(self.all(), &self.request.filter),
-        }
+        place(self.all(), &self.request.filter)
     }
 }
 
 /// A session that alone is searched, in words.
 const THIS_SESSION: &str = "this session";
 
-/// Describes so many sessions that a filter selects, in words.
+/// Describes so many sessions that a filter selects, or [`THIS_SESSION`], in words.
 fn place(sessions: usize, filter: &str) -> String {
     let counted = number::counted(sessions as u64, "session");
     match (filter, sessions) {
+        (THIS_SESSION, _) => THIS_SESSION.to_owned(),
         ("", 1) => counted,
         ("", _) => format!("all {counted}"),
         (filter, _) => format!("{counted} of the list: {filter}"),
@@ -225,9 +210,6 @@ impl App {
 
     /// Returns the sessions that a search would look into, in words.
     pub fn searchable_place(&self) -> String {
-        if self.searchable_session().is_some() {
-            return THIS_SESSION.to_owned();
-        }
         let (sessions, filter) = self.searchable();
         place(sessions.len(), &filter)
     }
@@ -260,8 +242,16 @@ impl App {
     pub(super) fn receive_update(&mut self, news: SearchUpdate) -> Effect {
         match news {
             SearchUpdate::Begun(request, pattern) => {
-                let from = self.searchable_session();
-                self.search = Some(Search::new(request, pattern, from));
+                self.search = Some(Search {
+                    request,
+                    state: SearchState::Running,
+                    searched: 0,
+                    unread: (0, String::new()),
+                    found: Vec::new(),
+                    from: self.searchable_session(),
+                    pattern,
+                    rows: Vec::new(),
+                });
                 self.ui.results = super::Cursor::new(super::Top::Stays);
                 self.ui.prompt = None;
                 self.ui.screen = Screen::Results;

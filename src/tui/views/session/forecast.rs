@@ -125,13 +125,10 @@ impl<'a> OtherCauses<'a> {
 
     /// Returns a sentence on each of the others.
     fn others(&self, session: &Session) -> Vec<Pieces> {
-        let others = self
-            .all
-            .iter()
-            .filter(|next| next.kind != TriggerKind::Idle);
-        let others: Vec<NextTrigger> = others.cloned().collect();
-        let sentences = words::sentences(&others, &self.clock).into_iter();
-        sentences
+        let others = self.all.iter();
+        others
+            .filter(|next| next.kind != TriggerKind::Idle)
+            .filter_map(|next| words::sentence(next, &self.clock))
             .chain(words::changed(session, &self.clock))
             .map(|sentence| vec![quiet(text::inert(&sentence))])
             .collect()
