@@ -91,20 +91,24 @@ impl Notices {
 
     /// Removes the alerts of a session.
     pub(super) fn remove_alerts(&mut self, key: SessionKey) {
-        let is_its =
-            |notice: &Notice| notice.severity == Severity::Alert && notice.session == Some(key);
-        while let Some(at) = self.all.iter().position(is_its) {
-            self.remove(at);
-        }
+        self.remove_all(|notice| notice.severity == Severity::Alert && notice.session == Some(key));
     }
 
     /// Removes the problem with another machine that was this: it is over, or another one has come.
     pub(super) fn remove_away(&mut self, host: &str, why: &str) {
-        let is_it = |notice: &Notice| {
+        self.remove_all(|notice| {
             let is_of_host = notice.about.strip_suffix(host) == Some("ssh://");
             notice.severity == Severity::Problem && is_of_host && notice.text == why
-        };
-        if let Some(at) = self.all.iter().position(is_it) {
+        });
+    }
+
+    /// Removes the result of the last action: it is of no use later.
+    pub(super) fn remove_info(&mut self) {
+        self.remove_all(|notice| notice.severity == Severity::Info);
+    }
+
+    fn remove_all(&mut self, is_it: impl Fn(&Notice) -> bool) {
+        while let Some(at) = self.all.iter().position(&is_it) {
             self.remove(at);
         }
     }
@@ -140,14 +144,6 @@ impl Notices {
             }
         }
         self.drawn = self.added;
-    }
-
-    /// Removes the result of the last action: it is of no use later.
-    pub(super) fn remove_info(&mut self) {
-        let is_info = |notice: &Notice| notice.severity == Severity::Info;
-        if let Some(at) = self.all.iter().position(is_info) {
-            self.remove(at);
-        }
     }
 
     pub(super) fn mark_seen(&mut self) {
