@@ -15,7 +15,6 @@ mod hints;
 mod hosts;
 mod input;
 mod items;
-mod jump_text;
 pub mod layout;
 mod legend;
 pub mod listed;

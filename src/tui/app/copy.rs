@@ -29,8 +29,6 @@ impl App {
             folder.map(|folder| text("d", "folder", folder.to_owned())),
             self.selected_text(key)
                 .map(|item| MenuRow::new("t", "the selected item's text", Choice::CopyItem(item))),
-            self.jump_markdown(key)
-                .map(|jump| text("j", "a large growth, as Markdown", jump)),
         ];
         rows.into_iter().flatten().collect()
     }
