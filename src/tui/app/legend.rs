@@ -13,11 +13,6 @@ use model::session::Session;
 use model::window::{Limits, TriggerSource, WindowSource};
 use model::{Role, Source};
 use render::item::letter;
-use render::number;
-use std::cmp::Reverse;
-
-/// The number of types of skipped records that are named.
-const SKIPPED_TYPES: usize = 3;
 
 /// Lines of the legend before they are wrapped.
 #[derive(Debug, Default)]
@@ -40,7 +35,7 @@ impl App {
         match (self.ui.screen, page.zip(session)) {
             (Screen::Overview, _) => legend.overview(self),
             (Screen::Results, _) => legend.results(self),
-            (Screen::Session(_), Some((page, session))) => legend.session(self, page, session),
+            (Screen::Session(_), Some((page, _))) => legend.session(self, page),
             (Screen::Text(_), Some((_, session))) => legend.text(self, session),
             _ => {}
         }
@@ -100,7 +95,7 @@ impl Legend {
         self.signs(Role::ALL.map(of_role));
     }
 
-    fn session(&mut self, app: &App, page: &Page, session: &Session) {
+    fn session(&mut self, app: &App, page: &Page) {
         let layout = app.session_layout();
         let (context, limits) = (&page.state.context, &page.state.limits);
         self.signs(Role::ALL.map(of_role));
@@ -166,7 +161,6 @@ impl Legend {
                 self.signs(marks.map(|(mark, tone, means)| sign(mark, tone, means)));
             }
         }
-        self.skipped(session);
     }
 
     fn text(&mut self, app: &App, session: &Session) {
@@ -242,32 +236,6 @@ impl Legend {
             if sources.contains(&source) {
                 self.word(render::item::sign(source), means);
             }
-        }
-    }
-
-    /// Adds the records that hold no tokens, by their most frequent types.
-    fn skipped(&mut self, session: &Session) {
-        let mut types: Vec<(&str, u64)> = session
-            .skipped
-            .iter()
-            .map(|(name, count)| (&**name, *count))
-            .collect();
-        types.sort_by_key(|(_, count)| Reverse(*count));
-        let sum = types.iter().map(|(_, count)| *count);
-        let records = number::counted(sum.fold(0, u64::saturating_add), "record");
-        let (named, others) = types.split_at(types.len().min(SKIPPED_TYPES));
-        let mut names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-        let others = match others.len() {
-            0 => None,
-            n => Some(number::counted(n as u64, "other type")),
-        };
-        names.extend(others.as_deref());
-        if !names.is_empty() {
-            let names = names.join(", ");
-            self.word(
-                "skipped",
-                &format!("{records} without a part of the context: {names}"),
-            );
         }
     }
 
