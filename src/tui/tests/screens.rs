@@ -482,7 +482,7 @@ fn without_colours() {
 
 #[test]
 fn in_ascii() {
-    let theme = Theme::default().in_ascii();
+    let theme = crate::tests::testing::in_ascii(Theme::default());
     let mut app = app(logs(), 80, 24);
     insta::assert_snapshot!("ascii_overview", text(&app, theme));
     type_keys(&mut app, OPEN_SHOP);

@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn in_ascii_roles_have_letters() {
-        let theme = Theme::monochrome().in_ascii();
+        let theme = crate::tests::testing::in_ascii(Theme::monochrome());
         insta::assert_debug_snapshot!(drawn(theme, Place::Large, 80));
     }
 
