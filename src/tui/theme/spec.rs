@@ -6,13 +6,7 @@ use serde::Deserialize;
 /// A style in words.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct StyleSpec(Style);
-
-impl From<StyleSpec> for Style {
-    fn from(spec: StyleSpec) -> Style {
-        spec.0
-    }
-}
+pub(super) struct StyleSpec(pub(super) Style);
 
 const MODIFIERS: [(&str, Modifier); 5] = [
     ("bold", Modifier::BOLD),
@@ -77,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn spec(text: &str) -> Result<Style, String> {
-        StyleSpec::try_from(text.to_owned()).map(Style::from)
+        StyleSpec::try_from(text.to_owned()).map(|spec| spec.0)
     }
 
     #[test]
