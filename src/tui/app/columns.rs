@@ -404,11 +404,6 @@ impl Column {
         let width = widths.copied().find(|(from, _)| screen >= *from);
         width.map_or(0, |(_, width)| width)
     }
-
-    /// Returns its heading, `width` columns wide.
-    pub fn heading(&self, width: u16) -> String {
-        self.shape.align(self.heading, width)
-    }
 }
 
 impl Shape {

@@ -80,7 +80,10 @@ impl App {
                 listed: word(ui.listed_before.unwrap_or(ui.listed).into()),
                 oversized: ui.oversized.filter(|size| *size != self.usual_oversized),
             },
-            last: self.last(),
+            last: LastSession {
+                panel: ui.tab.name.to_owned(),
+                ..self.last.clone()
+            },
             windows: self.sessions.set_windows().all().to_vec(),
         }
     }
@@ -106,24 +109,11 @@ impl App {
         self.stale();
     }
 
-    /// Returns the session that was open last.
-    fn last(&self) -> LastSession {
-        LastSession {
-            panel: self.ui.tab.name.to_owned(),
-            ..self.last.clone()
-        }
-    }
-
     /// Notes that this session was open last.
     pub(super) fn note_last(&mut self, key: SessionKey) {
-        let path = self
-            .sessions
-            .facts(key)
-            .and_then(|facts| facts.path.to_str());
-        let id = self
-            .sessions
-            .gauge(key)
-            .and_then(|gauge| gauge.meta.id.as_deref());
+        let (facts, gauge) = (self.sessions.facts(key), self.sessions.gauge(key));
+        let path = facts.and_then(|facts| facts.path.to_str());
+        let id = gauge.and_then(|gauge| gauge.meta.id.as_deref());
         self.last = LastSession {
             path: path.unwrap_or_default().to_owned(),
             id: id.unwrap_or_default().to_owned(),

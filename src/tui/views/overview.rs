@@ -191,7 +191,7 @@ fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &
         } else {
             Tone::Heading
         };
-        let heading = piece(column.heading(*width), tone);
+        let heading = piece(column.shape.align(column.heading, *width), tone);
         let end = canvas.write((x, area.y), area.right(), &[heading]);
         canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Column(column.name));
         x = end;
