@@ -40,7 +40,7 @@ pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
 /// A row of what the user can do.
 #[derive(Debug)]
 struct NowRow {
-    /// What would follow; `None`: it stands for the policies.
+    /// The outlook; `None`: the row is that of the policies.
     outlook: Option<Outlook>,
     /// The requests that are left if the user does nothing.
     now: Option<u64>,
