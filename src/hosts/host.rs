@@ -13,6 +13,12 @@ const LONGEST: usize = 255;
 /// Signs with a meaning for a shell. The user's configuration of `ssh` may pass the name to one, in `ProxyCommand`.
 const OF_SHELLS: &str = "'\"`$\\;&<>|(){}*?!#~";
 
+/// The arguments of `ssh` before the name of a machine.
+const SSH_OPTIONS: &str = "-T -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=3 --";
+
+/// The command that sends the sessions of a machine.
+const FOLLOW: &str = "ctxgauge follow --summaries --every 2s --heartbeat 10s";
+
 /// Another machine, as the user's `ssh` knows it: an alias of its configuration, a name, or `user@name:port`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Host(Arc<str>);
@@ -78,30 +84,12 @@ impl Host {
     /// Returns the arguments of `ssh` that follow the sessions of the machine. A machine that is gone is noticed within
     /// 45 s; nothing is asked, since nobody could answer.
     pub fn follow(&self) -> Vec<String> {
-        let options = [
-            "-T",
-            "-o",
-            "BatchMode=yes",
-            "-o",
-            "ConnectTimeout=10",
-            "-o",
-            "ServerAliveInterval=15",
-            "-o",
-            "ServerAliveCountMax=3",
-            "--",
-        ];
-        let command = [
-            "ctxgauge",
-            "follow",
-            "--summaries",
-            "--every",
-            "2s",
-            "--heartbeat",
-            "10s",
-        ];
-        let options = options.into_iter().map(str::to_owned);
-        let command = command.into_iter().map(str::to_owned);
-        options.chain([self.destination()]).chain(command).collect()
+        let words = |line: &'static str| line.split(' ').map(str::to_owned);
+        let host = std::iter::once(self.destination());
+        words(SSH_OPTIONS)
+            .chain(host)
+            .chain(words(FOLLOW))
+            .collect()
     }
 
     /// Returns the program and its arguments that show a log of the machine on its own screens, or of several sessions in

@@ -9,7 +9,6 @@ use model::event::{Conversation, Key};
 use model::lists::sessions::{FileFacts, FileId, OtherHost, Update};
 use render::text::{cut, inert, one_line};
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -78,19 +77,13 @@ struct Place {
 
 /// A line as far as it matters here.
 #[derive(Deserialize)]
-struct Fields<'a> {
-    #[serde(borrow)]
-    r#type: Cow<'a, str>,
-    #[serde(default, borrow)]
-    at: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
-    schema: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
-    version: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
-    session: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
-    row: Option<Cow<'a, str>>,
+struct Fields {
+    r#type: String,
+    at: Option<String>,
+    schema: Option<String>,
+    version: Option<String>,
+    session: Option<String>,
+    row: Option<String>,
 }
 
 impl Incoming {
@@ -138,7 +131,7 @@ impl Incoming {
         if !self.has_started {
             return self.first(&text);
         }
-        let Ok(fields) = serde_json::from_str::<Fields<'_>>(&text) else {
+        let Ok(fields) = serde_json::from_str::<Fields>(&text) else {
             self.left_out[2] += 1;
             return Ok(self.news(Vec::new()));
         };
@@ -172,7 +165,7 @@ impl Incoming {
     /// Takes a line before or at the first one of ours. A prompt may stand before it on its line.
     fn first(&mut self, text: &str) -> Result<News, Refused> {
         let fields = text.find(START).map(|at| &text[at..]);
-        let fields = fields.and_then(|text| serde_json::from_str::<Fields<'_>>(text).ok());
+        let fields = fields.and_then(|text| serde_json::from_str::<Fields>(text).ok());
         let Some(fields) = fields else {
             let (lines, bytes, first) = &mut self.foreign;
             *lines += 1;
@@ -207,7 +200,7 @@ impl Incoming {
         })
     }
 
-    fn session(&mut self, fields: &Fields<'_>, now: Timestamp) -> Vec<Update> {
+    fn session(&mut self, fields: &Fields, now: Timestamp) -> Vec<Update> {
         let (Some(name), Some(row)) = (&fields.session, &fields.row) else {
             self.left_out[2] += 1;
             return Vec::new();
@@ -217,7 +210,7 @@ impl Incoming {
             self.left_out[2] += 1;
             return Vec::new();
         };
-        if !self.places.contains_key(&**name) && self.places.len() >= MOST_SESSIONS {
+        if !self.places.contains_key(name.as_str()) && self.places.len() >= MOST_SESSIONS {
             self.left_out[0] += 1;
             return Vec::new();
         }
@@ -226,7 +219,7 @@ impl Incoming {
             return Vec::new();
         };
         let at = fields.at.as_deref().and_then(|at| at.parse().ok());
-        let active = row.active().map(|active| here(active, at, now));
+        let active = row.active.map(|active| here(active, at, now));
         self.take(name, row, format, active)
     }
 
@@ -303,16 +296,14 @@ impl Incoming {
 
     fn left_out_in_words(&self) -> Option<String> {
         let [beyond, unknown, lines] = self.left_out;
+        let beyond_most = format!("sessions beyond {MOST_SESSIONS}");
         let parts = [
-            (beyond, format!("sessions beyond {MOST_SESSIONS}")),
-            (
-                unknown,
-                "sessions of agents that are not known here".to_owned(),
-            ),
-            (lines, "lines that are not understood".to_owned()),
+            (beyond, beyond_most.as_str()),
+            (unknown, "sessions of agents that are not known here"),
+            (lines, "lines that are not understood"),
         ];
         let parts = parts.into_iter().filter(|(n, _)| *n > 0);
-        let words: Vec<String> = parts.map(|(_, what)| what).collect();
+        let words: Vec<&str> = parts.map(|(_, what)| what).collect();
         (!words.is_empty()).then(|| format!("left out: {}", words.join(", ")))
     }
 }

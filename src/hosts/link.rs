@@ -213,22 +213,16 @@ struct Link<S> {
 impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
     fn follow(&mut self) -> ControlFlow<()> {
         loop {
-            let end = self.connect()?;
-            match end {
-                End::Lost(why) => self.send_away(why, true)?,
-                End::Refused(why) => {
-                    self.send_away(why, true)?;
-                    self.backoff.rest();
-                }
-            }
+            let why = self.connect()?;
+            self.send_away(why, true)?;
             if self.stop.pause(self.backoff.pause()) {
                 return ControlFlow::Break(());
             }
         }
     }
 
-    /// Makes a connection, and follows it to its end.
-    fn connect(&mut self) -> ControlFlow<(), End> {
+    /// Makes a connection, and follows it to its end. Returns the reason for that.
+    fn connect(&mut self) -> ControlFlow<(), String> {
         self.incoming.begin();
         let child = Command::new(&self.options.ssh)
             .args(self.host.follow())
@@ -241,7 +235,7 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
             Ok(child) => child,
             Err(error) => {
                 let ssh = self.options.ssh.to_string_lossy();
-                return ControlFlow::Continue(End::Lost(format!("could not run {ssh}: {error}")));
+                return ControlFlow::Continue(format!("could not run {ssh}: {error}"));
             }
         };
         let (out, errors) = (child.stdout.take(), child.stderr.take());
@@ -252,8 +246,7 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
             (Some(Ok(lines)), Some(Ok(errors))) => (lines, errors),
             _ => {
                 self.stop.kill();
-                let why = "could not start a thread".to_owned();
-                return ControlFlow::Continue(End::Lost(why));
+                return ControlFlow::Continue("could not start a thread".to_owned());
             }
         };
         let ended = self.read(&lines)?;
@@ -270,7 +263,7 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
     }
 
     /// Reads lines until there are none: `None`. Another end is a reason to end the process.
-    fn read(&mut self, lines: &Receiver<Line>) -> ControlFlow<(), Option<End>> {
+    fn read(&mut self, lines: &Receiver<Line>) -> ControlFlow<(), Option<String>> {
         let mut last = Instant::now();
         let (mut second, mut in_second) = (last, 0);
         loop {
@@ -286,7 +279,7 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
                 Err(RecvTimeoutError::Disconnected) => return ControlFlow::Continue(None),
                 Err(RecvTimeoutError::Timeout) if is_silent => {
                     let why = "nothing has come for long".to_owned();
-                    return ControlFlow::Continue(Some(End::Lost(why)));
+                    return ControlFlow::Continue(Some(why));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     let seconds = self.options.silence.as_secs();
@@ -305,9 +298,9 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
                     return ControlFlow::Break(());
                 }
             }
-            match self.take(line)? {
-                Ok(()) => {}
-                Err(Refused(why)) => return ControlFlow::Continue(Some(End::Refused(why))),
+            if let Err(Refused(why)) = self.take(line)? {
+                self.backoff.rest();
+                return ControlFlow::Continue(Some(why));
             }
         }
     }
@@ -374,21 +367,21 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
         ControlFlow::Continue(())
     }
 
-    /// Returns what the end of the process means.
-    fn meaning(&self, status: Option<ExitStatus>, error: &str) -> End {
+    /// Returns what the end of the process means. Where somebody must do something there, it is not tried again soon.
+    fn meaning(&mut self, status: Option<ExitStatus>, error: &str) -> String {
         let error = said(error);
         let code = status.and_then(|status| status.code());
-        let host = &self.host;
         match code {
-            Some(NOT_FOUND) if !self.incoming.has_started => End::Refused(format!(
-                "ctxgauge is not installed there; to copy this one: {}",
-                copy_command(host)
-            )),
-            Some(SSH_FAILED) if error.is_empty() => End::Lost("ssh could not reach it".to_owned()),
-            Some(SSH_FAILED) => End::Lost(error),
-            _ if !error.is_empty() => End::Lost(format!("ctxgauge there: {error}")),
-            Some(code) => End::Lost(format!("ctxgauge there has ended with {code}")),
-            None => End::Lost("the connection has ended".to_owned()),
+            Some(NOT_FOUND) if !self.incoming.has_started => {
+                self.backoff.rest();
+                let copy = copy_command(&self.host);
+                format!("ctxgauge is not installed there; to copy this one: {copy}")
+            }
+            Some(SSH_FAILED) if error.is_empty() => "ssh could not reach it".to_owned(),
+            Some(SSH_FAILED) => error,
+            _ if !error.is_empty() => format!("ctxgauge there: {error}"),
+            Some(code) => format!("ctxgauge there has ended with {code}"),
+            None => "the connection has ended".to_owned(),
         }
     }
 }
@@ -398,15 +391,6 @@ fn copy_command(host: &Host) -> String {
     let program = std::env::current_exe();
     let program = program.map_or("ctxgauge".into(), |path| path.display().to_string());
     format!("scp {} {}", shell_word(&program), host.copy_to(THERE))
-}
-
-/// The end of a connection.
-#[derive(Debug, PartialEq, Eq)]
-enum End {
-    /// It may come back soon.
-    Lost(String),
-    /// Somebody must do something there.
-    Refused(String),
 }
 
 fn read_lines(from: impl Read + Send + 'static) -> io::Result<Receiver<Line>> {

@@ -43,8 +43,8 @@ pub struct Row {
     pub parent: Option<Box<str>>,
     /// Bytes.
     pub len: u64,
-    /// The time at which it was last active, by the clock there: seconds and nanoseconds.
-    active: Option<(i64, i32)>,
+    /// The time at which it was last active, by the clock there.
+    pub active: Option<Timestamp>,
     /// The activity of its process, by its agent's registry.
     pub running: Option<ProcessActivity>,
     /// Its conversation in the file.
@@ -77,14 +77,13 @@ pub fn row(sessions: &Sessions, key: SessionKey) -> Option<String> {
     if let Some(said) = &mut settings.said {
         said.breakdown = None;
     }
-    let active = sessions.activity_of(key);
     let row = Row {
         agent: facts.agent.into(),
         path: facts.path.to_str()?.into(),
         id: facts.id.as_deref().map(Into::into),
         parent: facts.parent.as_deref().map(Into::into),
         len: facts.len,
-        active: active.map(|at| (at.as_second(), at.subsec_nanosecond())),
+        active: sessions.activity_of(key),
         running: sessions.running(key),
         conversation: key.conversation,
         settings,
@@ -109,14 +108,6 @@ pub fn read(text: &str) -> Option<Row> {
     let row: Row = postcard::from_bytes(&bytes(text)?).ok()?;
     // All fields, also those of later versions, are looked at in one place.
     is_bounded("", &serde_json::to_value(&row).ok()?).then_some(row)
-}
-
-impl Row {
-    /// Returns the time at which it was last active, by the clock there.
-    pub fn active(&self) -> Option<Timestamp> {
-        let (seconds, nanoseconds) = self.active?;
-        Timestamp::new(seconds, nanoseconds).ok()
-    }
 }
 
 fn cut(text: &str) -> Box<str> {

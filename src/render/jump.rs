@@ -87,17 +87,11 @@ fn named_parts(
         let sum = rest.fold(0, u64::saturating_add);
         format!("{} more {}", others.len(), tokens(sum))
     });
-    let unlogged = match jump.unlogged {
-        0 => None,
-        1.. => Some(format!(
-            "{} without an item",
-            tokens(jump.unlogged.unsigned_abs())
-        )),
-        _ => Some(format!(
-            "-{} without an item",
-            tokens(jump.unlogged.unsigned_abs())
-        )),
-    };
+    let unlogged = (jump.unlogged != 0).then(|| {
+        let sign = if jump.unlogged < 0 { "-" } else { "" };
+        let size = tokens(jump.unlogged.unsigned_abs());
+        format!("{sign}{size} without an item")
+    });
     let left = (jump.left > 0).then(|| format!("-{} that left", tokens(jump.left)));
     let all = named.chain(rest).chain(unlogged).chain(left);
     all.collect::<Vec<_>>().join(", ")

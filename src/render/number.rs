@@ -1,6 +1,6 @@
 //! Numbers in fixed shapes, so that columns can be compared at a glance.
 
-use super::NONE;
+use super::or_none;
 use model::outlook::forecast::Band;
 
 /// Returns the tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
@@ -41,18 +41,12 @@ pub fn grouped(n: u64) -> String {
 
 /// Returns the number as [`tokens`]; [`NONE`] for 0.
 pub fn tokens_or_none(n: u64) -> String {
-    match n {
-        0 => NONE.to_owned(),
-        n => tokens(n),
-    }
+    or_none((n > 0).then(|| tokens(n)))
 }
 
 /// Returns the number as [`short`]; [`NONE`] for 0.
 pub fn short_or_none(n: u64) -> String {
-    match n {
-        0 => NONE.to_owned(),
-        n => short(n),
-    }
+    or_none((n > 0).then(|| short(n)))
 }
 
 /// Returns a count and its noun: `1 reset`, `12 resets`.

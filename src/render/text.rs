@@ -180,29 +180,6 @@ pub fn both_ends(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{end}", &text[..head]))
 }
 
-/// Returns the inert text in at most `columns`, cut in the middle: its beginning, `…`, and twice as much of its end, by
-/// which texts of one beginning differ. As in [`cut`], no number is cut.
-pub fn middle(text: &str, columns: usize) -> String {
-    let text = inert(text);
-    if width(&text) <= columns {
-        return text.into_owned();
-    }
-    let head = cut(&text, columns / 3);
-    let room = columns.saturating_sub(width(&head));
-    let end = tail(&text, room);
-    let is_digit = |c: char| c.is_ascii_digit();
-    let is_part = text[..text.len() - end.len()].ends_with(is_digit);
-    let end = if is_part {
-        end.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
-    } else {
-        end
-    };
-    match (end, &*head) {
-        ("", _) | (_, "") => cut(&text, columns),
-        (end, head) => format!("{head}{end}"),
-    }
-}
-
 /// Returns inert text in at most `columns`, with a sign where it was cut: a path loses its beginning, so that the file's
 /// name stays; any other text its end, but for a path that ends it.
 pub fn shortened(text: &str, columns: usize) -> String {
@@ -244,21 +221,6 @@ mod tests {
         for columns in 3..30 {
             let short = both_ends("project:日本語 model:opus title:x", columns);
             assert!(width(&short) <= columns, "{short}");
-        }
-    }
-
-    #[test]
-    fn texts_of_one_beginning_differ_when_they_are_cut_in_the_middle() {
-        let cut = |text| middle(text, 10);
-        assert_eq!(cut("spotter-worktree-dov"), "sp…ree-dov");
-        assert_eq!(cut("spotter-worktree-a0y"), "sp…ree-a0y");
-        assert_eq!(cut("short"), "short");
-        assert_eq!(cut("release-2026-03-14159"), "re…-14159");
-        assert_eq!(cut("release-20260314159265"), "release-…");
-        assert_eq!(middle("日本語の長い名前", 10), "日…い名前");
-        for columns in 0..30 {
-            let text = middle("project:日本語 model:opus title:x", columns);
-            assert!(width(&text) <= columns, "{text}");
         }
     }
 

@@ -28,13 +28,6 @@ pub fn beside_size(all: &[NextTrigger], clock: &Clock) -> Option<String> {
     others.find_map(|next| when(next, clock))
 }
 
-/// Returns a sentence on each trigger but the size, with its source.
-pub fn sentences(all: &[NextTrigger], clock: &Clock) -> Vec<String> {
-    all.iter()
-        .filter_map(|next| sentence(next, clock))
-        .collect()
-}
-
 /// Describes the change of a session's rule since its last compaction: `compacted at 967k before (line 12), now at 167k
 /// (window 200k since 11:40)`. `None`: it has not changed.
 pub fn changed(session: &Session, clock: &Clock) -> Option<String> {
@@ -54,7 +47,8 @@ pub fn changed(session: &Session, clock: &Clock) -> Option<String> {
     ))
 }
 
-fn sentence(next: &NextTrigger, clock: &Clock) -> Option<String> {
+/// Returns a sentence on a trigger, with its source; `None`: it is the size.
+pub fn sentence(next: &NextTrigger, clock: &Clock) -> Option<String> {
     let words = match (next.kind, next.size) {
         (TriggerKind::TurnEnd, _) if !next.is_sure => format!("may compact {}", when(next, clock)?),
         (TriggerKind::Size, _) => return None,

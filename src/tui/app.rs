@@ -5,7 +5,7 @@ mod actions;
 mod alerts;
 mod alike;
 pub mod columns;
-pub mod copy;
+mod copy;
 mod cursor;
 pub mod filter;
 mod findings;
@@ -15,12 +15,11 @@ mod hints;
 mod hosts;
 mod input;
 mod items;
-mod jump_text;
 pub mod layout;
 mod legend;
 pub mod listed;
 mod meetings;
-mod menu;
+pub mod menu;
 mod mouse;
 mod needs;
 mod notices;
@@ -43,20 +42,19 @@ pub mod timeline;
 mod ui;
 mod why;
 
-pub use actions::ActionRow;
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
 pub use findings::{FindingId, FindingsRequest, FindingsResult};
 pub use hand_out::{HandOut, HandOutRequest, HandOutResult};
-pub use help::{HelpLine, Sign, wrapped};
+pub use help::wrapped;
 pub use hosts::AWAY_SIGN;
 pub use items::{ItemId, ItemSort, ShownItems};
 pub use listed::{Nearness, seconds_since};
 pub use meetings::Meeting;
 pub use needs::Need;
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
-pub use order::{Direction, Grouping, Idle};
+pub use order::{Direction, Grouping};
 pub use page::{Pace, Page};
 pub use prompt::{Prompt, Purpose, Reach};
 pub use replay::{Position, Replay, Speed};
@@ -76,7 +74,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::lists::sessions::{FileId, SessionKey, Sessions, Update};
 use model::lists::text::{TextPage, TextRequest};
-use model::values::threshold::Threshold;
+use model::values::threshold::{OVERSIZED, Threshold};
 use pager::{Pager, Program};
 use render::clock::Clock;
 use sessions::ListFreshness;
@@ -115,8 +113,6 @@ pub enum Msg {
     },
     /// A line to show at the top from now on; empty: none.
     Banner(String),
-    /// The result of an effect, or why it failed.
-    Done(String),
     /// News of a search over sessions.
     Search(SearchUpdate),
     /// The findings that were asked for.
@@ -168,7 +164,7 @@ pub enum Effect {
         /// The session's id, if the log has several.
         id: Option<String>,
     },
-    /// Write a file in the working directory, and say its name in a [`Msg::Done`]; or copy to the clipboard.
+    /// Write a file in the working directory, and say its name; or copy to the clipboard.
     HandOn(HandOutRequest),
     /// Go on to the next theme.
     Theme,
@@ -210,7 +206,7 @@ pub struct App {
     /// The areas of the last drawn screen that react to the mouse.
     pub hits: HitMap,
     /// The size from which an item is oversized, until the user sets another on screen.
-    usual_oversized: Threshold,
+    pub usual_oversized: Threshold,
     /// The session to open once it is found; without an id, that of its log.
     awaited: Option<LastSession>,
     /// The session that was open last.
@@ -267,12 +263,8 @@ pub(crate) struct ScreenData {
     youngest: Option<i64>,
     /// The sessions that match the filter.
     matched: sessions::MatchedSessions,
-    /// The texts that name the listed rows.
+    /// The texts that name the rows on screen.
     names: HashMap<SessionKey, listed::RowNames>,
-    /// The columns for which they were computed: of the project, the title and the model.
-    named_at: [usize; 3],
-    /// The texts of which they were made, as one number.
-    named_texts: u64,
     page: Option<Page>,
     /// The area that is dragged with the mouse, and its effect.
     dragged: Option<(Area, Hit)>,
@@ -287,8 +279,6 @@ struct StaleData {
     active: bool,
     /// The sums below the list.
     totals: bool,
-    /// The texts that name its rows.
-    names: bool,
 }
 
 impl StaleData {
@@ -297,7 +287,6 @@ impl StaleData {
         page: true,
         active: true,
         totals: true,
-        names: true,
     };
 }
 
@@ -306,7 +295,12 @@ impl App {
     pub fn new(sessions: Sessions, now: Timestamp) -> App {
         App {
             sessions,
-            ui: Ui::default(),
+            ui: Ui {
+                size: (80, 24),
+                sessions: Cursor::new(Top::Stays),
+                results: Cursor::new(Top::Stays),
+                ..Ui::default()
+            },
             keymap: Keymap::default(),
             pager: None,
             copying: None,
@@ -319,7 +313,7 @@ impl App {
             is_first_start: false,
             is_in_tmux: false,
             hits: HitMap::default(),
-            usual_oversized: Ui::default().oversized,
+            usual_oversized: OVERSIZED,
             awaited: None,
             last: LastSession::default(),
             sought: None,
@@ -361,7 +355,6 @@ impl App {
                 // The lines of a finding are wrapped.
                 self.stale.page |= self.ui.tab == tabs::WHY;
             }
-            Msg::Done(text) => self.notify(text),
             Msg::Search(news) => return self.receive_update(news),
             Msg::Findings(result) => self.take_findings(result),
             Msg::Text(page) => return self.take_text(*page),
@@ -490,6 +483,11 @@ impl App {
     /// Returns the line that is selected in the list of sessions.
     pub(crate) fn selected_line(&self) -> Option<&ListLine> {
         self.shown.lines.get(self.ui.sessions.index())
+    }
+
+    /// Returns the size from which an item is oversized.
+    pub fn oversized(&self) -> Threshold {
+        self.ui.oversized.unwrap_or(self.usual_oversized)
     }
 
     /// Returns the data of the session on screen.

@@ -71,14 +71,6 @@ impl Theme {
         Theme::built_in(file::MONOCHROME)
     }
 
-    /// Returns the theme with ASCII characters only.
-    pub fn in_ascii(self) -> Theme {
-        Theme {
-            charset: Charset::Ascii,
-            ..self
-        }
-    }
-
     /// Returns the theme with colours that the terminal can show.
     pub fn at(self, depth: ColourDepth) -> Theme {
         Theme {

@@ -73,7 +73,9 @@ pub(super) fn agents_number(session: &Session) -> Option<String> {
 /// Returns lines on other causes of a compaction, changes of their rules, and the prompt cache.
 pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
     let session = report.session;
-    let mut lines = triggers::sentences(&report.next, clock);
+    let sentences = report.next.iter();
+    let sentences = sentences.filter_map(|next| triggers::sentence(next, clock));
+    let mut lines: Vec<String> = sentences.collect();
     lines.extend(triggers::changed(session, clock));
     if let Some(cache) = report.gauge.prompt_cache() {
         let state = cache.state(clock.now);

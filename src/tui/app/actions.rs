@@ -1,5 +1,6 @@
 //! The menu of what can be done with a session. It deletes nothing, and sends nothing to an agent.
 
+use super::menu::{Choice, MenuRow};
 use super::tabs::WHAT_IF;
 use super::{App, Effect, Overlay, Screen};
 use crate::keymap::Action;
@@ -7,41 +8,12 @@ use model::lists::sessions::SessionKey;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A row of the menu.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActionRow {
-    /// The key that chooses it; empty: the user has bound none.
-    pub key: String,
-    /// Its description.
-    pub about: &'static str,
-    choice: Choice,
-}
-
-/// The effect of a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Choice {
-    /// Does what this action does without the menu.
-    Act(Action),
-    /// Shows what would follow from a compaction now.
-    WhatIf,
-    /// Raises no alerts of it, or raises them again.
-    Mute,
-}
-
 impl App {
     /// Returns the rows of the menu of a session, of which those that cannot be done are left out.
-    pub fn action_rows(&self, key: SessionKey) -> Vec<ActionRow> {
+    pub(crate) fn action_rows(&self, key: SessionKey) -> Vec<MenuRow> {
         let act = |action, about| {
-            Some(ActionRow {
-                key: self.keymap.key_text(self.scope(), action),
-                about,
-                choice: Choice::Act(action),
-            })
-        };
-        let own = |key: &str, about, choice| ActionRow {
-            key: key.to_owned(),
-            about,
-            choice,
+            let key = self.keymap.key_text(self.scope(), action);
+            Some(MenuRow::new(key, about, Choice::Act(action)))
         };
         let is_here = self.sessions.host(key).is_none();
         let can = |action| self.run_on(key, action).is_some();
@@ -58,65 +30,75 @@ impl App {
             ),
             act(Action::Folder, "open its folder in $VISUAL or $EDITOR").filter(|_| is_here),
             act(Action::Editor, "open its log in $VISUAL or $EDITOR").filter(|_| is_here),
-            act(Action::HandOn, "share a report or a table of it").filter(|_| is_here),
+            act(Action::Share, "share a report or a table of it").filter(|_| is_here),
             act(Action::Window, "set its window").filter(|_| is_here),
-            Some(own("4", "compact now: show the result", Choice::WhatIf)),
+            Some(MenuRow::new(
+                "4",
+                "compact now: show the result",
+                Choice::WhatIf,
+            )),
             act(Action::Pane, "follow it in another pane or window of tmux")
                 .filter(|_| can(Action::Pane)),
-            self.has_alerts().then(|| own("m", mute, Choice::Mute)),
+            self.has_alerts()
+                .then(|| MenuRow::new("m", mute, Choice::Mute)),
         ];
         rows.into_iter().flatten().collect()
     }
 
-    /// Does what was chosen.
-    pub(super) fn do_action(&mut self, key: SessionKey, row: ActionRow) -> Effect {
-        match row.choice {
-            Choice::Act(action) => return self.act(action),
-            Choice::WhatIf => {
-                let effect = match self.ui.screen {
-                    Screen::Session(_) => Effect::None,
-                    _ => self.open_session_page(key),
-                };
-                self.show(WHAT_IF);
-                return effect;
-            }
-            Choice::Mute => {
-                let is_muted = !self.ui.muted.remove(&key) && self.ui.muted.insert(key);
-                let alerts = if is_muted { "muted" } else { "raised again" };
-                self.notify(format!(
-                    "alerts of this session are {alerts}, until the monitor ends"
-                ));
-            }
-        }
+    /// Shows what would follow from a compaction now.
+    pub(super) fn compact_now(&mut self, key: SessionKey) -> Effect {
+        let effect = match self.ui.screen {
+            Screen::Session(_) => Effect::None,
+            _ => self.open_session_page(key),
+        };
+        self.show(WHAT_IF);
+        effect
+    }
+
+    /// Raises no alerts of a session, or raises them again.
+    pub(super) fn mute(&mut self, key: SessionKey) -> Effect {
+        let is_muted = !self.ui.muted.remove(&key) && self.ui.muted.insert(key);
+        let alerts = if is_muted { "muted" } else { "raised again" };
+        self.notify(format!(
+            "alerts of this session are {alerts}, until the monitor ends"
+        ));
         Effect::None
     }
 
     /// Returns the effect of an action that runs another program on a session; `None`: that is not possible now.
     fn run_on(&self, key: SessionKey, action: Action) -> Option<Effect> {
         let facts = self.sessions.facts(key)?;
+        let gauge = self.sessions.gauge(key);
+        let folder = gauge.and_then(|gauge| gauge.meta.cwd.as_deref());
+        let folder = folder.map(PathBuf::from);
         match action {
             // A second agent must not write to the log of one that runs.
-            Action::Resume if !self.is_live(key) => {
-                let gauge = self.sessions.gauge(key);
-                let folder = gauge.and_then(|gauge| gauge.meta.cwd.as_deref());
-                Some(Effect::Run {
-                    command: self.resume(key)?,
-                    folder: folder.map(PathBuf::from),
-                })
-            }
+            Action::Resume if !self.is_live(key) => Some(Effect::Run {
+                command: self.resume(key)?,
+                folder,
+            }),
             Action::Pane if self.is_in_tmux && facts.host.is_none() => Some(Effect::OpenPane {
                 log: Arc::clone(&facts.path),
                 id: self.sessions.id_among_several(key).map(str::to_owned),
             }),
+            Action::Editor => Some(Effect::OpenPath(Arc::clone(&facts.path))),
+            Action::Folder => Some(Effect::OpenPath(Arc::new(folder?))),
             _ => None,
         }
     }
 
     /// Runs another program on the current session.
     pub(super) fn run_program(&mut self, action: Action) -> Effect {
-        let effect = self.current().and_then(|key| self.run_on(key, action));
+        let Some(key) = self.current() else {
+            return Effect::None;
+        };
+        let effect = self.run_on(key, action);
         if effect.is_none() {
-            self.notify("a running session is not resumed; a pane needs tmux".to_owned());
+            let why = match action {
+                Action::Folder => "the log does not name the session's folder",
+                _ => "a running session is not resumed; a pane needs tmux",
+            };
+            self.notify(why.to_owned());
         }
         effect.unwrap_or(Effect::None)
     }

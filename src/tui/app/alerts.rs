@@ -23,6 +23,7 @@ use render::{number, rebuild};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use strum::IntoStaticStr;
 
 /// An alert. Its texts are those of the log: not safe to print.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,13 +60,14 @@ pub struct Alert {
     pub minutes_left: Option<u64>,
 }
 
-/// The cause of an alert.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The cause of an alert. Its name for the user's command is the variant's in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Cause {
     /// The context has grown past a share of its trigger or, where none is known, of its window.
     Share,
     /// Few requests are left.
-    RequestsLeft,
+    Requests,
     /// Nobody types, and few minutes are left.
     Idle,
     /// The cache was rebuilt, and much was read anew.
@@ -89,19 +91,6 @@ pub(super) struct AlertMonitor {
     reported: HashMap<SessionKey, AlertState>,
     /// Alerts that were not taken yet.
     raised: Vec<Alert>,
-}
-
-impl Cause {
-    /// Returns its name, for the user's command.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Cause::Share => "share",
-            Cause::RequestsLeft => "requests",
-            Cause::Idle => "idle",
-            Cause::Rebuild => "rebuild",
-            Cause::Item { .. } => "item",
-        }
-    }
 }
 
 impl AlertMonitor {
@@ -170,7 +159,7 @@ impl AlertState {
         if let (Some(few), Ok(forecast)) = (wanted.requests_left, gauge.forecast_then())
             && self.runs_short(few, requests_left(&forecast))
         {
-            news.push((Cause::RequestsLeft, forecast.to_string()));
+            news.push((Cause::Requests, forecast.to_string()));
         }
         if let (Some(few), Some(at)) = (wanted.minutes_left, idle_at(gauge, now))
             && minutes(at, now) <= few

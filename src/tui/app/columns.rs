@@ -63,11 +63,6 @@ pub enum Sort {
 const NO_NAME: &str = "\u{10ffff}";
 
 impl Sort {
-    /// Returns true if the order changes as time passes.
-    pub(super) fn is_of_time(&self) -> bool {
-        matches!(self, Sort::Needs)
-    }
-
     /// Returns true if a session has what it sorts by.
     pub(super) fn has_value(&self, sessions: &Sessions, gauge: &SessionGauge) -> bool {
         match self {
@@ -408,11 +403,6 @@ impl Column {
         let widths = self.widths.iter().rev();
         let width = widths.copied().find(|(from, _)| screen >= *from);
         width.map_or(0, |(_, width)| width)
-    }
-
-    /// Returns its heading, `width` columns wide.
-    pub fn heading(&self, width: u16) -> String {
-        self.shape.align(self.heading, width)
     }
 }
 

@@ -1,38 +1,16 @@
 //! The menu of what can be copied of a session to go on elsewhere: the command that resumes it, its id, the path of its
 //! log, the text of the selected item.
 
+use super::menu::{Choice, MenuRow};
 use super::resume::resume_command;
 use super::{App, Effect, Screen};
-use crate::keymap::Action;
 use model::lists::sessions::SessionKey;
 use model::lists::text::{TextPage, TextRequest};
 use render::inert::visible_text;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-/// Something to copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copyable {
-    /// The key that chooses it in the menu.
-    pub key: char,
-    /// Its description in the menu.
-    pub about: &'static str,
-    /// The content.
-    pub content: CopyContent,
-}
-
-/// The content of something to copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CopyContent {
-    /// This text.
-    Text(String),
-    /// The text of an item, which is read first.
-    Item(TextRequest),
-}
 
 impl App {
     /// Returns what can be copied of a session, the most useful first.
-    pub fn copyables(&self, key: SessionKey) -> Vec<Copyable> {
+    pub(crate) fn copyables(&self, key: SessionKey) -> Vec<MenuRow> {
         let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {
             return Vec::new();
         };
@@ -40,24 +18,17 @@ impl App {
         // Of another machine only its project is known.
         let folder = gauge.meta.cwd.as_deref().filter(|_| facts.host.is_none());
         let resume = self.resume(key);
-        let text = |key, about, text: String| Copyable {
-            key,
-            about,
-            content: CopyContent::Text(visible_text(&text)),
+        let text = |key: &str, about, text: String| {
+            MenuRow::new(key, about, Choice::Copy(visible_text(&text)))
         };
         let path = facts.path.to_string_lossy().into_owned();
         let rows = [
-            resume.map(|command| text('r', "resume", command)),
-            id.map(|id| text('i', "id", id.to_owned())),
-            Some(text('p', "path", path)),
-            folder.map(|folder| text('d', "folder", folder.to_owned())),
-            self.selected_text(key).map(|content| Copyable {
-                key: 't',
-                about: "the selected item's text",
-                content: CopyContent::Item(content),
-            }),
-            self.jump_markdown(key)
-                .map(|jump| text('j', "a large growth, as Markdown", jump)),
+            resume.map(|command| text("r", "resume", command)),
+            id.map(|id| text("i", "id", id.to_owned())),
+            Some(text("p", "path", path)),
+            folder.map(|folder| text("d", "folder", folder.to_owned())),
+            self.selected_text(key)
+                .map(|item| MenuRow::new("t", "the selected item's text", Choice::CopyItem(item))),
         ];
         rows.into_iter().flatten().collect()
     }
@@ -85,15 +56,10 @@ impl App {
         TextRequest::of(key.file, view.session.items().get(ix)?)
     }
 
-    /// Copies what was chosen, or reads it first.
-    pub(super) fn copy(&mut self, content: CopyContent) -> Effect {
-        match content {
-            CopyContent::Text(text) => Effect::Copy(text),
-            CopyContent::Item(request) => {
-                self.copying = Some(request);
-                Effect::ReadText(request)
-            }
-        }
+    /// Has the text of an item read to be copied.
+    pub(super) fn copy_item(&mut self, request: TextRequest) -> Effect {
+        self.copying = Some(request);
+        Effect::ReadText(request)
     }
 
     /// Copies the text of an item that was asked for, if this is it. Returns the page if it is for the screen of a text.
@@ -114,30 +80,5 @@ impl App {
                 Effect::None
             }
         })
-    }
-
-    /// Returns the key of the menu of copies.
-    pub fn copy_key(&self) -> String {
-        self.keymap.key_text(self.scope(), Action::Copy)
-    }
-
-    /// Opens the log of the current session in the editor.
-    pub(super) fn edit_log(&mut self) -> Effect {
-        let facts = self.current().and_then(|key| self.sessions.facts(key));
-        facts.map_or(Effect::None, |facts| {
-            Effect::OpenPath(Arc::clone(&facts.path))
-        })
-    }
-
-    /// Opens the folder of the current session in the editor.
-    pub(super) fn edit_folder(&mut self) -> Effect {
-        let gauge = self.current().and_then(|key| self.sessions.gauge(key));
-        match gauge.and_then(|gauge| gauge.meta.cwd.as_deref()) {
-            Some(folder) => Effect::OpenPath(Arc::new(PathBuf::from(folder))),
-            None => {
-                self.notify("the log does not name the session's folder".to_owned());
-                Effect::None
-            }
-        }
     }
 }

@@ -1,13 +1,13 @@
 //! The menu of the reports and tables that can be made of a session to share.
 
+use super::menu::{Choice, MenuRow};
 use super::{App, Effect, Reach};
 use model::lists::sessions::{FileId, SessionKey};
 use std::path::PathBuf;
 use std::sync::Arc;
-use strum::VariantArray;
 
 /// A report or a table that can be made of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandOut {
     /// A page to share, as a file.
     Html,
@@ -17,31 +17,6 @@ pub enum HandOut {
     Copy,
     /// A table of items, as a file.
     Items,
-}
-
-impl HandOut {
-    /// All of them, in the order of the menu.
-    pub const ALL: &'static [HandOut] = HandOut::VARIANTS;
-
-    /// Returns the key that chooses it in the menu.
-    pub const fn key(self) -> char {
-        match self {
-            HandOut::Html => 'h',
-            HandOut::Markdown => 'm',
-            HandOut::Copy => 'y',
-            HandOut::Items => 'c',
-        }
-    }
-
-    /// Returns its description in the menu.
-    pub const fn about(self) -> &'static str {
-        match self {
-            HandOut::Html => "HTML report, without texts and names",
-            HandOut::Markdown => "Markdown report, without texts and names",
-            HandOut::Copy => "the Markdown report, to the clipboard",
-            HandOut::Items => "CSV of all items of this log, with names",
-        }
-    }
 }
 
 /// The result of making a hand-out.
@@ -73,6 +48,26 @@ pub struct HandOutRequest {
 }
 
 impl App {
+    /// Returns the rows of the menu of them.
+    pub(super) fn hand_out_rows() -> Vec<MenuRow> {
+        let rows = [
+            ("h", "HTML report, without texts and names", HandOut::Html),
+            (
+                "m",
+                "Markdown report, without texts and names",
+                HandOut::Markdown,
+            ),
+            ("y", "the Markdown report, to the clipboard", HandOut::Copy),
+            (
+                "c",
+                "CSV of all items of this log, with names",
+                HandOut::Items,
+            ),
+        ];
+        rows.map(|(key, about, kind)| MenuRow::new(key, about, Choice::HandOut(kind)))
+            .into()
+    }
+
     /// Has the chosen hand-out made.
     pub(super) fn hand_out(&mut self, key: SessionKey, kind: HandOut) -> Effect {
         let Some((gauge, facts)) = self.sessions.gauge(key).zip(self.sessions.facts(key)) else {
@@ -154,14 +149,14 @@ mod tests {
     fn a_key_to_leave_closes_the_menu_and_any_other_does_nothing() {
         let mut app = app(logs(), 80, 24);
         for leave in [KeyPress::Esc, KeyPress::Char('q')] {
-            let idle = app.ui.idle;
+            let idle = app.ui.is_live_only;
             press(&mut app, KeyPress::Char('x'));
             for key in ['n', 'i', 'e', '1', '/'] {
                 assert_eq!(press(&mut app, KeyPress::Char(key)), Effect::None);
                 assert!(app.ui.overlay.is_some(), "{key}");
             }
             assert_eq!(press(&mut app, leave), Effect::None);
-            assert_eq!((app.ui.overlay, app.ui.idle), (None, idle));
+            assert_eq!((app.ui.overlay, app.ui.is_live_only), (None, idle));
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use super::{App, Overlay};
 use crate::keymap::{Action, ActionGroup, Binding, KeyPress, Scope};
-use crate::paint::{Piece, Tone, piece, plain, quiet};
-use model::Role;
-use render::item::letter;
+use crate::paint::{Piece, Pieces, Tone, piece, plain, width};
 use render::text;
 use std::borrow::Cow;
 use strum::IntoEnumIterator;
@@ -19,120 +17,43 @@ const ROOMY_WIDTH: usize = 60;
 /// The columns of the frame around the help.
 const FRAME_COLUMNS: usize = 4;
 
-/// A line of help.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HelpLine {
-    /// Keys and what they do, or a word and what it means; a continued line has no keys.
-    Keys(String, String),
-    /// Signs and their words.
-    Signs(Vec<Sign>),
-    /// The heading of a group of keys.
-    Heading(&'static str),
-    /// A sentence about the lines.
-    Note(String),
+/// A sign that gauges, charts and lists use, and its meaning.
+pub(super) type Sign = [Piece; 2];
+
+/// Returns a sign, with its meaning and the space around that.
+pub(super) fn sign(sign: &str, tone: impl Into<Tone>, means: &str) -> Sign {
+    [piece(sign, tone), plain(format!(" {means}  "))]
 }
 
-/// A sign that gauges, charts and lists use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
-    /// The letter of a role.
-    Role(Role),
-    /// The fill of what is known.
-    Known,
-    /// The hatching of what is estimated.
-    Estimated,
-    /// The line of its error.
-    Error,
-    /// The mark of the trigger in a gauge.
-    Trigger,
-    /// The line of the trigger in the timeline.
-    TriggerLine,
-    /// The shade of the forecast in the timeline.
-    Median,
-    /// The shade of its band.
-    Band,
-    /// The mark of a compaction in the timeline.
-    Compaction,
-    /// The mark of a large growth.
-    Jump,
-    /// The mark of a request for which the provider's cache was rebuilt.
-    Rebuilt,
-    /// The mark of a marked item.
-    Marked,
-    /// The mark of an oversized item.
-    Oversized,
-    /// The mark of a session whose agent works.
-    Works,
-    /// The mark of a session that waits for the user.
-    Waits,
-    /// The mark of a session whose log was written lately.
-    Written,
-}
-
-impl Sign {
-    /// Returns its look where known tokens are filled with this character, and its meaning.
-    pub fn shown(self, fill: char) -> (Piece, &'static str) {
-        match self {
-            Sign::Role(role) => (piece(letter(role).to_string(), role), role.name()),
-            Sign::Known => (piece(fill.to_string().repeat(3), Role::Tool), "known"),
-            Sign::Estimated => (piece("╱╱╱", Role::Tool), "estimated"),
-            Sign::Error => (plain("┄┄"), "error margin"),
-            Sign::Trigger => (piece("┃", Tone::Trigger), "compacts here"),
-            Sign::TriggerLine => (piece("──", Tone::Trigger), "compacts here"),
-            Sign::Median => (piece("▒▒", Tone::Forecast), "forecast"),
-            Sign::Band => (piece("░░", Tone::Forecast), "its 80% band"),
-            Sign::Compaction => (piece("▾", Tone::Compaction), "compaction"),
-            Sign::Jump => (piece("↑", Tone::Chart), "largest growths"),
-            Sign::Rebuilt => (piece("∘", Tone::Warn), "cache rebuilt"),
-            Sign::Marked => (piece("◆", Tone::Marked), "marked"),
-            Sign::Oversized => (piece("!", Tone::Oversized), "oversized"),
-            Sign::Works => (piece("●", Tone::Live), "working"),
-            Sign::Waits => (quiet("○"), "waiting for you"),
-            Sign::Written => (piece("·", Tone::Live), "log written recently"),
+/// Returns signs in lines of at most these columns.
+pub(super) fn in_lines(signs: impl IntoIterator<Item = Sign>, columns: usize) -> Vec<Pieces> {
+    let mut lines: Vec<Pieces> = Vec::new();
+    for sign in signs {
+        match lines.last_mut() {
+            // The last one needs no space after it.
+            Some(line) if width(line) + width(&sign) <= columns + 2 => line.extend(sign),
+            _ => lines.push(sign.into()),
         }
     }
-
-    /// Returns its columns, its word and the space around it included.
-    fn columns(self) -> usize {
-        let (sign, word) = self.shown(' ');
-        sign.width() + 1 + word.len() + 2
-    }
-
-    /// Signs in lines of at most these columns.
-    pub(super) fn in_lines(signs: &[Sign], columns: usize) -> Vec<HelpLine> {
-        let mut lines: Vec<Vec<Sign>> = Vec::new();
-        let mut taken = 0;
-        for sign in signs {
-            taken += sign.columns();
-            match lines.last_mut() {
-                // The last one needs no space after it.
-                Some(line) if taken <= columns + 2 => line.push(*sign),
-                _ => {
-                    lines.push(vec![*sign]);
-                    taken = sign.columns();
-                }
-            }
-        }
-        lines.into_iter().map(HelpLine::Signs).collect()
-    }
+    lines
 }
 
-impl HelpLine {
-    /// Returns a word and its meaning, which is wrapped: `word_columns` and the rest of `columns`.
-    pub(super) fn wrapped(
-        word: &str,
-        means: &str,
-        word_columns: usize,
-        columns: usize,
-    ) -> Vec<HelpLine> {
-        // A word that is wider than its column has a space after it too.
-        let room = columns.saturating_sub(word_columns.max(text::width(word) + 1));
-        let mut word = word.to_owned();
-        let lines = wrapped(means, room).into_iter();
-        lines
-            .map(|text| HelpLine::Keys(std::mem::take(&mut word), text))
-            .collect()
-    }
+/// Returns a word and its meaning, which is wrapped: `word_columns` and the rest of `columns`.
+pub(super) fn explained(
+    word: &str,
+    means: &str,
+    word_columns: usize,
+    columns: usize,
+) -> Vec<Pieces> {
+    // A word that is wider than its column has a space after it too.
+    let first = word_columns.max(text::width(word) + 1);
+    let lines = wrapped(means, columns.saturating_sub(first)).into_iter();
+    let words = [text::left(word, first)].into_iter();
+    let words = words.chain(std::iter::repeat(" ".repeat(word_columns)));
+    words
+        .zip(lines)
+        .map(|(word, means)| vec![piece(word, Tone::Key), plain(means)])
+        .collect()
 }
 
 /// Returns a text in lines of at most these columns.
@@ -145,7 +66,7 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
 
 impl App {
     /// Returns the columns of the keys in the help.
-    pub fn help_keys(&self) -> usize {
+    pub(super) fn help_keys(&self) -> usize {
         if usize::from(self.ui.size.0) < ROOMY_WIDTH {
             NARROW_KEY_COLUMNS
         } else {
@@ -160,7 +81,7 @@ impl App {
     }
 
     /// Returns the keys of the screen that the filter leaves, in groups, in lines that fit.
-    pub fn help_lines(&self) -> Vec<HelpLine> {
+    pub fn help_lines(&self) -> Vec<Pieces> {
         let wanted = self.ui.help_filter.as_deref().unwrap_or_default();
         let wanted = wanted.to_lowercase();
         let is_wanted = |binding: &&Binding| {
@@ -182,12 +103,12 @@ impl App {
                 .filter(|it| ActionGroup::of(it.action) == group);
             let lines = of.flat_map(|binding| {
                 let (keys, columns) = (self.help_keys(), self.help_columns());
-                HelpLine::wrapped(&keys_of(binding), binding.help, keys, columns)
+                explained(&keys_of(binding), binding.help, keys, columns)
             });
             (group, lines.collect::<Vec<_>>())
         });
         let shown = groups.filter(|(_, lines)| !lines.is_empty());
-        let heading = |group: ActionGroup| HelpLine::Heading(group.into());
+        let heading = |group: ActionGroup| vec![piece(<&str>::from(group), Tone::Heading)];
         let lines = shown.flat_map(|(group, lines)| std::iter::once(heading(group)).chain(lines));
         lines.collect()
     }
@@ -231,7 +152,7 @@ mod tests {
         let mut app = app(logs(), 80, 24);
         type_keys(&mut app, "/opus⏎⏎??/replay");
         for key in ["@", "[", "L"] {
-            let is_of_it = |line: &HelpLine| matches!(line, HelpLine::Keys(keys, _) if keys == key);
+            let is_of_it = |line: &Pieces| line[0].text.trim_end() == key;
             assert!(app.help_lines().iter().any(is_of_it), "{key}");
         }
         type_keys(&mut app, "zz");

@@ -2,14 +2,14 @@
 
 use super::tabs::{ITEMS, Target, WHY};
 use super::{App, Screen};
-use crate::keymap::{Action, Hint};
+use crate::keymap::{Action, ActionGroup, Hint};
 use render::text;
 
 impl App {
     /// Returns the footer's hints, the most useful first; help and quit are the last.
     pub fn hints(&self) -> Vec<Hint> {
         let hints = |action| self.does_something(action);
-        if !self.is_replaying() {
+        if !matches!(self.ui.screen, Screen::Session(_)) || !self.ui.replay.is_on() {
             return self.keymap.hints(self.scope(), hints);
         }
         // The keys of the replay come first, since no other line names them but the one that ends it.
@@ -22,11 +22,6 @@ impl App {
             share_step(&mut all);
         }
         all
-    }
-
-    /// Returns true if a replay is on the screen.
-    fn is_replaying(&self) -> bool {
-        matches!(self.ui.screen, Screen::Session(_)) && self.ui.replay.is_on()
     }
 
     /// Returns true if an action has an effect now.
@@ -43,13 +38,9 @@ impl App {
             Action::Filter | Action::Sort | Action::NextOversized => tab == ITEMS,
             Action::Moment => matches!(tab.action, Action::Items | Action::Compactions),
             Action::Open => self.selected_target() != Target::Nothing,
-            Action::Play | Action::GoTo | Action::Growth => replays,
-            Action::NextTurn | Action::PreviousTurn => replays,
-            Action::NextRecord | Action::PreviousRecord => replays,
-            Action::NextCompaction | Action::PreviousCompaction => replays,
-            Action::Faster | Action::Slower => replays,
             Action::StepBack | Action::StepForward => replays || !tab.has_list(),
             Action::Replay => !replays,
+            action if is_of_replay(action) => replays,
             _ => true,
         }
     }
@@ -71,20 +62,6 @@ fn share_step(hints: &mut Vec<Hint>) {
 
 /// Returns true if an action is of a replay alone. Its keys are hints while one is on the screen.
 fn is_of_replay(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Play
-            | Action::StepBack
-            | Action::StepForward
-            | Action::NextTurn
-            | Action::PreviousTurn
-            | Action::NextRecord
-            | Action::PreviousRecord
-            | Action::NextCompaction
-            | Action::PreviousCompaction
-            | Action::Faster
-            | Action::Slower
-            | Action::Growth
-            | Action::GoTo
-    )
+    let begins_or_ends_it = matches!(action, Action::Replay | Action::Moment | Action::Live);
+    ActionGroup::of(action) == ActionGroup::Replay && !begins_or_ends_it
 }

@@ -37,7 +37,7 @@ impl App {
     pub(super) fn is_refused_there(&mut self, action: Action) -> bool {
         let needs_log = matches!(
             action,
-            Action::HandOn | Action::Replay | Action::Editor | Action::Folder | Action::Window
+            Action::Share | Action::Replay | Action::Editor | Action::Folder | Action::Window
         );
         let host = self.current().filter(|_| needs_log);
         let Some(host) = host.and_then(|key| self.sessions.host(key)).cloned() else {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(app.ui.screen, Screen::Overview);
         assert_eq!(app.take_rested(), None, "nothing is read here");
         for action in [
-            Action::HandOn,
+            Action::Share,
             Action::Replay,
             Action::Editor,
             Action::Folder,

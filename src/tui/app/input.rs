@@ -1,8 +1,9 @@
 //! Handles keys.
 
-use super::tabs::{COMPACTIONS, ITEMS, Policies, TABS, Tab, Target, WHY};
+use super::tabs::{COMPACTIONS, ITEMS, TABS, Tab, Target, WHY};
 use super::{
-    App, Cursor, Effect, ListLine, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
+    App, Cursor, Effect, ListLine, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, Syntax,
+    order,
 };
 use crate::keymap::{Action, KeyPress};
 use model::lists::sessions::SessionKey;
@@ -53,16 +54,12 @@ impl App {
 
     pub(super) fn scroll_overlay(&mut self, by: isize) {
         let lines = match self.ui.overlay {
-            Some(Overlay::Notices) => return self.step_notices(by),
-            Some(
-                Overlay::HandOn(_)
-                | Overlay::Copy(_)
-                | Overlay::Sort
-                | Overlay::Group
-                | Overlay::Actions(_),
-            ) => return,
+            Some(Overlay::Notices) => {
+                return self.ui.notices.step(&self.notices.newest_first(), by);
+            }
             Some(Overlay::Signs) => self.hidden_lines(self.legend_lines().len()),
-            _ => self.hidden_lines(self.help_lines().len()),
+            Some(Overlay::Help) => self.hidden_lines(self.help_lines().len()),
+            _ => return,
         };
         let top = self.ui.overlay_top.saturating_add_signed(by);
         self.ui.overlay_top = top.min(lines);
@@ -105,14 +102,15 @@ impl App {
                 self.ask(Purpose::ItemFilter);
             }
             Action::Window => self.ask_window(),
-            Action::HandOn => self.open_menu(Overlay::HandOn),
+            Action::Share => self.open_menu(Overlay::HandOn),
             Action::Menu => self.open_menu(Overlay::Actions),
-            Action::Resume | Action::Pane => return self.run_program(action),
+            Action::Resume | Action::Pane | Action::Folder => return self.run_program(action),
             Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => {
                 self.open_menu(Overlay::Copy)
             }
-            Action::Editor if !matches!(self.ui.screen, Screen::Text(_)) => return self.edit_log(),
-            Action::Folder => return self.edit_folder(),
+            Action::Editor if !matches!(self.ui.screen, Screen::Text(_)) => {
+                return self.run_program(action);
+            }
             Action::Theme => return Effect::Theme,
             Action::Help => self.show_overlay(Overlay::Signs),
             Action::Notices => {
@@ -135,7 +133,8 @@ impl App {
                 }
             }
             Screen::Text(_) => return self.act_on_text(action),
-            Screen::Results => self.act_on_results(action),
+            Screen::Results if action == Action::Search => self.ask_pattern(),
+            Screen::Results => {}
         }
         Effect::None
     }
@@ -152,12 +151,12 @@ impl App {
                 return Effect::None;
             }
             Action::Reverse => ui.direction = order::next(ui.direction),
-            Action::Idle => ui.idle = order::next(ui.idle),
+            Action::Idle => ui.is_live_only = !ui.is_live_only,
             Action::Newest => self.select_newest(),
             Action::Fold => self.fold_selected(),
             Action::LastOpened => return self.open_last(),
             Action::Search => self.ask_pattern(),
-            Action::Largest => return self.search_largest(),
+            Action::Largest => return self.begin_to_search(String::new(), Syntax::Any),
             Action::Replay => {
                 let effect = self.open();
                 if let Screen::Session(key) = self.ui.screen {
@@ -304,7 +303,7 @@ impl App {
         self.ui.listed = self.ui.listed_before.take().unwrap_or(self.ui.listed);
         self.ui.opened_reset = None;
         (self.ui.opened_finding, self.ui.back_to) = (None, None);
-        self.ui.policies = Policies::Folded;
+        self.ui.lists_policies = false;
         self.shown.page = None;
         self.is_opening = true;
         self.rest.ask(key.file);
@@ -324,10 +323,7 @@ impl App {
 
     /// Lists the policies of the what-if tab, or what the user can do again.
     fn fold_policies(&mut self) {
-        self.ui.policies = match self.ui.policies {
-            Policies::Folded => Policies::Listed,
-            Policies::Listed => Policies::Folded,
-        };
+        self.ui.lists_policies = !self.ui.lists_policies;
         self.ui.cursors.remove(self.ui.tab.name);
         self.stale();
     }
@@ -350,7 +346,7 @@ impl App {
                 self.ui.opened_reset = None;
             }
             Screen::Session(_)
-                if self.ui.tab.action == Action::WhatIf && self.ui.policies == Policies::Listed =>
+                if self.ui.tab.action == Action::WhatIf && self.ui.lists_policies =>
             {
                 self.fold_policies();
             }
@@ -437,7 +433,7 @@ impl App {
         let window = view.page.state.limits.window;
         let large = |row: &usize| {
             let item = list.item(*row);
-            item.is_some_and(|(_, tokens, _)| self.ui.oversized.is_reached(tokens, window))
+            item.is_some_and(|(_, tokens, _)| self.oversized().is_reached(tokens, window))
         };
         let mut cursor = self.ui.cursor();
         let (here, ids) = (cursor.index(), list.ids());
@@ -451,7 +447,7 @@ impl App {
             }
             None => self.notify(format!(
                 "no listed item is oversized ({} or more)",
-                self.ui.oversized
+                self.oversized()
             )),
         }
     }

@@ -1,32 +1,30 @@
 //! Explains the signs that are on screen, and no others.
 
 use super::columns::fitting;
-use super::help::{HelpLine, Sign};
+use super::help::{Sign, explained, in_lines, sign};
 use super::hosts::AWAY_SIGN;
 use super::listed::just_compacted;
+use super::tabs::{ITEMS, MARKED, Mark, OVERSIZED};
 use super::{App, Page, Screen};
 use crate::keymap::{Action, Scope};
+use crate::paint::{Pieces, Tone};
 use model::lists::sessions::SessionKey;
 use model::session::Session;
 use model::window::{Limits, TriggerSource, WindowSource};
 use model::{Role, Source};
-use render::number;
-use std::cmp::Reverse;
-
-/// The number of types of skipped records that are named.
-const SKIPPED_TYPES: usize = 3;
+use render::item::letter;
 
 /// Lines of the legend before they are wrapped.
 #[derive(Debug, Default)]
 struct Legend {
-    lines: Vec<HelpLine>,
+    lines: Vec<Pieces>,
     columns: usize,
     keys: usize,
 }
 
 impl App {
     /// Returns the signs of the screen, in lines that fit.
-    pub fn legend_lines(&self) -> Vec<HelpLine> {
+    pub fn legend_lines(&self) -> Vec<Pieces> {
         let mut legend = Legend {
             columns: self.help_columns(),
             keys: self.help_keys(),
@@ -37,7 +35,7 @@ impl App {
         match (self.ui.screen, page.zip(session)) {
             (Screen::Overview, _) => legend.overview(self),
             (Screen::Results, _) => legend.results(self),
-            (Screen::Session(_), Some((page, session))) => legend.session(self, page, session),
+            (Screen::Session(_), Some((page, _))) => legend.session(self, page),
             (Screen::Text(_), Some((_, session))) => legend.text(self, session),
             _ => {}
         }
@@ -57,7 +55,11 @@ impl Legend {
         if listed.any(|key| just(key).is_some()) {
             self.word("↓188k", "compacted a moment ago, from this size");
         }
-        self.signs(&[Sign::Works, Sign::Waits, Sign::Written]);
+        self.signs([
+            sign("●", Tone::Live, "working"),
+            sign("○", Tone::Quiet, "waiting for you"),
+            sign("·", Tone::Live, "log written recently"),
+        ]);
         if !app.shown.meetings.is_empty() {
             let means = "another agent at work in its folder has changed the same file in the last ten minutes";
             self.word("!", means);
@@ -73,8 +75,8 @@ impl Legend {
             let means = "its machine does not answer; this is the last state that it sent";
             self.word(AWAY_SIGN, means);
         }
-        self.signs(&[Sign::Known, Sign::Estimated, Sign::Error, Sign::Trigger]);
-        self.signs(&Role::ALL.map(Sign::Role));
+        self.signs([known(), estimated(), error(), trigger()]);
+        self.signs(Role::ALL.map(of_role));
     }
 
     fn results(&mut self, app: &App) {
@@ -90,27 +92,27 @@ impl Legend {
         let mut sources: Vec<Source> = found.map(|found| found.source).collect();
         sources.dedup();
         self.sources(&sources);
-        self.signs(&Role::ALL.map(Sign::Role));
+        self.signs(Role::ALL.map(of_role));
     }
 
-    fn session(&mut self, app: &App, page: &Page, session: &Session) {
+    fn session(&mut self, app: &App, page: &Page) {
         let layout = app.session_layout();
         let (context, limits) = (&page.state.context, &page.state.limits);
-        self.signs(&Role::ALL.map(Sign::Role));
+        self.signs(Role::ALL.map(of_role));
         self.word(
             "system",
             "system prompt, tool definitions, and growth that no log shows",
         );
         let container = "text that the agent adds: skills, memory files, reminders, summaries";
         self.word("container", container);
-        let mut gauge = vec![Sign::Known];
+        let mut gauge = vec![known()];
         if context.estimated > 0 {
-            gauge.extend([Sign::Estimated, Sign::Error]);
+            gauge.extend([estimated(), error()]);
         }
         if limits.trigger.is_some() {
-            gauge.push(Sign::Trigger);
+            gauge.push(trigger());
         }
-        self.signs(&gauge);
+        self.signs(gauge);
         if context.estimated > 0 {
             let means = "90 % interval; `ctxgauge audit` shows how often it was right";
             self.word("±", means);
@@ -118,48 +120,54 @@ impl Legend {
         if !layout.chart.is_empty() || !app.ui.tab.has_list() {
             let mut chart = Vec::new();
             if limits.trigger.is_some() {
-                chart.push(Sign::TriggerLine);
+                chart.push(sign("──", Tone::Trigger, "compacts here"));
             }
             if page.forecast.is_ok() {
-                chart.extend([Sign::Median, Sign::Band]);
+                chart.extend([
+                    sign("▒▒", Tone::Forecast, "forecast"),
+                    sign("░░", Tone::Forecast, "its 80% band"),
+                ]);
             }
             if !page.resets.is_empty() {
-                chart.push(Sign::Compaction);
+                chart.push(sign("▾", Tone::Compaction, "compaction"));
             }
             if !page.jump_marks.is_empty() {
-                chart.push(Sign::Jump);
+                chart.push(sign("↑", Tone::Chart, "largest growths"));
             }
             if !page.rebuilt.is_empty() {
-                chart.push(Sign::Rebuilt);
+                chart.push(sign("∘", Tone::Warn, "cache rebuilt"));
             }
-            self.signs(&chart);
+            self.signs(chart);
         }
         self.limits(
             limits,
             &app.keymap.key_text(Scope::Anywhere, Action::Window),
         );
         if let Some((list, view)) = app.list() {
-            let mut sources: Vec<Source> = Vec::new();
             for (heading, help) in list.legend(&view) {
                 self.word(heading, help);
             }
-            let items = (0..list.ids().len()).filter_map(|row| list.item(row));
-            for (_, _, source) in items {
+            let items = || (0..list.ids().len()).filter_map(|row| list.item(row));
+            let mut sources: Vec<Source> = Vec::new();
+            for (_, _, source) in items() {
                 if !sources.contains(&source) {
                     sources.push(source);
                 }
             }
             self.sources(&sources);
-            self.signs(&list.signs(&view));
+            if app.ui.tab == ITEMS {
+                let is_shown = |mark: &Mark| items().any(|item| view.mark(item) == Some(*mark));
+                let marks = [MARKED, OVERSIZED].into_iter().filter(is_shown);
+                self.signs(marks.map(|(mark, tone, means)| sign(mark, tone, means)));
+            }
         }
-        self.skipped(session);
     }
 
     fn text(&mut self, app: &App, session: &Session) {
         let Some((ix, item)) = app.item_read() else {
             return;
         };
-        self.signs(&[Sign::Role(item.role)]);
+        self.signs([of_role(item.role)]);
         self.sources(&[session.tokens(ix).1]);
         self.word(
             "#20 +1h04",
@@ -231,40 +239,34 @@ impl Legend {
         }
     }
 
-    /// Adds the records that hold no tokens, by their most frequent types.
-    fn skipped(&mut self, session: &Session) {
-        let mut types: Vec<(&str, u64)> = session
-            .skipped
-            .iter()
-            .map(|(name, count)| (&**name, *count))
-            .collect();
-        types.sort_by_key(|(_, count)| Reverse(*count));
-        let sum = types.iter().map(|(_, count)| *count);
-        let records = number::counted(sum.fold(0, u64::saturating_add), "record");
-        let (named, others) = types.split_at(types.len().min(SKIPPED_TYPES));
-        let mut names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-        let others = match others.len() {
-            0 => None,
-            n => Some(number::counted(n as u64, "other type")),
-        };
-        names.extend(others.as_deref());
-        if !names.is_empty() {
-            let names = names.join(", ");
-            self.word(
-                "skipped",
-                &format!("{records} without a part of the context: {names}"),
-            );
-        }
-    }
-
     /// Adds a word or a sign, and its meaning.
     fn word(&mut self, word: &str, means: &str) {
         self.lines
-            .extend(HelpLine::wrapped(word, means, self.keys, self.columns));
+            .extend(explained(word, means, self.keys, self.columns));
     }
 
     /// Signs and their words, as many in a line as fit.
-    fn signs(&mut self, signs: &[Sign]) {
-        self.lines.extend(Sign::in_lines(signs, self.columns));
+    fn signs(&mut self, signs: impl IntoIterator<Item = Sign>) {
+        self.lines.extend(in_lines(signs, self.columns));
     }
+}
+
+fn of_role(role: Role) -> Sign {
+    sign(&letter(role).to_string(), role, role.name())
+}
+
+fn known() -> Sign {
+    sign("███", Role::Tool, "known")
+}
+
+fn estimated() -> Sign {
+    sign("╱╱╱", Role::Tool, "estimated")
+}
+
+fn error() -> Sign {
+    sign("┄┄", Tone::Plain, "error margin")
+}
+
+fn trigger() -> Sign {
+    sign("┃", Tone::Trigger, "compacts here")
 }

@@ -16,7 +16,7 @@ pub const GROWTH_BARS: usize = 8;
 const NEWS_SECONDS: i64 = 120;
 
 /// The texts that name a session, cut to their columns.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RowNames {
     /// Its project or, for a sub-agent, its type; without a column for the title, whatever names it.
     pub project: String,

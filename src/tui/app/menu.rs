@@ -1,24 +1,44 @@
 //! The menus of a session, whose rows are chosen by their keys, by Enter or with the mouse.
 
-use super::copy::Copyable;
-use super::{ActionRow, App, Effect, HandOut, Overlay};
+use super::{App, Effect, HandOut, Overlay};
 use crate::keymap::{Action, KeyPress};
 use model::lists::sessions::SessionKey;
+use model::lists::text::TextRequest;
 
-/// The rows of an open menu.
-enum MenuRows {
-    HandOut,
-    Copy(Vec<Copyable>),
-    Actions(Vec<ActionRow>),
+/// A row of a menu.
+#[derive(Debug)]
+pub struct MenuRow {
+    /// The key that chooses it; empty: the user has bound none.
+    pub key: String,
+    /// Its description.
+    pub about: &'static str,
+    /// The effect of the row.
+    pub choice: Choice,
 }
 
-impl MenuRows {
-    /// Returns the key of each row.
-    fn keys(&self) -> Vec<String> {
-        match self {
-            MenuRows::HandOut => HandOut::ALL.iter().map(|it| it.key().to_string()).collect(),
-            MenuRows::Copy(rows) => rows.iter().map(|row| row.key.to_string()).collect(),
-            MenuRows::Actions(rows) => rows.iter().map(|row| row.key.clone()).collect(),
+/// The effect of a row.
+#[derive(Debug)]
+pub enum Choice {
+    /// Does what this action does without the menu.
+    Act(Action),
+    /// Shows what would follow from a compaction now.
+    WhatIf,
+    /// Raises no alerts of the session, or raises them again.
+    Mute,
+    /// Copies this text.
+    Copy(String),
+    /// Copies the text of an item, which is read first.
+    CopyItem(TextRequest),
+    /// Makes a report or a table.
+    HandOut(HandOut),
+}
+
+impl MenuRow {
+    pub(super) fn new(key: impl Into<String>, about: &'static str, choice: Choice) -> MenuRow {
+        MenuRow {
+            key: key.into(),
+            about,
+            choice,
         }
     }
 }
@@ -49,33 +69,41 @@ impl App {
         }
     }
 
+    /// Returns the session of the open menu, and its rows; `None`: no menu of a session is open.
+    pub fn menu_rows(&self) -> Option<(SessionKey, Vec<MenuRow>)> {
+        Some(match self.ui.overlay? {
+            Overlay::HandOn(key) => (key, App::hand_out_rows()),
+            Overlay::Copy(key) => (key, self.copyables(key)),
+            Overlay::Actions(key) => (key, self.action_rows(key)),
+            _ => return None,
+        })
+    }
+
     /// Handles a key, if a menu is open.
     pub(super) fn choose(&mut self, pressed: KeyPress) -> Option<Effect> {
-        let (key, mut rows) = match self.ui.overlay? {
-            Overlay::HandOn(key) => (key, MenuRows::HandOut),
-            Overlay::Copy(key) => (key, MenuRows::Copy(self.copyables(key))),
-            Overlay::Actions(key) => (key, MenuRows::Actions(self.action_rows(key))),
-            Overlay::Signs | Overlay::Help | Overlay::Notices => return None,
-            Overlay::Sort | Overlay::Group => return self.choose_order(pressed),
+        let Some((key, mut rows)) = self.menu_rows() else {
+            return self.choose_order(pressed);
         };
-        let keys = rows.keys();
-        let last = keys.len().saturating_sub(1);
-        let row = self.ui.menu_row.min(last);
-        let chosen = match pressed {
-            KeyPress::Enter => (row < keys.len()).then_some(row),
-            _ => keys.iter().position(|key| *key == pressed.to_string()),
+        let row = match pressed {
+            KeyPress::Enter => rows
+                .len()
+                .checked_sub(1)
+                .map(|last| self.ui.menu_row.min(last)),
+            _ => rows.iter().position(|row| row.key == pressed.to_string()),
         };
-        let action = self.keymap.action(self.scope(), pressed);
-        if chosen.is_some() {
-            self.close_overlay();
-        } else {
-            self.move_or_close(action, pressed, keys.len());
-        }
-        Some(match (chosen, &mut rows) {
-            (Some(row), MenuRows::Copy(all)) => self.copy(all.swap_remove(row).content),
-            (Some(row), MenuRows::HandOut) => self.hand_out(key, HandOut::ALL[row]),
-            (Some(row), MenuRows::Actions(all)) => self.do_action(key, all.swap_remove(row)),
-            (None, _) => Effect::None,
+        let Some(row) = row else {
+            let action = self.keymap.action(self.scope(), pressed);
+            self.move_or_close(action, pressed, rows.len());
+            return Some(Effect::None);
+        };
+        self.close_overlay();
+        Some(match rows.swap_remove(row).choice {
+            Choice::Act(action) => self.act(action),
+            Choice::WhatIf => self.compact_now(key),
+            Choice::Mute => self.mute(key),
+            Choice::Copy(text) => Effect::Copy(text),
+            Choice::CopyItem(request) => self.copy_item(request),
+            Choice::HandOut(kind) => self.hand_out(key, kind),
         })
     }
 }

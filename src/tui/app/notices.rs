@@ -85,26 +85,30 @@ impl Notices {
     }
 
     /// Returns the numbers of all that are kept, the newest first.
-    fn newest_first(&self) -> Vec<u64> {
+    pub(super) fn newest_first(&self) -> Vec<u64> {
         self.numbers.iter().rev().copied().collect()
     }
 
     /// Removes the alerts of a session.
     pub(super) fn remove_alerts(&mut self, key: SessionKey) {
-        let is_its =
-            |notice: &Notice| notice.severity == Severity::Alert && notice.session == Some(key);
-        while let Some(at) = self.all.iter().position(is_its) {
-            self.remove(at);
-        }
+        self.remove_all(|notice| notice.severity == Severity::Alert && notice.session == Some(key));
     }
 
     /// Removes the problem with another machine that was this: it is over, or another one has come.
     pub(super) fn remove_away(&mut self, host: &str, why: &str) {
-        let is_it = |notice: &Notice| {
+        self.remove_all(|notice| {
             let is_of_host = notice.about.strip_suffix(host) == Some("ssh://");
             notice.severity == Severity::Problem && is_of_host && notice.text == why
-        };
-        if let Some(at) = self.all.iter().position(is_it) {
+        });
+    }
+
+    /// Removes the result of the last action: it is of no use later.
+    pub(super) fn remove_info(&mut self) {
+        self.remove_all(|notice| notice.severity == Severity::Info);
+    }
+
+    fn remove_all(&mut self, is_it: impl Fn(&Notice) -> bool) {
+        while let Some(at) = self.all.iter().position(&is_it) {
             self.remove(at);
         }
     }
@@ -142,14 +146,6 @@ impl Notices {
         self.drawn = self.added;
     }
 
-    /// Removes the result of the last action: it is of no use later.
-    pub(super) fn remove_info(&mut self) {
-        let is_info = |notice: &Notice| notice.severity == Severity::Info;
-        if let Some(at) = self.all.iter().position(is_info) {
-            self.remove(at);
-        }
-    }
-
     pub(super) fn mark_seen(&mut self) {
         self.seen = self.all.len();
     }
@@ -178,10 +174,6 @@ impl App {
             let rows = usize::from(self.ui.size.1.saturating_sub(2)) / NOTICE_ROWS;
             self.ui.notices.fit(&self.notices.newest_first(), rows);
         }
-    }
-
-    pub(super) fn step_notices(&mut self, by: isize) {
-        self.ui.notices.step(&self.notices.newest_first(), by);
     }
 
     /// Selects a row of the box with the notices; opens the session of the selected one.

@@ -46,16 +46,6 @@ impl Grouping {
     }
 }
 
-/// Shows whether idle sessions are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter)]
-pub enum Idle {
-    /// They are.
-    #[default]
-    Shown,
-    /// Only live sessions, and those with live sub-agents.
-    Hidden,
-}
-
 /// Returns the value after this one; after the last, the first.
 pub(super) fn next<T: IntoEnumIterator + PartialEq>(value: T) -> T {
     let mut later = T::iter().skip_while(|other| *other != value).skip(1);

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::items::item_id;
-use super::tabs::{ITEMS, ListSource, TabList, View};
+use super::tabs::{ITEMS, TabList, View};
 use super::timeline::{JumpMark, ResetMark};
 use jiff::Timestamp;
 use model::cost::calls::Calls;
@@ -252,7 +252,7 @@ impl App {
         page.forecast = forecast_at(session, &page.state);
         page.cache = self.cache_of(page.key, moment.is_some());
         let window = page.state.limits.window;
-        let is_large = |item: &&SizedItem| self.ui.oversized.is_reached(item.1, window);
+        let is_large = |item: &&SizedItem| self.oversized().is_reached(item.1, window);
         page.oversized = page.state.items.iter().filter(is_large).count();
         let marked = page.state.items.iter().map(|(ix, ..)| *ix).filter(|ix| {
             let item = session.items().get(*ix);
@@ -268,14 +268,9 @@ impl App {
             0 => page.forecast,
             freed => forecast_without(session, &page.state, freed),
         };
-        page.list = self.ui.tab.list.map(|list| {
-            list(&ListSource {
-                app: self,
-                page,
-                session,
-                moment: moment.as_ref(),
-            })
-        });
+        let app = self;
+        let list = self.ui.tab.list;
+        page.list = list.map(|list| list(&View { app, page, session }));
     }
 
     /// Returns whether the cache has the newest prompt of a session. In a replay it has: the next request followed at once,

@@ -12,6 +12,7 @@ pub use find::in_text;
 pub use search::{Pattern, SearchDirection, SearchStatus};
 pub use wrap::{Row, columns, shown, wrap};
 
+use crate::paint::Tone;
 use model::lists::sessions::SessionKey;
 use model::lists::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use search::{Search, TypedText};
@@ -23,16 +24,16 @@ use std::sync::Arc;
 pub struct Pager {
     /// The session whose item it is.
     pub key: SessionKey,
-    /// The screen on which it was opened.
-    pub origin: Origin,
+    /// True if it was opened from the results of a search.
+    pub is_found: bool,
     /// The item's file, place and hash, and the page that was requested last.
     pub wanted: TextRequest,
     /// The part of the requested page that is to be shown; `None`: none is awaited.
     awaited: Option<PageArrival>,
-    /// The current page, without its text.
-    page: Option<Text>,
-    /// The reason for which the text cannot be read.
-    failed: Option<String>,
+    /// The current page, without its text; `None`: none was read yet.
+    pub page: Option<Text>,
+    /// The reason for which the text cannot be read, and what to do about it.
+    pub failed: Option<String>,
     /// The page's text and, if it is JSON, the same indented.
     text: String,
     indented: Option<String>,
@@ -47,15 +48,6 @@ pub struct Pager {
     /// The first row on screen.
     top: usize,
     search: Search,
-}
-
-/// The screen on which a text was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// On the screen of its session.
-    Session,
-    /// Among the results of a search.
-    Results,
 }
 
 /// A program that can open a text.
@@ -93,7 +85,7 @@ impl Pager {
     pub fn open(key: SessionKey, wanted: TextRequest) -> Pager {
         Pager {
             key,
-            origin: Origin::Session,
+            is_found: false,
             wanted,
             awaited: Some(PageArrival::Top),
             page: None,
@@ -116,33 +108,18 @@ impl Pager {
         wanted: TextRequest,
         pattern: Option<Arc<dyn Pattern>>,
     ) -> Pager {
-        let opened = Pager::open(key, wanted);
-        Pager {
-            origin: Origin::Results,
-            awaited: pattern
-                .as_ref()
-                .map_or(opened.awaited, |_| Some(PageArrival::Search)),
-            search: Search {
-                pattern,
-                ..Search::default()
-            },
-            ..opened
+        let mut opened = Pager::open(key, wanted);
+        opened.is_found = true;
+        if pattern.is_some() {
+            opened.awaited = Some(PageArrival::Search);
         }
+        opened.search.pattern = pattern;
+        opened
     }
 
     /// Returns true if a requested page was not read yet.
     pub fn is_waiting(&self) -> bool {
         self.awaited.is_some()
-    }
-
-    /// Returns the reason for which the text cannot be read, and what to do about it.
-    pub fn failed(&self) -> Option<&str> {
-        self.failed.as_deref()
-    }
-
-    /// Returns the current page without its text; `None`: none was read yet.
-    pub fn page(&self) -> Option<&Text> {
-        self.page.as_ref()
     }
 
     /// Returns the number of the current page, from 0.
@@ -182,8 +159,8 @@ impl Pager {
         (self.top, self.rows.len())
     }
 
-    /// Returns the matches in a row, as ranges of the text.
-    pub fn matches_in(&self, row: Row) -> impl Iterator<Item = (Range<usize>, Match)> {
+    /// Returns the matches in a row, as ranges of the text, and how each is shown.
+    pub fn matches_in(&self, row: Row) -> impl Iterator<Item = (Range<usize>, Tone)> {
         let range = row.range();
         // A match may begin in the row above.
         let from = self
@@ -197,12 +174,15 @@ impl Pager {
             .take_while(move |(_, found)| found.start < end)
             .map(move |(n, found)| {
                 let part = found.start.max(range.start)..found.end.min(end);
-                let which = if self.search.at == Some(n) {
-                    Match::Current
-                } else {
-                    Match::Other
-                };
-                (part, which)
+                let is_current = self.search.at == Some(n);
+                (
+                    part,
+                    if is_current {
+                        Tone::MatchHere
+                    } else {
+                        Tone::Match
+                    },
+                )
             })
     }
 
@@ -475,15 +455,6 @@ impl Pager {
         }
         self.top = self.top.min(self.last_top());
     }
-}
-
-/// The kind of a match of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Match {
-    /// The current one.
-    Current,
-    /// Another one.
-    Other,
 }
 
 #[cfg(test)]

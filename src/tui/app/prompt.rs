@@ -229,7 +229,10 @@ impl App {
                 window => self.set_window(key, reach, window),
             },
             Purpose::Oversized => match text.parse::<Threshold>() {
-                Ok(threshold) => self.set_oversized(threshold),
+                Ok(threshold) => {
+                    self.ui.oversized = Some(threshold);
+                    self.stale();
+                }
                 Err(_) if text.is_empty() => {}
                 Err(_) => self.ui.prompt = Some(prompt),
             },
@@ -247,11 +250,6 @@ impl App {
             }
         }
         Effect::None
-    }
-
-    fn set_oversized(&mut self, threshold: Threshold) {
-        self.ui.oversized = threshold;
-        self.stale();
     }
 
     fn set_window(&mut self, key: SessionKey, reach: Reach, window: Option<u64>) {

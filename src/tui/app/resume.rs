@@ -1,6 +1,7 @@
 //! The command that resumes a session in its agent.
 
 use render::shell::shell_word;
+use render::text;
 use std::path::Path;
 
 /// Returns the command that resumes a session in its agent, after a change to its folder, in which most agents look for
@@ -13,16 +14,15 @@ pub(super) fn resume_command(command: &str, id: &str, folder: Option<&str>) -> O
         return None;
     }
     let command = command.replace("{id}", id);
-    let is_plain = |folder: &&str| Path::new(folder).is_absolute() && !folder.contains(is_hidden);
+    // A terminal acts on none of its characters, and shows all.
+    let is_plain = |folder: &&str| {
+        let is_shown = !folder.contains(char::is_control) && text::inert(folder) == *folder;
+        Path::new(folder).is_absolute() && is_shown
+    };
     Some(match folder.filter(is_plain) {
         Some(folder) => format!("cd {} && {command}", shell_word(folder)),
         None => command,
     })
-}
-
-/// Returns true for a character that a terminal acts on or does not show.
-fn is_hidden(c: char) -> bool {
-    c.is_control() || render::text::inert(c.encode_utf8(&mut [0; 4])) != *c.encode_utf8(&mut [0; 4])
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! ignored. Filters are not saved, nor is `live only`: they may hide all
 //! sessions of the next run.
 
-use super::tabs::{ITEMS, Tab};
+use super::tabs::Tab;
 use super::{App, Column, Effect};
 use model::lists::sessions::SessionKey;
 use model::values::threshold::Threshold;
@@ -64,12 +64,6 @@ pub struct LastSession {
 }
 
 impl App {
-    /// Sets the size from which an item is oversized, until the user sets another on screen.
-    pub fn set_usual_oversized(&mut self, size: Threshold) {
-        self.usual_oversized = size;
-        self.ui.oversized = size;
-    }
-
     /// Returns the settings of the screens.
     pub fn remember(&self) -> SavedScreens {
         let ui = &self.ui;
@@ -84,9 +78,12 @@ impl App {
                 sort: word(ui.item_sort.into()),
                 direction: word(ui.item_direction.into()),
                 listed: word(ui.listed_before.unwrap_or(ui.listed).into()),
-                oversized: Some(ui.oversized).filter(|size| *size != self.usual_oversized),
+                oversized: ui.oversized.filter(|size| *size != self.usual_oversized),
             },
-            last: self.last(),
+            last: LastSession {
+                panel: ui.tab.name.to_owned(),
+                ..self.last.clone()
+            },
             windows: self.sessions.set_windows().all().to_vec(),
         }
     }
@@ -98,38 +95,25 @@ impl App {
         }
         let (sessions, items) = (&remembered.sessions, &remembered.items);
         let ui = &mut self.ui;
-        ui.sort = Column::named(&sessions.sort).unwrap_or(Column::first());
+        ui.sort = Column::named(&sessions.sort).unwrap_or_default();
         ui.direction = read(&sessions.direction);
         ui.grouping = read(&sessions.grouping);
         ui.item_sort = read(&items.sort);
         ui.item_direction = read(&items.direction);
         ui.listed = read(&items.listed);
-        ui.oversized = items.oversized.unwrap_or(self.usual_oversized);
-        ui.tab = Tab::named(&remembered.last.panel).unwrap_or(ITEMS);
+        ui.oversized = items.oversized;
+        ui.tab = Tab::named(&remembered.last.panel).unwrap_or_default();
         let windows = remembered.windows.iter().filter(|set| set.tokens > 0);
         self.sessions.recall_windows(windows.cloned());
         self.last = remembered.last.clone();
         self.stale();
     }
 
-    /// Returns the session that was open last.
-    fn last(&self) -> LastSession {
-        LastSession {
-            panel: self.ui.tab.name.to_owned(),
-            ..self.last.clone()
-        }
-    }
-
     /// Notes that this session was open last.
     pub(super) fn note_last(&mut self, key: SessionKey) {
-        let path = self
-            .sessions
-            .facts(key)
-            .and_then(|facts| facts.path.to_str());
-        let id = self
-            .sessions
-            .gauge(key)
-            .and_then(|gauge| gauge.meta.id.as_deref());
+        let (facts, gauge) = (self.sessions.facts(key), self.sessions.gauge(key));
+        let path = facts.and_then(|facts| facts.path.to_str());
+        let id = gauge.and_then(|gauge| gauge.meta.id.as_deref());
         self.last = LastSession {
             path: path.unwrap_or_default().to_owned(),
             id: id.unwrap_or_default().to_owned(),
@@ -216,7 +200,7 @@ mod tests {
         app.ui.item_sort = ItemSort::Carried;
         app.ui.item_direction = Direction::Reversed;
         app.ui.listed = ShownItems::All;
-        app.ui.oversized = Threshold::Tokens(5_000);
+        app.ui.oversized = Some(Threshold::Tokens(5_000));
         app.ui.tab = &TABS[1];
         app
     }
@@ -230,7 +214,7 @@ mod tests {
         assert_eq!(app.remember(), remembered);
         // A list that was live only would be empty at the next start.
         let mut live_only = set();
-        live_only.ui.idle = crate::app::Idle::Hidden;
+        live_only.ui.is_live_only = true;
         assert_eq!(live_only.remember(), remembered);
     }
 
@@ -249,13 +233,13 @@ mod tests {
     #[test]
     fn a_size_of_the_configuration_is_not_held_against_its_next_one() {
         let mut app = app();
-        app.set_usual_oversized(Threshold::Tokens(7_000));
+        app.usual_oversized = Threshold::Tokens(7_000);
         assert_eq!(app.remember().items.oversized, None);
-        app.ui.oversized = Threshold::Tokens(9_000);
+        app.ui.oversized = Some(Threshold::Tokens(9_000));
         let remembered = app.remember();
-        app.set_usual_oversized(Threshold::Tokens(8_000));
+        app.usual_oversized = Threshold::Tokens(8_000);
         app.recall(&remembered);
-        assert_eq!(app.ui.oversized, Threshold::Tokens(9_000));
+        assert_eq!(app.oversized(), Threshold::Tokens(9_000));
     }
 
     fn found(app: &mut App) -> Effect {

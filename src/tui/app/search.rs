@@ -1,10 +1,9 @@
 //! A search for a pattern in the texts of all listed sessions: what was found so far, and what its keys do. The runtime
 //! searches.
 
-use super::pager::{Origin, Pager, Pattern};
+use super::pager::{Pager, Pattern};
 use super::tabs::{ITEMS, row_id};
-use super::{App, Effect, Idle, Purpose, Screen};
-use crate::keymap::Action;
+use super::{App, Effect, Purpose, Screen};
 use model::event::Place;
 use model::lists::sessions::SessionKey;
 use model::lists::text::TextRequest;
@@ -127,19 +126,6 @@ pub struct Search {
 }
 
 impl Search {
-    fn new(request: SearchRequest, pattern: Arc<dyn Pattern>, from: Option<SessionKey>) -> Search {
-        Search {
-            request,
-            state: SearchState::Running,
-            searched: 0,
-            unread: (0, String::new()),
-            found: Vec::new(),
-            from,
-            pattern,
-            rows: Vec::new(),
-        }
-    }
-
     /// Returns the number of sessions that the items are in.
     pub fn sessions(&self) -> usize {
         let keys = self.found.iter().map(|found| found.key);
@@ -172,20 +158,18 @@ impl Search {
 
     /// Returns these sessions in words.
     pub fn place(&self) -> String {
-        match self.from {
-            Some(_) => THIS_SESSION.to_owned(),
-            None => place(self.all(), &self.request.filter),
-        }
+        place(self.all(), &self.request.filter)
     }
 }
 
 /// A session that alone is searched, in words.
 const THIS_SESSION: &str = "this session";
 
-/// Describes so many sessions that a filter selects, in words.
+/// Describes so many sessions that a filter selects, or [`THIS_SESSION`], in words.
 fn place(sessions: usize, filter: &str) -> String {
     let counted = number::counted(sessions as u64, "session");
     match (filter, sessions) {
+        (THIS_SESSION, _) => THIS_SESSION.to_owned(),
         ("", 1) => counted,
         ("", _) => format!("all {counted}"),
         (filter, _) => format!("{counted} of the list: {filter}"),
@@ -198,11 +182,6 @@ impl App {
         let syntax = self.search.as_ref().map(|search| search.request.syntax);
         let syntax = syntax.filter(|syntax| *syntax != Syntax::Any);
         self.ask(Purpose::Pattern(syntax.unwrap_or(Syntax::Regex)));
-    }
-
-    /// Looks for the largest items of the listed sessions.
-    pub(super) fn search_largest(&mut self) -> Effect {
-        self.begin_to_search(String::new(), Syntax::Any)
     }
 
     /// Returns the session that a search would look into alone; `None`: those of the list.
@@ -220,7 +199,7 @@ impl App {
             return (Arc::new(HashSet::from([key])), THIS_SESSION.to_owned());
         }
         let mut parts = Vec::new();
-        if self.ui.idle == Idle::Hidden {
+        if self.ui.is_live_only {
             parts.push("live only");
         }
         if !self.ui.filter.trim().is_empty() {
@@ -231,9 +210,6 @@ impl App {
 
     /// Returns the sessions that a search would look into, in words.
     pub fn searchable_place(&self) -> String {
-        if self.searchable_session().is_some() {
-            return THIS_SESSION.to_owned();
-        }
         let (sessions, filter) = self.searchable();
         place(sessions.len(), &filter)
     }
@@ -250,7 +226,8 @@ impl App {
         self.begin_to_search(pattern.to_owned(), syntax)
     }
 
-    fn begin_to_search(&mut self, pattern: String, syntax: Syntax) -> Effect {
+    /// Searches for a pattern or, without one, for the largest items.
+    pub(super) fn begin_to_search(&mut self, pattern: String, syntax: Syntax) -> Effect {
         let (sessions, filter) = self.searchable();
         let request = SearchRequest {
             pattern,
@@ -265,8 +242,16 @@ impl App {
     pub(super) fn receive_update(&mut self, news: SearchUpdate) -> Effect {
         match news {
             SearchUpdate::Begun(request, pattern) => {
-                let from = self.searchable_session();
-                self.search = Some(Search::new(request, pattern, from));
+                self.search = Some(Search {
+                    request,
+                    state: SearchState::Running,
+                    searched: 0,
+                    unread: (0, String::new()),
+                    found: Vec::new(),
+                    from: self.searchable_session(),
+                    pattern,
+                    rows: Vec::new(),
+                });
                 self.ui.results = super::Cursor::new(super::Top::Stays);
                 self.ui.prompt = None;
                 self.ui.screen = Screen::Results;
@@ -314,12 +299,6 @@ impl App {
         if let Some(search) = &self.search {
             let rows = usize::from(self.overview_layout().list.height);
             self.ui.results.fit(&search.rows, rows);
-        }
-    }
-
-    pub(super) fn act_on_results(&mut self, action: Action) {
-        if action == Action::Search {
-            self.ask_pattern();
         }
     }
 
@@ -386,7 +365,7 @@ impl App {
     /// Returns true if the text on screen was opened from the results.
     pub fn is_text_found(&self) -> bool {
         let pager = self.pager.as_ref();
-        pager.is_some_and(|pager| pager.origin == Origin::Results)
+        pager.is_some_and(|pager| pager.is_found)
     }
 
     /// Goes from the results to where the search was begun. The search ends.

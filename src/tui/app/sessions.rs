@@ -5,8 +5,7 @@ mod line;
 use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::listed::nearness;
 use super::{
-    App, Cursor, Direction, Grouping, Idle, Nearness, SearchRequest, SearchUpdate, Sort, Syntax,
-    Top,
+    App, Cursor, Direction, Grouping, Nearness, SearchRequest, SearchUpdate, Sort, Syntax, Top,
 };
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
@@ -132,7 +131,7 @@ impl App {
     /// Returns true if the sessions that are listed, or their order, change as time passes.
     fn depends_on_time(&self) -> bool {
         let needs = Condition::Is(Fact::Needs);
-        self.ui.sort.sort.is_of_time() || self.shown.matched.conditions.contains(&needs)
+        matches!(self.ui.sort.sort, Sort::Needs) || self.shown.matched.conditions.contains(&needs)
     }
 
     /// Returns true if something that depends on the time was computed too long ago.
@@ -171,7 +170,7 @@ impl App {
                     return false;
                 }
                 agents.set(agents.get() + usize::from(self.sessions.is_sub_agent(found.gauge)));
-                (self.ui.idle == Idle::Shown || self.is_live_since(found.key, found.active))
+                (!self.ui.is_live_only || self.is_live_since(found.key, found.active))
                     && self.shown.matched.contains(found.key)
                     && self.passes(found)
             },
@@ -189,7 +188,6 @@ impl App {
         self.shown.lines = self.grouped(rows);
         self.fold_families();
         self.shown.line_ids = self.shown.lines.iter().map(ListLine::id).collect();
-        self.stale.names = true;
     }
 
     /// Returns the families in the opposite order. Those without a value stay the last: nobody sorts to see them.
@@ -323,29 +321,27 @@ impl App {
     /// that they do not change places with every record.
     fn rank<'s>(&'s self, found: &Candidate<'s>) -> Rank<'s> {
         let Candidate { key, gauge, active } = *found;
+        let since = |live| if live { gauge.started_at } else { active };
         let (number, name) = match self.ui.sort.sort {
             Sort::Recent => {
                 let live = self.is_live_since(key, active);
-                let since = if live { gauge.started_at } else { active };
                 // A sub-agent that begins does not lift its family above other live sessions.
                 let place = match (live, gauge.meta.parent.is_some()) {
                     (true, false) => 0,
                     (true, true) => 1,
                     (false, _) => 2,
                 };
-                return (place, None, Reverse(since), key);
+                return (place, None, Reverse(since(live)), key);
             }
             Sort::Needs => {
                 let live = self.is_live_since(key, active);
-                let near = || nearness(gauge) != Nearness::Calm;
                 let place = match self.need_of(key, gauge, active) {
                     Some(need) => need as u64,
                     None if live => NEEDS_NOTHING,
-                    None if near() => NEEDS_NOTHING + 1,
+                    None if nearness(gauge) != Nearness::Calm => NEEDS_NOTHING + 1,
                     None => NEEDS_NOTHING + 2,
                 };
-                let since = if live { gauge.started_at } else { active };
-                return (place, None, Reverse(since), key);
+                return (place, None, Reverse(since(live)), key);
             }
             Sort::Name(name) => {
                 let name = name(&self.sessions, gauge);

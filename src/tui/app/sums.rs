@@ -12,7 +12,7 @@ use model::session::Coverage;
 const SUM_INTERVAL: SignedDuration = SignedDuration::from_millis(100);
 
 /// The sums of sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Tokens in their contexts that were reported.
     pub known: u64,
@@ -28,23 +28,8 @@ pub struct Totals {
     pub active: Option<Timestamp>,
     /// The cost since the user's day began.
     pub today: Spending,
-    /// True if all that was written today was read.
-    pub is_today_whole: bool,
-}
-
-impl Default for Totals {
-    fn default() -> Totals {
-        Totals {
-            known: 0,
-            estimated: 0,
-            near: 0,
-            needs: 0,
-            largest: None,
-            active: None,
-            today: Spending::default(),
-            is_today_whole: true,
-        }
-    }
+    /// True if something that was written today was not read yet.
+    pub is_today_partial: bool,
 }
 
 impl App {
@@ -92,7 +77,7 @@ impl App {
             }
             match &gauge.spending {
                 Some(spending) => today.add(spending),
-                None => totals.is_today_whole &= active < Some(midnight),
+                None => totals.is_today_partial |= active >= Some(midnight),
             }
         }
         totals.today = today.sum;

@@ -8,15 +8,13 @@ mod tools;
 mod what_if;
 mod why;
 
-pub use what_if::Policies;
-
 use super::layout::WidthClass;
-use super::{App, Page, Sign, Stage, seconds_since};
+use super::{App, Page, Stage, seconds_since};
 use crate::keymap::Action;
 use crate::paint::{Piece, Pieces, Tone, piece, plain};
+use jiff::Timestamp;
 use model::Source;
 use model::lists::sessions::SessionKey;
-use model::session::replay::Moment;
 use model::session::{Item, ItemIx, Session, SizedItem};
 use render::{item, number};
 use std::fmt::Debug;
@@ -33,7 +31,7 @@ pub struct Tab {
     pub(super) list: Option<MakeList>,
 }
 
-type MakeList = fn(&ListSource<'_>) -> Box<dyn TabList>;
+type MakeList = fn(&View<'_>) -> Box<dyn TabList>;
 
 /// All tabs, in order.
 pub static TABS: &[Tab] = &[
@@ -102,16 +100,7 @@ impl Tab {
     }
 }
 
-/// The data of which a list is made.
-pub(super) struct ListSource<'a> {
-    pub(super) app: &'a App,
-    pub(super) page: &'a Page,
-    pub(super) session: &'a Session,
-    /// The moment of a replay.
-    pub(super) moment: Option<&'a Moment>,
-}
-
-/// The data of which cells are made.
+/// The data of which lists and their cells are made.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// The screens.
@@ -152,11 +141,35 @@ impl View<'_> {
     pub fn entered(&self, item: &Item) -> (String, String) {
         let has_requests = !self.session.requests().is_empty();
         let request = has_requests.then(|| item::request(item.entered));
-        let began = self.session.started_at.zip(item.at);
-        let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
+        let elapsed = self.elapsed(item.at);
         (request.unwrap_or_default(), elapsed.unwrap_or_default())
     }
+
+    /// Returns the mark of an item, if it is marked or oversized.
+    pub(super) fn mark(&self, (ix, tokens, _): SizedItem) -> Option<Mark> {
+        let window = self.page.state.limits.window;
+        match self.session.items().get(ix) {
+            Some(item) if self.app.is_marked(self.page.key, item) => Some(MARKED),
+            _ if self.app.oversized().is_reached(tokens, window) => Some(OVERSIZED),
+            _ => None,
+        }
+    }
+
+    /// Returns the time from the session's beginning to this time.
+    pub(super) fn elapsed(&self, at: Option<Timestamp>) -> Option<String> {
+        let began = self.session.started_at.zip(at);
+        began.map(|(began, at)| number::elapsed(seconds_since(began, at)))
+    }
 }
+
+/// A mark before an item, its tone and its meaning.
+pub(super) type Mark = (&'static str, Tone, &'static str);
+
+/// The mark of an item that the user has marked.
+pub(super) const MARKED: Mark = ("◆", Tone::Marked, "marked");
+
+/// The mark of an oversized item.
+pub(super) const OVERSIZED: Mark = ("!", Tone::Oversized, "oversized");
 
 /// Identifies a row of a list, across changes of its order and rereads of the log.
 pub type RowId = u64;
@@ -199,14 +212,10 @@ pub trait TabList: Debug {
     fn row(&self, view: &View<'_>, row: usize) -> Pieces;
     /// Returns the lines that are shown instead of an empty list.
     fn empty(&self, view: &View<'_>) -> Vec<String>;
-    /// Returns a short description of the list's content and its order.
-    fn caption(&self, view: &View<'_>) -> String;
-    /// Returns a shorter description, for narrow screens.
-    fn brief_caption(&self, view: &View<'_>) -> String;
+    /// Returns a short description of the list's content and its order, and a shorter one for narrow screens.
+    fn captions(&self, view: &View<'_>) -> [String; 2];
     /// Returns the headings and words on screen, and what they mean.
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)>;
-    /// Returns the signs before its rows.
-    fn signs(&self, view: &View<'_>) -> Vec<Sign>;
     /// Returns the target that a row opens.
     fn target(&self, row: usize) -> Target;
     /// Returns the item of a row.
@@ -232,26 +241,20 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// Returns the lines that are shown instead of an empty list.
     fn empty(view: &View<'_>) -> Vec<String>;
 
-    /// Returns a short description of the list's content and its order.
-    fn caption(rows: &[Self], _view: &View<'_>) -> String {
+    /// Returns a short description of the list's content and its order, and a shorter one for narrow screens.
+    fn captions(rows: &[Self], _view: &View<'_>) -> [String; 2] {
         counted(rows.len(), "")
-    }
-
-    /// Returns a shorter description, for narrow screens.
-    fn brief_caption(rows: &[Self], view: &View<'_>) -> String {
-        let caption = Self::caption(rows, view);
-        let number = caption.split(',').next();
-        number.unwrap_or_default().to_owned()
-    }
-
-    /// Returns the signs before the rows.
-    fn signs(_rows: &[Self], _view: &View<'_>) -> Vec<Sign> {
-        Vec::new()
     }
 
     /// Returns the target that Enter opens.
     fn target(&self) -> Target {
         Target::Nothing
+    }
+
+    /// Returns the columns that a line has for the text.
+    fn room(view: &View<'_>) -> usize {
+        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
+        usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1)
     }
 
     /// Returns its item.
@@ -265,11 +268,11 @@ pub(super) trait Row: Debug + Sized + 'static {
     }
 }
 
-/// Returns the number of rows, and their order.
-fn counted(rows: usize, order: &str) -> String {
+/// Returns the number of rows with their order, and without it.
+fn counted(rows: usize, order: &str) -> [String; 2] {
     match rows {
-        0 => "none".to_owned(),
-        n => format!("{n}{order}"),
+        0 => ["none", "none"].map(str::to_owned),
+        n => [format!("{n}{order}"), n.to_string()],
     }
 }
 
@@ -372,12 +375,8 @@ impl<T: Row> TabList for Table<T> {
         }
     }
 
-    fn caption(&self, view: &View<'_>) -> String {
-        T::caption(&self.rows, view)
-    }
-
-    fn brief_caption(&self, view: &View<'_>) -> String {
-        T::brief_caption(&self.rows, view)
+    fn captions(&self, view: &View<'_>) -> [String; 2] {
+        T::captions(&self.rows, view)
     }
 
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)> {
@@ -385,10 +384,6 @@ impl<T: Row> TabList for Table<T> {
         let columns = shown.map(|column| (column.heading, column.help));
         let explained = columns.chain(T::WORDS.iter().copied());
         explained.filter(|(_, help)| !help.is_empty()).collect()
-    }
-
-    fn signs(&self, view: &View<'_>) -> Vec<Sign> {
-        T::signs(&self.rows, view)
     }
 
     fn target(&self, row: usize) -> Target {

@@ -1,6 +1,6 @@
 //! The screen of an item's text: opens it, requests its pages, searches and closes it.
 
-use super::pager::{Origin, Pager, Program, SearchDirection};
+use super::pager::{Pager, Program, SearchDirection};
 use super::{App, Effect, Purpose, Screen};
 use crate::keymap::Action;
 use model::lists::sessions::SessionKey;
@@ -106,7 +106,7 @@ impl App {
     /// Closes the text, drops it, and goes back to where it was opened.
     pub(super) fn leave_text(&mut self) {
         let pager = self.pager.take();
-        let is_found = pager.is_some_and(|pager| pager.origin == Origin::Results);
+        let is_found = pager.is_some_and(|pager| pager.is_found);
         match self.ui.screen {
             Screen::Text(_) if is_found => self.ui.screen = Screen::Results,
             Screen::Text(key) => self.ui.screen = Screen::Session(key),

@@ -1,19 +1,20 @@
 //! Holds the settings that the user has made by key and mouse.
 
-use super::tabs::{ITEMS, Policies, RowId, Tab};
+use super::tabs::{ITEMS, RowId, Tab};
 use super::{
-    Column, Cursor, Direction, FindingId, Grouping, Idle, ItemId, ItemSort, LineId, Prompt, Replay,
-    ShownItems, Top,
+    Column, Cursor, Direction, FindingId, Grouping, ItemId, ItemSort, LineId, Prompt, Replay,
+    ShownItems,
 };
 use model::event::Place;
 use model::lists::sessions::SessionKey;
-use model::values::threshold::{OVERSIZED, Threshold};
+use model::values::threshold::Threshold;
 use std::collections::{HashMap, HashSet};
 
 /// The content of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Screen {
     /// All sessions.
+    #[default]
     Overview,
     /// One of them.
     Session(SessionKey),
@@ -45,7 +46,7 @@ pub enum Overlay {
 }
 
 /// The settings that the user has made by key and mouse.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ui {
     /// Columns and rows.
     pub size: (u16, u16),
@@ -78,8 +79,8 @@ pub struct Ui {
     pub folded: HashSet<u64>,
     /// The sessions whose sub-agents are listed below them.
     pub unfolded: HashSet<SessionKey>,
-    /// Shows whether idle sessions are listed.
-    pub idle: Idle,
+    /// True if only live sessions are listed, and those with live sub-agents.
+    pub is_live_only: bool,
     /// The filter of the sessions.
     pub filter: String,
     /// The selected session.
@@ -101,8 +102,8 @@ pub struct Ui {
     pub item_direction: Direction,
     /// Their filter, as typed.
     pub item_filter: String,
-    /// The size from which an item is oversized.
-    pub oversized: Threshold,
+    /// The size from which an item is oversized, as it was set on screen.
+    pub oversized: Option<Threshold>,
     /// The compaction whose items are listed, by the place of its record.
     pub opened_reset: Option<Place>,
     /// The finding that is unfolded; `None`: the first.
@@ -111,8 +112,8 @@ pub struct Ui {
     pub next_place: usize,
     /// The tab that Escape goes back to, from a place that was opened there.
     pub back_to: Option<&'static Tab>,
-    /// Shows whether the policies of the what-if tab are listed.
-    pub policies: Policies,
+    /// True if the what-if tab lists the policies instead of what the user can do.
+    pub lists_policies: bool,
     /// The marked items, with their session.
     pub marked: HashSet<(SessionKey, ItemId)>,
     /// The sessions whose alerts are not raised.
@@ -140,44 +141,14 @@ impl Ui {
     }
 }
 
-impl Default for Ui {
-    fn default() -> Ui {
-        Ui {
-            size: (80, 24),
-            screen: Screen::Overview,
-            home: Screen::Overview,
-            came_from: None,
-            overlay: None,
-            overlay_top: 0,
-            help_filter: None,
-            menu_row: 0,
-            notices: Cursor::default(),
-            prompt: None,
-            sort: Column::first(),
-            direction: Direction::default(),
-            grouping: Grouping::default(),
-            folded: HashSet::new(),
-            unfolded: HashSet::new(),
-            idle: Idle::default(),
-            filter: String::new(),
-            sessions: Cursor::new(Top::Stays),
-            results: Cursor::new(Top::Stays),
-            tab: ITEMS,
-            replay: Replay::default(),
-            listed: ShownItems::default(),
-            listed_before: None,
-            item_sort: ItemSort::default(),
-            item_direction: Direction::default(),
-            item_filter: String::new(),
-            oversized: OVERSIZED,
-            opened_reset: None,
-            opened_finding: None,
-            next_place: 0,
-            back_to: None,
-            policies: Policies::default(),
-            marked: HashSet::new(),
-            muted: HashSet::new(),
-            cursors: HashMap::new(),
-        }
+impl Default for &'static Column {
+    fn default() -> &'static Column {
+        Column::first()
+    }
+}
+
+impl Default for &'static Tab {
+    fn default() -> &'static Tab {
+        ITEMS
     }
 }

@@ -6,7 +6,7 @@ use super::findings::{
     FindingsRequest, FindingsResult, GONE, KnownFindings, ListedFinding, PAUSE, TextsRead, extent,
 };
 use super::items::item_id;
-use super::tabs::{ITEMS, Policies, Tab, Target, WHAT_IF, WHY, row_id};
+use super::tabs::{ITEMS, Tab, Target, WHAT_IF, WHY, row_id};
 use super::{App, ItemId, Screen};
 use model::lists::sessions::SessionKey;
 use model::session::{Coverage, ItemIx};
@@ -168,7 +168,7 @@ impl App {
             }
             (_, FindingDetail::Window(window)) => {
                 let window = number::short(window.window);
-                self.ui.policies = Policies::Listed;
+                self.ui.lists_policies = true;
                 format!("compare 'actual' with a window of {window} for compaction")
             }
             _ => {
@@ -179,7 +179,7 @@ impl App {
                 let said = format!("marked {}", number::counted(marks.len() as u64, "item"));
                 self.ui.marked.retain(|(session, _)| *session != key);
                 self.ui.marked.extend(marks);
-                self.ui.policies = Policies::Folded;
+                self.ui.lists_policies = false;
                 said
             }
         };

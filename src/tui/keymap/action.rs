@@ -2,8 +2,7 @@
 
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// A user's command. Its name in a configuration is the variant's in kebab case; earlier names stay
-/// valid.
+/// A user's command. Its name in a configuration is the variant's in kebab case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Action {
@@ -40,10 +39,8 @@ pub enum Action {
     /// Goes to the session with the newest record.
     Newest,
     /// Shows the next tab.
-    #[strum(to_string = "next-tab", serialize = "next-panel")]
     NextTab,
     /// Shows the previous tab.
-    #[strum(to_string = "previous-tab", serialize = "previous-panel")]
     PreviousTab,
     /// Shows the items.
     Items,
@@ -60,7 +57,6 @@ pub enum Action {
     /// Shows what took the tokens and the money.
     Why,
     /// Shows the context over time.
-    #[strum(to_string = "timeline", serialize = "course")]
     Timeline,
     /// Lists only the items in the context, or all.
     All,
@@ -81,27 +77,20 @@ pub enum Action {
     /// Plays or pauses.
     Play,
     /// Goes to the next request; to the next record where none was reported.
-    #[strum(to_string = "step-forward", serialize = "step-on")]
     StepForward,
     /// Goes to the previous request, or record.
     StepBack,
     /// Goes to the next record.
-    #[strum(to_string = "next-record", serialize = "record-on")]
     NextRecord,
     /// Goes to the previous record.
-    #[strum(to_string = "previous-record", serialize = "record-back")]
     PreviousRecord,
     /// Goes to the next user turn.
-    #[strum(to_string = "next-turn", serialize = "turn-on")]
     NextTurn,
     /// Goes to the previous user turn.
-    #[strum(to_string = "previous-turn", serialize = "turn-back")]
     PreviousTurn,
     /// Goes to the next compaction.
-    #[strum(to_string = "next-compaction", serialize = "reset-on")]
     NextCompaction,
     /// Goes to the previous compaction.
-    #[strum(to_string = "previous-compaction", serialize = "reset-back")]
     PreviousCompaction,
     /// Plays faster.
     Faster,
@@ -120,10 +109,8 @@ pub enum Action {
     /// Starts to type what to search for: in a text, or in the texts of all listed sessions.
     Search,
     /// Goes to the next match.
-    #[strum(to_string = "next-match", serialize = "next-hit")]
     NextMatch,
     /// Goes to the previous match.
-    #[strum(to_string = "previous-match", serialize = "previous-hit")]
     PreviousMatch,
     /// Goes to the next page of a long text.
     NextPage,
@@ -140,8 +127,7 @@ pub enum Action {
     /// Opens the session's folder in the editor.
     Folder,
     /// Shows which files can be written of the session.
-    #[strum(to_string = "share", serialize = "hand-on")]
-    HandOn,
+    Share,
     /// Shows what can be done with the session.
     Menu,
     /// Runs the command that resumes the session in its agent.

@@ -42,7 +42,7 @@ impl ActionGroup {
             Replay | Play | StepForward | StepBack | NextRecord | PreviousRecord | NextTurn
             | PreviousTurn | NextCompaction | PreviousCompaction | Faster | Slower | Growth
             | Moment | GoTo | Live => ActionGroup::Replay,
-            Copy | Pager | Editor | Folder | HandOn | Resume | Pane => ActionGroup::HandOn,
+            Copy | Pager | Editor | Folder | Share | Resume | Pane => ActionGroup::HandOn,
             Up | Down | PageUp | PageDown | First | Last | NextPage | PreviousPage => {
                 ActionGroup::Move
             }

@@ -26,7 +26,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Overview, A::Copy, &[Char('y')], "copy: the command that resumes the session in its agent, its id, path", None),
         bind(Overview, A::Editor, &[Char('e')], "open the log in $VISUAL or $EDITOR", None),
         bind(Overview, A::Folder, &[Char('E')], "open the session's folder in $VISUAL or $EDITOR", None),
-        bind(Overview, A::HandOn, &[Char('x')], "write a report of the session or its items; copy the report", None),
+        bind(Overview, A::Share, &[Char('x')], "write a report of the session or its items; copy the report", None),
         bind(Overview, A::Newest, &[Char('n')], "go to the most recent session", None),
         bind(Overview, A::Back, &[Esc, Left, Char('h')], "clear the filter", None),
 
@@ -50,7 +50,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Copy, &[Char('y')], "copy: the command that resumes the session in its agent, its id, path, the item's text", Some("copy")),
         bind(Session, A::Editor, &[Char('e')], "open the log in $VISUAL or $EDITOR", None),
         bind(Session, A::Folder, &[Char('E')], "open the session's folder in $VISUAL or $EDITOR", None),
-        bind(Session, A::HandOn, &[Char('x')], "write a report of the session or its items; copy the report", None),
+        bind(Session, A::Share, &[Char('x')], "write a report of the session or its items; copy the report", None),
         bind(Session, A::All, &[Char('c')], "list only the items in the context, or all", None),
         bind(Session, A::OneTool, &[Char('t')], "list only the items of the selected item's tool or kind, or all", None),
         bind(Session, A::NextOversized, &[Char('n')], "next oversized item", Some("oversized")),

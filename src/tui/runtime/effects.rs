@@ -1,11 +1,11 @@
 //! Carries out the requests of the screens.
 
 use super::{
-    Console, ConsoleEvent, Next, OpenedFile, Screens, Signal, TextExport, clipboard, program,
-    signals,
+    Console, ConsoleEvent, Next, Opening, Screens, Signal, clipboard, program, signals, tmux,
 };
 use crate::app::pager::Program;
 use crate::app::{Effect, Msg};
+use crate::keymap::Action;
 use anyhow::Context;
 use ingest::TextJob;
 use model::lists::text::TextRequest;
@@ -14,8 +14,7 @@ use render::text;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
-use tokio::sync::oneshot;
+use std::path::{Path, PathBuf};
 
 /// The most columns of a copied text in the notice about it.
 const LONGEST_LINE: usize = 200;
@@ -42,33 +41,35 @@ impl<C: Console, W: Write> Screens<C, W> {
             Effect::Copy(text) => {
                 let sent = clipboard::copy(&text, &mut self.painter.backend)
                     .context("could not write to the terminal")?;
-                self.copied = Copied::of(&text, sent);
                 if self.app.is_in_tmux {
-                    self.copying.begin(text);
+                    self.copying.wait(async move {
+                        let tmux = tmux::load(&["tmux"], &text).await;
+                        Some(copied(&text, sent, Some(tmux)))
+                    });
                 } else {
-                    self.say_what_was_copied(None);
+                    self.app.notify(copied(&text, sent, None));
                 }
             }
             Effect::OpenPath(path) => {
                 // An editor would make a file of this name.
                 if path.is_absolute() && path.exists() {
-                    self.opening = Some(TextExport::of_path(path));
+                    self.open_with(self.words(Program::Editor), Some(path.to_path_buf()));
                 } else {
-                    self.app.update(Msg::Done(not_here(&path)));
+                    self.app.notify(not_here(&path));
                 }
             }
             Effect::Run {
                 folder: Some(folder),
                 ..
             } if !folder.exists() => {
-                let copies = self.app.copy_key();
+                let copies = self.app.keymap.key_text(self.app.scope(), Action::Copy);
                 let why = format!("{copies} copies the command; {}", not_here(&folder));
-                self.app.update(Msg::Done(why));
+                self.app.notify(why);
             }
             Effect::Run { command, .. } => {
                 let shell = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
                 let words = shell.into_iter().map(OsString::from);
-                self.opening = Some(TextExport::there(words.chain([command.into()]).collect()));
+                self.open_with(words.chain([command.into()]).collect(), None);
             }
             Effect::OpenPane { log, id } => {
                 let own = env::current_exe().unwrap_or_else(|_| "ctxgauge".into());
@@ -76,31 +77,30 @@ impl<C: Console, W: Write> Screens<C, W> {
                 let mut words = ["tmux", place, side, "--"].map(OsString::from).to_vec();
                 words.extend([own.into(), log.as_os_str().to_owned()]);
                 words.extend(id.map(|id| format!("--session={id}").into()));
-                self.opening = Some(TextExport::there(words));
+                self.open_with(words, None);
             }
             Effect::OpenThere { host, log, id } => {
                 match self.logs.there(&host, &log, id.as_deref()) {
-                    Some(command) => self.opening = Some(TextExport::there(command)),
+                    Some(command) => self.open_with(command, None),
                     None => {
                         let why = format!("the path of the log on {host} cannot be passed to ssh");
-                        self.app.update(Msg::Done(why));
+                        self.app.notify(why);
                     }
                 }
             }
-            Effect::Open(request, program) => match self.write_out(request, program) {
-                Ok(opening) => self.opening = Some(opening),
-                Err(e) => {
+            Effect::Open(request, program) => {
+                if let Err(e) = self.write_out(request, program) {
                     let why = format!("could not create a temporary file: {e}; check TMPDIR");
-                    self.app.update(Msg::Done(why));
+                    self.app.notify(why);
                 }
-            },
+            }
             Effect::HandOn(request) => {
                 if self.writing.is_some() {
                     let why = "another report or table is still being written";
-                    self.app.update(Msg::Done(why.to_owned()));
+                    self.app.notify(why.to_owned());
                 } else if self.logs.is_invented(request.file) {
                     let why = "nothing is written of the demo: its sessions are invented";
-                    self.app.update(Msg::Done(why.to_owned()));
+                    self.app.notify(why.to_owned());
                 } else {
                     self.logs.hand_out(request, self.writing.begin());
                 }
@@ -111,14 +111,23 @@ impl<C: Console, W: Write> Screens<C, W> {
         Ok(Next::Go)
     }
 
-    /// Says what was copied, and where it is: with `tmux`, what became of its buffer.
-    pub(super) fn say_what_was_copied(&mut self, tmux: Option<Result<(), String>>) {
-        let said = self.copied.said(tmux);
-        self.app.update(Msg::Done(said));
+    /// Has a program take over the terminal, which opens what is at a path if there is one.
+    fn open_with(&mut self, words: Vec<OsString>, path: Option<PathBuf>) {
+        let opening = Opening {
+            words,
+            path,
+            _temporary: None,
+        };
+        self.opening.wait(std::future::ready(Some(Ok(opening))));
+    }
+
+    /// Returns the user's program and its arguments.
+    fn words(&self, program: Program) -> Vec<OsString> {
+        program::words(program, &|name| self.env.get(name))
     }
 
     /// Writes a text to a file for a program. An earlier one that is still being written is dropped.
-    fn write_out(&self, request: TextRequest, program: Program) -> io::Result<TextExport> {
+    fn write_out(&mut self, request: TextRequest, program: Program) -> io::Result<()> {
         let file = tempfile::Builder::new()
             .prefix("ctxgauge-")
             .suffix(".txt")
@@ -128,27 +137,21 @@ impl<C: Console, W: Write> Screens<C, W> {
             Program::Pager => Box::new(Inert::new(out)),
             Program::Editor => Box::new(out),
         };
-        let (sender, written) = oneshot::channel();
-        let done = Box::new(move |result| {
-            // It may have been dropped.
-            let _ = sender.send(result);
-        });
+        let opening = Opening {
+            words: self.words(program),
+            path: Some(file.path().to_path_buf()),
+            _temporary: Some(file),
+        };
+        let opened = self.opening.begin();
+        let done = Box::new(move |written: Result<u64, String>| opened(written.map(|_| opening)));
         self.logs.read_text(TextJob::WriteAll(request, out, done));
-        Ok(TextExport {
-            file: OpenedFile::Temporary(file),
-            program,
-            written,
-        })
+        Ok(())
     }
 
     /// Leaves the terminal to a program until it ends. Its failure is reported.
-    pub(super) async fn run_program(&mut self, opening: TextExport) -> anyhow::Result<Next> {
-        let words = match &opening.file {
-            OpenedFile::There(command) => command.clone(),
-            _ => program::words(opening.program, &|name| self.env.get(name)),
-        };
+    pub(super) async fn run_program(&mut self, opening: Opening) -> anyhow::Result<Next> {
         self.console.leave().await;
-        let started = program::start(&words, opening.file.path());
+        let started = program::start(&opening.words, opening.path.as_deref());
         let id = started.as_ref().map_or(0, program::RunningProgram::id);
         let mut child =
             tokio::task::spawn_blocking(|| started.and_then(program::RunningProgram::wait));
@@ -173,7 +176,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         }
         self.reset_terminal();
         if let Err(why) = done {
-            self.app.update(Msg::Done(why));
+            self.app.notify(why);
         }
         Ok(next)
     }
@@ -202,77 +205,20 @@ fn pane((columns, rows): (u16, u16)) -> [&'static str; 2] {
     }
 }
 
-/// The text that was sent to the terminal's clipboard.
-#[derive(Debug, Default)]
-pub(super) struct Copied {
-    first_line: String,
-    /// The bytes that were sent, and those of the text.
-    bytes: (usize, usize),
-}
-
-impl Copied {
-    fn of(text: &str, sent: usize) -> Copied {
-        let line = text.lines().find(|line| !line.trim().is_empty());
-        Copied {
-            first_line: text::cut(line.unwrap_or_default().trim(), LONGEST_LINE),
-            bytes: (sent, text.len()),
-        }
-    }
-
-    fn said(&self, tmux: Option<Result<(), String>>) -> String {
-        let Copied { first_line, bytes } = self;
-        let sent = match *bytes {
-            (sent, all) if sent == all => "sent to the terminal's clipboard".to_owned(),
-            (sent, all) => format!(
-                "sent the first {sent} of {all} bytes to the terminal's clipboard (its limit)"
-            ),
-        };
-        match tmux {
-            None => format!("{sent}: {first_line}"),
-            Some(Ok(())) => format!("copied to tmux's buffer: {first_line}"),
-            Some(Err(why)) => format!("{why}; {sent}: {first_line}"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of two panes side by side, each has half of the columns but one.
-    #[test]
-    fn a_pane_is_made_where_another_screen_fits() {
-        let (least_columns, least_rows) = crate::app::layout::SMALLEST;
-        for columns in 40..200 {
-            for rows in 12..80 {
-                let [place, side] = pane((columns, rows));
-                let fits = match side {
-                    "-h" => (columns - 1) / 2 >= least_columns,
-                    "-v" => (rows - 1) / 2 >= least_rows,
-                    _ => place == "new-window",
-                };
-                assert!(fits, "{columns} {rows}");
-            }
-        }
-        assert_eq!(pane((80, 50)), ["split-window", "-v"]);
-    }
-
-    #[test]
-    fn a_copy_is_described_by_its_place_and_its_first_line() {
-        let said = |text: &str, sent, tmux| Copied::of(text, sent).said(tmux);
-        assert_eq!(
-            said("\n cd /a && run\nmore", 19, None),
-            "sent to the terminal's clipboard: cd /a && run"
-        );
-        assert_eq!(said("a\nb", 3, Some(Ok(()))), "copied to tmux's buffer: a");
-        assert_eq!(
-            said("a\nb", 1, Some(Err("no tmux".to_owned()))),
-            "no tmux; sent the first 1 of 3 bytes to the terminal's clipboard (its limit): a"
-        );
-        let long = said(&"word ".repeat(1_000), 5_000, None);
-        assert!(
-            long.len() < 2 * LONGEST_LINE && long.ends_with('…'),
-            "{long}"
-        );
+/// Returns the sentence about a text of which so many bytes were sent to the terminal's clipboard: with `tmux`, what became
+/// of its buffer.
+fn copied(text: &str, sent: usize, tmux: Option<Result<(), String>>) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty());
+    let line = text::cut(line.unwrap_or_default().trim(), LONGEST_LINE);
+    let all = text.len();
+    let sent = if sent == all {
+        "sent to the terminal's clipboard".to_owned()
+    } else {
+        format!("sent the first {sent} of {all} bytes to the terminal's clipboard (its limit)")
+    };
+    match tmux {
+        None => format!("{sent}: {line}"),
+        Some(Ok(())) => format!("copied to tmux's buffer: {line}"),
+        Some(Err(why)) => format!("{why}; {sent}: {line}"),
     }
 }

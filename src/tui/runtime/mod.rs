@@ -17,7 +17,6 @@ pub mod state;
 mod terminal;
 mod tmux;
 
-use crate::app::pager::Program;
 use crate::app::{App, Effect, FindingsResult, HandOutResult, Msg};
 use crate::keymap::Keymap;
 use crate::paint::HitMap;
@@ -26,7 +25,6 @@ use crate::views;
 use anyhow::Context;
 use console::Tty;
 pub use console::{Console, ConsoleEvent};
-use effects::Copied;
 use events::message;
 use files::paths::Env;
 use ingest::IngestEvent;
@@ -41,22 +39,19 @@ use notify::{Notifier, Route};
 use pacer::Pacer;
 use painter::Painter;
 use pending::Pending;
+use program::Opening;
 pub use program::pager;
 pub use running_search::Finder;
 use running_search::RunningSearch;
 use signals::Signals;
 pub use signals::{EndedBy, Signal, when_ended};
 use state::{State, StateFile};
-use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tempfile::NamedTempFile;
 use terminal::Output;
-use tmux::PendingCopy;
 use tokio::sync::mpsc::Receiver;
-use tokio::sync::oneshot;
 use tokio::time;
 
 /// If this variable is set, each frame ends with the number of keys that it has consumed, as an OSC that terminals
@@ -167,11 +162,12 @@ struct Screens<C, W: Write> {
     keys: Keys,
     pacer: Pacer,
     notifier: Notifier,
-    opening: Option<TextExport>,
+    /// The program that takes over the terminal once its file is written, or why that failed.
+    opening: Pending<Result<Opening, String>>,
     writing: Pending<HandOutResult>,
     finding: Pending<FindingsResult>,
-    copied: Copied,
-    copying: PendingCopy,
+    /// The copy that tmux takes, and what is said of it then.
+    copying: Pending<String>,
     searching: RunningSearch,
     /// The search for the words of the list's filter.
     filtering: RunningSearch,
@@ -183,56 +179,6 @@ struct Keys {
     handled: u64,
     /// The number of keys that the last mark named; `None`: no marks are wanted.
     marked: Option<u64>,
-}
-
-/// A file that another program opens.
-enum OpenedFile {
-    /// Removed on drop; only the user may read it.
-    Temporary(NamedTempFile),
-    /// A log or a folder.
-    Existing(Arc<PathBuf>),
-    /// None: a command shows what is on another machine.
-    There(Vec<OsString>),
-}
-
-impl OpenedFile {
-    fn path(&self) -> Option<&Path> {
-        match self {
-            OpenedFile::Temporary(file) => Some(file.path()),
-            OpenedFile::Existing(path) => Some(path),
-            OpenedFile::There(_) => None,
-        }
-    }
-}
-
-/// A text that is being written to a file for another program.
-struct TextExport {
-    file: OpenedFile,
-    program: Program,
-    written: oneshot::Receiver<Result<u64, String>>,
-}
-
-impl TextExport {
-    /// Returns a file that is there already, for the editor.
-    fn of_path(path: Arc<PathBuf>) -> TextExport {
-        TextExport::ready(OpenedFile::Existing(path))
-    }
-
-    /// Returns a command that needs no file.
-    fn there(command: Vec<OsString>) -> TextExport {
-        TextExport::ready(OpenedFile::There(command))
-    }
-
-    fn ready(file: OpenedFile) -> TextExport {
-        let (sender, written) = oneshot::channel();
-        // Its receiver is held.
-        let _ = sender.send(Ok(0));
-        TextExport {
-            file,
-            program: Program::Editor,
-            written,
-        }
-    }
 }
 
 /// The theme that the screens were started with.
@@ -269,13 +215,10 @@ impl<C: Console, W: Write> Screens<C, W> {
         app.banner = start.banner;
         app.zone = start.zone;
         app.keymap = start.keymap;
-        if let Some(size) = start.oversized {
-            app.set_usual_oversized(size);
-        }
+        app.usual_oversized = start.oversized.unwrap_or(app.usual_oversized);
         let route = Route::of(&|name| start.env.get(name));
         app.is_in_tmux = route == Route::Tmux;
-        let notifier = Notifier::new(&start.alerts, route)
-            .context("could not start the threads of the alerts' command")?;
+        let notifier = Notifier::new(&start.alerts, route);
         app.set_alerts(start.alerts);
         if let Some(file) = &start.state_file {
             app.recall(&file.loaded.screens);
@@ -312,11 +255,10 @@ impl<C: Console, W: Write> Screens<C, W> {
             painter: Painter::new(out),
             pacer: Pacer::default(),
             notifier,
-            opening: None,
+            opening: Pending::default(),
             writing: Pending::default(),
             finding: Pending::default(),
-            copied: Copied::default(),
-            copying: PendingCopy::default(),
+            copying: Pending::default(),
             searching: RunningSearch::default(),
             filtering: RunningSearch::default(),
         };
@@ -364,34 +306,24 @@ impl<C: Console, W: Write> Screens<C, W> {
                     },
                     ConsoleEvent::Gone => Next::EndBy(EndedBy::HANGUP),
                 },
-                (opening, written) = written(&mut self.opening) => match written {
-                    Ok(_) => self.run_program(opening).await?,
-                    Err(why) => {
-                        self.app.update(Msg::Done(why));
-                        Next::Go
+                opening = self.opening.made() => {
+                    let ended = || Err("could not read the text: the log no longer exists".to_owned());
+                    match opening.unwrap_or_else(ended) {
+                        Ok(opening) => self.run_program(opening).await?,
+                        Err(why) => self.say(why),
                     }
-                },
+                }
                 made = self.writing.made() => match made {
                     Some(HandOutResult::Copy(text)) => self.perform(Effect::Copy(text))?,
-                    Some(HandOutResult::Said(said)) => {
-                        self.app.update(Msg::Done(said));
-                        Next::Go
-                    }
-                    None => {
-                        let why = "nothing was written: no thread could be started";
-                        self.app.update(Msg::Done(why.to_owned()));
-                        Next::Go
-                    }
+                    Some(HandOutResult::Said(said)) => self.say(said),
+                    None => self.say("nothing was written: no thread could be started".to_owned()),
                 },
                 made = self.finding.made() => {
                     let failed = || Err("no thread could be started".to_owned());
                     self.app.update(Msg::Findings(made.unwrap_or_else(failed)));
                     Next::Go
                 }
-                made = self.copying.made() => {
-                    self.say_what_was_copied(Some(made));
-                    Next::Go
-                }
+                said = self.copying.made() => self.say(said.unwrap_or_default()),
                 news = self.searching.news() => {
                     let next = self.handle_all(Msg::Search(news), |screens| {
                         screens.searching.next_news().map(Msg::Search)
@@ -438,6 +370,12 @@ impl<C: Console, W: Write> Screens<C, W> {
                 Next::EndBy(signal) => return Err(signal.into()),
             }
         }
+    }
+
+    /// Shows a message.
+    fn say(&mut self, what: String) -> Next {
+        self.app.notify(what);
+        Next::Go
     }
 
     fn draw(&mut self) -> anyhow::Result<()> {
@@ -559,21 +497,6 @@ impl<C: Console, W: Write> Screens<C, W> {
 /// Returns the time of tokio's clock: tests can stop it.
 fn now() -> Instant {
     time::Instant::now().into_std()
-}
-
-/// Waits until the text is written to its file; without one, forever.
-async fn written(opening: &mut Option<TextExport>) -> (TextExport, Result<u64, String>) {
-    let result = match opening {
-        Some(opening) => (&mut opening.written).await,
-        None => std::future::pending().await,
-    };
-    match opening.take() {
-        Some(opening) => {
-            let ended = |_| Err("could not read the text: the log no longer exists".to_owned());
-            (opening, result.unwrap_or_else(ended))
-        }
-        None => std::future::pending().await,
-    }
 }
 
 /// Waits until this time; without one, forever. It is ready at once if the time has come: a timer would wait up to a

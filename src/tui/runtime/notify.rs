@@ -12,11 +12,11 @@ use render::text;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use tokio::sync::mpsc;
+use std::process::Stdio;
+use std::sync::Arc;
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 /// The longest text of a notification, in columns.
 const LONGEST_TEXT: usize = 200;
@@ -48,21 +48,27 @@ impl Route {
 pub(super) struct Notifier {
     channels: Vec<Channel>,
     route: Route,
-    commands: Option<Commands>,
+    /// The user's command, which is run for each alert; empty: none. The program does not wait for it to end.
+    command: Vec<String>,
+    /// The runs that have not ended, and those that wait for a slot.
+    runs: JoinSet<Result<(), Problem>>,
+    slots: Arc<Semaphore>,
 }
 
 impl Notifier {
-    /// Returns a notifier for the configured channels. It fails if no thread can be started.
-    pub(super) fn new(wanted: &Alerts, route: Route) -> io::Result<Notifier> {
-        Ok(Notifier {
+    /// Returns a notifier for the configured channels.
+    pub(super) fn new(wanted: &Alerts, route: Route) -> Notifier {
+        Notifier {
             channels: wanted.notify.clone(),
             route,
-            commands: Commands::start(&wanted.command)?,
-        })
+            command: wanted.command.clone(),
+            runs: JoinSet::new(),
+            slots: Arc::new(Semaphore::new(MOST_RUNS)),
+        }
     }
 
-    /// Sends alerts. The bell rings once for all of them.
-    pub(super) fn send(&self, alerts: &[Alert], out: &mut dyn Write) -> io::Result<()> {
+    /// Sends alerts. The bell rings once for all of them. Needs a runtime.
+    pub(super) fn send(&mut self, alerts: &[Alert], out: &mut dyn Write) -> io::Result<()> {
         let mut bytes = String::new();
         for channel in &self.channels {
             match channel {
@@ -76,9 +82,7 @@ impl Notifier {
                 }
             }
         }
-        if let Some(commands) = &self.commands {
-            alerts.iter().for_each(|alert| commands.send(alert));
-        }
+        alerts.iter().for_each(|alert| self.run_command(alert));
         if bytes.is_empty() {
             return Ok(());
         }
@@ -86,16 +90,36 @@ impl Notifier {
         out.flush()
     }
 
+    /// Runs the user's command for an alert, if there is one.
+    fn run_command(&mut self, alert: &Alert) {
+        let (words, facts) = (self.command.clone(), facts(alert));
+        let Some(name) = words.first() else {
+            return;
+        };
+        if self.runs.len() >= MOST_RUNS + WAITING_ALERTS {
+            let what = format!(
+                "was not run for an alert: {MOST_RUNS} runs have not finished and {WAITING_ALERTS} wait; \
+                make the `command` of [alerts] finish sooner"
+            );
+            let problem = (PathBuf::from(name), what);
+            self.runs.spawn(std::future::ready(Err(problem)));
+            return;
+        }
+        let slots = Arc::clone(&self.slots);
+        self.runs.spawn(async move {
+            let _slot = slots.acquire().await;
+            run(&words, facts).await
+        });
+    }
+
     /// Waits for the next problem of the command.
     pub(super) async fn problem(&mut self) -> Msg {
-        let problem = match &mut self.commands {
-            Some(commands) => commands.problems.recv().await,
-            None => None,
-        };
-        match problem {
-            Some((path, what)) => Msg::Problem { path, what },
-            None => std::future::pending().await,
+        while let Some(ended) = self.runs.join_next().await {
+            if let Ok(Err((path, what))) = ended {
+                return Msg::Problem { path, what };
+            }
         }
+        std::future::pending().await
     }
 }
 
@@ -120,66 +144,8 @@ type Problem = (PathBuf, String);
 /// Environment variables; those without a value are removed.
 type Facts = Vec<(&'static str, Option<OsString>)>;
 
-/// The user's command, run for each alert on threads of its own. The program does not wait for it to end.
-struct Commands {
-    name: PathBuf,
-    inbox: SyncSender<Facts>,
-    problems: mpsc::Receiver<Problem>,
-    /// For problems before a command is run.
-    report: mpsc::Sender<Problem>,
-}
-
-impl Commands {
-    /// Starts the threads; `None`: there is no command.
-    fn start(words: &[String]) -> io::Result<Option<Commands>> {
-        let Some(name) = words.first() else {
-            return Ok(None);
-        };
-        let (inbox, alerts) = sync_channel(WAITING_ALERTS);
-        let (report, problems) = mpsc::channel(WAITING_ALERTS);
-        let alerts = Arc::new(Mutex::new(alerts));
-        for _ in 0..MOST_RUNS {
-            let (words, alerts, report) = (words.to_vec(), Arc::clone(&alerts), report.clone());
-            let work = move || work(&words, &alerts, &report);
-            thread::Builder::new()
-                .name("alerts".to_owned())
-                .spawn(work)?;
-        }
-        Ok(Some(Commands {
-            name: PathBuf::from(name),
-            inbox,
-            problems,
-            report,
-        }))
-    }
-
-    fn send(&self, alert: &Alert) {
-        if self.inbox.try_send(facts(alert)).is_err() {
-            let what = format!(
-                "was not run for an alert: {MOST_RUNS} runs have not finished and {WAITING_ALERTS} wait; \
-                 make the `command` of [alerts] finish sooner"
-            );
-            // If the queue of problems is full, one more can be lost.
-            let _ = self.report.try_send((self.name.clone(), what));
-        }
-    }
-}
-
-/// Runs the command for each alert, until the channel is closed.
-fn work(words: &[String], alerts: &Mutex<Receiver<Facts>>, report: &mpsc::Sender<Problem>) {
-    loop {
-        let next = alerts.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(facts) = next else {
-            return;
-        };
-        if let Err(problem) = run(words, facts) {
-            let _ = report.try_send(problem);
-        }
-    }
-}
-
 /// Runs the command and waits for it. It gets the facts in its environment, and no access to the terminal.
-fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
+async fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
     let Some((name, arguments)) = words.split_first() else {
         return Ok(());
     };
@@ -195,7 +161,7 @@ fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
             None => command.env_remove(name),
         };
     }
-    let what = match command.status() {
+    let what = match command.status().await {
         Ok(status) if status.success() => return Ok(()),
         Ok(status) => format!("failed with {status}; try the `command` of [alerts] in a shell"),
         Err(e) => format!("could not be run: {e}; check the program in the `command` of [alerts]"),
@@ -224,11 +190,12 @@ fn facts(alert: &Alert) -> Facts {
     let text = |text: &Option<String>| text.as_deref().map(inert);
     let (item_tokens, item_tool) = match &alert.cause {
         Cause::Item { tokens, tool } => (Some(number(*tokens)), text(tool)),
-        Cause::Share | Cause::RequestsLeft | Cause::Idle | Cause::Rebuild => (None, None),
+        _ => (None, None),
     };
+    let cause: &'static str = (&alert.cause).into();
     let log = alert.log.as_deref();
     vec![
-        ("CTXGAUGE_ALERT", Some(alert.cause.name().into())),
+        ("CTXGAUGE_ALERT", Some(cause.into())),
         ("CTXGAUGE_MESSAGE", Some(inert(&alert.message))),
         ("CTXGAUGE_AGENT", Some(alert.agent.into())),
         ("CTXGAUGE_PROJECT", text(&alert.project)),
@@ -289,13 +256,13 @@ mod tests {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             ..Alerts::default()
         };
-        Notifier::new(&wanted, route).unwrap()
+        Notifier::new(&wanted, route)
     }
 
     fn written(channels: &[Channel], route: Route, messages: &[&str]) -> String {
         let alerts: Vec<Alert> = messages.iter().map(|message| alert(message)).collect();
         let mut out = Vec::new();
-        let notifier = notifier(channels, &[], route);
+        let mut notifier = notifier(channels, &[], route);
         notifier.send(&alerts, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -360,32 +327,34 @@ mod tests {
 
     /// Linux starts no command with a variable of 128 KB.
     #[cfg(unix)]
-    #[test]
-    fn a_long_name_does_not_keep_a_command_from_being_run() {
+    #[tokio::test]
+    async fn a_long_name_does_not_keep_a_command_from_being_run() {
         let mut long = alert(&"m".repeat(200_000));
         long.project = Some("\u{fc}".repeat(200_000));
-        assert_eq!(run(&["true".to_owned()], facts(&long)), Ok(()));
+        assert_eq!(run(&["true".to_owned()], facts(&long)).await, Ok(()));
     }
 
     #[cfg(unix)]
-    #[test]
-    fn a_command_sees_the_facts_and_no_others() {
+    #[tokio::test]
+    async fn a_command_sees_the_facts_and_no_others() {
         let facts = || facts(&alert("$(exit 9)"));
         let shell = |script: &str| ["sh", "-c", script].map(str::to_owned);
         let all = "[ \"$CTXGAUGE_MESSAGE$CTXGAUGE_USED\" = '$(exit 9)90000' ] && \
             [ -z \"${CTXGAUGE_MODEL+set}\" ]";
-        assert_eq!(run(&shell(all), facts()), Ok(()));
-        let (path, what) = run(&shell("exit 3"), facts()).unwrap_err();
+        assert_eq!(run(&shell(all), facts()).await, Ok(()));
+        let (path, what) = run(&shell("exit 3"), facts()).await.unwrap_err();
         assert_eq!(path, PathBuf::from("sh"));
         assert!(what.starts_with("failed with exit status: 3"), "{what}");
-        let (path, what) = run(&["no-such-program".to_owned()], facts()).unwrap_err();
+        let (path, what) = run(&["no-such-program".to_owned()], facts())
+            .await
+            .unwrap_err();
         assert_eq!(path, PathBuf::from("no-such-program"));
         assert!(what.starts_with("could not be run: "), "{what}");
     }
 
     #[cfg(unix)]
-    #[test]
-    fn hanging_commands_are_reported_and_block_nothing() {
+    #[tokio::test]
+    async fn hanging_commands_are_reported_and_block_nothing() {
         let folder = tempfile::tempdir().unwrap();
         // Ends with the test, whose folder goes away.
         let script = "while [ -d \"$0\" ]; do sleep 0.05; done";
@@ -393,8 +362,9 @@ mod tests {
         let mut notifier = notifier(&[], &command, Route::Direct);
         let many = vec![alert("a"); MOST_RUNS + WAITING_ALERTS + 1];
         notifier.send(&many, &mut Vec::new()).unwrap();
-        let problems = &mut notifier.commands.as_mut().unwrap().problems;
-        let (path, what) = problems.blocking_recv().unwrap();
+        let Msg::Problem { path, what } = notifier.problem().await else {
+            panic!("no problem");
+        };
         assert_eq!(path, PathBuf::from("sh"));
         assert!(what.starts_with("was not run"), "{what}");
     }

@@ -1,9 +1,11 @@
-//! Waits for work that another thread does for the screens.
+//! Waits for work that is done elsewhere for the screens.
 
+use std::future::Future;
+use std::pin::Pin;
 use tokio::sync::oneshot;
 
 /// The result of the work that is being done, if any is.
-pub(super) struct Pending<T>(Option<oneshot::Receiver<T>>);
+pub(super) struct Pending<T>(Option<Pin<Box<dyn Future<Output = Option<T>>>>>);
 
 impl<T> Default for Pending<T> {
     fn default() -> Self {
@@ -17,10 +19,15 @@ impl<T: Send + 'static> Pending<T> {
         self.0.is_some()
     }
 
+    /// Does this work from now on. Earlier work that is not done yet is given up.
+    pub(super) fn wait(&mut self, work: impl Future<Output = Option<T>> + 'static) {
+        self.0 = Some(Box::pin(work));
+    }
+
     /// Waits from now on for what the function that it returns is given.
     pub(super) fn begin(&mut self) -> Box<dyn FnOnce(T) + Send> {
         let (sender, made) = oneshot::channel();
-        self.0 = Some(made);
+        self.wait(async { made.await.ok() });
         // The screens may have ended.
         Box::new(move |made| drop(sender.send(made)))
     }
@@ -32,6 +39,6 @@ impl<T: Send + 'static> Pending<T> {
             None => std::future::pending().await,
         };
         self.0 = None;
-        made.ok()
+        made
     }
 }

@@ -6,8 +6,9 @@
 
 use crate::app::pager::Program;
 use std::ffi::OsString;
-use std::path::{Path, is_separator};
+use std::path::{Path, PathBuf, is_separator};
 use std::process::{Child, Command};
+use tempfile::NamedTempFile;
 
 /// Returns the program and its arguments, from the environment. Quotes and backslashes group words as in a shell;
 /// nothing else of a shell applies.
@@ -42,6 +43,16 @@ fn split(line: OsString) -> Vec<OsString> {
         // A quote is not closed.
         Err(_) => text.split_whitespace().map(OsString::from).collect(),
     }
+}
+
+/// A program that is to take over the terminal.
+pub(super) struct Opening {
+    /// The program and its arguments.
+    pub(super) words: Vec<OsString>,
+    /// A log, a folder or a text that it opens.
+    pub(super) path: Option<PathBuf>,
+    /// The file of a text, which is removed on drop. Only the user may read it.
+    pub(super) _temporary: Option<NamedTempFile>,
 }
 
 /// A pager or editor that runs.

@@ -1,8 +1,6 @@
 //! Copies to the buffer of tmux, from which its users paste. With its usual settings tmux takes no text from the sequence
 //! of [`super::clipboard`]; its own command also passes the text on to its terminal (`load-buffer -w`, tmux(1)).
 
-use std::future::{Future, pending};
-use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -12,35 +10,12 @@ use tokio::time::timeout;
 /// The time in which tmux must have taken the text. It needs some milliseconds.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-type Copying = Pin<Box<dyn Future<Output = Result<(), String>>>>;
-
-/// The copy that is being made.
-#[derive(Default)]
-pub(super) struct PendingCopy(Option<Copying>);
-
-impl PendingCopy {
-    /// Begins to copy a text. An earlier copy that tmux has not taken is given up.
-    pub(super) fn begin(&mut self, text: String) {
-        self.0 = Some(Box::pin(load(&["tmux"], text)));
-    }
-
-    /// Waits until it is made, or has failed with a reason; without one, forever.
-    pub(super) async fn made(&mut self) -> Result<(), String> {
-        let made = match &mut self.0 {
-            Some(made) => made.await,
-            None => pending().await,
-        };
-        self.0 = None;
-        made
-    }
-}
-
 /// Gives a text to tmux, whose program and first arguments these words are. It prints nothing to the screen.
 ///
 /// # Errors
 ///
 /// Returns the reason if tmux did not take the text.
-async fn load(words: &[&str], text: String) -> Result<(), String> {
+pub(super) async fn load(words: &[&str], text: &str) -> Result<(), String> {
     let (name, first) = words.split_first().ok_or("no program is named")?;
     let mut command = Command::new(name);
     command
@@ -82,7 +57,7 @@ mod tests {
             .enable_all()
             .build()
             .expect("a runtime");
-        runtime.block_on(load(words, text.to_owned()))
+        runtime.block_on(load(words, text))
     }
 
     #[cfg(unix)]

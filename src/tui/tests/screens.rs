@@ -399,7 +399,7 @@ fn notices_are_listed() {
         let path = PathBuf::from("/home/ada/.codex/sessions");
         let what = "permission denied; check the file's permissions".to_owned();
         app.update(Msg::Problem { path, what });
-        app.update(Msg::Done("wrote report.html".to_owned()));
+        app.notify("wrote report.html".to_owned());
         app.prepare(now());
         type_keys(&mut app, "!");
         let shown = text(&app, Theme::default());
@@ -482,7 +482,7 @@ fn without_colours() {
 
 #[test]
 fn in_ascii() {
-    let theme = Theme::default().in_ascii();
+    let theme = crate::tests::testing::in_ascii(Theme::default());
     let mut app = app(logs(), 80, 24);
     insta::assert_snapshot!("ascii_overview", text(&app, theme));
     type_keys(&mut app, OPEN_SHOP);

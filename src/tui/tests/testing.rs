@@ -20,6 +20,7 @@ use model::window::Rules;
 use model::{Kind, LeaveReason, Role, Source};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use render::ascii::Charset;
 pub(crate) use search::{Plain, begin_search, found_in, say};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -503,6 +504,12 @@ pub(crate) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
 fn screen(app: &App) -> Buffer {
     let (columns, rows) = app.ui.size;
     Buffer::empty(Rect::new(0, 0, columns, rows))
+}
+
+/// The theme with ASCII characters only.
+pub(crate) fn in_ascii(mut theme: Theme) -> Theme {
+    theme.charset = Charset::Ascii;
+    theme
 }
 
 /// The screen as cells.

@@ -83,7 +83,7 @@ impl ThemeFile {
             .into_iter()
             .map(|(role, spec)| (role.into(), spec));
         for (tone, spec) in roles.chain(self.styles) {
-            theme.styles[tone as usize] = spec.into();
+            theme.styles[tone as usize] = spec.0;
         }
         theme
     }

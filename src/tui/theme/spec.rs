@@ -6,34 +6,7 @@ use serde::Deserialize;
 /// A style in words.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct StyleSpec(Style);
-
-impl From<StyleSpec> for Style {
-    fn from(spec: StyleSpec) -> Style {
-        spec.0
-    }
-}
-
-/// The sixteen colours of every terminal, by the names of ECMA-48.
-const COLOURS: [(&str, Color); 17] = [
-    ("default", Color::Reset),
-    ("black", Color::Black),
-    ("red", Color::Red),
-    ("green", Color::Green),
-    ("yellow", Color::Yellow),
-    ("blue", Color::Blue),
-    ("magenta", Color::Magenta),
-    ("cyan", Color::Cyan),
-    ("white", Color::Gray),
-    ("bright-black", Color::DarkGray),
-    ("bright-red", Color::LightRed),
-    ("bright-green", Color::LightGreen),
-    ("bright-yellow", Color::LightYellow),
-    ("bright-blue", Color::LightBlue),
-    ("bright-magenta", Color::LightMagenta),
-    ("bright-cyan", Color::LightCyan),
-    ("bright-white", Color::White),
-];
+pub(super) struct StyleSpec(pub(super) Style);
 
 const MODIFIERS: [(&str, Modifier); 5] = [
     ("bold", Modifier::BOLD),
@@ -66,15 +39,17 @@ impl TryFrom<String> for StyleSpec {
 }
 
 fn colour(word: &str) -> Option<Color> {
-    if let Some((_, colour)) = COLOURS.iter().find(|(name, _)| *name == word) {
-        return Some(*colour);
-    }
     match word.strip_prefix('#') {
         Some(hex) if hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()) => {
             u32::from_str_radix(hex, 16).ok().map(Color::from_u32)
         }
         Some(_) => None,
-        None => word.parse().ok().map(Color::Indexed),
+        None => match word {
+            "default" => Some(Color::Reset),
+            // The names are those of ECMA-48; for ratatui this one is bright.
+            "white" => Some(Color::Gray),
+            word => word.parse().ok(),
+        },
     }
 }
 
@@ -96,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn spec(text: &str) -> Result<Style, String> {
-        StyleSpec::try_from(text.to_owned()).map(Style::from)
+        StyleSpec::try_from(text.to_owned()).map(|spec| spec.0)
     }
 
     #[test]

@@ -11,7 +11,6 @@ use crate::widgets::canvas::Canvas;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::SessionKey;
-use model::lists::summary::Largest;
 use model::window::TriggerKind;
 use render::sure::Signs;
 use render::{item, number, sparkline, spending, text, triggers as words};
@@ -196,16 +195,10 @@ fn cost(app: &App, gauge: &SessionGauge) -> Option<Pieces> {
 
 /// Returns the groups, and the largest item in the context.
 fn contents(gauge: &SessionGauge, mut groups: Vec<Pieces>, columns: usize) -> Pieces {
-    if let Some(Largest {
-        tokens,
-        kind,
-        tool,
-        name,
-        ..
-    }) = &gauge.largest
-    {
-        let what = format!("{} {name}", item::label_of(*kind, tool.as_deref()));
-        let tokens = *tokens;
+    if let Some(largest) = &gauge.largest {
+        let label = item::label_of(largest.kind, largest.tool.as_deref());
+        let what = format!("{label} {}", largest.name);
+        let tokens = largest.tokens;
         let stage = Stage::settled_if(gauge.is_settled());
         let size = format!(" {}", stage.number(number::tokens(tokens)));
         let share = number::percent(tokens, gauge.limits().end())

@@ -172,7 +172,7 @@ pub(super) fn sums(sessions: &str, totals: &Totals, narrow: bool) -> Vec<Pieces>
         groups.push(vec![piece(format!("{} {near}", totals.near), Tone::Near)]);
     }
     let cost = spending::cost(&totals.today);
-    let stage = Stage::settled_if(totals.is_today_whole);
+    let stage = Stage::settled_if(!totals.is_today_partial);
     groups.push(vec![
         quiet("today "),
         piece(stage.number(cost), stage.tone(Tone::Plain)),

@@ -1,11 +1,10 @@
 //! The signs of the screen, and the keys from the table of bindings.
 
-use crate::app::{App, HelpLine};
+use crate::app::App;
 use crate::keymap::Action;
-use crate::paint::{Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Pieces, quiet, width};
 use crate::widgets::canvas::Canvas;
 use model::Role;
-use render::text;
 
 /// The columns under which the title has no room for the filter.
 const NARROW_COLUMNS: u16 = 60;
@@ -28,7 +27,7 @@ pub(super) fn draw_keys(app: &App, canvas: &mut Canvas<'_>) {
     let mut lines = app.help_lines();
     if lines.is_empty() {
         let typed = app.ui.help_filter.as_deref().unwrap_or_default();
-        lines.push(HelpLine::Note(format!("no key matches '{typed}'")));
+        lines.push(vec![quiet(format!("no key matches '{typed}'"))]);
     }
     draw(app, &title, lines, canvas);
 }
@@ -46,23 +45,12 @@ pub(super) fn more(app: &App, top: usize, last: usize) -> String {
     }
 }
 
-fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
-    let columns = app.help_keys();
-    let fill = canvas.theme.fill(Role::Tool);
-    let lines = lines.into_iter().map(|line| match line {
-        HelpLine::Keys(keys, help) => {
-            let columns = columns.max(text::width(&keys) + 1);
-            vec![piece(text::left(&keys, columns), Tone::Key), plain(help)]
-        }
-        HelpLine::Heading(text) => vec![piece(text, Tone::Heading)],
-        HelpLine::Note(text) => vec![quiet(text)],
-        HelpLine::Signs(signs) => {
-            let shown = signs.into_iter().map(|sign| sign.shown(fill));
-            let pieces = shown.flat_map(|(sign, word)| [sign, plain(format!(" {word}  "))]);
-            pieces.collect()
-        }
-    });
-    let lines: Vec<Pieces> = lines.collect();
+fn draw(app: &App, title: &str, mut lines: Vec<Pieces>, canvas: &mut Canvas<'_>) {
+    // The sign of what is known is filled as gauges are.
+    let fill = canvas.theme.fill(Role::Tool).to_string();
+    for piece in lines.iter_mut().flatten() {
+        piece.text = piece.text.replace('█', &fill);
+    }
     let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
     // The box keeps its width while a filter is typed.
     let filtered = app.ui.help_filter.as_ref().map_or(0, |_| NARROW_COLUMNS);

@@ -1,11 +1,10 @@
 //! Draws the screens: an [`App`] that was prepared, into cells and the areas that react to the mouse. Changes
 //! nothing.
 
-mod copy;
 mod detail;
 mod groups;
-mod hand_out;
 mod help;
+mod menu;
 mod notices;
 mod order;
 mod overview;
@@ -56,9 +55,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             Some(Overlay::Help) => help::draw_keys(app, &mut canvas),
             Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
             Some(menu @ (Overlay::Sort | Overlay::Group)) => order::draw(app, menu, &mut canvas),
-            Some(Overlay::HandOn(_)) => hand_out::draw(app, &mut canvas),
-            Some(Overlay::Actions(key)) => hand_out::draw_actions(app, key, &mut canvas),
-            Some(Overlay::Copy(key)) => copy::draw(app, key, &mut canvas),
+            Some(menu) => menu::draw(app, menu, &mut canvas),
             None => {}
         }
     }

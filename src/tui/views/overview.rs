@@ -17,7 +17,7 @@ use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape, Sor
 use crate::app::filter::SESSIONS;
 use crate::app::layout::WidthClass;
 use crate::app::listed::{just_compacted, sizes};
-use crate::app::{App, Column, Group, Grouping, Idle, ListLine, Notice, Purpose, Severity};
+use crate::app::{App, Column, Group, Grouping, ListLine, Notice, Purpose, Severity};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -76,7 +76,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         piece("ctxgauge", Tone::Accent),
         plain(format!("  {counts}")),
     ];
-    let is_plain = app.ui.grouping == Grouping::None && app.ui.idle == Idle::Shown;
+    let is_plain = app.ui.grouping == Grouping::None && !app.ui.is_live_only;
     let has_room = match WidthClass::of(area.width) {
         WidthClass::Narrow => false,
         WidthClass::Medium => is_plain,
@@ -113,7 +113,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
     let mut right = Pieces::new();
     let typing = app.is_typing(Purpose::Filter).is_some();
-    if app.ui.idle == Idle::Hidden {
+    if app.ui.is_live_only {
         right.push(piece("live only  ", Tone::Accent));
     }
     if app.ui.grouping != Grouping::None && !typing {
@@ -161,7 +161,7 @@ fn empty(app: &App) -> Vec<Piece> {
             let back = key(Action::Back);
             lines.push(quiet(format!("press {back} to clear the filter")));
         }
-        if app.ui.idle == Idle::Hidden {
+        if app.ui.is_live_only {
             let idle = key(Action::Idle);
             lines.push(quiet(format!(
                 "no live session; press {idle} to show idle ones"
@@ -191,7 +191,7 @@ fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &
         } else {
             Tone::Heading
         };
-        let heading = piece(column.heading(*width), tone);
+        let heading = piece(column.shape.align(column.heading, *width), tone);
         let end = canvas.write((x, area.y), area.right(), &[heading]);
         canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Column(column.name));
         x = end;

@@ -57,7 +57,7 @@ fn asked(
         }
         Purpose::Oversized => {
             let window = app.page()?.state.limits.window;
-            let now = quiet(format!("current: {}", app.ui.oversized));
+            let now = quiet(format!("current: {}", app.oversized()));
             let read = read(&prompt.typed, THRESHOLD_EXAMPLES, |typed| {
                 let threshold: Threshold = typed.parse().ok()?;
                 let tokens = threshold.tokens(window);

@@ -33,8 +33,8 @@ const SIGN_COLUMNS: usize = 2;
 
 impl Columns {
     fn of(width: u16) -> Columns {
-        let (session, request, item) =
-            WidthClass::of(width).pick((9, 0, 6), (13, 5, 10), (36, 6, 16));
+        let [session, request, item] =
+            WidthClass::of(width).pick([9, 0, 6], [13, 5, 10], [36, 6, 16]);
         Columns {
             session,
             request,

@@ -112,8 +112,8 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
         );
     }
     if page.oversized > 0 {
-        let from = number::tokens(app.ui.oversized.tokens(window));
-        let share = match app.ui.oversized {
+        let from = number::tokens(app.oversized().tokens(window));
+        let share = match app.oversized() {
             share @ Threshold::Share(_) if columns >= WIDE_COLUMNS => {
                 format!(", {share} of the window")
             }

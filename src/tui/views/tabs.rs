@@ -15,39 +15,25 @@ use render::{number, text};
 /// The fewest columns for a filter.
 const FILTER_COLUMNS: usize = 24;
 
-/// The form of the names of tabs, and the columns between them.
-#[derive(Clone, Copy)]
-struct Names {
-    of: fn(&Tab) -> &'static str,
-    gap: u16,
-}
+/// Returns the name of a tab.
+type Name = fn(&Tab) -> &'static str;
 
-impl Names {
-    /// Returns the longest form that these columns have room for; `None`: there is room for none.
-    fn fitting(columns: usize) -> Option<Names> {
-        let forms = [Tab::name as fn(&Tab) -> &'static str, Tab::short_name];
-        let forms = forms
-            .into_iter()
-            .flat_map(|of| [2, 1].map(|gap| Names { of, gap }));
-        forms.into_iter().find(|names| {
-            let tabs = TABS
-                .iter()
-                .map(|tab| (names.of)(tab).len() + 2 + usize::from(names.gap));
-            // The active one has a margin, and none is after the last.
-            3 + tabs.sum::<usize>() - usize::from(names.gap) <= columns
-        })
-    }
+/// Returns the longest form of names that these columns have room for, and the columns between them; `None`: there is room
+/// for none.
+fn names(columns: usize) -> Option<(Name, u16)> {
+    let forms = [Tab::name as Name, Tab::short_name];
+    let mut forms = forms.into_iter().flat_map(|name| [(name, 2), (name, 1)]);
+    forms.find(|(name, gap)| {
+        let gap = usize::from(*gap);
+        let tabs = TABS.iter().map(|tab| name(tab).len() + 2 + gap);
+        // The active one has a margin, and none is after the last.
+        3 + tabs.sum::<usize>() - gap <= columns
+    })
 }
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
-    let caption = app
-        .list()
-        .map(|(list, view)| list.caption(&view))
-        .unwrap_or_default();
-    let brief = app
-        .list()
-        .map(|(list, view)| list.brief_caption(&view))
-        .unwrap_or_default();
+    let captions = app.list().map(|(list, view)| list.captions(&view));
+    let [caption, brief] = captions.unwrap_or_default();
     let filter = &app.ui.item_filter;
     let typing = app.is_typing(Purpose::ItemFilter).is_some();
     let has_filter = typing || (app.ui.tab == ITEMS && !filter.is_empty());
@@ -67,7 +53,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     let room = |caption| usize::from(area.width).saturating_sub(beside(caption));
     let mut fitting = forms
         .iter()
-        .filter_map(|caption| Some((Names::fitting(room(caption))?, caption)));
+        .filter_map(|caption| Some((names(room(caption))?, caption)));
     let (names, caption) = match fitting.next() {
         Some((names, caption)) => (Some(names), caption),
         None => (None, &captions[0]),
@@ -78,7 +64,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         let key = app.keymap.key_text(Scope::Session, tab.action);
         // Without room for all names, the keys must do.
         let name = match names {
-            Some(names) => (names.of)(tab),
+            Some((name, _)) => name(tab),
             None if active => tab.name,
             None => "",
         };
@@ -90,7 +76,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         };
         end = canvas.write((x, area.y), area.right(), &[piece(label, tone)]);
         canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Tab(tab.name));
-        x = end + names.map_or(1, |names| names.gap);
+        x = end + names.map_or(1, |(_, gap)| gap);
     }
     let right = if has_filter {
         let found = page.list.as_deref().map(found).unwrap_or_default();

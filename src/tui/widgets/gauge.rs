@@ -47,12 +47,8 @@ pub enum Place {
     Large,
 }
 
-/// One cell of a gauge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Cell {
-    glyph: char,
-    style: Style,
-}
+/// The glyph of a cell and its style.
+type Cell = (char, Style);
 
 /// Positions on a bar, in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,10 +67,9 @@ impl Gauge<'_> {
     /// Draws the bar in each row of an area.
     pub fn bar(&self, area: Area, canvas: &mut Canvas<'_>) {
         let area = Rect::from(area).intersection(canvas.buffer.area);
-        for (cell, x) in self.cells(area.width).into_iter().zip(area.left()..) {
+        for ((glyph, style), x) in self.cells(area.width).into_iter().zip(area.left()..) {
             for y in area.top()..area.bottom() {
-                let at = canvas.cell((x, y));
-                at.set_char(cell.glyph).set_style(cell.style);
+                canvas.cell((x, y)).set_char(glyph).set_style(style);
             }
         }
     }
@@ -140,10 +135,7 @@ impl Gauge<'_> {
         let marks = self.marks(width);
         let known = self.known_parts(width);
         let guessed = self.guessed_parts(marks);
-        let cell = |glyph, tone: Tone| Cell {
-            glyph,
-            style: theme.style(tone),
-        };
+        let cell = |glyph, tone: Tone| (glyph, theme.style(tone));
         let cells = (0..width).map(|x| match x {
             x if x < marks.known => self.known_cell(&known, u64::from(x), marks.known > 0),
             x if x < marks.used => {
@@ -156,14 +148,14 @@ impl Gauge<'_> {
         });
         let mut cells: Vec<Cell> = cells.collect();
         if let Some(cell) = marks.trigger.and_then(|t| cells.get_mut(usize::from(t))) {
-            let solid = cell.glyph == '█' && self.splits_cells();
-            let under = cell.style.fg.filter(|_| solid);
-            cell.glyph = '┃';
+            let (glyph, style) = *cell;
+            let is_solid = glyph == '█' && self.splits_cells();
             // Over the fill the mark has the fill's colour behind it.
-            cell.style = match under {
+            let style = match style.fg.filter(|_| is_solid) {
                 Some(colour) => Style::new().fg(Color::Black).bg(colour),
                 None => theme.style(Tone::Trigger),
             };
+            *cell = ('┃', style);
         }
         cells
     }
@@ -254,17 +246,13 @@ impl Gauge<'_> {
             let least = (0..here.len()).min_by_key(|at| here[*at].1).unwrap_or(0);
             here.remove(least);
         }
-        let whole = |role| Cell {
-            glyph: self.fill(role),
-            style: theme.style(role),
-        };
+        let whole = |role| (self.fill(role), theme.style(role));
         if !self.splits_cells() {
             let most = here.iter().max_by_key(|(_, eighths)| *eighths);
             return most.map_or_else(|| whole(nearest(parts, any)), |(role, _)| whole(*role));
         }
-        let block = |eighths: u64, style: Style| Cell {
-            glyph: BLOCKS[(eighths.clamp(1, EIGHTHS - 1) - 1) as usize],
-            style,
+        let block = |eighths: u64, style: Style| {
+            (BLOCKS[(eighths.clamp(1, EIGHTHS - 1) - 1) as usize], style)
         };
         match here[..] {
             [] => block(1, theme.style(nearest(parts, any))),
@@ -406,7 +394,7 @@ mod tests {
 
     #[test]
     fn in_ascii_roles_have_letters() {
-        let theme = Theme::monochrome().in_ascii();
+        let theme = crate::tests::testing::in_ascii(Theme::monochrome());
         insta::assert_debug_snapshot!(drawn(theme, Place::Large, 80));
     }
 
@@ -418,7 +406,7 @@ mod tests {
         ) {
             let (context, limits) = (context(known, [0; 5], 0), limits(300_000, None));
             let gauge = Gauge { context: &context, limits: &limits, theme: Theme::default(), place: Place::Large };
-            let filled = gauge.cells(width).iter().filter(|cell| cell.glyph != '·').count() as f64;
+            let filled = gauge.cells(width).iter().filter(|(glyph, _)| *glyph != '·').count() as f64;
             let exact = context.used as f64 / 300_000.0 * f64::from(width);
             prop_assert!((filled - exact).abs() <= 1.0, "{filled} of {exact}");
         }

@@ -249,7 +249,7 @@ fn screens(logs: &[LogFile], rules: &Arc<Rules>, now: Timestamp) {
     all.app.banner = HOSTILE.to_owned();
     all.app.update(problem);
     all.app.update(Msg::Update(Update::InitialScanDone));
-    all.app.update(Msg::Done(HOSTILE.to_owned()));
+    all.app.notify(HOSTILE.to_owned());
     all.frame("the list");
     // Of what is already on the screen nothing is written.
     for (what, key) in [("the list", "p"), ("the list", "p⏎"), ("the notices", "!")] {

@@ -219,7 +219,7 @@ fn the_last_minutes_of_an_idle_session_are_reported_once() {
         panic!("{raised:?}");
     };
     assert_eq!(alert.message, "shop: compacts in 5 minutes if nobody types");
-    assert_eq!((alert.cause.name(), alert.minutes_left), ("idle", Some(5)));
+    assert_eq!((&alert.cause, alert.minutes_left), (&Cause::Idle, Some(5)));
 }
 
 #[test]

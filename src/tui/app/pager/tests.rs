@@ -65,7 +65,7 @@ fn current(pager: &Pager) -> Option<&str> {
     let text = pager.text();
     let rows = pager.visible().iter();
     rows.flat_map(|row| pager.matches_in(*row))
-        .find(|(_, hit)| *hit == Match::Current)
+        .find(|(_, hit)| *hit == Tone::MatchHere)
         .map(|(range, _)| &text[range])
 }
 
@@ -86,7 +86,7 @@ fn scrolling_goes_over_the_pages() {
     );
     assert_eq!(answer(&mut pager, asked, &pages), 1);
     assert_eq!(lines(&pager), ["b1", "b2", "b3"]);
-    assert_eq!(pager.page().unwrap().line, 8);
+    assert_eq!(pager.page.as_ref().unwrap().line, 8);
     let asked = pager.scroll(-1);
     answer(&mut pager, asked, &pages);
     assert_eq!(lines(&pager), ["a4", "a5", "a6", "a7", ""]);
@@ -217,10 +217,13 @@ fn unreadable_text_is_reported() {
         text: Err("no".to_owned()),
     };
     assert_eq!(pager.take(other), None);
-    assert_eq!((pager.failed(), pager.is_waiting()), (None, true));
+    assert_eq!((pager.failed.as_deref(), pager.is_waiting()), (None, true));
     let text = Err("gone".to_owned());
     assert_eq!(pager.take(TextPage { of, text }), None);
-    assert_eq!((pager.failed(), pager.is_waiting()), (Some("gone"), false));
+    assert_eq!(
+        (pager.failed.as_deref(), pager.is_waiting()),
+        (Some("gone"), false)
+    );
 }
 
 proptest! {

@@ -5,14 +5,14 @@
 //! ▌    36.2k        31    1.1M    4.2k       2.1k    4s  Explore
 //! ```
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
+use super::{Column, Row, TabList, Target, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
 use model::lists::children::Child;
 use render::{self, number, text};
 
 /// Returns the sub-agents, the one that was started last first.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    table(source.page.agents.clone(), |agent| agent.key)
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    table(view.page.agents.clone(), |agent| agent.key)
 }
 
 impl Row for Child {

@@ -12,9 +12,8 @@
 //!
 //! `Enter` lists all items that one of them removed and kept instead.
 
-use super::{Column, ListSource, Row, TabList, Target, View, counted, table};
+use super::{Column, Row, TabList, Target, View, counted, table};
 use crate::app::layout::WidthClass;
-use crate::app::seconds_since;
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use jiff::Timestamp;
 use model::cost::clearing::{Clearing, clearings};
@@ -74,13 +73,13 @@ enum RowKind {
 }
 
 /// Returns the compactions until the moment on screen, a few rows each.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    let session = source.session;
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    let session = view.session;
     let mut done = compactions(session);
-    done.truncate(source.page.state.resets);
+    done.truncate(view.page.state.resets);
     let reset_of = |done: &Compaction| session.resets().get(done.reset);
     let place_of = |done: &Compaction| reset_of(done).map(|reset| reset.place);
-    let opened = source.app.ui.opened_reset;
+    let opened = view.app.ui.opened_reset;
     let opened = done.iter().position(|done| {
         let place = place_of(done);
         place.is_some() && place == opened
@@ -92,7 +91,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
         }
         None => {
             let mut clearings = clearings(session);
-            clearings.retain(|clearing| clearing.request < source.page.state.requests);
+            clearings.retain(|clearing| clearing.request < view.page.state.requests);
             let mut rows = Vec::new();
             for done in done.into_iter().rev() {
                 let request = reset_of(&done).map_or(0, |reset| reset.request);
@@ -219,10 +218,11 @@ impl Row for Detail {
         }
     }
 
-    fn caption(rows: &[Detail], view: &View<'_>) -> String {
+    fn captions(rows: &[Detail], view: &View<'_>) -> [String; 2] {
         let all = view.page.state.resets;
         if let Some(row) = rows.first().filter(|_| view.app.ui.opened_reset.is_some()) {
-            return format!("{} of {all}", row.reset().map_or(0, |reset| reset + 1));
+            let at = row.reset().map_or(0, |reset| reset + 1);
+            return [(); 2].map(|()| format!("{at} of {all}"));
         }
         let first_rows = rows
             .iter()
@@ -339,8 +339,7 @@ fn kept(view: &View<'_>, done: &Compaction) -> Pieces {
 fn noted(view: &View<'_>) -> Vec<String> {
     let unlogged = unlogged(view.session).into_iter();
     let row = |hooked: &HookedCompaction| {
-        let began = view.session.started_at;
-        let elapsed = began.map(|began| number::elapsed(seconds_since(began, hooked.at)));
+        let elapsed = view.elapsed(Some(hooked.at));
         let before = hooked.before.map(number::tokens);
         let before = render::or_none(before);
         let (elapsed, cause) = (render::or_none(elapsed), text::inert(hooked.cause.name()));
@@ -355,9 +354,7 @@ fn when(view: &View<'_>, requests: usize, at: Option<Timestamp>) -> String {
         0 => String::new(),
         before => format!("#{before}"),
     };
-    let began = view.session.started_at.zip(at);
-    let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
-    let elapsed = render::or_none(elapsed);
+    let elapsed = render::or_none(view.elapsed(at));
     match view.fold() {
         WidthClass::Narrow => text::right(&elapsed, 5),
         _ => text::right(&format!("{request} {elapsed}"), 11),

@@ -6,11 +6,11 @@
 //! !   61.1k ══   31%    122k  T Grep          #4 +58m  src/main.rs:12: fn connect(url: &str)
 //! ```
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
+use super::{Column, Row, TabList, Target, View, columns, table};
 use crate::app::filter::ITEMS;
 use crate::app::items::{Facts, ItemFilter, item_id};
 use crate::app::layout::WidthClass;
-use crate::app::{Direction, ItemSort, ShownItems, Sign};
+use crate::app::{Direction, ItemSort, ShownItems};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
 use model::cost::calls::preview;
@@ -41,13 +41,13 @@ struct ListedItem {
 }
 
 /// Returns the items that are shown and pass the filter.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    let (app, page, session) = (source.app, source.page, source.session);
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    let (app, page, session) = (view.app, view.page, view.session);
     let (ui, window) = (&app.ui, page.state.limits.window);
     let filter = ItemFilter::parse(&ui.item_filter);
     let carried = CarriedCost::by(session, page.state.requests);
-    let last = page.timeline.moment(page.timeline.end());
-    let moment = source.moment.or(last).into_iter();
+    let moment = ui.replay.moment(&page.timeline);
+    let moment = page.timeline.moment(moment).into_iter();
     let gone = moment
         .flat_map(|moment| session.departed_at(moment))
         .map(|ix| {
@@ -65,7 +65,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
             end: page.state.limits.end(),
             source: *source,
             in_context: *in_context,
-            oversized: ui.oversized.is_reached(*tokens, window),
+            oversized: app.oversized().is_reached(*tokens, window),
             marked: app.is_marked(page.key, item),
         };
         let wanted = ui.listed == ShownItems::All || *in_context || filter.includes_departed();
@@ -101,7 +101,10 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
 
 impl Row for ListedItem {
     const COLUMNS: &'static [Column<ListedItem>] = columns! { ListedItem;
-        left "" [1; 3] |view, row| row.mark(view).map(|sign| sign.shown(' ').0).unwrap_or_default();
+        left "" [1; 3] |view, row| {
+            let mark = view.mark((row.ix, row.tokens, row.source));
+            mark.map(|(mark, tone, _)| piece(mark, tone)).unwrap_or_default()
+        };
         right "TOKENS" [7; 3] |view, row| row.number(view, number::tokens(row.tokens), row.source),
             means "its size; the sign after it shows the source";
         left "" [3; 3] |_, row| quiet(format!(" {}", sign(row.source)));
@@ -177,34 +180,15 @@ impl Row for ListedItem {
         vec![why.to_owned()]
     }
 
-    fn caption(rows: &[ListedItem], view: &View<'_>) -> String {
+    fn captions(rows: &[ListedItem], view: &View<'_>) -> [String; 2] {
         let ui = &view.app.ui;
-        let count = match ui.listed {
-            ShownItems::InContext if view.fold() < WidthClass::Wide => rows.len().to_string(),
-            ShownItems::InContext => format!("{} in context", rows.len()),
-            ShownItems::All => format!("all {}", rows.len()),
+        let (count, all) = match ui.listed {
+            ShownItems::InContext if view.fold() < WidthClass::Wide => (rows.len().to_string(), ""),
+            ShownItems::InContext => (format!("{} in context", rows.len()), ""),
+            ShownItems::All => (format!("all {}", rows.len()), "all, "),
         };
-        format!(
-            "{count} · {} {}",
-            ui.item_sort.name(),
-            ui.item_direction.arrow()
-        )
-    }
-
-    fn brief_caption(_: &[ListedItem], view: &View<'_>) -> String {
-        let ui = &view.app.ui;
-        let all = match ui.listed {
-            ShownItems::InContext => "",
-            ShownItems::All => "all, ",
-        };
-        let (sort, arrow) = (ui.item_sort.name(), ui.item_direction.arrow());
-        format!("{all}{sort} {arrow}")
-    }
-
-    fn signs(rows: &[ListedItem], view: &View<'_>) -> Vec<Sign> {
-        let mut signs = vec![Sign::Marked, Sign::Oversized];
-        signs.retain(|sign| rows.iter().any(|row| row.mark(view) == Some(*sign)));
-        signs
+        let order = format!("{} {}", ui.item_sort.name(), ui.item_direction.arrow());
+        [format!("{count} · {order}"), format!("{all}{order}")]
     }
 
     fn target(&self) -> Target {
@@ -245,19 +229,6 @@ impl ListedItem {
     /// Returns a number that follows from the item's size.
     fn number(&self, view: &View<'_>, number: String, tone: impl Into<Tone>) -> Piece {
         view.number_from(self.source, number, self.tone(tone))
-    }
-
-    /// Returns the sign of a marked or oversized item.
-    fn mark(&self, view: &View<'_>) -> Option<Sign> {
-        let item = self.logged(view);
-        let window = view.page.state.limits.window;
-        if item.is_some_and(|item| view.app.is_marked(view.page.key, item)) {
-            Some(Sign::Marked)
-        } else if view.app.ui.oversized.is_reached(self.tokens, window) {
-            Some(Sign::Oversized)
-        } else {
-            None
-        }
     }
 
     fn why_it_left(&self, item: &Item) -> Option<Piece> {

@@ -6,11 +6,10 @@
 //!    +4.0k ±0.4k    next  Read src/db.rs 4.0k
 //! ```
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
-use crate::app::seconds_since;
+use super::{Column, Row, TabList, Target, View, columns, counted, table};
 use crate::paint::{Pieces, Tone, piece, quiet};
 use model::outlook::jumps::Jump;
-use render::{jump, number};
+use render::jump;
 
 /// A jump, by its rank.
 #[derive(Debug)]
@@ -22,9 +21,9 @@ struct RankedJump {
 }
 
 /// Returns the jumps. Those after the moment on screen are listed too, since one goes there from here.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    let page = source.page;
-    let now = source.app.ui.replay.moment(&page.timeline);
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    let page = view.page;
+    let now = view.app.ui.replay.moment(&page.timeline);
     let jumps = page.jumps.iter().cloned().enumerate();
     let jumps = jumps.map(|(rank, jump)| RankedJump {
         rank,
@@ -46,8 +45,7 @@ impl Row for RankedJump {
             view.number_from(ranked.jump.source, jump::size(&ranked.jump), tone)
         }, means "by how much one prompt is larger than the one before it";
         right "WHEN" [7, 13, 13] |view, ranked| {
-            let began = view.session.started_at.zip(ranked.jump.at);
-            let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
+            let elapsed = view.elapsed(ranked.jump.at);
             let request = jump::request(&ranked.jump);
             let wide = view.fold().pick(false, true, true);
             quiet(match elapsed.filter(|_| wide) {
@@ -63,14 +61,12 @@ impl Row for RankedJump {
     )];
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
-        let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
         let parts = jump::parts_in(
             view.session,
             &view.page.calls,
             &self.jump,
             view.app.name_columns(),
-            room,
+            Self::room(view),
         );
         if self.is_later {
             vec![quiet(parts)]
@@ -83,7 +79,7 @@ impl Row for RankedJump {
         vec!["the context has not grown between two counts".to_owned()]
     }
 
-    fn caption(rows: &[RankedJump], _: &View<'_>) -> String {
+    fn captions(rows: &[RankedJump], _: &View<'_>) -> [String; 2] {
         counted(rows.len(), ", largest first")
     }
 

@@ -8,7 +8,7 @@
 //!         18.0k          4.0k       4    18.0k    12.2k    200k      $0.06  └ search
 //! ```
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, counted, table};
+use super::{Column, Row, TabList, Target, View, columns, counted, table};
 use crate::app::layout::WidthClass;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::cost::tools::{Tool, server_of, servers, short_name, tools};
@@ -28,9 +28,9 @@ struct Line {
 }
 
 /// Returns the tools and the servers, the most tokens first. A server's tools are below it, since its sums are theirs.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    let state = &source.page.state;
-    let tools = tools(source.session, state.items.iter().copied(), state.requests);
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    let state = &view.page.state;
+    let tools = tools(view.session, state.items.iter().copied(), state.requests);
     let servers = servers(&tools).into_iter().filter_map(|server| {
         let own = tools
             .iter()
@@ -143,13 +143,13 @@ impl Row for Line {
         vec!["no tool results yet".to_owned()]
     }
 
-    fn caption(lines: &[Line], view: &View<'_>) -> String {
+    fn captions(lines: &[Line], view: &View<'_>) -> [String; 2] {
         let servers = lines.iter().filter(|line| line.tools.is_some()).count();
-        let tools = counted(lines.len() - servers, ", by tokens");
-        match servers {
-            n if n == 0 || view.fold() < WidthClass::Wide => tools,
-            n => format!("{tools}, {}", number::counted(n as u64, "server")),
+        let [mut tools, brief] = counted(lines.len() - servers, ", by tokens");
+        if servers > 0 && view.fold() == WidthClass::Wide {
+            tools += &format!(", {}", number::counted(servers as u64, "server"));
         }
+        [tools, brief]
     }
 
     fn target(&self) -> Target {

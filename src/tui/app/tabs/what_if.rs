@@ -10,34 +10,26 @@
 
 mod policies;
 
-use super::{Column, ListSource, Row, TabList, Target, View, columns, table};
+use super::{Column, Row, TabList, Target, View, columns, table};
 use crate::app::Stage;
-use crate::paint::{Pieces, Tone, piece, plain, quiet};
+use crate::paint::{Pieces, Tone, piece, plain};
 use model::outlook::forecast::Forecast;
 use model::outlook::whatif::now::{Cache, Outlook, UserAction, outlooks};
 use render::{self, number, text};
+use std::cmp::Ordering;
 
 /// Lists what the user can do or, once they are opened, the policies.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    if source.app.ui.policies == Policies::Listed {
-        return policies::list(source);
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    if view.app.ui.lists_policies {
+        return policies::list(view);
     }
-    let (page, session) = (source.page, source.session);
+    let (page, session) = (view.page, view.session);
     let outlooks = outlooks(session, &page.state, &page.marked_items, page.cache);
-    let now = outlooks
-        .first()
-        .and_then(|now| now.forecast.ok())
-        .map(requests);
-    let mut rows: Vec<NowRow> = outlooks
-        .into_iter()
-        .map(|outlook| NowRow::Outlook {
-            outlook: Box::new(outlook),
-            now,
-        })
-        .collect();
-    if page.state.requests > 0 {
-        rows.push(NowRow::Policies);
-    }
+    let now = outlooks.first().and_then(|now| now.forecast.ok());
+    let now = now.map(requests);
+    let policies = (page.state.requests > 0).then_some(None);
+    let outlooks = outlooks.into_iter().map(Some).chain(policies);
+    let rows = outlooks.map(|outlook| NowRow { outlook, now }).collect();
     let mut place = 0;
     table(rows, |_| {
         place += 1;
@@ -45,26 +37,13 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
     })
 }
 
-/// Shows whether the policies are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Policies {
-    /// One row stands for them.
-    #[default]
-    Folded,
-    /// They are listed instead of what the user can do.
-    Listed,
-}
-
 /// A row of what the user can do.
 #[derive(Debug)]
-enum NowRow {
-    Outlook {
-        outlook: Box<Outlook>,
-        /// The requests that are left if the user does nothing.
-        now: Option<u64>,
-    },
-    /// The policies, folded.
-    Policies,
+struct NowRow {
+    /// The outlook; `None`: the row is that of the policies.
+    outlook: Option<Outlook>,
+    /// The requests that are left if the user does nothing.
+    now: Option<u64>,
 }
 
 /// Returns the median of the requests that are left, as they are shown.
@@ -73,27 +52,24 @@ fn requests(forecast: Forecast) -> u64 {
 }
 
 impl NowRow {
-    fn outlook(&self) -> Option<&Outlook> {
-        match self {
-            NowRow::Outlook { outlook, .. } => Some(&**outlook),
-            NowRow::Policies => None,
-        }
+    fn is_nothing(&self) -> bool {
+        let action = self.outlook.as_ref().map(|outlook| &outlook.action);
+        action == Some(&UserAction::Nothing)
     }
 
-    fn is_nothing(&self) -> bool {
-        let action = self.outlook().map(|outlook| &outlook.action);
-        action == Some(&UserAction::Nothing)
+    /// Returns a cell, which is empty in the row of the policies.
+    fn cell(&self, cell: impl Fn(&Outlook) -> Option<String>) -> String {
+        let outlook = self.outlook.as_ref();
+        outlook.map_or_else(String::new, |outlook| render::or_none(cell(outlook)))
     }
 
     /// Returns the size. One that is only expected is an estimate.
     fn size(&self, view: &View<'_>) -> String {
-        let Some(outlook) = self.outlook() else {
-            return String::new();
-        };
-        let size = number::short(outlook.size);
         let context = &view.page.state.context;
-        let is_measured = outlook.size == context.used && context.known > 0;
-        Stage::settled_if(is_measured).number(size)
+        self.cell(|outlook| {
+            let is_measured = outlook.size == context.used && context.known > 0;
+            Some(Stage::settled_if(is_measured).number(number::short(outlook.size)))
+        })
     }
 
     /// Returns the requests until it compacts, without their band where it does not fit.
@@ -102,46 +78,31 @@ impl NowRow {
             .iter()
             .find(|column| column.heading == "REQUESTS");
         let room = room.map_or(0, |column| column.width(view));
-        self.outlook().map_or_else(String::new, |outlook| {
-            let band = outlook.forecast.ok().map(|forecast| match forecast {
-                forecast if forecast.is_now() => "now".to_owned(),
-                forecast => match number::band(&forecast.requests) {
-                    band if text::width(&band) < room => band,
-                    _ => number::short(requests(forecast)),
-                },
-            });
-            render::or_none(band)
+        self.cell(|outlook| {
+            let forecast = outlook.forecast.ok()?;
+            Some(match number::band(&forecast.requests) {
+                _ if forecast.is_now() => "now".to_owned(),
+                band if text::width(&band) < room => band,
+                _ => number::short(requests(forecast)),
+            })
         })
     }
 
     /// Returns how many requests later it compacts than if the user does nothing.
     fn more(&self) -> String {
-        let NowRow::Outlook { outlook, now } = self else {
-            return String::new();
-        };
-        let then = outlook.forecast.ok().map(requests);
-        match (then, now) {
-            (Some(then), Some(now)) if then > *now => format!("+{}", then - now),
-            (Some(then), Some(now)) if then < *now => format!("−{}", now - then),
-            _ => render::NONE.to_owned(),
-        }
-    }
-
-    fn price(&self) -> String {
-        let usd = self.outlook().map(|outlook| outlook.usd);
-        usd.map_or_else(String::new, |usd| {
-            render::or_none(usd.filter(|usd| *usd > 0.0).map(number::usd))
+        self.cell(|outlook| {
+            let (then, now) = (requests(outlook.forecast.ok()?), self.now?);
+            match then.cmp(&now) {
+                Ordering::Greater => Some(format!("+{}", then - now)),
+                Ordering::Less => Some(format!("−{}", now - then)),
+                Ordering::Equal => None,
+            }
         })
-    }
-
-    fn next_cost(&self) -> String {
-        let usd = self.outlook().map(|outlook| outlook.next_usd);
-        usd.map_or_else(String::new, |usd| render::or_none(usd.map(number::usd)))
     }
 
     /// Returns what the user would do.
     fn name(&self, view: &View<'_>) -> String {
-        let Some(outlook) = self.outlook() else {
+        let Some(outlook) = &self.outlook else {
             return "other policies (Enter)".to_owned();
         };
         match &outlook.action {
@@ -192,50 +153,43 @@ impl Row for NowRow {
             means "the requests until it compacts, and the 80 % band";
         right "MORE" [6, 7, 7] |_, row| plain(row.more()),
             means "how many more requests that is than if you do nothing";
-        right "PRICE" [0, 8, 8] |_, row| plain(row.price()),
+        right "PRICE" [0, 8, 8] |_, row| {
+            plain(row.cell(|it| it.usd.filter(|usd| *usd > 0.0).map(number::usd)))
+        },
             means "the price of doing it: one request over the whole context, and its summary";
-        right "NEXT PROMPT" [0, 13, 13] |_, row| plain(row.next_cost()),
+        right "NEXT PROMPT" [0, 13, 13] |_, row| plain(row.cell(|it| it.next_usd.map(number::usd))),
             means "the price of the prompt of the next request, without its answer";
     };
     const TEXT: &'static str = "IF YOU ACT NOW";
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
-        let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
         let name = text::inert(&self.name(view)).into_owned();
-        let name = text::cut(&name, room);
-        vec![match self {
-            NowRow::Policies => quiet(name),
-            NowRow::Outlook { .. } if self.is_nothing() => piece(name, Tone::Strong),
-            NowRow::Outlook { outlook, .. } => match outlook.action {
-                UserAction::WithoutMarked(_) => piece(name, Tone::Marked),
-                _ => plain(name),
-            },
-        }]
+        let name = text::cut(&name, Self::room(view));
+        let tone = match self.outlook.as_ref().map(|outlook| &outlook.action) {
+            None => Tone::Quiet,
+            Some(UserAction::Nothing) => Tone::Strong,
+            Some(UserAction::WithoutMarked(_)) => Tone::Marked,
+            Some(_) => Tone::Plain,
+        };
+        vec![piece(name, tone)]
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
         vec!["nothing is in the context".to_owned()]
     }
 
-    fn caption(_: &[NowRow], view: &View<'_>) -> String {
-        match view.page.cache {
-            Cache::Warm => "list prices, with a warm cache".to_owned(),
-            Cache::Cold => "list prices, with a cold cache".to_owned(),
-        }
-    }
-
-    fn brief_caption(_: &[NowRow], view: &View<'_>) -> String {
-        match view.page.cache {
-            Cache::Warm => "warm cache".to_owned(),
-            Cache::Cold => "cold cache".to_owned(),
-        }
+    fn captions(_: &[NowRow], view: &View<'_>) -> [String; 2] {
+        let cache = match view.page.cache {
+            Cache::Warm => "warm cache",
+            Cache::Cold => "cold cache",
+        };
+        [format!("list prices, with a {cache}"), cache.to_owned()]
     }
 
     fn target(&self) -> Target {
-        match self {
-            NowRow::Policies => Target::Policies,
-            NowRow::Outlook { .. } => Target::Nothing,
+        match self.outlook {
+            None => Target::Policies,
+            Some(_) => Target::Nothing,
         }
     }
 }

@@ -11,10 +11,10 @@
 //! ```
 
 use super::compactions::listed_item;
-use super::{Column, ListSource, Row, TabList, Target, View, counted, table};
+use super::{Column, Row, TabList, Target, View, counted, table};
 use crate::app::findings::{GONE, ListedFinding, TextsRead};
 use crate::app::layout::WidthClass;
-use crate::app::{App, seconds_since, wrapped};
+use crate::app::{App, wrapped};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use model::session::Session;
 use model::why::{FindingKind, FindingPlace};
@@ -56,8 +56,8 @@ enum Part {
 }
 
 /// Returns the findings of the whole session, one of them unfolded.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
-    let app = source.app;
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
+    let app = view.app;
     let found = app.findings.found.iter().take(MOST_FINDINGS);
     let open = app.ui.opened_finding.as_ref();
     let open = open.and_then(|open| found.clone().position(|of| of.id() == *open));
@@ -70,7 +70,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
         };
         rows.push(row(Part::Head));
         if rank == open.unwrap_or(0) {
-            rows.extend(parts(app, source.session, of).map(row));
+            rows.extend(parts(app, view.session, of).map(row));
         }
     }
     if let Some(of) = rows.last().filter(|_| app.findings.texts == TextsRead::Yes) {
@@ -168,9 +168,9 @@ impl Row for FindingRow {
         }
     }
 
-    fn caption(rows: &[FindingRow], view: &View<'_>) -> String {
+    fn captions(rows: &[FindingRow], view: &View<'_>) -> [String; 2] {
         let order = match (&view.app.findings.texts, view.app.ui.replay.is_on()) {
-            (TextsRead::No, _) => return "reading texts".to_owned(),
+            (TextsRead::No, _) => return ["reading texts"; 2].map(str::to_owned),
             (TextsRead::Failed(_), _) => ", without texts",
             (TextsRead::Yes, true) => ", of the whole session",
             (TextsRead::Yes, false) => ", by cost",
@@ -199,8 +199,7 @@ fn place(view: &View<'_>, place: Option<FindingPlace>) -> Option<Pieces> {
     Some(match place? {
         FindingPlace::Request(ix) => {
             let request = session.requests().get(ix)?;
-            let began = session.started_at.zip(request.at);
-            let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
+            let elapsed = view.elapsed(request.at);
             let prompt = number::tokens(request.prompt);
             vec![
                 when(&format!("#{}", ix + 1), elapsed),

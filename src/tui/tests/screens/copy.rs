@@ -1,7 +1,7 @@
 //! The menu of copies.
 
 use super::*;
-use crate::app::copy::CopyContent;
+use crate::app::menu::Choice;
 
 /// A session whose command is wider than a row of the menu.
 fn long() -> Vec<Log> {
@@ -21,7 +21,7 @@ fn what_a_row_has_no_room_for_is_shown_whole_below() {
     let copyables = app.copyables(app.current().unwrap());
     for (row, copyable) in copyables.iter().enumerate() {
         let shown = text(&app, Theme::default());
-        let CopyContent::Text(content) = &copyable.content else {
+        let Choice::Copy(content) = &copyable.choice else {
             continue;
         };
         // The words of the lines inside the frame, one after the other.

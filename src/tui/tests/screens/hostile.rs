@@ -118,7 +118,7 @@ proptest! {
         app.prepare(now());
         let themes = [
             Theme::default(),
-            Theme::monochrome().in_ascii(),
+            crate::tests::testing::in_ascii(Theme::monochrome()),
         ];
         for theme in themes {
             type_keys(&mut app, &keys);

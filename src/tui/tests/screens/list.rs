@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::columns::Sort;
-use crate::app::{Direction, FoundItem, Grouping, Idle, ListLine, SearchUpdate};
+use crate::app::{Direction, FoundItem, Grouping, ListLine, SearchUpdate};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::lists::gauge::SessionGauge;
@@ -53,7 +53,7 @@ fn the_order_is_chosen_in_a_menu() {
     // Keys that are none of its do nothing, here and in the list.
     type_keys(&mut app, "siznext");
     assert_eq!(app.ui.overlay, Some(Overlay::Sort));
-    assert_eq!(app.ui.idle, Idle::Shown);
+    assert!(!app.ui.is_live_only);
     for (key, row) in [
         (KeyPress::End, 16),
         (KeyPress::Home, 0),

@@ -486,7 +486,7 @@ fn in_light_and_in_ascii() {
     let mut app = shop(80, 24);
     press(&mut app, KeyPress::Left);
     insta::assert_debug_snapshot!("replay_light", cells(&app, themes.theme()));
-    let shown = text(&app, Theme::default().in_ascii());
+    let shown = text(&app, crate::tests::testing::in_ascii(Theme::default()));
     assert!(shown.is_ascii(), "{shown}");
     insta::assert_snapshot!("replay_ascii", shown);
     let plain = text(&app, Theme::monochrome());

@@ -296,7 +296,11 @@ mod tests {
         (live.history.resets, live.history.jumps) = (&[], &[]);
         for (theme, system, tool) in [
             (Theme::monochrome(), '▒', '█'),
-            (Theme::monochrome().in_ascii(), 'S', 'T'),
+            (
+                crate::tests::testing::in_ascii(Theme::monochrome()),
+                'S',
+                'T',
+            ),
         ] {
             let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 20));
             let mut canvas = Canvas::new(theme, &mut buffer);

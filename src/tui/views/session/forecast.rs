@@ -12,7 +12,7 @@ use model::due::prompt_cache::CacheState;
 use model::due::triggers::{self, NextTrigger};
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::Activity;
-use model::outlook::forecast::{NoForecast, is_idle};
+use model::outlook::forecast::{Forecast, NoForecast, is_idle};
 use model::session::context::Context;
 use model::session::{Coverage, Session};
 use model::window::{Limits, TriggerKind, TriggerSource};
@@ -27,19 +27,31 @@ pub(super) fn forecast(
     columns: usize,
 ) -> Pieces {
     let replayed = app.ui.replay.is_on();
-    let beside = (!replayed).then(|| OtherCauses::of(app, gauge, page));
-    let mut parts: Vec<Pieces> = replayed
-        .then(|| hindsight(page))
-        .flatten()
-        .into_iter()
-        .collect();
+    let clock = app.clock();
+    let mut next_size = page.forecast;
+    if let Ok(forecast) = &mut next_size
+        && !replayed
+        && is_idle(session.updated_at, Some(app.now))
+    {
+        forecast.minutes = None;
+    }
+    // In a replay nothing comes at a time.
+    let all = if replayed {
+        Vec::new()
+    } else {
+        triggers::next(gauge, &next_size, app.now)
+    };
+    let mut compact = all.iter().filter(|next| next.compacts());
+    let is_timed_first = compact.next().is_some_and(|next| next.at.is_some());
+    let timed = |or| timed(&all, &clock, or);
+    let mut parts: Vec<Pieces> = Vec::new();
+    parts.extend(hindsight(page).filter(|_| replayed));
     parts.extend(compact_first(app, session, page));
-    let first = beside.as_ref().filter(|beside| beside.is_first);
-    parts.extend(first.and_then(OtherCauses::when));
+    parts.extend(timed("compacts").filter(|_| is_timed_first));
     let without = groups::without_marked(page);
     let taken = without.as_ref().map_or(0, |without| width(without) + 3);
     let room = columns.saturating_sub(joined_width(&parts) + taken);
-    let forecast = forecast_or_why(app, session, page, shown);
+    let forecast = forecast_or_why(session, next_size, shown);
     parts.push(match (clauses(&forecast.text, room), page.forecast) {
         (Some(text), _) => vec![piece(text, forecast.tone)],
         (None, Ok(next)) => {
@@ -57,85 +69,47 @@ pub(super) fn forecast(
         (None, Err(_)) => vec![piece(text::cut(&forecast.text, room), forecast.tone)],
     });
     parts.extend(without);
-    if let Some(beside) = &beside {
-        parts.extend(beside.when().filter(|_| !beside.is_first));
+    if !replayed {
+        parts.extend(timed("or").filter(|_| !is_timed_first));
         parts.extend(rebuilt(session));
-        parts.extend(beside.cache());
-        parts.extend(beside.limits());
-        parts.extend(beside.others(session));
+        parts.extend(cache(gauge, &clock));
+        // With what this session used of them.
+        let limits = plan::limits(gauge, clock.now);
+        let others = all.iter().filter(|next| next.kind != TriggerKind::Idle);
+        let others = others.filter_map(|next| words::sentence(next, &clock));
+        let others = others.chain(words::changed(session, &clock));
+        let others = others.map(|sentence| text::inert(&sentence).into_owned());
+        parts.extend(
+            limits
+                .into_iter()
+                .chain(others)
+                .map(|words| vec![quiet(words)]),
+        );
     }
     joined(parts, columns)
 }
 
-/// The causes other than the size that can compact the session next, and its prompt cache.
-struct OtherCauses<'a> {
-    gauge: &'a SessionGauge,
-    all: Vec<NextTrigger>,
-    /// True if it comes before the size.
-    is_first: bool,
-    clock: Clock,
+/// Returns `or at 14:52 if nobody types`.
+fn timed(all: &[NextTrigger], clock: &Clock, or: &str) -> Option<Pieces> {
+    let when = words::beside_size(all, clock)?;
+    Some(vec![strong(format!("{or} {when}"))])
 }
 
-impl<'a> OtherCauses<'a> {
-    fn of(app: &App, gauge: &'a SessionGauge, page: &Page) -> OtherCauses<'a> {
-        let mut forecast = page.forecast;
-        if let Ok(forecast) = &mut forecast
-            && is_idle(gauge.updated_at, Some(app.now))
-        {
-            forecast.minutes = None;
-        }
-        let all = triggers::next(gauge, &forecast, app.now);
-        let first = all.iter().find(|next| next.compacts());
-        OtherCauses {
-            gauge,
-            is_first: first.is_some_and(|next| next.at.is_some()),
-            clock: app.clock(),
-            all,
-        }
-    }
-
-    /// Returns `at 14:52 if nobody types`.
-    fn when(&self) -> Option<Pieces> {
-        let when = words::beside_size(&self.all, &self.clock)?;
-        let or = if self.is_first { "compacts" } else { "or" };
-        Some(vec![strong(format!("{or} {when}"))])
-    }
-
-    /// Returns `cache warm until 14:58, next request $0.24, cold $2.31, failed 1 of 38 here`.
-    fn cache(&self) -> Option<Pieces> {
-        let cache = self.gauge.prompt_cache()?;
-        let state = cache.state(self.clock.now);
-        let cost = words::next_prompt(&self.gauge.next_prompt(self.clock.now), state);
-        let tone = match state {
-            CacheState::Cold(..) => Tone::Warn,
-            CacheState::Warm(_) | CacheState::Open(_) => Tone::Text,
-        };
-        let failed = words::cache_failures(&cache, state);
-        let failed = failed.map_or_else(String::new, |failed| format!(", {failed}"));
-        Some(vec![
-            piece(words::cache(state, &self.clock), tone),
-            quiet(format!(", {cost}{failed}")),
-        ])
-    }
-
-    /// Returns the limits of the user's plan, with what this session used of them.
-    fn limits(&self) -> Option<Pieces> {
-        plan::limits(self.gauge, self.clock.now).map(|words| vec![quiet(words)])
-    }
-
-    /// Returns a sentence on each of the others.
-    fn others(&self, session: &Session) -> Vec<Pieces> {
-        let others = self
-            .all
-            .iter()
-            .filter(|next| next.kind != TriggerKind::Idle);
-        let others: Vec<NextTrigger> = others.cloned().collect();
-        let sentences = words::sentences(&others, &self.clock).into_iter();
-        sentences
-            .chain(words::changed(session, &self.clock))
-            .map(|sentence| vec![quiet(text::inert(&sentence))])
-            .collect()
-    }
+/// Returns `cache warm until 14:58, next request $0.24, cold $2.31, failed 1 of 38 here`.
+fn cache(gauge: &SessionGauge, clock: &Clock) -> Option<Pieces> {
+    let cache = gauge.prompt_cache()?;
+    let state = cache.state(clock.now);
+    let cost = words::next_prompt(&gauge.next_prompt(clock.now), state);
+    let tone = match state {
+        CacheState::Cold(..) => Tone::Warn,
+        CacheState::Warm(_) | CacheState::Open(_) => Tone::Text,
+    };
+    let failed = words::cache_failures(&cache, state);
+    let failed = failed.map_or_else(String::new, |failed| format!(", {failed}"));
+    Some(vec![
+        piece(words::cache(state, clock), tone),
+        quiet(format!(", {cost}{failed}")),
+    ])
 }
 
 /// Returns `compact before you ask` for a live session whose next turn would begin late.
@@ -161,17 +135,16 @@ fn clauses(sentence: &str, columns: usize) -> Option<&str> {
     Some(shown)
 }
 
-fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &SessionNumbers<'_>) -> Piece {
+fn forecast_or_why(
+    session: &Session,
+    forecast: Result<Forecast, NoForecast>,
+    shown: &SessionNumbers<'_>,
+) -> Piece {
     if session.is_unreported() && shown.context.used > 0 {
         return piece(unreported(shown.context), Tone::Estimated);
     }
-    match page.forecast {
-        Ok(mut forecast) => {
-            if !app.ui.replay.is_on() && is_idle(session.updated_at, Some(app.now)) {
-                forecast.minutes = None;
-            }
-            piece(forecast.to_string(), shown.nearness)
-        }
+    match forecast {
+        Ok(forecast) => piece(forecast.to_string(), shown.nearness),
         Err(why) => quiet(format!("no forecast: {}", why_none(why, shown.limits))),
     }
 }

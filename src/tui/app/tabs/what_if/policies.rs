@@ -6,7 +6,7 @@
 //!      100k     5    101k    385k   21.0M ~  61, 118, 170, …       gemini-cli: half of the window
 //! ```
 
-use crate::app::tabs::{Column, ListSource, Row, TabList, Target, View, columns, table};
+use crate::app::tabs::{Column, Row, TabList, Target, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::Source;
 use model::outlook::whatif::{RuleOwner, WhatIf, what_if, what_if_without};
@@ -14,11 +14,11 @@ use render::item::sign;
 use render::{self, number, text};
 
 /// Lists the session's own resets, then those of each policy.
-pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
+pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
     // Policies are tried on reported requests.
-    let policies = match source.page.state.requests {
+    let policies = match view.page.state.requests {
         0 => Vec::new(),
-        requests => rows(source, requests),
+        requests => rows(view, requests),
     };
     let mut place = 0;
     table(policies, |_| {
@@ -28,12 +28,12 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn TabList> {
 }
 
 /// Returns the row without the marked items is after the one that it compares with.
-fn rows(source: &ListSource<'_>, requests: usize) -> Vec<WhatIf> {
-    let mut rows = what_if(source.session, requests);
-    let marked = &source.page.marked_items;
+fn rows(view: &View<'_>, requests: usize) -> Vec<WhatIf> {
+    let mut rows = what_if(view.session, requests);
+    let marked = &view.page.marked_items;
     if !marked.is_empty() {
         let own = rows.iter().position(|row| row.whose == RuleOwner::Own);
-        let without = what_if_without(source.session, requests, marked);
+        let without = what_if_without(view.session, requests, marked);
         rows.insert(own.map_or(0, |own| own + 1), without);
     }
     rows
@@ -78,9 +78,7 @@ impl Row for WhatIf {
             RuleOwner::Real | RuleOwner::Own => Tone::Strong,
             _ => Tone::Text,
         };
-        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
-        let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
-        let mut pieces = vec![piece(text::cut(&name(self), room), tone)];
+        let mut pieces = vec![piece(text::cut(&name(self), Self::room(view)), tone)];
         if self.over.is_some() {
             pieces.push(piece("  exceeds the window", Tone::Warn));
         }
@@ -91,12 +89,12 @@ impl Row for WhatIf {
         vec!["no reported requests to simulate".to_owned()]
     }
 
-    fn caption(_: &[WhatIf], _: &View<'_>) -> String {
-        "policies, over the whole session; Enter goes back".to_owned()
-    }
-
-    fn brief_caption(_: &[WhatIf], _: &View<'_>) -> String {
-        "Enter goes back".to_owned()
+    fn captions(_: &[WhatIf], _: &View<'_>) -> [String; 2] {
+        [
+            "policies, over the whole session; Enter goes back",
+            "Enter goes back",
+        ]
+        .map(str::to_owned)
     }
 
     fn target(&self) -> Target {
