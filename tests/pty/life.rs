@@ -74,7 +74,8 @@ fn files_of_a_session_are_written_where_the_program_runs_and_none_is_overwritten
     let script = "mkdir work; cd work; \"$CTXGAUGE\"; echo ended $?";
     let script = format!("cd '{}'; {script}", home.path().display());
     let mut terminal = Terminal::open_shell(home.path(), &script, (140, 40));
-    terminal.wait_for_text("1 session");
+    // The name of a file has the day of the session, which is known once its log was read.
+    terminal.wait_for_text("opus-4-8");
     let written = || {
         let folder = fs::read_dir(home.path().join("work"));
         let names = folder.into_iter().flatten().flatten();
