@@ -104,10 +104,10 @@ impl Session {
             Event::ResetCause(cause) => state.set_reset_cause(cause),
             Event::LeftOut(tokens) => state.leave_out(tokens),
             Event::Requested { cache_minutes } => {
-                state.cache_clock_mut().note_requested(at, cache_minutes);
+                state.cache_clock.note_requested(at, cache_minutes);
             }
             Event::TurnOver => state.turn_over = true,
-            Event::CacheRenewed => state.cache_clock_mut().renew(at),
+            Event::CacheRenewed => state.cache_clock.renew(at),
             Event::PromptsLogged => state.note_logged_prompts(),
             Event::Cleared {
                 nodes,

@@ -73,9 +73,10 @@ pub struct State {
     pub turns: u32,
     /// The limits of the user's plan, as the log has them.
     pub plan: PlanLimits,
-    rules: Arc<Rules>,
-    overrides: Arc<Overrides>,
-    set_window: Option<u64>,
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) overrides: Arc<Overrides>,
+    /// The window that the user has set, in tokens.
+    pub set_window: Option<u64>,
     tree: RecordTree,
     attribution: Attribution,
     past: Past,
@@ -85,13 +86,13 @@ pub struct State {
     /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     left_out: u64,
     side_responses: SideResponses,
-    cache_clock: CacheClock,
+    pub(crate) cache_clock: CacheClock,
     /// True if the log says that the agent's turn is over, and nothing was said since.
     pub(crate) turn_over: bool,
     /// True if the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
     /// True if its first record follows one that is not in the log.
-    begins_midway: bool,
+    pub(crate) begins_midway: bool,
     /// True if a record since the newest report refers to one that was not read.
     refers_back: bool,
     /// True if a record since the last reset is the first of a conversation, though others are before it.
@@ -177,21 +178,8 @@ impl State {
         self.agent_estimate?.current(&self.attribution)
     }
 
-    /// Returns the window the user set.
-    pub fn set_window_tokens(&self) -> Option<u64> {
-        self.set_window
-    }
-
     pub(super) fn overrides(&self) -> &Overrides {
         &self.overrides
-    }
-
-    pub(super) fn overrides_shared(&self) -> &Arc<Overrides> {
-        &self.overrides
-    }
-
-    pub(super) fn rules_shared(&self) -> &Arc<Rules> {
-        &self.rules
     }
 
     pub(super) fn rules(&self) -> &Rules {
@@ -206,19 +194,6 @@ impl State {
     #[cfg(test)]
     pub(super) fn attribution_mut(&mut self) -> &mut Attribution {
         &mut self.attribution
-    }
-
-    /// Returns true if its first record follows one that is not in the log.
-    pub(super) fn begins_midway(&self) -> bool {
-        self.begins_midway
-    }
-
-    pub(super) fn cache_clock(&self) -> &CacheClock {
-        &self.cache_clock
-    }
-
-    pub(super) fn cache_clock_mut(&mut self) -> &mut CacheClock {
-        &mut self.cache_clock
     }
 
     pub(super) fn chain(&self) -> &RecordTree {
@@ -242,7 +217,7 @@ impl State {
 
     /// Returns true if the session has its earlier states from the beginning of its log on.
     pub fn has_beginning(&self) -> bool {
-        self.coverage == Coverage::Whole && !self.past.is_forgotten()
+        self.coverage == Coverage::Whole && !self.past.forgotten
     }
 
     /// Returns true if its log was read whole and counted: the sizes of its items are not provisional.

@@ -119,7 +119,7 @@ const PREFIX_SHARE: f64 = 0.3;
 /// not show them.
 pub(crate) fn pause(session: &Session, before: &Request, request: &Request) -> Option<u64> {
     let (since, sent) = (before.sent().0?, request.sent().0?);
-    let since = since.max(session.cache_clock().renewed(sent).unwrap_or(since));
+    let since = since.max(session.cache_clock.renewed(sent).unwrap_or(since));
     u64::try_from(sent.duration_since(since).as_secs()).ok()
 }
 

@@ -37,10 +37,9 @@ pub struct SessionGauge {
 impl Session {
     /// Returns the session as lists show it.
     pub fn gauge(&self) -> SessionGauge {
-        let rules = Arc::clone(self.rules_shared());
-        let mut gauge =
-            SessionGauge::new(self.summary(), rules, Arc::clone(self.overrides_shared()));
-        gauge.set_window(self.set_window_tokens());
+        let rules = Arc::clone(&self.rules);
+        let mut gauge = SessionGauge::new(self.summary(), rules, Arc::clone(&self.overrides));
+        gauge.set_window(self.set_window);
         gauge
     }
 }
@@ -244,7 +243,7 @@ mod tests {
             since: Some(Timestamp::MAX),
             ..ClientStatus::window(100_000, Some("first".to_owned()))
         });
-        gauge.set_overrides(Arc::clone(session.overrides_shared()));
+        gauge.set_overrides(Arc::clone(&session.overrides));
         assert_eq!(gauge.limits().trigger, Some(40_000));
         assert_eq!(gauge.limits(), &session.limits());
     }
@@ -281,7 +280,7 @@ mod tests {
                 since: Some(Timestamp::MAX),
                 ..ClientStatus::window(100_000, Some(model.to_owned()))
             });
-            gauge.set_overrides(Arc::clone(session.overrides_shared()));
+            gauge.set_overrides(Arc::clone(&session.overrides));
             prop_assert_eq!(gauge.limits(), &session.limits());
         }
     }

@@ -201,8 +201,8 @@ impl Session {
                 )
             });
         let (largest, clearable, excess) = self.of_context();
-        let clock = self.cache_clock();
-        let sent = clock.newest().filter(|_| clock.has_cache());
+        let clock = &self.cache_clock;
+        let sent = clock.newest().filter(|_| clock.has_cache);
         let turn_end = |reset: &&PastReset| reset.cause == Cause::TurnEnd;
         Summary {
             agent: self.agent,

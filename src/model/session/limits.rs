@@ -72,7 +72,7 @@ impl State {
             agent: self.agent,
             meta: &self.meta,
             at: self.updated_at,
-            set_window: self.set_window_tokens(),
+            set_window: self.set_window,
             overrides: self.overrides(),
         }
     }

@@ -80,7 +80,7 @@ impl Timeline {
     /// requests. A session that has forgotten its past has only the last moment.
     pub fn of(state: &State) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
-        let mut marks = state.past().marks().iter().peekable();
+        let mut marks = state.past().marks.iter().peekable();
         let items = state.items().iter().enumerate();
         let items = items.map(|(ix, item)| (ix, item.record, item.place, item.at));
         let mut items = items.peekable();
@@ -355,7 +355,7 @@ impl State {
 
     /// Returns the older sizes of the first items as of a record, by item.
     fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<OlderSize> {
-        let sizes = self.attribution().items().older_sizes().iter().copied();
+        let sizes = self.attribution().items().older_sizes.iter().copied();
         let mut held: Vec<OlderSize> = sizes
             .filter(|older| older.size.until > record && (older.item) < so_far)
             .collect();

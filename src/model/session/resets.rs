@@ -47,7 +47,7 @@ impl Session {
             after: reset.after.filter(|size| *size > 0),
             after_source: Source::Agent,
             request: self.requests().len(),
-            record: self.attribution().items().record(),
+            record: self.attribution().items().record,
             dropped: [0; 5],
         }
     }

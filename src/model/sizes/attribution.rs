@@ -56,13 +56,13 @@ pub(crate) struct Attribution {
     /// Counts how often attributed numbers were replaced; older reports do not add up any more.
     generation: u32,
     /// The unlogged prefix, as the first report after the last reset left it.
-    prefix: Option<u64>,
+    pub(crate) prefix: Option<u64>,
     /// The unlogged tokens of the last prompt before that reset.
     unlogged_before: Option<u64>,
     /// How often unlogged text that was lost at a reset came back one request later.
     returning: ReturnHistory,
     /// True if the log lacks the beginning of its conversation.
-    lacks_beginning: bool,
+    pub(crate) lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
     most_prefix: Option<u64>,
     /// The requests that may be the anchor: on the live branch, and their attributed numbers still hold.
@@ -108,10 +108,6 @@ impl Attribution {
     /// Notes that the log lacks the beginning of its conversation.
     pub(crate) fn note_missing_beginning(&mut self) {
         self.lacks_beginning = true;
-    }
-
-    pub(crate) fn lacks_beginning(&self) -> bool {
-        self.lacks_beginning
     }
 
     /// Notes that the log contains all that its prompts hold from here on.
@@ -167,11 +163,6 @@ impl Attribution {
     /// Returns the newest usable report on the live branch since the last reset.
     pub(crate) fn anchor(&self) -> Option<RequestIx> {
         self.anchor
-    }
-
-    /// Returns the unlogged prefix, as the first report after the last reset left it.
-    pub(crate) fn prefix(&self) -> Option<u64> {
-        self.prefix
     }
 
     /// Returns true if an item was in the prompt of this request, by the order of reports and by the order of records:

@@ -116,11 +116,11 @@ const PARTS: usize = 6;
 pub struct Calibration {
     prior: Tokenizer,
     /// The treatment of thinking, as far as the reports have shown it.
-    thinking: Thinking,
+    pub(super) thinking: Thinking,
     /// True if the log shows no thinking where it was reported.
-    hidden: bool,
+    pub(super) hidden: bool,
     /// The treatment of pictures, as far as it is known.
-    pictures: Media<Pictures>,
+    pub(super) pictures: Media<Pictures>,
     /// The cost of a token, as a multiple of the prior's price: `usual` unless reports have refuted that.
     scale: f64,
     /// The expected value of `scale`: 1 unless earlier sessions have shown another.
@@ -251,11 +251,6 @@ impl Calibration {
         self.seen.len()
     }
 
-    /// Returns the treatment of the model's thinking.
-    pub fn thinking(&self) -> Thinking {
-        self.thinking
-    }
-
     /// Returns true if a report may be far from the estimate of a single item because nothing has shown yet that the
     /// prior fits.
     pub(crate) fn is_open(&self) -> bool {
@@ -294,11 +289,6 @@ impl Calibration {
         let is_other = self.judge(DECISIVE_MARGIN);
         self.fit();
         is_other
-    }
-
-    /// Returns true if the log shows no thinking where some was reported.
-    pub(crate) fn hides_thinking(&self) -> bool {
-        self.hidden
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Items {
     names: Names,
     calibrations: Calibrations,
     /// The record that is being read, counted from 1.
-    record: u32,
+    pub(crate) record: u32,
     /// Items in the context that are not attributed or that no request has sent.
     pending: BTreeSet<(NodeIx, ItemIx)>,
     /// Settled items in the context.
@@ -68,7 +68,7 @@ pub(crate) struct Items {
     /// Thinking in the context.
     thinking: BTreeSet<(NodeIx, ItemIx)>,
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
-    thoughts: Vec<ItemIx>,
+    pub(super) thoughts: Vec<ItemIx>,
     /// Thoughts that were stripped because of the treatment of thinking, not because the log has it so.
     stripped: BTreeSet<ItemIx>,
     /// Items that were out of the context for a time.
@@ -76,11 +76,11 @@ pub(crate) struct Items {
     /// The items that the request that was attributed last was the first to send.
     newest_sent: FirstSent,
     /// Sizes of items before their [`Item::previous`], in no order.
-    older_sizes: Vec<OlderSize>,
+    pub(crate) older_sizes: Vec<OlderSize>,
     /// True if no sizes before the present one are kept.
     forgets_sizes: bool,
     /// The number of times that items have left, come back, or changed their size.
-    changes: u32,
+    pub(crate) changes: u32,
     /// The effect of dropped prompts on the attributed sizes, not worked out yet.
     rescaled: Option<Rescaling>,
     /// The number of items that were resized by walks, all in all.
@@ -118,24 +118,9 @@ impl Items {
         &self.calibrations
     }
 
-    /// Returns the record that is being read, counted from 1.
-    pub(crate) fn record(&self) -> u32 {
-        self.record
-    }
-
     /// Begins another record.
     pub(crate) fn begin_record(&mut self, record: u32) {
         self.record = record;
-    }
-
-    /// Returns the number of times that items have left, come back, or changed their size.
-    pub(crate) fn changes(&self) -> u32 {
-        self.changes
-    }
-
-    /// Sizes of items before their [`Item::previous`], in no order.
-    pub(crate) fn older_sizes(&self) -> &[OlderSize] {
-        &self.older_sizes
     }
 
     pub(crate) fn estimate(&self, ix: ItemIx) -> f64 {
@@ -458,7 +443,7 @@ impl Items {
 
     /// Notes that the log shows no thinking where some was reported. Returns as [`Items::learn`].
     pub(crate) fn note_hidden_thinking(&mut self) -> bool {
-        if self.calibrations.current().hides_thinking() {
+        if self.calibrations.current().hidden {
             return false;
         }
         self.keep_unattributed();

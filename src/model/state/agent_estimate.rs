@@ -69,7 +69,7 @@ impl LoggedEstimate {
             unexplained: tokens.saturating_sub(logged),
             requests: attribution.requests().len(),
             resets: attribution.resets().len(),
-            record: attribution.items().record(),
+            record: attribution.items().record,
         }
     }
 

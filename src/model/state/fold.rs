@@ -61,7 +61,7 @@ impl State {
         let record = self.agent_estimate.map_or(0, |logged| logged.record);
         let estimate = self.agent_estimate();
         self.past.note_estimate(estimate, record);
-        let (record, inputs) = (self.attribution.items().record(), self.inputs());
+        let (record, inputs) = (self.attribution.items().record, self.inputs());
         self.past.mark(record, place, at, &inputs);
     }
 

@@ -16,13 +16,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Past {
     /// The marks in the order of the log, at most one a record.
-    marks: Vec<StateMark>,
+    pub(crate) marks: Vec<StateMark>,
     /// The model and its limits, in order.
     facts: Vec<ModelFacts>,
     /// The agent's own numbers, in order.
     estimates: Vec<DatedEstimate>,
     /// True if earlier states were forgotten.
-    forgotten: bool,
+    pub(super) forgotten: bool,
 }
 
 /// The agent's own number at some time.
@@ -98,11 +98,6 @@ fn newest<T>(all: &[T], len: usize) -> Option<&T> {
 }
 
 impl Past {
-    /// Returns the marks, in the order of the log.
-    pub(crate) fn marks(&self) -> &[StateMark] {
-        &self.marks
-    }
-
     /// Returns the present inputs. `unexplained`: the part of the agent's newest number that no item explains, in
     /// tokens.
     pub(crate) fn inputs(
@@ -111,7 +106,7 @@ impl Past {
         turns: u32,
         unexplained: Option<u64>,
     ) -> Inputs {
-        let unlogged = match (attribution.anchor(), attribution.prefix(), unexplained) {
+        let unlogged = match (attribution.anchor(), attribution.prefix, unexplained) {
             (Some(anchor), _, _) => UnloggedSource::Reported(attribution.requests()[anchor].system),
             (None, Some(learned), _) => UnloggedSource::Learned(learned),
             (None, None, Some(rest)) => UnloggedSource::Agent(rest),
@@ -122,7 +117,7 @@ impl Past {
             requests: attribution.requests().len(),
             resets: attribution.resets().len(),
             turns,
-            changes: items.changes(),
+            changes: items.changes,
             anchor: attribution.anchor(),
             unlogged,
             returning: attribution.returning(),
@@ -222,10 +217,5 @@ impl Past {
         let last = self.marks.pop();
         self.marks = last.into_iter().collect();
         self.forgotten = true;
-    }
-
-    /// Returns true if earlier states were forgotten.
-    pub(crate) fn is_forgotten(&self) -> bool {
-        self.forgotten
     }
 }

@@ -75,8 +75,8 @@ impl State {
     pub(crate) fn is_read_from_its_beginning(&self) -> bool {
         self.coverage == Coverage::Whole
             && self.meta.id.is_some()
-            && !self.begins_midway()
-            && !self.attribution().lacks_beginning()
+            && !self.begins_midway
+            && !self.attribution().lacks_beginning
             && self.resets().is_empty()
     }
 }

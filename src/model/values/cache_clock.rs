@@ -63,7 +63,7 @@ pub(crate) struct CacheClock {
     /// The times from which on the provider kept a prompt anew, without a request of the conversation.
     renewals: Vec<Timestamp>,
     /// True if anything was ever read from the cache.
-    has_cache: bool,
+    pub(crate) has_cache: bool,
     steadiness: CacheReliability,
 }
 
@@ -86,11 +86,6 @@ impl CacheClock {
     /// Returns true if the provider keeps prompts for as long as it promises.
     pub(crate) fn is_steady(&self) -> bool {
         self.steadiness.is_steady()
-    }
-
-    /// Returns true if anything was ever read from the cache.
-    pub(crate) fn has_cache(&self) -> bool {
-        self.has_cache
     }
 
     /// Notes that the next prompt does not go on with the newest one.

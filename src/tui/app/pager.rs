@@ -35,7 +35,7 @@ pub struct Pager {
     /// The reason for which the text cannot be read, and what to do about it.
     pub failed: Option<String>,
     /// The page's text and, if it is JSON, the same indented.
-    text: String,
+    pub(super) text: String,
     indented: Option<String>,
     form: Form,
     /// The text, wrapped to `columns`.
@@ -128,11 +128,6 @@ impl Pager {
             (Some(page), None) => self.wanted.page.min(page.pages - 1),
             _ => self.wanted.page,
         }
-    }
-
-    /// Returns the page's text exactly as the model received it.
-    pub fn exact(&self) -> &str {
-        &self.text
     }
 
     /// Returns the form in which JSON is shown; `None`: the text is not JSON.

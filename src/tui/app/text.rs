@@ -68,7 +68,7 @@ impl App {
                 }
                 None
             }
-            Action::Copy => return Effect::Copy(visible_text(pager.exact())),
+            Action::Copy => return Effect::Copy(visible_text(&pager.text)),
             Action::Pager => return Effect::Open(pager.wanted, Program::Pager),
             Action::Editor => return Effect::Open(pager.wanted, Program::Editor),
             _ => None,

@@ -200,7 +200,7 @@ fn a_window_is_set_where_it_was_asked_for() {
     app.prepare(now());
     type_keys(&mut app, "300k⏎");
     assert_ne!(app.current(), Some(key));
-    let set = |key| app.sessions.get(key).unwrap().set_window_tokens();
+    let set = |key| app.sessions.get(key).unwrap().set_window;
     assert_eq!(set(key), Some(300_000));
     assert_eq!(set(app.current().unwrap()), None);
 }

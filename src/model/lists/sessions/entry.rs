@@ -145,7 +145,7 @@ impl SessionEntry {
         match &mut self.held {
             EntryContent::Summary(gauge) => gauge.set_window(window),
             EntryContent::Session(session, gauge) => {
-                if session.set_window_tokens() != window {
+                if session.set_window != window {
                     gauge.take();
                     session.set_window(window);
                 }

@@ -115,7 +115,7 @@ pub fn outlooks(
         price: model.and_then(|id| session.rules().price_of(session.model_at(id))),
         kept_seconds: u32::from(minutes) * 60,
         cached: newest.map_or(0, |request| request.prompt),
-        prefix: if session.cache_clock().has_cache() {
+        prefix: if session.cache_clock.has_cache {
             let seen = CacheHistory::of(session, snapshot.requests);
             let system = snapshot.context.role(Role::System).tokens;
             seen.prefix.unwrap_or(system)

@@ -91,7 +91,7 @@ fn sum(sizes: &[u64; 5]) -> u64 {
 /// Returns the sizes of items before their previous size, by item, each with the record that changed it.
 fn older_sizes(state: &State) -> HashMap<usize, Vec<(u32, u64)>> {
     let mut sizes: HashMap<usize, Vec<(u32, u64)>> = HashMap::new();
-    for OlderSize { item, size } in state.attribution().items().older_sizes() {
+    for OlderSize { item, size } in &state.attribution().items().older_sizes {
         let of_item = sizes.entry(*item).or_default();
         of_item.push((size.until, size.tokens));
     }

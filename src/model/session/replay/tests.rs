@@ -118,7 +118,7 @@ impl Lived {
                 forecast: forecast(&session, None),
                 timeline: Timeline::of(&session),
             };
-            told.insert(session.attribution().items().record(), now);
+            told.insert(session.attribution().items().record, now);
         }
         Lived { session, told }
     }

@@ -14,7 +14,7 @@ impl Attribution {
 
     /// Sets the treatment of pictures by the agent's settings. Reports and the models table outweigh them.
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>, tree: &RecordTree) {
-        let known = self.items.calibrations().current().pictures();
+        let known = self.items.calibrations().current().pictures;
         if self.items.set_pictures(known.or(pictures)) {
             self.needs_revision = true;
             self.revise(tree);

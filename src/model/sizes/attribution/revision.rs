@@ -83,7 +83,7 @@ impl Attribution {
             starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
         let sent_next = self.sent_next_from(tree);
-        for ix in self.items.thoughts().to_vec() {
+        for ix in self.items.thoughts.to_vec() {
             let node = self.items.all()[ix].node;
             if !self.items.is_thought_of(ix) || !tree.is_live(node) {
                 continue;
@@ -157,7 +157,7 @@ impl Attribution {
             let is_held_before = earlier.last().is_some_and(|last| item.held_by(*last));
             item.attributed.is_none() && item.held_by(ix) && !is_held_before
         };
-        let thoughts = self.items.thoughts().iter().copied().filter(is_new);
+        let thoughts = self.items.thoughts.iter().copied().filter(is_new);
         let all: BTreeSet<ItemIx> = attributed.chain(thoughts).collect();
         let held = |item: &ItemIx| self.items.all()[*item].held_by(ix);
         all.into_iter().partition(held)

@@ -179,7 +179,7 @@ fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it()
         prompt += CALL + THINKING + tokens;
     }
     let learned = log.session.attribution().items().calibrations().current();
-    assert_eq!(learned.thinking(), Thinking::Stays);
+    assert_eq!(learned.thinking, Thinking::Stays);
     for turns in 0..3 {
         let at = log.session.anchor().unwrap();
         let reported = at.prompt + CALL + THINKING;

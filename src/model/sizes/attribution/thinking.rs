@@ -20,7 +20,7 @@ impl Attribution {
             self.turns.insert(node);
         }
         self.newest_input = node;
-        match self.items.calibrations().current().thinking() {
+        match self.items.calibrations().current().thinking {
             Thinking::Never => self.items.strip_thinking(node, now),
             Thinking::Leaves if turn => self.items.strip_thinking(node, now),
             Thinking::Leaves | Thinking::Stays => {}
@@ -107,13 +107,13 @@ impl Attribution {
 
     /// Returns true if a turn that begins now removes thinking that was not read.
     pub(crate) fn strips_unread_thinking(&self) -> bool {
-        let thinking = self.items.calibrations().current().thinking();
+        let thinking = self.items.calibrations().current().thinking;
         thinking == Thinking::Leaves && !self.has_turn_of_anchor()
     }
 
     /// Returns the first node whose thinking is part of a prompt that ends before `start`.
     pub(super) fn sent_from(&self, start: NodeIx) -> NodeIx {
-        self.sent_from_if(self.items.calibrations().current().thinking(), start)
+        self.sent_from_if(self.items.calibrations().current().thinking, start)
     }
 
     pub(super) fn sent_from_if(&self, thinking: Thinking, start: NodeIx) -> NodeIx {
@@ -129,7 +129,7 @@ impl Attribution {
 
     /// Returns the first node whose thinking is part of the next prompt, as far as the log shows.
     pub(super) fn sent_next_from(&self, tree: &RecordTree) -> NodeIx {
-        match self.items.calibrations().current().thinking() {
+        match self.items.calibrations().current().thinking {
             Thinking::Never if tree.is_live(self.newest_input) => self.newest_input,
             Thinking::Never => 0,
             Thinking::Leaves | Thinking::Stays => self.sent_from(NodeIx::MAX),
@@ -146,7 +146,7 @@ impl Attribution {
         tree: &RecordTree,
     ) -> [f64; 3] {
         let grown = Thinking::ALL.map(|thinking| self.grown(thinking, last, ix, tree));
-        let now = self.items.calibrations().current().thinking();
+        let now = self.items.calibrations().current().thinking;
         match (grown[now.index()], grown) {
             (Some(now), [Some(stays), Some(leaves), Some(never)]) => {
                 [stays, leaves, never].map(|grown| rest + now - grown)

@@ -4,11 +4,6 @@ use super::{Calibration, Sample};
 use crate::sizes::pictures::{Media, Pictures};
 
 impl Calibration {
-    /// Returns the treatment of pictures, as far as it is known.
-    pub(crate) fn pictures(&self) -> Media<Pictures> {
-        self.pictures
-    }
-
     /// Sets what becomes of pictures from now on.
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>) {
         self.pictures = pictures;

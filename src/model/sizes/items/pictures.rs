@@ -38,7 +38,7 @@ impl Items {
 
     /// Sets the treatment of pictures. Returns true if they cost otherwise than was assumed.
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>) -> bool {
-        let is_other = pictures.differs(self.calibrations.current().pictures());
+        let is_other = pictures.differs(self.calibrations.current().pictures);
         if is_other {
             self.keep_unattributed();
             self.estimated = None;

@@ -6,11 +6,6 @@ use crate::history::NodeIx;
 use crate::history::{Departure, ItemIx, RequestIx};
 
 impl Items {
-    /// Returns all thinking since the last reset, in the context or stripped, in the order of nodes.
-    pub(crate) fn thoughts(&self) -> &[ItemIx] {
-        &self.thoughts
-    }
-
     /// Returns the part of it from one node up to another.
     pub(crate) fn thoughts_between(&self, from: NodeIx, to: NodeIx) -> &[ItemIx] {
         let (from, to) = (self.thoughts_before(from), self.thoughts_before(to));

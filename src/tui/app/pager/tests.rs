@@ -180,7 +180,7 @@ fn json_is_indented_by_default() {
         (lines(&pager).len(), pager.form()),
         (3, Some(Form::Indented))
     );
-    assert_eq!(pager.exact(), "{\"a\":1}");
+    assert_eq!(pager.text, "{\"a\":1}");
     pager.switch_form();
     assert_eq!(lines(&pager), ["{\"a\":1}"]);
     let pager = opened(&["{\"a\":1}", "{}"]);
