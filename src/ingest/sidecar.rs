@@ -196,7 +196,7 @@ impl DecoderWithSidecar {
 
     /// Returns true if a sidecar or state file of the log has anything new.
     pub(crate) fn has_news(&self) -> bool {
-        self.is_outdated() || self.has_new_state()
+        self.is_outdated() || self.states.have_changed()
     }
 
     /// Passes what is new in the log's sidecars and state files to the decoder.
@@ -220,11 +220,6 @@ impl DecoderWithSidecar {
         } else {
             StateUpdate::RereadLog
         }
-    }
-
-    /// Returns true if a state file has changed.
-    pub(crate) fn has_new_state(&self) -> bool {
-        self.states.have_changed()
     }
 
     /// Passes the state files that have changed to the decoder.

@@ -46,7 +46,7 @@ impl Session {
 
     /// Sets the windows and triggers of the agent's settings.
     pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
-        self.state.replace_overrides(overrides);
+        self.state.overrides = overrides;
         self.state.note_settings();
         self.state.note_hooked();
     }

@@ -234,11 +234,6 @@ impl State {
         alive(&self.tree, self.attribution.items())
     }
 
-    /// Returns true if the agent has rewritten its history.
-    pub(super) fn was_rewritten(&self) -> bool {
-        self.rewritten_at.is_some()
-    }
-
     /// Returns the inputs from which the present context is computed, besides the items in it.
     pub(super) fn inputs(&self) -> Inputs {
         // A report before the reset shows the prefix, though it was not read.

@@ -176,7 +176,7 @@ fn write(
                     let text_reader = TextReader::new(&reader);
                     let sessions = read_once(log, &text_reader, &context.rules)?;
                     let mut texts = text_reader.into_texts();
-                    if reader.is_redacting() {
+                    if reader.redactor.is_some() {
                         texts.clear_names();
                     }
                     (sessions, Some(texts))

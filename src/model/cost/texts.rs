@@ -28,7 +28,7 @@ pub struct TextFacts {
     /// The names of the skills and agents that it uses.
     pub used: Vec<Box<str>>,
     /// The hashes and lengths of its lines, without the numbers before them and without short lines.
-    lines: Vec<(u64, u32)>,
+    pub(crate) lines: Vec<(u64, u32)>,
 }
 
 /// A text that the agent cut before the model got it.
@@ -67,11 +67,6 @@ impl TextFacts {
             _ => {}
         }
         facts
-    }
-
-    /// Returns the number of its lines that are compared.
-    pub fn line_count(&self) -> usize {
-        self.lines.len()
     }
 }
 

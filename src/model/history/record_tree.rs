@@ -96,11 +96,6 @@ impl RecordTree {
         self.path.iter().copied()
     }
 
-    /// Returns the number of nodes of the live branch before this one.
-    pub(crate) fn live_before(&self, node: NodeIx) -> usize {
-        self.path.partition_point(|live| *live < node)
-    }
-
     /// Returns the live branch's nodes from this one on.
     pub(crate) fn live_from(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> {
         // Searched from the end: what is asked for is recent.

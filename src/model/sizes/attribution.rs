@@ -64,7 +64,7 @@ pub(crate) struct Attribution {
     /// True if the log lacks the beginning of its conversation.
     pub(crate) lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
-    most_prefix: Option<u64>,
+    pub(crate) most_prefix: Option<u64>,
     /// The requests that may be the anchor: on the live branch, and their attributed numbers still hold.
     anchors: BTreeSet<RequestIx>,
     /// The nodes of the live branch at which user turns began.
@@ -113,12 +113,6 @@ impl Attribution {
     /// Notes that the log contains all that its prompts hold from here on.
     pub(crate) fn note_logged_prompts(&mut self) {
         self.prefix = Some(0);
-    }
-
-    /// Notes that the log begins in the middle of its conversation: what is unlogged of the first prompt is history
-    /// too, unless it has at most this many tokens.
-    pub(crate) fn limit_prefix(&mut self, most: u64) {
-        self.most_prefix = Some(most);
     }
 
     pub(crate) fn items(&self) -> &Items {

@@ -118,11 +118,6 @@ impl Items {
         &self.calibrations
     }
 
-    /// Begins another record.
-    pub(crate) fn begin_record(&mut self, record: u32) {
-        self.record = record;
-    }
-
     pub(crate) fn estimate(&self, ix: ItemIx) -> f64 {
         let item = &self.list[ix];
         if let Some(known) = self.sizes_by_hash.get(&item.hash)

@@ -7,7 +7,7 @@ use crate::sizes::calibration::Calibration;
 use crate::sizes::pictures::Media;
 use crate::state::past::ModelFacts;
 use crate::values::prompt::first_prompt;
-use crate::window::{ModelAt, Overrides, UnreadFacts};
+use crate::window::{ModelAt, UnreadFacts};
 use std::sync::Arc;
 
 /// Facts that were named since the part of the log that was not read.
@@ -157,11 +157,6 @@ impl State {
     /// Sets the window by hand, or takes that back.
     pub fn set_window(&mut self, window: Option<u64>) {
         self.set_window = window;
-    }
-
-    /// Sets the windows and triggers of the agent's settings. What they say of pictures is to be noted afterwards.
-    pub(crate) fn replace_overrides(&mut self, overrides: Arc<Overrides>) {
-        self.overrides = overrides;
     }
 
     /// Applies the agent's settings about the model's pictures.

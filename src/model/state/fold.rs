@@ -28,7 +28,7 @@ impl State {
         if is_of_record && self.last_place.replace(place) != Some(place) {
             self.records += 1;
             let record = u32::try_from(self.records).unwrap_or(u32::MAX);
-            self.attribution.items_mut().begin_record(record);
+            self.attribution.items_mut().record = record;
         }
         self.note_unread(&entry.event);
     }

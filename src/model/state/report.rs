@@ -25,7 +25,7 @@ impl State {
         if self.begins_midway && self.anchor().is_none() {
             let usual = self.rules.usual_prefix(self.agent, self.model(), 0);
             let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
-            self.attribution.limit_prefix(most);
+            self.attribution.most_prefix = Some(most);
         }
         let coverage = self.coverage;
         if let Some(ix) = self.attribution.request_of(usage.request) {

@@ -58,7 +58,7 @@ impl State {
     /// Returns true if the agent may have rewritten its history after a request, not before it: the record that shows
     /// which came first was not read.
     pub(crate) fn lacks_rewrite(&self) -> bool {
-        self.coverage == Coverage::Tail && self.was_rewritten() && !self.has_report_before()
+        self.coverage == Coverage::Tail && self.rewritten_at.is_some() && !self.has_report_before()
     }
 
     /// Returns true if all that has left the context since the newest report was read.

@@ -17,7 +17,7 @@ pub(super) fn find(of: &Inputs<'_>) -> Vec<Finding> {
     let items = of.session.items().iter().zip(overlaps).enumerate();
     let parts = items.filter_map(|(ix, (item, overlap))| {
         let share = overlap.filter(|share| *share >= LEAST_SHARE && is_read(item))?;
-        let lines = of.texts.of(item)?.line_count();
+        let lines = of.texts.of(item)?.lines.len();
         let (tokens, _) = of.session.tokens(ix);
         let tool = item.tool.as_deref().unwrap_or("unknown");
         let is_part = lines >= LEAST_LINES && tokens >= LEAST_TOKENS;

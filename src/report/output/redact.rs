@@ -314,7 +314,7 @@ fn digest(kind: &str, name: &str) -> u32 {
 /// Measures the texts of a log for a report, and leaves them out if that was asked for.
 pub struct Reader {
     sizes: Box<dyn Measure + Send + Sync>,
-    redactor: Option<Arc<Redactor>>,
+    pub(crate) redactor: Option<Arc<Redactor>>,
 }
 
 impl Reader {
@@ -326,11 +326,6 @@ impl Reader {
             sizes: Box::new(sizes),
             redactor: context.redaction.redactor().cloned(),
         }
-    }
-
-    /// Returns true if it leaves texts out.
-    pub(crate) fn is_redacting(&self) -> bool {
-        self.redactor.is_some()
     }
 }
 

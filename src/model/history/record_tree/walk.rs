@@ -245,7 +245,9 @@ impl RecordTree {
         let Some(first) = firsts.into_iter().flatten().min() else {
             return;
         };
-        let tail = self.path.split_off(self.live_before(*first));
+        let tail = self
+            .path
+            .split_off(self.path.partition_point(|live| live < first));
         self.visited += tail.len();
         let mut joined = change.joined.iter().copied().peekable();
         for ix in tail {
