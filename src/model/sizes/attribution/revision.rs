@@ -83,7 +83,7 @@ impl Attribution {
             starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
         let sent_next = self.sent_next_from(tree);
-        for ix in self.items.thoughts.to_vec() {
+        for ix in self.items.thoughts.clone() {
             let node = self.items.all()[ix].node;
             if !self.items.is_thought_of(ix) || !tree.is_live(node) {
                 continue;
