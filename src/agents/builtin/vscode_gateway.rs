@@ -17,11 +17,14 @@
 //!   goes by the hashes of the system prompt and of the first message.
 //! * `input_tokens` includes the cached ones, as with OpenAI's Responses; where more is cached than that,
 //!   it does not.
+//! * Its output channel, saved as text, has the provider's number for each prompt (`channel`).
 //! * A summarization is a request beside the conversation: with its success the history is replaced.
 
 mod capture;
+mod channel;
 mod wire;
 
+use channel::Channel;
 use decode::bodies::{Numbers, request};
 use decode::lenient::{self, LostFields, Text};
 use decode::prompts::{LossInference::FromSize, Prompt, PromptHistory, Threads, mark_turns};
@@ -59,9 +62,10 @@ fn claims(path: &Path) -> Option<Claim> {
 
 fn recognise(head: &[u8]) -> bool {
     let has = |mark: &str| head::has(head, mark);
-    head::is_object(head)
+    let is_json = head::is_object(head)
         && (has("\"captureVersion\"") && has("\"contentSummary\"")
-            || has("\"conversationId\"") && has("\"chatId\""))
+            || has("\"conversationId\"") && has("\"chatId\""));
+    is_json || channel::is_channel(head)
 }
 
 /// Decodes one file.
@@ -72,6 +76,7 @@ struct VscodeGatewayDecoder {
     emitted: HashSet<Key>,
     /// True if contents follow the numbers in this file.
     has_contents: bool,
+    channel: Channel,
 }
 
 impl Decoder for VscodeGatewayDecoder {
@@ -79,6 +84,7 @@ impl Decoder for VscodeGatewayDecoder {
         let lost = LostFields::default();
         match lenient::parse(line, &lost) {
             Ok(line) => self.line(&line, &lost, out),
+            Err(_) if self.channel.read(line, out) => {}
             Err(why) => out.unreadable(why),
         }
         lost.report(out);

@@ -72,3 +72,20 @@ fn logs_are_claimed_by_path_and_recognised_by_content() {
     );
     assert_eq!(shape("/w/.logs/x/c/messages/chat-1.sse.jsonl"), None);
 }
+
+#[test]
+fn lines_of_the_output_channel_have_the_prompts() {
+    let log = fixture!("vscode-gateway/estimator_lines_of_the_output_channel/log.jsonl");
+    assert!(VSCODE_GATEWAY.recognise(log.as_bytes()));
+    let sessions = sessions(log);
+    let used: Vec<u64> = sessions.values().map(|one| one.context().known).collect();
+    assert_eq!(
+        used.len(),
+        3,
+        "a second conversation of one model, and another model's"
+    );
+    let main = &sessions[&Conversation::Main];
+    let prompts: Vec<u64> = main.requests().iter().map(|one| one.prompt).collect();
+    assert_eq!(prompts, [48_210, 48_655, 49_102]);
+    assert_eq!(main.unreadable, 0);
+}
