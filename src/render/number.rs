@@ -39,12 +39,12 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// Returns the number as [`tokens`]; [`NONE`] for 0.
+/// Returns the number as [`tokens`]; [`crate::NONE`] for 0.
 pub fn tokens_or_none(n: u64) -> String {
     or_none((n > 0).then(|| tokens(n)))
 }
 
-/// Returns the number as [`short`]; [`NONE`] for 0.
+/// Returns the number as [`short`]; [`crate::NONE`] for 0.
 pub fn short_or_none(n: u64) -> String {
     or_none((n > 0).then(|| short(n)))
 }
