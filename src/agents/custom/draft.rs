@@ -6,7 +6,7 @@ mod usage;
 
 use decode::lenient::{LostFields, Raw};
 use decode::time::Time;
-use message::Roles;
+use message::{Roles, Tools};
 use places::{Places, Records, cover, is_named, records, table};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -102,12 +102,52 @@ impl Draft {
         let [user, model] = ["user", "assistant"].map(|author| roles.count(author));
         let why = format!("records of the user: {user}, of the model: {model}");
         self.add("message.role", &roles.places, &why);
-        let of: Records = roles.authors.keys().copied().collect();
+        let mut of: Records = roles.authors.keys().copied().collect();
+        if let Some(tools) = Tools::find(places) {
+            for part in self.tools(&tools, places, roles) {
+                let parts = records(places.leaves.get(&part).unwrap_or(&Vec::new()));
+                of.retain(|record| !parts.contains(record));
+            }
+        }
         self.add("message.text", &roles.texts(places, &of), "");
         for (author, words) in &roles.words {
             let words: Vec<_> = words.iter().collect();
             self.add(&format!("roles.{author}"), &words, "");
         }
+    }
+
+    /// Writes where calls and results are. Returns the ids of those that are parts of messages.
+    fn tools(&mut self, tools: &Tools<'_>, places: &Places<'_>, roles: &Roles<'_>) -> Vec<String> {
+        let (call, [id, name, arguments]) = tools.call;
+        let (result, [by, text]) = tools.result;
+        let why = format!("ids at calls and at results: {}", tools.shared);
+        let is_record = |object: &str, author| !object.contains("/*") && roles.count(author) > 0;
+        let (mut ids, mut parts) = (Vec::new(), Vec::new());
+        if is_record(call, "call") {
+            ids.push(format!("{call}/{id}"));
+            self.add("message.tool", &[format!("{call}/{name}")], "");
+            self.add("message.arguments", &[format!("{call}/{arguments}")], "");
+        } else {
+            parts.push(format!("{call}/{id}"));
+            self.add("message.calls", &[call], &why);
+            self.add("calls.name", &[format!("/{name}")], "");
+            self.add("calls.id", &[format!("/{id}")], "");
+            self.add("calls.arguments", &[format!("/{arguments}")], "");
+        }
+        if is_record(result, "tool") {
+            ids.push(format!("{result}/{by}"));
+        } else {
+            parts.push(format!("{result}/{by}"));
+            let is_text = |end| places.leaves.contains_key(&format!("{result}/{text}{end}"));
+            let is_text = ["", "/text", "/*", "/*/text"].into_iter().any(is_text);
+            let end = if is_text { "" } else { "/**" };
+            self.add("message.results", &[result], "");
+            self.add("results.call", &[format!("/{by}")], "");
+            self.add("results.text", &[format!("/{text}{end}")], "");
+        }
+        ids.dedup();
+        self.add("message.call", &ids, &why);
+        parts
     }
 
     fn usage(&mut self, usage: &Usage<'_>) {
@@ -122,8 +162,20 @@ impl Draft {
             self.add("usage.prompt", &place("input"), &why);
         }
         self.add("usage.cached", &place("cached"), "");
-        self.add("usage.output", &place("output"), "");
+        let apart = if usage.is_apart {
+            place("reasoning")
+        } else {
+            Vec::new()
+        };
+        self.add("usage.output", &[place("output"), apart].concat(), "");
         self.add("usage.reasoning", &place("reasoning"), "");
+        if usage.is_repeated() {
+            self.line(
+                "message.joined",
+                "true",
+                "records repeat the numbers of the one before",
+            );
+        }
     }
 }
 

@@ -1,12 +1,15 @@
 //! Finds the authors and texts of messages, and the calls of tools.
 
-use super::places::{Leaves, Places, Records, cover, is_named, split, table};
+use super::places::{Leaves, Places, Records, cover, is_named, records, split, table, values};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest word for an author, in bytes.
 const LONGEST_WORD: usize = 64;
+/// The most places that are tried as that of calls.
+const MOST_CALLS: usize = 10;
+
 type Words<'p> = Vec<(usize, Cow<'p, str>)>;
 
 /// The authors of records, the words for them, and the places of the words.
@@ -71,7 +74,7 @@ impl<'p> Roles<'p> {
         }
     }
 
-    /// Returns the number of records of an author.
+    /// The number of records of an author.
     pub(super) fn count(&self, author: &str) -> usize {
         self.authors.values().filter(|is| **is == author).count()
     }
@@ -105,4 +108,51 @@ fn most_frequent<'w>(words: &'w Words<'_>, of: &Records) -> Option<&'w str> {
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.map(|(word, _)| word)
+}
+
+/// The places of calls and of their results.
+pub(super) struct Tools<'p> {
+    /// The object of a call, and the names in it of the id, the tool and the arguments.
+    pub(super) call: (&'p str, [&'p str; 3]),
+    /// The object of a result, and the names in it of the id and of what the tool returned.
+    pub(super) result: (&'p str, [&'p str; 2]),
+    /// The number of ids that are at both.
+    pub(super) shared: usize,
+}
+
+impl<'p> Tools<'p> {
+    /// Finds an id beside a name and arguments, and the same id somewhere else.
+    pub(super) fn find(places: &'p Places<'_>) -> Option<Tools<'p>> {
+        let named = |key| {
+            places
+                .leaves
+                .iter()
+                .filter(move |(path, _)| is_named(path, key))
+        };
+        let calls = named("calls.id").filter_map(|(path, leaves)| {
+            let (object, id) = split(path);
+            let below = |key| places.below(object, key, &records(leaves));
+            let call = (
+                object,
+                [id, below("calls.name")?, below("calls.arguments")?],
+            );
+            Some((path, values(leaves), call))
+        });
+        let pairs = calls.take(MOST_CALLS).flat_map(|(path, ids, call)| {
+            named("results.call").filter_map(move |(at, leaves)| {
+                let found = leaves.iter().filter(|(_, json)| ids.contains(json)).count();
+                // An id that is at one place twice is that of a call and of its result.
+                let shared = found.saturating_sub(if path == at { ids.len() } else { 0 });
+                let (object, id) = split(at);
+                let text = places.below(object, "results.text", &records(leaves))?;
+                let result = (object, [id, text]);
+                (shared > 0).then_some(Tools {
+                    call,
+                    result,
+                    shared,
+                })
+            })
+        });
+        pairs.max_by_key(|tools| tools.shared)
+    }
 }

@@ -66,6 +66,20 @@ impl<'a> Places<'a> {
         let leaves = self.leaves.iter().map(|(path, leaves)| (&**path, leaves));
         leaves.filter(|(path, _)| !path.contains("/*"))
     }
+
+    /// The name of this key that an object has, with values in one of these records.
+    pub(super) fn below(&self, object: &str, key: &str, of: &Records) -> Option<&'static str> {
+        let mut names = names(key).iter().map(String::as_str);
+        names.find(|name| {
+            let place = format!("{object}/{name}");
+            let after = self.leaves.range(place.clone()..);
+            let mut inside = after.take_while(|(path, _)| path.starts_with(&place));
+            inside.any(|(path, leaves)| {
+                let is_there = leaves.iter().any(|(record, _)| of.contains(record));
+                is_there && matches!(path.as_bytes().get(place.len()), None | Some(b'/'))
+            })
+        })
+    }
 }
 
 /// The names by the keys of this table.
@@ -105,6 +119,11 @@ fn letters(name: &str) -> String {
 /// The records in which there are values.
 pub(super) fn records(leaves: &Leaves<'_>) -> Records {
     leaves.iter().map(|(record, _)| *record).collect()
+}
+
+/// The different values.
+pub(super) fn values<'a>(leaves: &Leaves<'a>) -> BTreeSet<&'a str> {
+    leaves.iter().map(|(_, json)| *json).collect()
 }
 
 /// Chooses places: that in the most records, then that in most of those without it, and so on.

@@ -11,6 +11,8 @@ pub(super) struct Usage<'p> {
     parts: BTreeMap<&'static str, (&'p str, BTreeMap<usize, u64>)>,
     /// True if what was cached is no part of the input.
     pub(super) is_beside: bool,
+    /// True if reasoning is no part of the output.
+    pub(super) is_apart: bool,
 }
 
 /// The number that a name is of.
@@ -75,16 +77,41 @@ impl<'p> Usage<'p> {
         records.filter(|record| self.sum(*record) > 0).collect()
     }
 
-    /// Decides whether what was cached is beside the input: it is if it is ever more than the input.
+    /// Returns true if records repeat the numbers of the one before.
+    pub(super) fn is_repeated(&self) -> bool {
+        let numbers = |record| ["input", "cached", "output"].map(|part| self.number(part, record));
+        let all: Vec<_> = self.records().into_iter().map(numbers).collect();
+        all.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// Decides by the totals whether what was cached is beside the input, and reasoning beside the output. Where these do
+    /// not say it, what was cached is beside if it is ever more than the input.
     fn placed(self) -> Usage<'p> {
         let records = self.records();
+        let fitting = |is_beside: bool, is_apart: bool| {
+            let is_total = |record: &&usize| {
+                let number = |part| self.number(part, **record);
+                let cached = if is_beside { self.cached(**record) } else { 0 };
+                let reasoning = if is_apart { number("reasoning") } else { 0 };
+                number("total") == number("input") + cached + number("output") + reasoning
+            };
+            records.iter().filter(is_total).count()
+        };
+        let [within, beside] = [false, true].map(|is| fitting(is, false).max(fitting(is, true)));
         let exceeds = |record: &usize| self.cached(*record) > self.number("input", *record);
         let input = self.place("input").unwrap_or_default();
-        let is_beside = if records.iter().any(|record| self.cached(*record) > 0) {
+        let is_beside = if beside != within {
+            beside > within
+        } else if records.iter().any(|record| self.cached(*record) > 0) {
             records.iter().any(exceeds)
         } else {
             self.place("written").is_some() || part_of(split(input).1, "parts.beside") > 0
         };
-        Usage { is_beside, ..self }
+        let is_apart = fitting(is_beside, true) > fitting(is_beside, false);
+        Usage {
+            is_beside,
+            is_apart,
+            ..self
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Drafts for the logs of built-in agents, whose decoders are left out.
 
 use super::*;
-use crate::testing::sessions;
+use crate::testing::{fixture, sessions};
 use std::fs;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use std::path::Path;
 /// the others hold what no mapping can say.
 const RIGHT: [(&str, usize); 12] = [
     ("claude-code", 40),
-    ("codex", 38),
+    ("codex", 39),
     ("copilot-cli", 2),
     ("gemini-cli", 9),
     ("hpd-agent", 4),
@@ -75,6 +75,28 @@ fn what_was_cached_is_a_part_of_the_input_unless_it_is_ever_more() {
     assert!(
         beside.contains("usage.input = \"/usage/input\""),
         "{beside}"
+    );
+}
+
+#[test]
+fn calls_and_results_are_found_by_their_ids() {
+    let log = fixture!("codex/count-before-items/log.jsonl");
+    let mapping = mapping_of(log);
+    for line in [
+        "message.call = \"/payload/call_id\"",
+        "message.tool = \"/payload/name\"",
+        "message.arguments = \"/payload/arguments\"",
+        "roles.call = [\"function_call\"]",
+        "roles.tool = [\"function_call_output\"]",
+    ] {
+        assert!(mapping.contains(line), "{line} is missing:\n{mapping}");
+    }
+    let log = fixture!("qwen-code/compression_keeps_a_tail/log.jsonl");
+    let session = read(drafted(log).unwrap(), log);
+    assert!(
+        items_of(&session).contains(&"tool tool_result read_file: fn a() {}".to_owned()),
+        "{:?}",
+        items_of(&session)
     );
 }
 
