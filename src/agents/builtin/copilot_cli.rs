@@ -358,6 +358,7 @@ impl CopilotCliDecoder {
         self.message(part, items, out);
     }
 
+    /// Returns the formula of images. Copilot does not document how it counts them: it is that of the model's maker.
     fn formula(&self, conversation: Conversation) -> Formula {
         let thread = self.threads.get(&conversation);
         match thread.and_then(|thread| thread.model.as_deref()) {

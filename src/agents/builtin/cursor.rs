@@ -212,6 +212,7 @@ fn time_of(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::event::ByLength;
     use proptest::prelude::*;
 
     #[test]
@@ -249,6 +250,8 @@ mod tests {
             assert_eq!(of(odd), None, "{odd}");
         }
         assert_eq!(time("Wed, May 6, 2026, 10:00 AM"), None);
+        let text = "<timestamp>Wed, May 6, 2026, 10:00 AM</timestamp>\nx";
+        assert_eq!(take_time(text, &mut EventSink::new(&ByLength)), text);
     }
 
     proptest! {

@@ -122,11 +122,12 @@ static STORE: DatabaseSpec = DatabaseSpec {
         from: "messages WHERE id IN (SELECT id FROM messages WHERE session_id = ?1)",
         order: "id",
         line: object!(
-            json id, text role, real timestamp, integer active, integer compacted, text content, text api_content,
-            text reasoning, text reasoning_content, text tool_call_id, text tool_name, json tool_calls,
+            json id, text role, real timestamp, integer active, integer compacted,
+            text content = "coalesce(r.api_content, r.content)",
+            text reasoning = "coalesce(r.reasoning_content, r.reasoning)", text tool_call_id, text tool_name, json tool_calls,
         ),
         settled: "1",
-        changed: "r.id * 2 + coalesce(r.active = 0 AND r.compacted = 0, 0)",
+        changed: "r.id * 2 + coalesce(r.active = 0 AND coalesce(r.compacted, 0) = 0, 0)",
         // Schema 6, of May 2026, has none of them, 17 has no `api_content`.
         optional: &[
             "r.cwd", "s.api_call_count", "r.api_call_count", "r.active", "r.compacted", "r.api_content",

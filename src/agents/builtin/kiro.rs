@@ -109,7 +109,6 @@ record! {
         content: Content<'a>,
     }
 
-
     struct Data<'a> {
         id: Text<'a> = "message_id" | "id",
         role: Text<'a>,

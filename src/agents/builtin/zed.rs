@@ -107,7 +107,7 @@ static STORE: DatabaseSpec = DatabaseSpec { schemas: &[Schema {
     line: r#"iif(r.type = 'object', substr(r.value, 1, length(r.value) - 1), '{"Word":' || json_quote(r.value))
         || iif(r.value LIKE '{"Compaction"%' AND r.next LIKE '{"User"%', ',"waits":true}', '}')"#,
     changed: "octet_length(r.value)",
-    // Threads have had no parents and folders.
+    // Older databases have neither of them.
     optional: &["r.parent_id", "r.folder_paths"],
     ..Schema::DEFAULT
 }]};

@@ -87,7 +87,6 @@ record! {
         pub(super) parent: Text<'a> = "parentAgentId",
     }
 
-
     pub(super) struct Message<'a> {
         pub(super) id: Text<'a>,
         pub(super) model: Text<'a>,
@@ -162,8 +161,6 @@ record! {
         ephemeral_1h_input_tokens: Count,
     }
 
-
-
     pub(super) struct CompactMetadata<'a> {
         pub(super) trigger: Text<'a>,
         pub(super) pre_tokens: Count = "preTokens",
@@ -187,7 +184,6 @@ record! {
         pub(super) tool_ids: Vec<Text<'a>> = "compactedToolIds",
         pub(super) attachments: Vec<Text<'a>> = "clearedAttachmentUUIDs",
     }
-
 }
 
 impl Repair for ResponseUsage<'_> {

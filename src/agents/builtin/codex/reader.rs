@@ -302,6 +302,7 @@ impl CodexDecoder {
                 Some(())
             }
             "thread_settings_applied" => {
+                // Settings that name no tier have the usual one.
                 self.price.of_next_turn = surcharges(event.thread_settings.service_tier.or_empty());
                 self.settings(&event.thread_settings, out)
             }

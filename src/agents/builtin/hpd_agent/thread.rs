@@ -232,12 +232,9 @@ impl Thread {
                     .call(content.call_id.get());
                 let arguments = content.arguments.into_iter();
                 let item = arguments.fold(item, without_indentation).done();
-                let call = Call {
-                    name: content.name.boxed(),
-                    has_arguments: true,
-                    ..Call::default()
-                };
-                self.calls.insert(Key::of(content.call_id.or_empty()), call);
+                let call = Key::of(content.call_id.or_empty());
+                let call = self.calls.entry(call).or_default();
+                (call.name, call.has_arguments) = (content.name.boxed(), true);
                 self.add(id, Author::Assistant, item, out);
             }
             "functionResult" => {
