@@ -32,7 +32,7 @@ impl App {
             },
             _ => RowNames {
                 project: text::shortened(self.place_of(key), project),
-                title: text::shortened(&self.shown_title(key), title),
+                title: text::cut(&self.shown_title(key), title),
             },
         };
         let add_id = |names: &mut RowNames, id: &str| match title {
@@ -124,7 +124,7 @@ impl App {
             .facts(key)
             .and_then(|facts| facts.path.file_stem());
         let id = id.or_else(|| path?.to_str()).filter(|id| !id.is_empty())?;
-        Some(text::tail(id, ID_COLUMNS).to_owned())
+        Some(text::tail(&text::inert(id), ID_COLUMNS).to_owned())
     }
 }
 

@@ -158,18 +158,20 @@ impl Search {
 
     /// Returns these sessions in words.
     pub fn place(&self) -> String {
-        place(self.all(), &self.request.filter)
+        match self.from {
+            Some(_) => THIS_SESSION.to_owned(),
+            None => place(self.all(), &self.request.filter),
+        }
     }
 }
 
 /// A session that alone is searched, in words.
 const THIS_SESSION: &str = "this session";
 
-/// Describes so many sessions that a filter selects, or [`THIS_SESSION`], in words.
+/// Describes so many sessions that a filter selects, in words.
 fn place(sessions: usize, filter: &str) -> String {
     let counted = number::counted(sessions as u64, "session");
     match (filter, sessions) {
-        (THIS_SESSION, _) => THIS_SESSION.to_owned(),
         ("", 1) => counted,
         ("", _) => format!("all {counted}"),
         (filter, _) => format!("{counted} of the list: {filter}"),
@@ -210,6 +212,9 @@ impl App {
 
     /// Returns the sessions that a search would look into, in words.
     pub fn searchable_place(&self) -> String {
+        if self.searchable_session().is_some() {
+            return THIS_SESSION.to_owned();
+        }
         let (sessions, filter) = self.searchable();
         place(sessions.len(), &filter)
     }

@@ -15,6 +15,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use tokio::sync::oneshot;
 
 /// The most columns of a copied text in the notice about it.
 const LONGEST_LINE: usize = 200;
@@ -142,8 +143,11 @@ impl<C: Console, W: Write> Screens<C, W> {
             path: Some(file.path().to_path_buf()),
             _temporary: Some(file),
         };
-        let opened = self.opening.begin();
-        let done = Box::new(move |written: Result<u64, String>| opened(written.map(|_| opening)));
+        let (sender, written) = oneshot::channel::<Result<u64, String>>();
+        // The screens own the file: it is removed with them, and with a newer request.
+        self.opening
+            .wait(async move { Some(written.await.ok()?.map(|_| opening)) });
+        let done = Box::new(move |written| drop(sender.send(written)));
         self.logs.read_text(TextJob::WriteAll(request, out, done));
         Ok(())
     }
@@ -220,5 +224,49 @@ fn copied(text: &str, sent: usize, tmux: Option<Result<(), String>>) -> String {
         None => format!("{sent}: {line}"),
         Some(Ok(())) => format!("copied to tmux's buffer: {line}"),
         Some(Err(why)) => format!("{why}; {sent}: {line}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of two panes side by side, each has half of the columns but one.
+    #[test]
+    fn a_pane_is_made_where_another_screen_fits() {
+        let (least_columns, least_rows) = crate::app::layout::SMALLEST;
+        for columns in 40..200 {
+            for rows in 12..80 {
+                let [place, side] = pane((columns, rows));
+                let fits = match side {
+                    "-h" => (columns - 1) / 2 >= least_columns,
+                    "-v" => (rows - 1) / 2 >= least_rows,
+                    _ => place == "new-window",
+                };
+                assert!(fits, "{columns} {rows}");
+            }
+        }
+        assert_eq!(pane((80, 50)), ["split-window", "-v"]);
+    }
+
+    #[test]
+    fn a_copy_is_described_by_its_place_and_its_first_line() {
+        assert_eq!(
+            copied("\n cd /a && run\nmore", 19, None),
+            "sent to the terminal's clipboard: cd /a && run"
+        );
+        assert_eq!(
+            copied("a\nb", 3, Some(Ok(()))),
+            "copied to tmux's buffer: a"
+        );
+        assert_eq!(
+            copied("a\nb", 1, Some(Err("no tmux".to_owned()))),
+            "no tmux; sent the first 1 of 3 bytes to the terminal's clipboard (its limit): a"
+        );
+        let long = copied(&"word ".repeat(1_000), 5_000, None);
+        assert!(
+            long.len() < 2 * LONGEST_LINE && long.ends_with('…'),
+            "{long}"
+        );
     }
 }

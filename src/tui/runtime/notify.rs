@@ -92,8 +92,7 @@ impl Notifier {
 
     /// Runs the user's command for an alert, if there is one.
     fn run_command(&mut self, alert: &Alert) {
-        let (words, facts) = (self.command.clone(), facts(alert));
-        let Some(name) = words.first() else {
+        let Some(name) = self.command.first() else {
             return;
         };
         if self.runs.len() >= MOST_RUNS + WAITING_ALERTS {
@@ -105,6 +104,7 @@ impl Notifier {
             self.runs.spawn(std::future::ready(Err(problem)));
             return;
         }
+        let (words, facts) = (self.command.clone(), facts(alert));
         let slots = Arc::clone(&self.slots);
         self.runs.spawn(async move {
             let _slot = slots.acquire().await;

@@ -48,9 +48,18 @@ fn colour(word: &str) -> Option<Color> {
             "default" => Some(Color::Reset),
             // The names are those of ECMA-48; for ratatui this one is bright.
             "white" => Some(Color::Gray),
-            word => word.parse().ok(),
+            // It takes other names as well, and any case.
+            word if is_named(word) || word.bytes().all(|b| b.is_ascii_digit()) => word.parse().ok(),
+            _ => None,
         },
     }
+}
+
+/// Returns true if it is one of the eight colours, or a bright one.
+fn is_named(word: &str) -> bool {
+    let names = "black red green yellow blue magenta cyan white";
+    let word = word.strip_prefix("bright-").unwrap_or(word);
+    names.split(' ').any(|name| name == word)
 }
 
 fn wrong(word: &str) -> String {
@@ -110,6 +119,9 @@ mod tests {
             ("#12345", "'#12345'"),
             ("#+12345", "'#+12345'"),
             ("256", "'256'"),
+            ("White", "'White'"),
+            ("gray", "'gray'"),
+            ("reset", "'reset'"),
             ("\u{1b}[2J", "'\\u{1b}[2J'"),
         ] {
             let error = spec(text).unwrap_err();

@@ -60,7 +60,7 @@ pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
     write_menu(title, lines, rows.len(), canvas);
 }
 
-/// Returns the beginning of a row: its key and what it copies.
+/// Returns the beginning of a row: its key and its description.
 fn head(row: &MenuRow, is_selected: bool) -> Pieces {
     vec![
         pointer(is_selected),

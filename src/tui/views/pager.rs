@@ -179,7 +179,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_drawn_inert_at_any_size(said in any::<String>(), size in (0_u16..90, 0_u16..30)) {
-                let mut pager = opened(Ok(whole(&said)));
+            let mut pager = opened(Ok(whole(&said)));
             let screen = drawn(&mut pager, size);
             let unsafe_to_show = |c| c != '\n' && model::event::is_unsafe_to_show(c);
             prop_assert!(!screen.contains(unsafe_to_show), "{screen:?}");
