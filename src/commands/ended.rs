@@ -41,11 +41,11 @@ pub(super) fn remove_unfinished_on_exit() -> Result<()> {
     Ok(())
 }
 
-/// The signal that has ended work which goes on until one comes.
+/// The signal that ended work without an end of its own.
 pub(super) struct EndSignal(Arc<OnceLock<EndedBy>>);
 
 impl EndSignal {
-    /// Has a signal end such work. If it does not end soon, the program does.
+    /// Calls `end` on a signal. If the work has not ended after [`LONGEST_END`], the program ends.
     pub(super) fn for_work(end: impl FnOnce() + Send + 'static) -> Result<EndSignal> {
         let ended = Arc::<OnceLock<EndedBy>>::default();
         let by = Arc::clone(&ended);

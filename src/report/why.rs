@@ -98,7 +98,7 @@ pub fn run(
     context.check(&problems)
 }
 
-/// Returns the findings of all sessions for programs, as in `ctxgauge.why/1`, at most so many. Without names it has no
+/// Returns the findings of all sessions for programs, as in `ctxgauge.why/1`, at most so many. Without texts it has no
 /// text of logs but the names of tools.
 ///
 /// # Errors

@@ -225,13 +225,9 @@ impl State {
         let mut sums = ContextSums::default();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
-            let is_anchored = || source.is_known() && self.is_anchored(item, content.inputs.anchor);
-            sums.add(
-                item,
-                *tokens,
-                *source,
-                if is_anchored() { *tokens } else { 0 },
-            );
+            let is_anchored = source.is_known() && self.is_anchored(item, content.inputs.anchor);
+            let known = if is_anchored { *tokens } else { 0 };
+            sums.add(item, *tokens, *source, known);
         }
         self.context_from(&content.inputs, sums)
     }

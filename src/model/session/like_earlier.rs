@@ -10,7 +10,7 @@ const FIRST_NOTED_DELTAS: usize = 4;
 
 impl State {
     /// Returns the origin of the facts that this session notes or asks for.
-    pub fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         Origin {
             agent: self.agent.into(),
             session: self.meta.id.as_deref().map_or(0, hash),

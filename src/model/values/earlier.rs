@@ -114,7 +114,7 @@ impl EarlierSessions {
 
 /// The session that has shown a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// The agent's id.
     pub(crate) agent: Box<str>,
     /// A hash of the session's id.

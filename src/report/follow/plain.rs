@@ -34,7 +34,7 @@ pub struct PlainLines {
     /// Results from this size on have a line.
     pub oversized: Threshold,
     said: HashMap<SessionKey, Said>,
-    /// The machines of which all sessions were found; `None` is this one. What a session was before is not said.
+    /// The machines of which all sessions were found; `None` is this one. Nothing is said of a session before.
     begun: BTreeSet<Option<Arc<str>>>,
 }
 

@@ -83,8 +83,8 @@ pub fn item(session: &Session, carried: &CarriedCost<'_>, ix: ItemIx) -> Map<Str
     part
 }
 
-/// Returns the largest growths of the context, at most this many, each with its largest parts: `jumps` of a report. In
-/// place of names, which may be text of the log, calls have their arguments if `names` are shown.
+/// Returns the largest growths of the context, at most this many, each with its largest parts: `jumps` of a report. With
+/// [`Texts::On`], calls have their arguments in place of names, which may be text of the log.
 pub fn jumps(session: &Session, most: usize, texts: Texts) -> Vec<Map<String, Value>> {
     let jumps = model::outlook::jumps::jumps(session, most);
     let calls = match texts {

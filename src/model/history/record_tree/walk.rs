@@ -245,9 +245,8 @@ impl RecordTree {
         let Some(first) = firsts.into_iter().flatten().min() else {
             return;
         };
-        let tail = self
-            .path
-            .split_off(self.path.partition_point(|live| live < first));
+        let from = self.path.partition_point(|live| live < first);
+        let tail = self.path.split_off(from);
         self.visited += tail.len();
         let mut joined = change.joined.iter().copied().peekable();
         for ix in tail {
