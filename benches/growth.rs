@@ -10,12 +10,13 @@
 
 mod common;
 
-use common::measure::{ctxgauge, once, serve};
+use common::measure::{ctxgauge, environment, once, serve};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -117,8 +118,12 @@ impl<'l> Logs<'l> {
         logs
     }
 
-    /// Returns the exponent with which each command grows; 0 where it is too quick to measure.
+    /// Returns the exponent with which each command grows; 0 where it is too quick to measure, or refuses the log.
     fn growth(&self, copies: &str) -> [f64; COMMANDS.len()] {
+        self.write(copies, MANY);
+        if self.is_refused() {
+            return [0.0; COMMANDS.len()];
+        }
         let many = self.times(copies, MANY);
         let growth = exponents(self.times(copies, FEW), many, MANY / FEW);
         let is_high = growth.iter().any(|growth| *growth > HIGHEST);
@@ -148,6 +153,15 @@ impl<'l> Logs<'l> {
             text.push('\n');
         }
         fs::write(self.path(), text).unwrap();
+    }
+
+    /// Returns true if the log exceeds a limit of the program: each line of a room's log can be a record for everyone in
+    /// it.
+    fn is_refused(&self) -> bool {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ctxgauge"));
+        environment(&mut command, self.folder.path());
+        let output = command.arg("report").arg(self.path()).output().unwrap();
+        String::from_utf8_lossy(&output.stderr).contains("it has more than")
     }
 
     fn path(&self) -> PathBuf {
