@@ -144,27 +144,6 @@ struct ClaudeCodeDecoder {
     has_prompt: bool,
 }
 
-/// The fields that show which conversation of a file a record belongs to.
-struct Side {
-    key: Option<Key>,
-    parent: Option<Key>,
-    agent: Option<Key>,
-    is_subagents: bool,
-}
-
-impl Side {
-    /// Returns the fields by the ids of a record, of its parent and of its agent, and by its mark of a sub-agent.
-    fn new(ids: [&Text<'_>; 3], is_sidechain: Option<bool>) -> Side {
-        let [key, parent, agent] = ids.map(Text::key);
-        Side {
-            key,
-            parent,
-            agent,
-            is_subagents: is_sidechain == Some(true),
-        }
-    }
-}
-
 impl Decoder for ClaudeCodeDecoder {
     fn read_state(&mut self, document: &str, out: &mut EventSink<'_>) -> Option<StateUpdate> {
         let about: AboutAgent<'_> = lenient::parse(document, &LostFields::default()).ok()?;
@@ -186,7 +165,7 @@ impl Decoder for ClaudeCodeDecoder {
         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());
             let ids = [&record.uuid, &record.parent_uuid, &record.agent_id];
-            out.set_conversation(self.conversation(&Side::new(ids, record.is_sidechain)));
+            out.set_conversation(self.conversation(ids, record.is_sidechain));
             self.meta(&record, out);
             self.record(&record, out);
         }
@@ -361,18 +340,23 @@ impl ClaudeCodeDecoder {
         }
     }
 
-    /// Returns the conversation a record belongs to. A file that begins with a sub-agent's record is that sub-agent's
-    /// own.
-    fn conversation(&mut self, side: &Side) -> Conversation {
-        let Some(key) = side.key else {
+    /// Returns the conversation a record belongs to, by the ids of the record, of its parent and of its agent, and by
+    /// its mark of a sub-agent. A file that begins with a sub-agent's record is that sub-agent's own.
+    fn conversation(
+        &mut self,
+        [own, parent, agent]: [&Text<'_>; 3],
+        is_sidechain: Option<bool>,
+    ) -> Conversation {
+        let Some(key) = own.key() else {
             return Conversation::Main;
         };
-        let of_subagent = *self.of_subagent.get_or_insert(side.is_subagents);
-        if !side.is_subagents || of_subagent {
+        let is_subagents = is_sidechain == Some(true);
+        let of_subagent = *self.of_subagent.get_or_insert(is_subagents);
+        if !is_subagents || of_subagent {
             return Conversation::Main;
         }
-        let inherited = || self.conversations.get(&side.parent?).copied();
-        let conversation = match side.agent {
+        let inherited = || self.conversations.get(&parent.key()?).copied();
+        let conversation = match agent.key() {
             Some(agent) => Conversation::Side(agent),
             None => inherited().unwrap_or(Conversation::Side(key)),
         };

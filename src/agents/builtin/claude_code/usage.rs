@@ -1,11 +1,9 @@
 //! Reads the usage of a line, without the content of the conversation.
 
-use super::chosen_models::ChosenModels;
+use super::ClaudeCodeDecoder;
 use super::fork;
-use super::requests::Requests;
 use super::responses::{Ids, Responses};
-use super::wire::{Params, Progress, ResponseUsage};
-use super::{ClaudeCodeDecoder, Side};
+use super::wire::{Bill, Params, Progress, ResponseUsage};
 use decode::lenient::{self, Dollars, LostFields, Raw, Text, record};
 use memchr::memmem;
 use model::event::{Cause, CostOf, Event, EventSink, Key, Meta, Node, Reset, RetainedItems, Usage};
@@ -28,7 +26,7 @@ record! {
         agent_id: Text<'a> = "agentId",
         is_sidechain: Option<bool> = "isSidechain",
         timestamp: Text<'a>,
-        message: Message<'a>,
+        message: Bill<'a>,
         request_id: Text<'a> = "requestId",
         subtype: Text<'a>,
         is_api_error_message: Option<bool> = "isApiErrorMessage",
@@ -38,12 +36,6 @@ record! {
         request_ref: Text<'a> = "requestRef",
         model_usage: Option<Raw<'a>> = "modelUsage",
         total_cost: Dollars = "totalCostUSD",
-    }
-
-    struct Message<'a> {
-        id: Text<'a>,
-        model: Text<'a>,
-        usage: Option<ResponseUsage<'a>>,
     }
 }
 
@@ -55,20 +47,18 @@ impl ClaudeCodeDecoder {
         lost.report(out);
         out.set_time(line.timestamp.time());
         let ids = [&line.uuid, &line.parent_uuid, &line.agent_id];
-        out.set_conversation(self.conversation(&Side::new(ids, line.is_sidechain)));
+        out.set_conversation(self.conversation(ids, line.is_sidechain));
         match line.kind.or_empty() {
             fork::KIND => return None,
             // Not billed here.
             "assistant" if self.is_inherited(&line.agent_id) => return None,
-            "assistant" => {
-                line.response(&self.requests, &mut self.responses, &mut self.chosen, out)?;
-            }
+            "assistant" => return self.response(&line, out),
             "api-request" => {
                 let known = self.metas.entry(out.conversation()).or_default();
                 out.meta(Meta::of_model(line.params.model()).changes(known));
                 self.requests.note_window(line.id.key(), &line.params);
             }
-            "progress" => bill_progress(line.data, &mut self.responses, out),
+            "progress" => _ = bill_progress(line.data, &mut self.responses, out),
             "cost-state" => {
                 self.chosen.costs(line.model_usage, out);
                 out.own_cost(None, line.total_cost.0);
@@ -83,35 +73,29 @@ impl ClaudeCodeDecoder {
         }
         Some(())
     }
-}
 
-impl Line<'_> {
-    fn response(
-        &self,
-        requests: &Requests,
-        responses: &mut Responses,
-        chosen: &mut ChosenModels,
-        out: &mut EventSink<'_>,
-    ) -> Option<()> {
+    /// Reads a line of a response; `None` as above.
+    fn response(&mut self, line: &Line<'_>, out: &mut EventSink<'_>) -> Option<()> {
         // One without an id counts if it has content.
-        self.uuid.get()?;
-        if is_synthetic(self.message.model.get(), self.is_api_error_message) {
+        line.uuid.get()?;
+        let message = &line.message;
+        if is_synthetic(message.model.get(), line.is_api_error_message) {
             return Some(());
         }
         let ids = Ids {
-            message: &self.message.id,
-            request: &self.request_id,
-            record: &self.uuid,
-            parent: &self.parent_uuid,
+            message: &message.id,
+            request: &line.request_id,
+            record: &line.uuid,
+            parent: &line.parent_uuid,
         };
-        let is_long = requests.is_long(&self.request_ref);
-        let model = chosen.name(&self.message.model, &self.request_ref, is_long);
-        let usage = self.message.usage.as_ref();
+        let is_long = self.requests.is_long(&line.request_ref);
+        let model = self.chosen.name(&message.model, &line.request_ref, is_long);
+        let usage = message.usage.as_ref();
         let context = usage.map(|usage| usage.context().billed());
-        let request = responses.key_of(&ids, context)?;
+        let request = self.responses.key_of(&ids, context)?;
         bill_iterations(request, usage, out);
         let report = usage.zip(context);
-        match report.filter(|(_, context)| responses.is_report(context)) {
+        match report.filter(|(_, context)| self.responses.is_report(context)) {
             Some((usage, context)) => {
                 out.usage(Usage {
                     model,
@@ -151,39 +135,32 @@ pub(super) fn bill_iterations(
     }
 }
 
-/// Bills a sub-agent's response that its parent's log repeats: the sub-agent's own log may be gone.
+/// Bills a sub-agent's response that its parent's log repeats, if it does: the sub-agent's own log may be gone.
 pub(super) fn bill_progress(
     data: Option<Raw<'_>>,
     responses: &mut Responses,
     out: &mut EventSink<'_>,
-) {
-    let data = data.map_or("", Raw::get);
+) -> Option<()> {
+    let data = data?.get();
     // Few of these records hold a response.
-    if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {
-        return;
-    }
-    let Ok(Progress { message }) = lenient::parse::<Progress<'_>>(data, &LostFields::default())
-    else {
-        return;
-    };
+    memmem::find(data.as_bytes(), b"\"usage\"")?;
+    let progress: Progress<'_> = lenient::parse(data, &LostFields::default()).ok()?;
+    let message = progress.message;
     let bill = &message.message;
-    let Some(usage) = &bill.usage else {
-        return;
-    };
+    let usage = bill.usage.as_ref()?;
     let ids = Ids {
         message: &bill.id,
         request: &message.request_id,
         record: &message.uuid,
         parent: &Text(None),
     };
-    if let Some(request) = responses.key_of(&ids, Some(usage.context().billed())) {
-        out.emit(Event::Billed {
-            request,
-            billed: usage.billed(),
-            of: CostOf::Response,
-            model: bill.model.boxed(),
-        });
-    }
+    out.emit(Event::Billed {
+        request: responses.key_of(&ids, Some(usage.context().billed()))?,
+        billed: usage.billed(),
+        of: CostOf::Response,
+        model: bill.model.boxed(),
+    });
+    Some(())
 }
 
 /// Returns true if a sub-agent wrote this line. The field is near its beginning.
