@@ -304,28 +304,26 @@ impl ClaudeCodeDecoder {
     }
 
     fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>) {
+        let Some(snapshot) = attachment::snapshot(record) else {
+            if !attachment::read(record, node, out) {
+                CLAUDE_CODE.pass_over(&record.attachment_name(), out);
+            }
+            return;
+        };
         // The requests of newer versions contain it.
-        if self.requests.shape.is_some() && attachment::is_snapshot(record) {
+        if self.requests.shape.is_some() {
             return out.skip(record.attachment_name());
         }
-        match attachment::snapshot(record, out) {
-            Some(mut items) => {
-                // A snapshot without tools is of the system prompt alone.
-                let tools = items.iter().filter(|item| item.kind == Kind::ToolList);
-                let tools: Vec<NewItem> = tools.cloned().collect();
-                if tools.is_empty() {
-                    items.extend(self.declared.iter().cloned());
-                } else {
-                    self.declared = tools;
-                }
-                out.node(requests::front(items));
-            }
-            None => {
-                if !attachment::read(record, node, out) {
-                    CLAUDE_CODE.pass_over(&record.attachment_name(), out);
-                }
-            }
+        let mut items = attachment::front(&snapshot.system_prompt, &snapshot.tools, out);
+        // A snapshot without tools is of the system prompt alone.
+        let tools = items.iter().filter(|item| item.kind == Kind::ToolList);
+        let tools: Vec<NewItem> = tools.cloned().collect();
+        if tools.is_empty() {
+            items.extend(self.declared.iter().cloned());
+        } else {
+            self.declared = tools;
         }
+        out.node(requests::front(items));
     }
 
     /// Takes in a message of a request, written apart.

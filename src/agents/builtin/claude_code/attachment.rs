@@ -25,8 +25,8 @@ record! {
         added_names: Strings<'a> = "addedNames",
         added_blocks: Strings<'a> = "addedBlocks",
         command_mode: Text<'a> = "commandMode",
-        system_prompt: Strings<'a> = "systemPrompt",
-        tools: Vec<Raw<'a>>,
+        pub(super) system_prompt: Strings<'a> = "systemPrompt",
+        pub(super) tools: Vec<Raw<'a>>,
     }
 
     /// A message as it was sent.
@@ -101,7 +101,10 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>
     let Some((role, kind)) = placement(name).or(sent) else {
         return false;
     };
-    let (role, kind) = if role == Role::User && !is_typed(record, attachment) {
+    // Notices of background tasks come as the user's queued commands do.
+    let is_notice =
+        attachment.command_mode.get() == Some("task-notification") || record.is_meta == Some(true);
+    let (role, kind) = if role == Role::User && is_notice {
         (Role::Container, Kind::Reminder)
     } else {
         (role, kind)
@@ -111,7 +114,9 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut EventSink<'_>
         let items = rendered.map(|text| out.item(role, kind).tool(label).text(text).done());
         node.items = items.collect();
     } else if name == "queued_command" {
-        node.items = queued(attachment, role, kind, out);
+        // The text was typed while a turn ran: this is its only copy.
+        let prompt = lenient::value(attachment.prompt, "prompt", out);
+        node.items = user_items(&prompt, role, kind, &ToolNames::default(), out);
     } else {
         node.items = vec![from_fields(attachment, role, kind, out)];
     }
@@ -205,7 +210,13 @@ fn from_fields(
         }
         "compact_file_reference" | "already_read_file" => None,
         // A list of tasks, which is not sent as it is written.
-        "task_reminder" if attachment.content.is_some_and(is_list) => None,
+        "task_reminder"
+            if attachment
+                .content
+                .is_some_and(|it| it.get().starts_with('[')) =>
+        {
+            None
+        }
         _ => {
             content = lenient::value(attachment.content.or(attachment.prompt), "content", out);
             let fields = [
@@ -237,37 +248,11 @@ fn from_fields(
     item.done()
 }
 
-fn is_list(value: Raw<'_>) -> bool {
-    value.get().starts_with('[')
-}
-
-/// Returns the text typed while a turn ran: this is its only copy.
-fn queued(
-    attachment: &Attachment<'_>,
-    role: Role,
-    kind: Kind,
-    out: &mut EventSink<'_>,
-) -> Vec<NewItem> {
-    let prompt = lenient::value(attachment.prompt, "prompt", out);
-    user_items(&prompt, role, kind, &ToolNames::default(), out)
-}
-
-/// Returns true if a queued command is the user's: notices of background tasks come the same way.
-fn is_typed(record: &Record<'_>, attachment: &Attachment<'_>) -> bool {
-    attachment.command_mode.get() != Some("task-notification") && record.is_meta != Some(true)
-}
-
-/// Returns the system prompt and the tool definitions of a `prompt_snapshot`. It repeats what the request before held:
-/// it is written at a cold start, once more with the tools when the response is there, and again after a compaction.
-pub(super) fn snapshot(record: &Record<'_>, out: &mut EventSink<'_>) -> Option<Vec<NewItem>> {
-    let attachment = record.attachment.as_ref().filter(|_| is_snapshot(record))?;
-    Some(front(&attachment.system_prompt, &attachment.tools, out))
-}
-
-/// Returns true if a record is a `prompt_snapshot`.
-pub(super) fn is_snapshot(record: &Record<'_>) -> bool {
+/// Returns the attachment of a `prompt_snapshot`. It repeats what the request before held: it is written at a cold
+/// start, once more with the tools when the response is there, and again after a compaction.
+pub(super) fn snapshot<'r, 'a>(record: &'r Record<'a>) -> Option<&'r Attachment<'a>> {
     let attachment = record.attachment.as_ref();
-    attachment.is_some_and(|attachment| attachment.kind.get() == Some("prompt_snapshot"))
+    attachment.filter(|attachment| attachment.kind.get() == Some("prompt_snapshot"))
 }
 
 /// Returns the items of a system prompt and of each tool's definition.
