@@ -503,7 +503,7 @@ impl ClaudeCodeDecoder {
         let kept = metadata.kept();
         if out.conversation() == Conversation::Main {
             self.requests.compact(&kept);
-            self.clearing.reset();
+            self.clearing = PendingClearing::default();
         }
         let cause = self.idle.cause(metadata, out.time());
         out.reset(Reset {

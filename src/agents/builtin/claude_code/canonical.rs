@@ -71,7 +71,7 @@ fn append(json: &str, depth: usize, out: &mut String) -> Option<()> {
 /// The hash of a message that grows block by block.
 #[derive(Clone)]
 pub(super) struct GrowingHash {
-    role: &'static str,
+    pub(super) role: &'static str,
     hash: Sha256,
     is_empty: bool,
 }
@@ -84,11 +84,6 @@ impl GrowingHash {
             hash: Sha256::new_with_prefix("{\"content\":["),
             is_empty: true,
         }
-    }
-
-    /// Returns its role.
-    pub(super) fn role(&self) -> &'static str {
-        self.role
     }
 
     /// Adds a block in its canonical form.

@@ -43,11 +43,6 @@ impl PendingClearing {
         self.calls.extend(clearable.filter_map(|item| item.call));
     }
 
-    /// Forgets all: the context was compacted.
-    pub(super) fn reset(&mut self) {
-        *self = PendingClearing::default();
-    }
-
     /// Emits what an answer says of the prompt that it is to.
     pub(super) fn answer(&mut self, management: &ContextManagement<'_>, out: &mut EventSink<'_>) {
         let edits = &management.applied_edits;

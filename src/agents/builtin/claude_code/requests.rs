@@ -217,7 +217,7 @@ impl Requests {
             self.run = None;
             return;
         };
-        let continues = |run: &Run| run.hash.role() == role && run.response == response;
+        let continues = |run: &Run| run.hash.role == role && run.response == response;
         let run = self.run.take().filter(continues);
         let mut run = run.unwrap_or_else(|| Run {
             response,
@@ -286,8 +286,7 @@ impl Requests {
             }
         }
         if !new.is_empty() {
-            let node = beside(node, new, out);
-            out.node(node);
+            emit_beside(node, new, out);
         }
         self.messages.insert(hash, Message::Blob(known));
     }
@@ -312,7 +311,10 @@ impl Requests {
         };
         self.whole = None;
         self.note_window(Some(id), &record.params);
-        let is_cut = record.cut.is_some() || record.withheld.iter().any(|field| is_content(field));
+        // A field that the record leaves out may be part of what the model reads.
+        let mut withheld = record.withheld.iter().filter_map(Text::get);
+        let is_cut = record.cut.is_some()
+            || withheld.any(|field| matches!(field, "system" | "tools" | "messages"));
         let new = std::mem::take(&mut self.new);
         self.shown.retain(|known| new.contains(&known.item));
         let messages = self.messages_of(record);
@@ -418,8 +420,7 @@ impl Requests {
                 let UnplacedItem { node, item, .. } = open;
                 let new = PromptItem::new(node, &item);
                 items.push(left.take(new.print).unwrap_or_else(|| {
-                    let node = beside(node, vec![item], out);
-                    out.node(node);
+                    emit_beside(node, vec![item], out);
                     new
                 }));
             }
@@ -471,20 +472,15 @@ impl Requests {
     }
 }
 
-/// Returns true if a field that a record leaves out is part of what the model reads.
-fn is_content(field: &Text<'_>) -> bool {
-    matches!(field.get(), Some("system" | "tools" | "messages"))
-}
-
-/// Returns the node of items that no record of the conversation shows. The user's words have records, so what has none
+/// Emits the node of items that no record of the conversation shows. The user's words have records, so what has none
 /// is the harness's, unless the log was not read from its beginning. The harness writes text: a picture is one that the
 /// user attached.
-fn beside(node: Key, mut items: Vec<NewItem>, out: &EventSink<'_>) -> Node {
+fn emit_beside(node: Key, mut items: Vec<NewItem>, out: &mut EventSink<'_>) {
     if out.place().line() > 0 {
         let is_written = |item: &&mut NewItem| item.role == Role::User && item.size.fixed == 0;
         for item in items.iter_mut().filter(is_written) {
             (item.role, item.kind) = (Role::Container, Kind::Reminder);
         }
     }
-    Node::new(Some(node), Part::Beside, items)
+    out.node(Node::new(Some(node), Part::Beside, items));
 }

@@ -78,10 +78,7 @@ fn read(files: &[&[u8]]) -> Overrides {
         window_from: window.map_or("", |_| WINDOW_ENV),
         window_at_most: is_on(WITHOUT_1M_ENV).then_some(WITHOUT_1M),
         compact_window: from_env.or(for_all),
-        trigger_from: match from_env {
-            Some(_) => COMPACT_WINDOW_ENV,
-            None => "",
-        },
+        trigger_from: from_env.map_or("", |_| COMPACT_WINDOW_ENV),
         others: others::read(&layers),
         models,
         output: layers.tokens(&env(OUTPUT_ENV)),

@@ -291,11 +291,7 @@ impl Record<'_> {
     /// Returns true if a user who may type is at the client, by the way it was started; `None`: the record does not
     /// say.
     pub(super) fn attended(&self) -> Option<bool> {
-        if self
-            .session_kind
-            .get()
-            .is_some_and(|kind| kind != "interactive")
-        {
+        if !matches!(self.session_kind.get(), None | Some("interactive")) {
             return Some(false);
         }
         let started = self.entrypoint.get()?;

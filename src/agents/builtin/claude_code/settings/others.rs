@@ -6,7 +6,6 @@ use formats::settings::{Layers, ReadyFile, tokens};
 use jiff::Timestamp;
 use model::window::{OtherSettings, ReadySummary};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 
 pub(super) const IDLE_SIZE_ENV: &str = "CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS";
 
@@ -28,13 +27,9 @@ const CLEARING: &str = "tengu_jiggly_blossom";
 
 /// The summary that was made beforehand, beside the log of its session.
 pub(in super::super) const READY: ReadyFile = ReadyFile {
-    path: beside,
+    path: |log| Some(log.with_extension("").join("precompact.json")),
     read: ready,
 };
-
-fn beside(log: &Path) -> Option<PathBuf> {
-    Some(log.with_extension("").join("precompact.json"))
-}
 
 fn ready(file: &[u8]) -> Option<ReadySummary> {
     let file: Value = serde_json::from_slice(file).ok()?;
@@ -76,6 +71,7 @@ pub(super) fn read(layers: &Layers) -> OtherSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn of(files: &[&str]) -> OtherSettings {
         let files: Vec<&[u8]> = files.iter().map(|text| text.as_bytes()).collect();
