@@ -47,17 +47,17 @@ impl CodexDecoder {
             budget,
             model: self.meta.model.as_deref().unwrap_or_default(),
         };
-        let piece = item::piece(item, context, out)?;
+        let (part, items) = item::piece(item, context, out)?;
         let mut node = Node {
-            key: key_of_call(item, &piece.items),
-            part: piece.part,
-            items: piece.items,
+            key: key_of_call(item, &items),
+            part,
+            items,
             ..Node::default()
         };
         // Messages from outside are inserted between responses. The model's next output belongs to a new response, even
         // if the interrupted one was never reported.
-        self.is_interrupted |= piece.is_users || item.is_agents();
-        match node.part {
+        self.is_interrupted |= part == Part::Input || item.is_agents();
+        match part {
             Part::Output => {
                 self.has_output = true;
                 self.turns.output(item.kind.get() == Some("message"));
@@ -73,7 +73,7 @@ impl CodexDecoder {
             _ => {
                 let key = Key::of_number("codex", out.place().id());
                 node.key = Some(key);
-                if piece.is_users {
+                if part == Part::Input {
                     node.turn = self.turns.user_message();
                     if node.turn {
                         self.open.end();
@@ -151,20 +151,20 @@ impl CodexDecoder {
                 budget: item::OUTPUT_BYTES,
                 model: self.meta.model.as_deref().unwrap_or_default(),
             };
-            let Some(piece) = item::piece(item, context, out) else {
+            let Some((part, items)) = item::piece(item, context, out) else {
                 continue;
             };
             // A line is longer than the number of its items, so no other node has this number.
             let number = out.place().id().saturating_add(nth as u64);
-            let of_call = key_of_call(item, &piece.items).filter(|_| nth >= stays);
+            let of_call = key_of_call(item, &items).filter(|_| nth >= stays);
             let key = of_call.unwrap_or(Key::of_number("codex", number));
-            if piece.is_users {
-                self.user_messages.push((key, bytes(&piece.items)));
+            if part == Part::Input {
+                self.user_messages.push((key, bytes(&items)));
             }
             nodes.push(Node {
                 key: Some(key),
-                part: piece.part,
-                items: piece.items,
+                part,
+                items,
                 ..Node::default()
             });
         }

@@ -26,24 +26,8 @@ record! {
 /// what is longer was cut. Measured: in bytes, not tokens.
 pub(super) const OUTPUT_BYTES: u64 = 48_000;
 
-/// A piece of history, by its part of the exchange and its items.
-#[derive(Debug)]
-pub(super) struct Piece {
-    pub part: Part,
-    pub items: Vec<NewItem>,
-    /// True if it contains something that the user wrote.
-    pub is_users: bool,
-}
-
-impl Piece {
-    fn new(part: Part, items: Vec<NewItem>) -> Option<Piece> {
-        Some(Piece {
-            part,
-            items,
-            is_users: false,
-        })
-    }
-}
+/// A piece of history, by its part of the exchange and its items. It is input if the user wrote something in it.
+pub(super) type Piece = (Part, Vec<NewItem>);
 
 /// The context in which an item is decoded.
 #[derive(Debug, Clone, Copy)]
@@ -66,30 +50,29 @@ pub(super) fn piece(
     context: ItemContext<'_>,
     out: &mut EventSink<'_>,
 ) -> Option<Piece> {
-    let mut piece = content(item, context, out)?;
-    if let (Some(counted), [first, rest @ ..]) =
-        (own::bytes(item, context.budget), &mut *piece.items)
+    let (part, mut items) = content(item, context, out)?;
+    if let (Some(counted), [first, rest @ ..]) = (own::bytes(item, context.budget), &mut *items)
         && (rest.is_empty() || first.kind == Kind::ToolList)
     {
         first.size.own_bytes = Some(u32::try_from(counted).unwrap_or(u32::MAX));
         rest.iter_mut()
             .for_each(|item| item.size.own_bytes = Some(0));
     }
-    Some(piece)
+    Some((part, items))
 }
 
 fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -> Option<Piece> {
     let call = item.call_id.get();
-    match item.kind.or_empty() {
-        "message" => message(item, context, out),
-        "reasoning" => Piece::new(Part::Output, vec![reasoning(item, out)]),
+    Some(match item.kind.or_empty() {
+        "message" => return message(item, context, out),
+        "reasoning" => (Part::Output, vec![reasoning(item, out)]),
         "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call"
         | "web_search_call" => {
             let arguments = item.arguments.or(item.input).or(item.action);
             let name = tool_name(item);
             let call = out.tool_call(name.as_deref(), call);
             let call = call.text(&string_or_json(arguments));
-            Piece::new(Part::Output, vec![call.done()])
+            (Part::Output, vec![call.done()])
         }
         "image_generation_call" => {
             let call = out
@@ -102,27 +85,27 @@ fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -
                 }
                 None => call,
             };
-            Piece::new(Part::Output, vec![call.done()])
+            (Part::Output, vec![call.done()])
         }
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
             let tool = context.tool.or(item.name.get());
             let result = out.tool_result(tool, call);
             let result = output(item, result, context);
-            Piece::new(Part::Result, vec![result.done()])
+            (Part::Result, vec![result.done()])
         }
         "tool_search_output" | "additional_tools" => {
-            Piece::new(Part::Result, tool_list(item, context.tool, out))
+            (Part::Result, tool_list(item, context.tool, out))
         }
         _ if item.is_summary() => {
             let summary = out
                 .item(Role::Container, Kind::Summary)
                 .opaque(full_length(item.encrypted_content.or_empty()))
                 .label("[encrypted summary]");
-            Piece::new(Part::Injected, vec![summary.done()])
+            (Part::Injected, vec![summary.done()])
         }
-        "agent_message" | "inter_agent_communication" => Some(between_agents(item, context, out)),
-        _ => None,
-    }
+        "agent_message" | "inter_agent_communication" => between_agents(item, context, out),
+        _ => return None,
+    })
 }
 
 /// Returns the definitions of tools: those of a server each by itself, all others together.
@@ -177,28 +160,22 @@ fn name_in(space: &str, name: &str) -> String {
 
 fn message(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'_>) -> Option<Piece> {
     let parts = &item.content.0;
-    match item.role.or_empty() {
+    Some(match item.role.or_empty() {
         "assistant" => {
             let answer = out.item(Role::Assistant, Kind::Text);
-            Piece::new(
-                Part::Output,
-                vec![add_all(answer, parts, context.model).done()],
-            )
+            let answer = add_all(answer, parts, context.model);
+            (Part::Output, vec![answer.done()])
         }
         "developer" | "system" => {
-            let items = parts
-                .iter()
-                .enumerate()
-                .map(|(nth, part)| {
-                    let kind = fragment::of_developer(part.text.or_empty(), item.part_kind(nth));
-                    add(out.item(Role::Container, kind), part, context.model).done()
-                })
-                .collect();
-            Piece::new(Part::Injected, items)
+            let items = parts.iter().enumerate().map(|(nth, part)| {
+                let kind = fragment::of_developer(part.text.or_empty(), item.part_kind(nth));
+                add(out.item(Role::Container, kind), part, context.model).done()
+            });
+            (Part::Injected, items.collect())
         }
-        "user" => Some(user_message(item, context, out)),
-        _ => None,
-    }
+        "user" => user_message(item, context, out),
+        _ => return None,
+    })
 }
 
 /// Adds a user message. It may contain texts that the harness put in, each of which is an item; what the user wrote is
@@ -222,25 +199,17 @@ fn user_message(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink<'
             None => {}
         }
     }
-    let is_users = !typed.is_empty();
-    if is_users {
-        let message = out.item(Role::User, Kind::Text);
-        let message = if typed.iter().any(|part| part.is_image()) {
-            message.own_bytes(own::sum(typed.iter().copied()))
-        } else {
-            message
-        };
-        items.push(add_all(message, typed, context.model).done());
+    if typed.is_empty() {
+        return (Part::Injected, items);
     }
-    Piece {
-        part: if is_users {
-            Part::Input
-        } else {
-            Part::Injected
-        },
-        items,
-        is_users,
-    }
+    let message = out.item(Role::User, Kind::Text);
+    let message = if typed.iter().any(|part| part.is_image()) {
+        message.own_bytes(own::sum(typed.iter().copied()))
+    } else {
+        message
+    };
+    items.push(add_all(message, typed, context.model).done());
+    (Part::Input, items)
 }
 
 /// Reasoning goes back encrypted, or as plain text with models that show it. The summary is for
@@ -266,11 +235,7 @@ fn between_agents(item: &Item<'_>, context: ItemContext<'_>, out: &mut EventSink
     let message = add_all(message, &item.content.0, context.model)
         .opaque(full_length(item.encrypted_content.or_empty()))
         .label(item.author.or_empty());
-    Piece {
-        part,
-        items: vec![message.done()],
-        is_users: context.opens,
-    }
+    (part, vec![message.done()])
 }
 
 /// Returns the name of a call's tool, with its server's.
