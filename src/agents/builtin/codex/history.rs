@@ -1,11 +1,11 @@
 //! The history: its items, the requests that they are the output of, and how a compaction rebuilds it.
 
 use super::item::{self, ItemContext};
-use super::reader::{CodexDecoder, TurnModel};
+use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{CompactedPayload, Item, ItemMetadata};
 use decode::lenient::{self, Raw};
-use model::event::{Cause, EventSink, Key, NewItem, Node, Part, Reset, RetainedItems};
+use model::event::{Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems};
 use model::{Kind, Role, values::version};
 
 /// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
@@ -116,9 +116,9 @@ impl CodexDecoder {
         }
         out.reset(Reset::compaction(cause, RetainedItems::Nodes(kept)));
         let settings = &compacted.settings_before;
-        self.compacted_for = Some(TurnModel {
-            name: settings.model.boxed(),
-            hash: settings.comp_hash.boxed(),
+        self.compacted_for = Some(Meta {
+            model_hash: settings.comp_hash.boxed(),
+            ..Meta::of_model(settings.model.boxed())
         });
         self.compacts();
         nodes.into_iter().for_each(|node| out.node(node));

@@ -6,7 +6,7 @@ use super::order::OpenResponse;
 use super::price::{Price, surcharges};
 use super::thread::Thread;
 use super::turn::Turns;
-use super::usage::{Cost, Meter};
+use super::usage::Meter;
 use super::wire::{
     EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext, TurnStart,
 };
@@ -17,13 +17,6 @@ use model::event::PlanLimit;
 use model::event::{Cause, Event, EventSink, Key, Meta, Place, Usage};
 use std::collections::HashMap;
 
-/// The model of a turn, and its `comp_hash`.
-#[derive(Debug)]
-pub(super) struct TurnModel {
-    pub(super) name: Option<Box<str>>,
-    pub(super) hash: Option<Box<str>>,
-}
-
 /// Decodes one rollout.
 #[derive(Debug, Default)]
 pub(super) struct CodexDecoder {
@@ -31,14 +24,12 @@ pub(super) struct CodexDecoder {
     pub(super) turns: Turns,
     pub(super) meter: Meter,
     pub(super) price: Price,
-    /// The request of the newest `token_usage_record` and its cost, until a `token_count` repeats it.
-    pub(super) recorded: Option<(Key, Cost)>,
     /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
     pub(super) unshown: Option<(Key, TokenUsage)>,
     /// The usage that a `token_count` reported for such a response, with its place and time, until the next line.
     pub(super) unclear: Option<(Place, Option<Timestamp>, Usage)>,
-    /// The model of the turn before the newest compaction, until the next turn has its own.
-    pub(super) compacted_for: Option<TurnModel>,
+    /// The model of the turn before the newest compaction and its hash, until the next turn has its own.
+    pub(super) compacted_for: Option<Meta>,
     /// The window before this turn.
     window_before: Option<u64>,
     /// True if a summary was written that has not yet replaced the history.
@@ -239,9 +230,9 @@ impl CodexDecoder {
         };
         // A smaller window is one that the context may not fit into.
         let is_smaller = self.meta.window < self.window_before;
-        let is_for_another = |before: TurnModel| {
-            let is_other_model = differs(&context.model, before.name);
-            differs(&context.comp_hash, before.hash) || (is_smaller && is_other_model)
+        let is_for_another = |before: Meta| {
+            let is_other_model = differs(&context.model, before.model);
+            differs(&context.comp_hash, before.model_hash) || (is_smaller && is_other_model)
         };
         if self.compacted_for.take().is_some_and(is_for_another) {
             out.emit(Event::ResetCause(Cause::ModelChange));
@@ -278,7 +269,7 @@ impl CodexDecoder {
                 let info = event.info.as_ref()?;
                 self.window(info.model_context_window, out);
                 let total = info.total_token_usage;
-                let report = self.meter.read(total, info.last_token_usage);
+                let report = self.meter.read(total, info.last_token_usage)?;
                 self.report(report, &event.service_tier, out)
             }
             "task_started" | "turn_started" => {

@@ -78,8 +78,7 @@ impl CodexDecoder {
         self.open.end();
         match open {
             Some(request) => {
-                self.meter.recorded = Some(usage);
-                self.recorded = Some((request, cost));
+                self.meter.recorded = Some((usage, request, cost));
                 self.emit_usage(request, usage, cost, out);
             }
             None if cost.is_inherited => {}
@@ -101,7 +100,6 @@ impl CodexDecoder {
         out: &mut EventSink<'_>,
     ) -> Option<()> {
         let (last, billed) = match report {
-            Report::Nothing => return None,
             Report::Again => {
                 self.open.is_counted_again();
                 return None;
@@ -114,8 +112,7 @@ impl CodexDecoder {
                 });
                 return Some(());
             }
-            Report::Recorded(last) => {
-                let (request, cost) = self.recorded.take()?;
+            Report::Recorded(last, request, cost) => {
                 self.emit_usage(request, last, cost, out);
                 return Some(());
             }

@@ -53,11 +53,7 @@ fn read(files: &[&[u8]]) -> Overrides {
         others,
         models,
         window_from: window.map_or("", |_| CONFIG),
-        trigger_from: if limit.is_some() || turn_end.is_some() {
-            CONFIG
-        } else {
-            ""
-        },
+        trigger_from: limit.or(turn_end).map_or("", |_| CONFIG),
         ..Overrides::default()
     }
 }

@@ -4,21 +4,19 @@
 //! whose input is the context. Dividing the total by the window is the classic error.
 
 use super::wire::TokenUsage;
-use model::event::BilledUsage;
+use model::event::{BilledUsage, Key};
 
 /// The content of a `token_count`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Report {
     /// A call that was not reported before, and what it cost.
     Call(TokenUsage, BilledUsage),
-    /// The call of the newest `token_usage_record`.
-    Recorded(TokenUsage),
+    /// The call of the newest `token_usage_record`, its request and what it cost.
+    Recorded(TokenUsage, Key, Cost),
     /// Codex's own estimate of what is in the context, after a compaction.
     Estimate(u64),
     /// The newest call again, beside new rate limits.
     Again,
-    /// Numbers of no use.
-    Nothing,
 }
 
 /// Remembers the counts that came before.
@@ -29,16 +27,14 @@ pub(super) struct Meter {
     /// True if the log has it.
     has_totals: bool,
     last: Option<TokenUsage>,
-    /// The newest call of a `token_usage_record`, until a `token_count` repeats it.
-    pub recorded: Option<TokenUsage>,
+    /// The newest call of a `token_usage_record`, its request and its cost, until a `token_count` repeats it.
+    pub recorded: Option<(TokenUsage, Key, Cost)>,
 }
 
 impl Meter {
-    /// Reads the numbers of a `token_count`.
-    pub fn read(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) -> Report {
-        let Some(last) = last else {
-            return Report::Nothing;
-        };
+    /// Reads the numbers of a `token_count`; `None`: they are of no use.
+    pub fn read(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) -> Option<Report> {
+        let last = last?;
         // A sum that cannot be read is the one before and the call.
         let next = self.total.filter(|_| self.has_totals);
         let next = next.and_then(|before| before.plus(last));
@@ -53,21 +49,19 @@ impl Meter {
             // left, often 0: that is no size of anything.
             let filled = !repeated && total.input.or_zero() == 0 && total.total.or_zero() > 0;
             return match last.total.or_zero() {
-                0 => Report::Nothing,
-                _ if filled || (repeated && unchanged) => Report::Nothing,
-                estimate => Report::Estimate(estimate),
+                0 => None,
+                _ if filled || (repeated && unchanged) => None,
+                estimate => Some(Report::Estimate(estimate)),
             };
         }
         // Rate limits are reported with the counts unchanged: no new call (10 % of the lines).
         if repeated {
-            return Report::Again;
+            return Some(Report::Again);
         }
-        if last.input.0.is_none() {
-            return Report::Nothing;
-        }
-        if self.recorded.is_some_and(|recorded| recorded.agrees(&last)) {
-            self.recorded = None;
-            return Report::Recorded(last);
+        last.input.0?;
+        let recorded = self.recorded.take_if(|(usage, ..)| usage.agrees(&last));
+        if let Some((_, request, cost)) = recorded {
+            return Some(Report::Recorded(last, request, cost));
         }
         let last_alone = billed(last);
         // Where the lifetime's spend started again from zero, or grew by less than the last call, that call counts.
@@ -76,7 +70,7 @@ impl Meter {
             .map(|spent| spent.with_cache(spent.cache_read, last_alone.cache_creation))
             .filter(|spent| spent.checked_sub(last_alone).is_some())
             .unwrap_or(last_alone);
-        Report::Call(last, spent)
+        Some(Report::Call(last, spent))
     }
 }
 
