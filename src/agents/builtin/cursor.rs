@@ -24,7 +24,7 @@ use formats::{
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
-use model::event::{EventSink, NewItem, Node, Part};
+use model::event::{EventSink, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 use std::path::Path;
 
@@ -99,7 +99,8 @@ record! {
 #[derive(Default)]
 struct CursorDecoder {
     tools: ToolNames,
-    root: chat::Root,
+    /// Cursor's size of a chat's prompt, until it is reported after the messages that it includes.
+    size: Option<Usage>,
 }
 
 impl Decoder for CursorDecoder {
@@ -111,7 +112,8 @@ impl Decoder for CursorDecoder {
             return chat::add(record.blob.or_empty(), message, &mut self.tools, out);
         }
         if let Some(root) = record.root.get() {
-            return self.root.read(root, &record.about, out);
+            self.size = chat::read_root(root, &record.about, out);
+            return;
         }
         let content = record.content;
         let (part, items) = match (record.role.or_empty(), content) {
@@ -134,7 +136,7 @@ impl Decoder for CursorDecoder {
     }
 
     fn read_end(&mut self, out: &mut EventSink<'_>) {
-        self.root.end(out);
+        out.usage(self.size.take());
     }
 }
 
@@ -160,19 +162,9 @@ fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut EventSink<'_
 
 /// Returns the text before the user's query, the query, and the text after it.
 fn query(text: &str) -> (&str, &str, &str) {
-    let Some(start) = text.find(QUERY.0) else {
-        return (text, "", "");
-    };
-    let inside = start + QUERY.0.len();
-    let end = text[inside..].find(QUERY.1).map(|len| inside + len);
-    match end {
-        Some(end) => (
-            &text[..start],
-            &text[inside..end],
-            &text[end + QUERY.1.len()..],
-        ),
-        None => (&text[..start], &text[inside..], ""),
-    }
+    let (before, rest) = text.split_once(QUERY.0).unwrap_or((text, ""));
+    let (query, after) = rest.split_once(QUERY.1).unwrap_or((rest, ""));
+    (before, query, after)
 }
 
 /// Sets the time that a text begins with, if it does. Returns the rest of the text.

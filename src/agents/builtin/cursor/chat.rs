@@ -98,37 +98,23 @@ record! {
     }
 }
 
-/// The data that is read from a chat's root.
-#[derive(Default)]
-pub(super) struct Root {
-    /// Cursor's size of the prompt, until it is reported.
-    size: Option<Usage>,
-}
-
-impl Root {
-    /// Reads a root and what is known of its chat.
-    pub(super) fn read(&mut self, hex: &str, about: &About<'_>, out: &mut EventSink<'_>) {
-        let bytes = from_hex(hex).unwrap_or_default();
-        let root = Fields(&bytes);
-        let (size, window) = sizes(root).unzip();
-        let model = about.model.boxed().filter(|model| &**model != "default");
-        let folder = root.text(FOLDER);
-        let folder = folder.map(|folder| folder.strip_prefix("file://").unwrap_or(folder));
-        out.meta(Meta {
-            id: about.id.boxed(),
-            title: about.name.boxed(),
-            model,
-            cwd: folder.map(Into::into),
-            ..Meta::of_window(window)
-        });
-        let key = Key::of_parts(&["cursor root", hex]);
-        self.size = size.map(|size| Usage::estimated(key, size));
-    }
-
-    /// Reports the size, after the messages that it includes.
-    pub(super) fn end(&mut self, out: &mut EventSink<'_>) {
-        out.usage(self.size.take());
-    }
+/// Reads a root and what is known of its chat. Returns Cursor's size of the prompt.
+pub(super) fn read_root(hex: &str, about: &About<'_>, out: &mut EventSink<'_>) -> Option<Usage> {
+    let bytes = from_hex(hex).unwrap_or_default();
+    let root = Fields(&bytes);
+    let (size, window) = sizes(root).unzip();
+    let model = about.model.boxed().filter(|model| &**model != "default");
+    let folder = root.text(FOLDER);
+    let folder = folder.map(|folder| folder.strip_prefix("file://").unwrap_or(folder));
+    out.meta(Meta {
+        id: about.id.boxed(),
+        title: about.name.boxed(),
+        model,
+        cwd: folder.map(Into::into),
+        ..Meta::of_window(window)
+    });
+    let key = Key::of_parts(&["cursor root", hex]);
+    size.map(|size| Usage::estimated(key, size))
 }
 
 /// Returns Cursor's size of the prompt, and of the window.
