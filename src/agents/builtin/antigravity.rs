@@ -129,7 +129,8 @@ struct AntigravityDecoder {
     usages: HashMap<Key, Usage>,
     /// The facts about the conversation in the database, until they are emitted.
     about: Option<Meta>,
-    model: Option<Box<str>>,
+    /// The newest model.
+    meta: Meta,
     /// Tools that were called and have not returned.
     calls: VecDeque<Box<str>>,
 }
@@ -199,9 +200,8 @@ impl AntigravityDecoder {
         let key = step.key();
         let usage = key.and_then(|key| self.usages.get(&key)).cloned();
         let request = usage.as_ref().map(|usage| usage.request).or(key);
-        if let Some(usage) = &usage {
-            self.model(usage, out);
-        }
+        let model = usage.as_ref().and_then(|usage| usage.model.clone());
+        out.meta(Meta::of_model(model).changes(&mut self.meta));
         out.node(Node::output(key, request, items));
         out.usage(usage);
     }
@@ -214,19 +214,12 @@ impl AntigravityDecoder {
             None => return out.unreadable("a generation that cannot be read"),
         };
         out.set_time(at);
-        self.model(&usage, out);
+        out.meta(Meta::of_model(usage.model.clone()).changes(&mut self.meta));
         let item = out.item(Role::Assistant, Kind::Text);
         let item = item.reported(usage.output.unwrap_or(0), "[not in the log]");
         let items = vec![item.done()];
         out.node(Node::output(None, Some(usage.request), items));
         out.usage(usage);
-    }
-
-    fn model(&mut self, usage: &Usage, out: &mut EventSink<'_>) {
-        if usage.model.is_some() && usage.model != self.model {
-            self.model.clone_from(&usage.model);
-            out.meta(Meta::of_model(usage.model.clone()));
-        }
     }
 }
 
