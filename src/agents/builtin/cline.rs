@@ -171,7 +171,7 @@ struct Compaction {
 }
 
 /// A message that was read, as Cline counts it when it compacts.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct ReadMessage {
     key: Option<Key>,
     characters: u64,
@@ -238,12 +238,7 @@ impl Decoder for ClineDecoder {
     fn read_line(&mut self, element: &str, out: &mut EventSink<'_>) {
         self.compact(out);
         let Some(message) = lenient::object::<Message<'_>>(element, out) else {
-            self.seen.push(ReadMessage {
-                key: None,
-                characters: 0,
-                part: Part::Link,
-            });
-            return;
+            return self.seen.push(ReadMessage::default());
         };
         out.set_time(message.ts.and_then(Millis::time));
         self.message(&message, out);
@@ -287,8 +282,7 @@ impl ClineDecoder {
             other => {
                 self.seen.push(ReadMessage {
                     key,
-                    characters: 0,
-                    part: Part::Link,
+                    ..ReadMessage::default()
                 });
                 return out.unknown(format!("{other} message"));
             }

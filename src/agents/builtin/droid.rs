@@ -152,7 +152,16 @@ impl Decoder for DroidDecoder {
         };
         out.set_time(record.timestamp.time());
         match record.kind.or_empty() {
-            "session_start" => out.meta(header(&record).changes(&mut self.meta)),
+            "session_start" => {
+                let meta = Meta {
+                    id: record.id.boxed(),
+                    title: record.session_title.boxed().or(record.title.boxed()),
+                    cwd: record.cwd.boxed(),
+                    parent: record.calling_session_id.boxed(),
+                    ..Meta::default()
+                };
+                out.meta(meta.changes(&mut self.meta));
+            }
             "message" => self.message(&record, out),
             "compaction_state" => self.compaction(&record, out),
             "" => out.unreadable("no type"),
@@ -215,16 +224,6 @@ impl Decoder for DroidDecoder {
                 ..Usage::reported(newest.request, numbers.prompt())
             });
         }
-    }
-}
-
-fn header(record: &Record<'_>) -> Meta {
-    Meta {
-        id: record.id.boxed(),
-        title: record.session_title.boxed().or(record.title.boxed()),
-        cwd: record.cwd.boxed(),
-        parent: record.calling_session_id.boxed(),
-        ..Meta::default()
     }
 }
 
