@@ -41,7 +41,7 @@ mod part_placer;
 mod parts;
 mod record;
 mod settings;
-use history::{Change, History, Pool, Print, Repeat, Slot};
+use history::{Change, History, Pool, Print, Slot};
 use part_placer::PartPlacer;
 use parts::Bit;
 use record::{Facts, Record, meta, usage};
@@ -123,8 +123,8 @@ fn store(head: &[u8]) -> Option<StoreKind> {
 #[derive(Clone, Default)]
 struct GeminiCliDecoder {
     history: History,
-    /// The history as it comes again, message by message.
-    repeat: Repeat,
+    /// The number of parts of the history that have come again, message by message; `None`: it is not being repeated.
+    repeated: Option<usize>,
     /// The history that a new process wrote first, without the messages that are to follow.
     fresh_start: Option<Vec<Slot>>,
     /// Messages whose tokens of built-in tools have been read.
@@ -149,7 +149,7 @@ impl Decoder for GeminiCliDecoder {
             self.start_fresh(out);
             self.history.rewind(key);
             self.is_continued = false;
-            self.repeat.upto = None;
+            self.repeated = None;
             out.emit(Event::Retain {
                 keys: self.history.nodes(),
                 cause: LeaveReason::Rewind,
@@ -217,7 +217,7 @@ impl GeminiCliDecoder {
             .iter()
             .filter_map(|raw| lenient::value(Some(*raw), "messages", out))
             .collect();
-        self.repeat.upto = None;
+        self.repeated = None;
         self.fresh_start = None;
         let is_first = self.history.slots.is_empty();
         let before = self.history.clone();
@@ -300,23 +300,20 @@ impl GeminiCliDecoder {
         out.set_time(message.timestamp.time());
         let is_new = message.id.key().is_none_or(|key| !self.history.has(key));
         if is_new && message.tokens.is_none() {
-            let is_user = message.kind.get() == Some("user");
-            let bits = if is_user {
-                parts::of_user(message)
-            } else {
-                parts::of_model(message)
-            };
-            if is_user
+            let bits = parts::of(message);
+            if message.kind.get() == Some("user")
                 && !self.history.slots.is_empty()
                 && bits.first().is_some_and(Bit::begins_note)
             {
-                self.repeat.upto = Some(0);
+                self.repeated = Some(0);
             }
-            if self.repeat.passes(&bits, &self.history) {
+            let passed = self.repeated;
+            self.repeated = passed.and_then(|passed| self.history.passes(passed, &bits));
+            if self.repeated.is_some() {
                 return;
             }
         }
-        self.repeat.upto = None;
+        self.repeated = None;
         let is_next = |(of, _)| message.id.key() != Some(of);
         if matches!(message.kind.get(), Some("user" | "gemini"))
             && self.thinking.is_some_and(is_next)
@@ -345,11 +342,6 @@ impl GeminiCliDecoder {
                 };
             }
         };
-        let bits = if is_model {
-            parts::of_model(message)
-        } else {
-            parts::of_user(message)
-        };
         // Messages of a list are all sent, also those with one id.
         let id = message.id.key().filter(|_| pool.is_none());
         let own = id.map(|key| self.history.of_message(key));
@@ -363,7 +355,7 @@ impl GeminiCliDecoder {
         Plan {
             message,
             is_new,
-            steps: placer.steps(bits),
+            steps: placer.steps(parts::of(message)),
         }
     }
 

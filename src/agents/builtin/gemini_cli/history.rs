@@ -109,6 +109,32 @@ impl History {
         self.slots.iter().filter(in_prompt)
     }
 
+    /// Compares a message with the parts after the first `passed`: the agent writes all of the history once more before
+    /// a checkpoint that gives its messages new ids. Returns the number of parts up to the end of the message; `None`:
+    /// it is not the next one.
+    pub(super) fn passes(&self, mut passed: usize, bits: &[Bit<'_, '_>]) -> Option<usize> {
+        let mut parts = self.parts().skip(passed);
+        let mut at = 0;
+        while at < bits.len() {
+            at += match (&parts.next()?.print, &bits[at]) {
+                (Print::Said { hashes, .. }, Bit::Said { .. }) => {
+                    let pieces = bits[at..].iter().map_while(Bit::piece);
+                    let is_same = pieces.take(hashes.len()).eq(hashes.iter().copied());
+                    is_same.then(|| hashes.len().max(1))?
+                }
+                (Print::Call(call), bit @ Bit::Call(_))
+                | (Print::Result { call, .. }, bit @ Bit::Result { .. })
+                    if bit.call() == Some(*call) =>
+                {
+                    1
+                }
+                _ => return None,
+            };
+            passed += 1;
+        }
+        Some(passed)
+    }
+
     /// Returns a key for a new node.
     pub(super) fn new_node(&mut self, message: &str) -> Key {
         self.made += 1;
@@ -273,49 +299,5 @@ impl Pool {
     /// Returns the parts that no message has taken.
     pub(super) fn rest(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().flatten()
-    }
-}
-
-/// Compares records with the beginning of the history: the agent writes all of it once more before a
-/// checkpoint that gives its messages new ids.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Repeat {
-    /// The number of parts that have come again; `None`: the history is not being repeated.
-    pub(super) upto: Option<usize>,
-}
-
-impl Repeat {
-    /// Returns true if a message is the next one of the history, and passes it.
-    pub(super) fn passes(&mut self, bits: &[Bit<'_, '_>], history: &History) -> bool {
-        let Some(upto) = self.upto else {
-            return false;
-        };
-        let mut parts = history.parts().skip(upto).peekable();
-        let (mut passed, mut at) = (0, 0);
-        while at < bits.len() {
-            let Some(slot) = parts.next() else {
-                return false;
-            };
-            at += match (&slot.print, &bits[at]) {
-                (Print::Said { hashes, .. }, Bit::Said { .. }) => {
-                    let pieces = bits[at..].iter().map_while(Bit::piece);
-                    if pieces.take(hashes.len()).eq(hashes.iter().copied()) {
-                        hashes.len().max(1)
-                    } else {
-                        return false;
-                    }
-                }
-                (Print::Call(call), bit @ Bit::Call(_)) if bit.call() == Some(*call) => 1,
-                (Print::Result { call, .. }, bit @ Bit::Result { .. })
-                    if bit.call() == Some(*call) =>
-                {
-                    1
-                }
-                _ => return false,
-            };
-            passed += 1;
-        }
-        self.upto = Some(upto + passed);
-        true
     }
 }

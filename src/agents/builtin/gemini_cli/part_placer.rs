@@ -4,6 +4,7 @@ use super::Step;
 use super::history::{Change, History, Pool, Print, Slot};
 use super::parts::{self, Bit};
 use super::record::Record;
+use model::Kind;
 use model::event::Key;
 
 /// Places the parts of one message.
@@ -148,8 +149,7 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
             Print::Call(call) => (pool.call(*call)?, Change::Kept),
             Print::Result { call, content } => pool.result(*call, *content)?,
         };
-        let is_result = matches!(print, Print::Result { .. });
-        let (message, beside) = self.owners(is_result);
+        let (message, beside) = self.owners(print);
         let ix = self.history.add(Slot {
             message,
             beside,
@@ -159,8 +159,7 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
     }
 
     fn add(&mut self, print: &Print, bits: &[Bit<'r, 'a>]) -> usize {
-        let is_result = matches!(print, Print::Result { .. });
-        let (message, beside) = self.owners(is_result);
+        let (message, beside) = self.owners(print);
         let node = self.history.new_node(self.message.id.or_empty());
         let said = matches!(print, Print::Said { .. });
         let last = self.history.slots.last();
@@ -171,7 +170,7 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
             && if self.is_model {
                 after_summary && !after_model
             } else {
-                parts::is_summary(bits)
+                parts::class(bits).1 == Kind::Summary
             };
         self.history.add(Slot {
             message,
@@ -183,12 +182,11 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
     }
 
     /// Returns the messages that a new part is in: those of the user's, and that of the call.
-    fn owners(&self, is_result: bool) -> (Option<Key>, Option<Key>) {
+    fn owners(&self, print: &Print) -> (Option<Key>, Option<Key>) {
         let own = self.message.id.key();
-        if self.is_model && is_result {
-            (None, own)
-        } else {
-            (own, None)
+        match print {
+            Print::Result { .. } if self.is_model => (None, own),
+            _ => (own, None),
         }
     }
 }

@@ -34,6 +34,14 @@ impl<'r, 'a> Bit<'r, 'a> {
         Some(Bit::Said { part, hash })
     }
 
+    /// Returns what was said, if it is a text.
+    fn text(&self) -> Option<&'r str> {
+        match self {
+            Bit::Said { part, .. } => text_of(part),
+            _ => None,
+        }
+    }
+
     /// Returns the hash of a text or file.
     pub(super) fn piece(&self) -> Option<u64> {
         match self {
@@ -80,8 +88,16 @@ fn text_of<'r>(part: &'r Parts<'_>) -> Option<&'r str> {
     part.text.get().filter(|text| !text.is_empty())
 }
 
+/// Returns the parts of a message.
+pub(super) fn of<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
+    match message.kind.or_empty() {
+        "user" => of_user(message),
+        _ => of_model(message),
+    }
+}
+
 /// Returns the parts of a message of the user's. A file beside a result in it is the tool's.
-pub(super) fn of_user<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
+fn of_user<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
     let mut bits: Vec<Bit<'r, 'a>> = Vec::new();
     for part in &message.content.0 {
         if part.thought == Some(true) {
@@ -105,7 +121,7 @@ pub(super) fn of_user<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
 }
 
 /// Returns the parts of a message of the model's, and after them the results beside its calls.
-pub(super) fn of_model<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
+fn of_model<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
     let listed: HashSet<&str> = message
         .tool_calls
         .iter()
@@ -147,10 +163,7 @@ fn results<'r, 'a>(call: &'r Call<'a>) -> impl Iterator<Item = Bit<'r, 'a>> {
 
 /// Returns the author of a text that begins so in a message of the user's, and its kind.
 pub(super) fn class(bits: &[Bit<'_, '_>]) -> (Role, Kind) {
-    let text = bits.iter().find_map(|bit| match bit {
-        Bit::Said { part, .. } => text_of(part),
-        _ => None,
-    });
+    let text = bits.iter().find_map(Bit::text);
     let start = text.unwrap_or_default().trim_start();
     if start.starts_with(SNAPSHOT) {
         (Role::Container, Kind::Summary)
@@ -161,21 +174,13 @@ pub(super) fn class(bits: &[Bit<'_, '_>]) -> (Role, Kind) {
     }
 }
 
-/// Returns true if such a text is a summary.
-pub(super) fn is_summary(bits: &[Bit<'_, '_>]) -> bool {
-    class(bits).1 == Kind::Summary
-}
-
 /// Returns the items of neighbouring parts of a message of the user's. What hooks have put into it is not the user's.
 pub(super) fn of_one_step(
     bits: &[Bit<'_, '_>],
     class: (Role, Kind),
     out: &mut EventSink<'_>,
 ) -> Vec<NewItem> {
-    let texts = bits.iter().filter_map(|bit| match bit {
-        Bit::Said { part, .. } => text_of(part),
-        _ => None,
-    });
+    let texts = bits.iter().filter_map(Bit::text);
     let hooks: String = texts.map(|text| split_hook(text).0).collect();
     if class.0 != Role::User || hooks.is_empty() {
         return item(bits, class, out).into_iter().collect();
@@ -274,11 +279,7 @@ fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 
 
 /// Like [`add`], but leaves out the text that a hook has added.
 fn add_said<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 'm> {
-    let text = match bit {
-        Bit::Said { part, .. } => text_of(part),
-        _ => None,
-    };
-    match text.map(split_hook) {
+    match bit.text().map(split_hook) {
         Some((hook, said)) if !hook.is_empty() => item.text(said.trim_start()),
         _ => add(item, bit),
     }
