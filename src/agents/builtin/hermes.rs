@@ -314,7 +314,11 @@ impl HermesDecoder {
                 let request = Key::of_parts(&["hermes", id, &row.id.or_zero().to_string()]);
                 let billed = self.pending.take();
                 self.reported.add(billed.unwrap_or_default());
-                usage = billed.map(|billed| report(request, billed));
+                usage = billed.map(|billed| Usage {
+                    output: Some(billed.output),
+                    reasoning: Some(billed.reasoning),
+                    ..Usage::billed(request, billed.prompt(), billed)
+                });
                 Node::output(Some(key), Some(request), items)
             }
             other => return out.unknown(format!("{other} message")),
@@ -340,14 +344,6 @@ impl HermesDecoder {
             items.push(self.tools.call(call.id.get(), name, arguments, out));
         }
         items
-    }
-}
-
-fn report(request: Key, billed: BilledUsage) -> Usage {
-    Usage {
-        output: Some(billed.output),
-        reasoning: Some(billed.reasoning),
-        ..Usage::billed(request, billed.prompt(), billed)
     }
 }
 

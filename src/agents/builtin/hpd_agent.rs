@@ -139,21 +139,11 @@ impl Decoder for HpdAgentDecoder {
     }
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
-        if let Some(document) = lenient::object(document, out) {
-            self.document(&document, out);
-        }
-    }
-
-    fn copy(&self) -> Option<Box<dyn Decoder>> {
-        Some(Box::new(self.clone()))
-    }
-}
-
-impl HpdAgentDecoder {
-    /// Reads the fields of a document beside its events.
-    fn document(&mut self, document: &Document<'_>, out: &mut EventSink<'_>) {
+        let Some(document) = lenient::object::<Document<'_>>(document, out) else {
+            return;
+        };
         if let Some(messages) = &document.messages {
-            return self.history(document, messages, out);
+            return self.history(&document, messages, out);
         }
         if document.events.is_none() {
             return out.unreadable("no events");
@@ -164,6 +154,12 @@ impl HpdAgentDecoder {
         self.name(document.session_id.get(), document.branch_id.get(), out);
     }
 
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl HpdAgentDecoder {
     /// Reads a saved history.
     fn history(
         &mut self,

@@ -87,6 +87,7 @@ pub(super) struct Thread {
 impl Thread {
     pub(super) fn event(&mut self, event: Key, record: &Record<'_>, out: &mut EventSink<'_>) {
         self.event = Some(event);
+        let id = record.message_id.or_empty();
         match record.kind.or_empty() {
             "THREAD_CREATED" | "BRANCH_CREATED" | "THREAD_UPDATED" | "BRANCH_METADATA_UPDATED" => {
                 out.meta(Meta {
@@ -96,27 +97,19 @@ impl Thread {
                 });
             }
             "TEXT_MESSAGE_START" | "MESSAGE_STARTED" | "REASONING_MESSAGE_START" => {
-                let message = Key::of(record.message_id.or_empty());
-                self.authors.insert(message, Author::of(record));
+                self.authors.insert(Key::of(id), Author::of(record));
             }
             "TEXT_DELTA" => {
                 let author = self.author(record);
-                self.text(
-                    record.message_id.or_empty(),
-                    author,
-                    record.text.or_empty(),
-                    out,
-                );
+                self.text(id, author, record.text.or_empty(), out);
             }
             "USER_MESSAGE" => self.user_message(record, out),
             "REASONING_DELTA" => {
                 let item = thought(&record.text, &record.protected_data, out);
-                let id = record.message_id.or_empty();
                 self.add(id, Author::Assistant, item, out);
             }
             "CONTENT_ADDED" => {
                 let author = self.author(record);
-                let id = record.message_id.or_empty();
                 for content in &record.content.0 {
                     self.content(id, author, content, out);
                 }
@@ -133,10 +126,14 @@ impl Thread {
             "AGENT_TURN_STARTED" => self.open = None,
             "AGENT_TURN_FINISHED" | "PROVIDER_OPERATION_USAGE" => {
                 let is_chat = is_chat(record.family.get());
-                let (id, model) = (record.operation_id.get(), record.model_id.get());
+                let (operation, model) = (record.operation_id.get(), record.model_id.get());
                 match &record.usage {
-                    Some(numbers) if is_chat => self.usage(id, model, numbers, out),
-                    Some(numbers) => self.other_usage(id, numbers, out),
+                    Some(numbers) if is_chat => self.usage(operation, model, numbers, out),
+                    // A call outside the conversation: embeddings, speech, images.
+                    Some(numbers) => {
+                        let own = operation.map(|id| Key::of_parts(&["operation", id]));
+                        out.billed(own.unwrap_or(event), billed(numbers));
+                    }
                     None => {}
                 }
                 if is_chat {
@@ -148,8 +145,7 @@ impl Thread {
                 self.compaction(record, out);
             }
             "THREAD_MESSAGE_REPLACED" => {
-                let message = Key::of(record.message_id.or_empty());
-                let nodes = self.messages.remove(&message).unwrap_or_default();
+                let nodes = self.messages.remove(&Key::of(id)).unwrap_or_default();
                 out.emit(Event::cleared(nodes, Vec::new()));
                 self.replacements(record, out);
             }
@@ -226,10 +222,7 @@ impl Thread {
                 self.add(id, Author::Assistant, item, out);
             }
             "functionCall" => {
-                let item = out
-                    .item(Role::Assistant, Kind::ToolCall)
-                    .tool(content.name.get())
-                    .call(content.call_id.get());
+                let item = out.tool_call(content.name.get(), content.call_id.get());
                 let arguments = content.arguments.into_iter();
                 let item = arguments.fold(item, without_indentation).done();
                 let call = Key::of(content.call_id.or_empty());
@@ -269,12 +262,8 @@ impl Thread {
             return;
         }
         let message = record.message_id.boxed().or(call.message.clone());
-        let item = out
-            .item(Role::Assistant, Kind::ToolCall)
-            .tool(call.name.as_deref())
-            .call(record.call_id.get())
-            .text(record.args_json.or_empty())
-            .done();
+        let item = out.tool_call(call.name.as_deref(), record.call_id.get());
+        let item = item.text(record.args_json.or_empty()).done();
         let message = message.as_deref().unwrap_or_default();
         self.add(message, Author::Assistant, item, out);
     }
@@ -380,19 +369,6 @@ impl Thread {
             reasoning: numbers.reasoning_token_count.0,
             ..Usage::billed(request, prompt, billed(numbers))
         });
-    }
-
-    /// Emits the numbers of a call outside the conversation: embeddings, speech, images.
-    fn other_usage(
-        &mut self,
-        operation: Option<&str>,
-        numbers: &Numbers<'_>,
-        out: &mut EventSink<'_>,
-    ) {
-        let own = operation.map(|id| Key::of_parts(&["operation", id]));
-        if let Some(request) = own.or(self.event) {
-            out.billed(request, billed(numbers));
-        }
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut EventSink<'_>) {

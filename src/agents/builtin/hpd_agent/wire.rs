@@ -90,9 +90,7 @@ record! {
         pub(super) reasoning_token_count: Count = "reasoningTokenCount",
         pub(super) operations: Vec<Operation<'a>>,
     }
-}
 
-record! {
     /// One call of a turn.
     pub(super) struct Operation<'a> {
         pub(super) operation_id: Text<'a> = "operationId",
