@@ -47,7 +47,6 @@ use formats::{
     Claim, Decoder, FilesBeside, Format, Recognition, Root, SidecarRecord, StateUpdate, Totals,
     WITH_CACHE_AND_REASONING, decoder, head,
 };
-use jiff::Timestamp;
 use model::event::{BilledUsage, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Usage};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -163,8 +162,6 @@ struct CopilotCliDecoder {
     /// The sums at the end of the last run, by model.
     sums_at_end: BTreeMap<Box<str>, BilledUsage>,
     asides: Asides,
-    /// The time of the event that is being read.
-    at: Option<Timestamp>,
 }
 
 impl Decoder for CopilotCliDecoder {
@@ -176,9 +173,11 @@ impl Decoder for CopilotCliDecoder {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
-        self.at = record.timestamp.time();
-        out.set_time(self.at);
-        out.set_conversation(conversation_of(&record));
+        out.set_time(record.timestamp.time());
+        // The main conversation, or a sub-agent's.
+        let agent = record.agent_id.key();
+        let agent = agent.or(record.data.parent_tool_call_id.key());
+        out.set_conversation(agent.map_or(Conversation::Main, Conversation::Side));
         self.event = record.id.key();
         self.begin(&record, out);
         self.record(&record, out);
@@ -229,8 +228,7 @@ impl CopilotCliDecoder {
             "system.message" => self.system(data, out),
             "user.message" => self.user(data, out),
             "assistant.turn_start" => {
-                let turn = turn_of(data);
-                self.thread(out.conversation()).turn = turn;
+                self.thread(out.conversation()).turn = turn_of(data);
                 self.model_of(data, out);
                 out.skip("assistant.turn_start");
             }
@@ -450,13 +448,6 @@ impl CopilotCliDecoder {
         let item = item.done();
         self.message(Part::Result, vec![item], out);
     }
-}
-
-/// Returns the conversation of an event: the main one, or a sub-agent's.
-fn conversation_of(record: &Record<'_>) -> Conversation {
-    let agent = record.agent_id.key();
-    let agent = agent.or(record.data.parent_tool_call_id.key());
-    agent.map_or(Conversation::Main, Conversation::Side)
 }
 
 /// Reports the agent's own number for the whole context, where an event of this kind has one.

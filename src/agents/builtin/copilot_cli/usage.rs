@@ -42,7 +42,7 @@ impl CopilotCliDecoder {
             Some((_, None)) => None,
             None => {
                 let names = [response, turn_of(data), turn];
-                let message = (out.conversation(), self.at, data.output_tokens);
+                let message = (out.conversation(), out.time(), data.output_tokens);
                 let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
                 self.window(Window(window), out);
                 usage
@@ -61,11 +61,10 @@ impl CopilotCliDecoder {
     /// Adds the cost of a compaction to the totals. Its calls are no part of the conversation.
     pub(super) fn compaction_calls(&mut self, data: &Data<'_>, out: &mut EventSink<'_>) {
         let request = Key::of_number("copilot compaction", out.place().id());
-        let Some(usage) = data.compaction_tokens_used.usage(request) else {
-            return;
-        };
-        self.bill(usage.billed);
-        out.billed_sum(request, usage.billed);
+        if let Some(usage) = data.compaction_tokens_used.usage(request) {
+            self.bill(usage.billed);
+            out.billed_sum(request, usage.billed);
+        }
     }
 
     /// Notes a cost that is emitted.
