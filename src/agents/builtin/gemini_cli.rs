@@ -246,7 +246,6 @@ impl GeminiCliDecoder {
                 self.history.add(slot);
             }
         }
-        let contains = |text: &str| messages.iter().any(|m| m.get().contains(text));
         let kept = plans.iter().flat_map(|plan| &plan.steps);
         let kept = kept.filter(|step| step.change != Change::New);
         let kept = kept.filter_map(|step| self.history.slots[step.slot].node);
@@ -261,14 +260,12 @@ impl GeminiCliDecoder {
         });
         self.is_continued &= !is_compacted;
         // A reader that begins here has not read the reports that these messages repeat.
-        let is_report = is_first && !contains(SNAPSHOT);
+        let is_report = is_first && !messages.iter().any(|m| m.get().contains(SNAPSHOT));
         for plan in plans {
             let filled = plan.steps.iter();
             let filled = filled.filter(|step| step.change == Change::Filled);
             let nodes = filled.filter_map(|step| self.history.slots[step.slot].node);
-            for node in nodes.collect::<Vec<_>>() {
-                out.emit(Event::cleared_node(node));
-            }
+            nodes.for_each(|node| out.emit(Event::cleared_node(node)));
             self.emit(plan, is_report, out);
         }
     }
@@ -331,9 +328,14 @@ impl GeminiCliDecoder {
             "user" => false,
             "gemini" => true,
             _ => {
-                let notice = message.id.key().filter(|_| is_new).map(Slot::notice);
-                if let Some(notice) = notice {
-                    self.history.add(notice);
+                if let Some(key) = message.id.key().filter(|_| is_new) {
+                    self.history.add(Slot {
+                        message: Some(key),
+                        beside: None,
+                        node: None,
+                        print: Print::Notice,
+                        is_memory: false,
+                    });
                 }
                 return Plan {
                     message,

@@ -70,19 +70,6 @@ pub(super) struct Pool {
     empty: HashMap<Key, usize>,
 }
 
-impl Slot {
-    /// Returns a notice to the user.
-    pub(super) fn notice(message: Key) -> Slot {
-        Slot {
-            message: Some(message),
-            beside: None,
-            node: None,
-            print: Print::Notice,
-            is_memory: false,
-        }
-    }
-}
-
 impl History {
     /// Returns true if this message was read.
     pub(super) fn has(&self, message: Key) -> bool {
@@ -287,13 +274,10 @@ impl Pool {
 
     /// Takes the results that are not in a message of the user's yet: they are sent next.
     pub(super) fn take_unsent(&mut self) -> Vec<Slot> {
-        let waits = |slot: &&mut Option<Slot>| {
-            let is_result = |slot: &Slot| matches!(slot.print, Print::Result { .. });
-            slot.as_ref()
-                .is_some_and(|slot| slot.message.is_none() && is_result(slot))
-        };
-        let waiting = self.slots.iter_mut().filter(waits);
-        waiting.filter_map(Option::take).collect()
+        let waits =
+            |slot: &mut Slot| slot.message.is_none() && matches!(slot.print, Print::Result { .. });
+        let slots = self.slots.iter_mut();
+        slots.filter_map(|slot| slot.take_if(waits)).collect()
     }
 
     /// Returns the parts that no message has taken.

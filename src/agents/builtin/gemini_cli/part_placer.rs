@@ -51,10 +51,11 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
         let call = first.call().unwrap_or_default();
         let print = match first {
             Bit::Call(_) => Print::Call(call),
-            Bit::Result { .. } => Print::Result {
-                call,
-                content: first.content(),
-            },
+            Bit::Result { response, .. } => {
+                let content = response.response.map_or("", |value| value.get());
+                let content = Key::of(content).get();
+                Print::Result { call, content }
+            }
             Bit::Said { .. } => {
                 let pieces: Vec<u64> = bits.iter().map_while(Bit::piece).collect();
                 let length = self.length(bits, &pieces);
@@ -95,7 +96,7 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
     fn step(&mut self, print: Print, bits: Vec<Bit<'r, 'a>>) -> Option<Step<'r, 'a>> {
         let (slot, change) = self
             .again(&print)
-            .or_else(|| self.claimed(&print, &bits))
+            .or_else(|| self.claimed(&print))
             .or_else(|| self.taken_from_pool(&print))
             .unwrap_or_else(|| (self.add(&print, &bits), Change::New));
         self.history.slots[slot].print = print;
@@ -123,14 +124,13 @@ impl<'r, 'a> PartPlacer<'_, '_, 'r, 'a> {
     }
 
     /// Returns a result that was next to its call and now is in a message of the user's too.
-    fn claimed(&mut self, print: &Print, bits: &[Bit<'r, 'a>]) -> Option<(usize, Change)> {
-        let Print::Result { call, .. } = print else {
-            return None;
+    fn claimed(&mut self, print: &Print) -> Option<(usize, Change)> {
+        let ix = match print {
+            Print::Result { call, .. } if !self.is_model => {
+                self.history.claim(*call, self.message.id.key())?
+            }
+            _ => return None,
         };
-        if self.is_model || !matches!(bits.first(), Some(Bit::Result { .. })) {
-            return None;
-        }
-        let ix = self.history.claim(*call, self.message.id.key())?;
         let change = if self.history.slots[ix].print == *print {
             Change::Kept
         } else {

@@ -67,16 +67,6 @@ impl<'r, 'a> Bit<'r, 'a> {
         }
     }
 
-    /// Returns the hash of a result.
-    pub(super) fn content(&self) -> u64 {
-        match self {
-            Bit::Result { response, .. } => {
-                Key::of(response.response.map_or("", |value| value.get())).get()
-            }
-            _ => 0,
-        }
-    }
-
     /// Returns true if it begins a text that the harness wrote.
     pub(super) fn begins_note(&self) -> bool {
         class(std::slice::from_ref(self)).0 == Role::Container
