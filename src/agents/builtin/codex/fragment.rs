@@ -44,41 +44,31 @@ const SUMMARY: &str = "Another language model started to solve this problem";
 pub(super) fn of_user(text: &str, named: Option<&str>) -> Option<Kind> {
     let (shown, cut) = split_elided(text);
     let shown = shown.trim();
-    let marked = || kind(shown, |close| cut > 0 || ends(shown, close));
-    match named.map(Author::of) {
-        Some(Author::User) => None,
-        Some(Author::Harness(kind)) => Some(marked().unwrap_or(kind)),
-        None => marked(),
+    let named = named.map(kind_of_name);
+    if named == Some(None) {
+        return None;
     }
+    kind(shown, |close| cut > 0 || ends(shown, close)).or(named.flatten())
 }
 
 /// Returns the kind of a text of a developer message.
 pub(super) fn of_developer(text: &str, named: Option<&str>) -> Kind {
     let marked = kind(text.trim_start(), |_| true);
-    match (marked, named.map(Author::of)) {
-        (Some(kind), _) | (None, Some(Author::Harness(kind))) => kind,
-        (None, _) => Kind::Reminder,
-    }
+    let kind = marked.or(named.and_then(kind_of_name));
+    kind.unwrap_or(Kind::Reminder)
 }
 
-/// The author of a text, by the name that the log gives it.
-enum Author {
-    User,
-    Harness(Kind),
-}
-
-impl Author {
-    /// Returns the author by a name such as `user.text` or `environments.environment_context` (openai/codex,
-    /// `core/src/context_manager/history.rs`; the kinds are those of the names in logs of 0.169).
-    fn of(name: &str) -> Author {
-        let (area, what) = name.split_once('.').unwrap_or((name, ""));
-        match (area, what) {
-            ("user" | "images" | "unknown" | "", _) | ("audio", "unsupported") => Author::User,
-            ("compaction", "summary") => Author::Harness(Kind::Summary),
-            ("agents_md" | "memories", _) => Author::Harness(Kind::Memory),
-            ("tools" | "host_skills" | "plugins" | "apps", _) => Author::Harness(Kind::ToolList),
-            _ => Author::Harness(Kind::Reminder),
-        }
+/// Returns the kind of a text that the harness wrote, by a name such as `user.text` or `environments.environment_context`
+/// that the log gives it (openai/codex, `core/src/context_manager/history.rs`; the kinds are those of the names in logs of
+/// 0.169). `None`: the user wrote it.
+fn kind_of_name(name: &str) -> Option<Kind> {
+    let (area, what) = name.split_once('.').unwrap_or((name, ""));
+    match (area, what) {
+        ("user" | "images" | "unknown" | "", _) | ("audio", "unsupported") => None,
+        ("compaction", "summary") => Some(Kind::Summary),
+        ("agents_md" | "memories", _) => Some(Kind::Memory),
+        ("tools" | "host_skills" | "plugins" | "apps", _) => Some(Kind::ToolList),
+        _ => Some(Kind::Reminder),
     }
 }
 

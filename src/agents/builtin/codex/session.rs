@@ -12,19 +12,19 @@ impl CodexDecoder {
         let meta: SessionMeta<'_> = lenient::value(Some(payload), "payload", out);
         let id = meta.id.or_empty();
         self.price.tier(&meta.service_tier);
+        // Of a thread that is read already, these facts may have changed.
+        let facts = Meta {
+            cwd: meta.cwd.boxed(),
+            version: meta.cli_version.boxed(),
+            provider: meta.model_provider.boxed(),
+            ..Meta::default()
+        };
         match &self.thread.id {
             Some(own) if **own == *id => {
                 self.thread.repeated = None;
                 if self.thread.continues(self.ordinal) {
                     self.begins_at(&meta);
                 }
-                // The folder and the version may have changed.
-                let facts = Meta {
-                    cwd: meta.cwd.boxed(),
-                    version: meta.cli_version.boxed(),
-                    provider: meta.model_provider.boxed(),
-                    ..Meta::default()
-                };
                 // Even if nothing changed, the record has been read.
                 let changes = facts.changes(&mut self.meta);
                 out.emit(Event::Meta(Box::new(changes)));
@@ -46,11 +46,8 @@ impl CodexDecoder {
         let facts = Meta {
             id: meta.id.boxed(),
             title,
-            cwd: meta.cwd.boxed(),
-            version: meta.cli_version.boxed(),
-            provider: meta.model_provider.boxed(),
             parent,
-            ..Meta::default()
+            ..facts
         };
         out.meta(facts.changes(&mut self.meta));
         let items = prefix(&meta, out);
