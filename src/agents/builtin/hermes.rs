@@ -293,20 +293,16 @@ impl HermesDecoder {
             let kept = RetainedItems::from(self.first);
             out.reset(Reset::compaction(Cause::Unlogged, kept));
         }
-        let mut usage = None;
-        let node = match row.role.or_empty() {
+        let (part, item) = match row.role.or_empty() {
             _ if is_summary => {
                 let item = out.text(Role::Container, Kind::Summary, text);
-                Node::new(Some(key), Part::Injected, vec![item])
+                (Part::Injected, item)
             }
-            "user" => {
-                let item = out.text(Role::User, Kind::Text, text);
-                Node::new(Some(key), Part::Input, vec![item])
-            }
+            "user" => (Part::Input, out.text(Role::User, Kind::Text, text)),
             "tool" => {
                 let tool = row.tool.get().or(self.tools.get(row.call.get()));
-                let item = out.tool_result(tool, row.call.get()).text(text).done();
-                Node::new(Some(key), Part::Result, vec![item])
+                let item = out.tool_result(tool, row.call.get()).text(text);
+                (Part::Result, item.done())
             }
             "assistant" => {
                 let items = self.output(row, text, out);
@@ -314,17 +310,16 @@ impl HermesDecoder {
                 let request = Key::of_parts(&["hermes", id, &row.id.or_zero().to_string()]);
                 let billed = self.pending.take();
                 self.reported.add(billed.unwrap_or_default());
-                usage = billed.map(|billed| Usage {
+                out.node(Node::output(Some(key), Some(request), items));
+                return out.usage(billed.map(|billed| Usage {
                     output: Some(billed.output),
                     reasoning: Some(billed.reasoning),
                     ..Usage::billed(request, billed.prompt(), billed)
-                });
-                Node::output(Some(key), Some(request), items)
+                }));
             }
             other => return out.unknown(format!("{other} message")),
         };
-        out.node(node);
-        out.usage(usage);
+        out.node(Node::new(Some(key), part, vec![item]));
     }
 
     /// Returns the items of a response.

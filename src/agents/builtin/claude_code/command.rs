@@ -12,17 +12,11 @@ pub(super) fn typed(text: &str) -> Option<String> {
     let name = between(text, "<command-name>", "</command-name>")?.trim();
     let arguments = between(text, "<command-args>", "</command-args>").unwrap_or_default();
     let words = name.split_whitespace().chain(arguments.split_whitespace());
-    let mut command = String::new();
-    for word in words {
-        let gap = usize::from(!command.is_empty());
-        let room = MOST_CHARS.saturating_sub(command.chars().count() + gap);
-        if room == 0 {
-            break;
-        }
-        command.extend(std::iter::repeat_n(' ', gap));
-        command.extend(word.chars().take(room));
-    }
-    (!command.is_empty()).then_some(command)
+    let words: Vec<&str> = words.take(MOST_CHARS).collect();
+    let command: String = words.join(" ").chars().take(MOST_CHARS).collect();
+    // It may have been cut behind a word.
+    let command = command.trim_end();
+    (!command.is_empty()).then(|| command.to_owned())
 }
 
 /// Returns the text between two tags, or after the first one if the text was cut.
