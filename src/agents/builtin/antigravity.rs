@@ -147,9 +147,7 @@ impl Decoder for AntigravityDecoder {
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
-        if let Some(about) = self.about.take() {
-            out.meta(about);
-        }
+        out.meta(self.about.take().unwrap_or_default());
         let Some(step) = lenient::object::<Step<'_>>(line, out) else {
             return;
         };

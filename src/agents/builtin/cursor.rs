@@ -189,16 +189,11 @@ fn time_of(text: &str) -> Option<Timestamp> {
         "" => 0,
         hours => hours.parse().ok()?,
     };
-    let minutes = if offset.starts_with('-') {
-        -minutes
-    } else {
-        minutes
-    };
-    let seconds = hours
-        .checked_mul(3_600)?
-        .checked_add(minutes.checked_mul(60)?)?;
+    let sign = if offset.starts_with('-') { -1 } else { 1 };
+    let seconds = i64::from(hours) * 3_600 + sign * i64::from(minutes) * 60;
     let local = DateTime::strptime("%b %d, %Y, %I:%M %p", local).ok()?;
-    Offset::from_seconds(seconds).ok()?.to_timestamp(local).ok()
+    let offset = Offset::from_seconds(seconds.try_into().ok()?).ok()?;
+    offset.to_timestamp(local).ok()
 }
 
 #[cfg(test)]
