@@ -346,11 +346,8 @@ impl CopilotCliDecoder {
         // Others are named in the message's text.
         let is_sent = |media: &&Binary<'_>| media.kind.get() == Some("blob");
         for media in data.attachments.iter().filter(is_sent) {
-            items.push(
-                media
-                    .add_to(out.item(Role::User, Kind::Text), formula)
-                    .done(),
-            );
+            let item = out.item(Role::User, Kind::Text);
+            items.push(media.add_to(item, formula).done());
         }
         let part = if own { Part::Input } else { Part::Injected };
         self.message(part, items, out);

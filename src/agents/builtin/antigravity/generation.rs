@@ -126,10 +126,7 @@ pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
     } else {
         output.saturating_sub(thinking)
     };
-    let response = match numbers.text(11) {
-        Some(id) => Key::of_parts(&["antigravity", id]),
-        None => Key::of_parts(&["antigravity", hex]),
-    };
+    let response = Key::of_parts(&["antigravity", numbers.text(11).unwrap_or(hex)]);
     let ended = chat.message(9).message(4);
     let seconds = ended
         .number(1)

@@ -61,9 +61,7 @@ impl CodexDecoder {
             Part::Output => {
                 self.has_output = true;
                 self.turns.output(item.kind.get() == Some("message"));
-                if item.kind.get() == Some("web_search_call") {
-                    self.price.has_searched = true;
-                }
+                self.price.has_searched |= item.kind.get() == Some("web_search_call");
                 node.request = Some(self.request(item, json));
                 if let (Some(call), Some(name)) = (call, item::tool_name(item)) {
                     self.tools.insert(call, name.into());

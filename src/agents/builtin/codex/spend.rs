@@ -31,9 +31,7 @@ impl CodexDecoder {
             (b"response_item", kind) if self.goes_on(kind, opening.role, line) => {
                 self.has_output = true;
                 self.open.is_over = false;
-                if kind == b"web_search_call" {
-                    self.price.has_searched = true;
-                }
+                self.price.has_searched |= kind == b"web_search_call";
                 self.turns.output(kind == b"message");
             }
             _ => self.read_line(&damage::line(line).0, out),
