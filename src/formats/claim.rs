@@ -45,14 +45,8 @@ impl Claim {
     };
 
     /// Returns a database, which contains the ids of its sessions.
-    pub const fn database(spec: &'static DatabaseSpec) -> Claim {
-        Claim {
-            store: StoreKind::Database(spec),
-            id: None,
-            parent: None,
-            superseded_by: None,
-            standing: Standing::Log,
-        }
+    pub fn database(spec: &'static DatabaseSpec) -> Claim {
+        Claim::LINES.kept_in(StoreKind::Database(spec))
     }
 
     /// Returns a file of lines of the session with this id.

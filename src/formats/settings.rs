@@ -216,28 +216,20 @@ fn without_comments(bytes: &[u8]) -> Vec<u8> {
 /// Commas after the last of several values become blanks.
 fn without_last_commas(mut bytes: Vec<u8>) -> Vec<u8> {
     let (mut at, mut in_string, mut comma) = (0, false, None);
-    while let Some(byte) = bytes.get(at) {
-        let step = match (in_string, byte) {
-            (true, b'\\') => 2,
-            (true, b'"') => {
-                in_string = false;
-                1
-            }
-            (true, _) => 1,
-            (false, b',') => {
-                comma = Some(at);
-                1
-            }
-            (false, byte) if byte.is_ascii_whitespace() => 1,
-            (false, byte) => {
-                in_string = *byte == b'"';
+    while let Some(byte) = bytes.get(at).copied() {
+        match byte {
+            b'\\' if in_string => at += 1,
+            _ if in_string => in_string = byte != b'"',
+            b',' => comma = Some(at),
+            _ if byte.is_ascii_whitespace() => {}
+            _ => {
+                in_string = byte == b'"';
                 if let (Some(comma), b'}' | b']') = (comma.take(), byte) {
                     bytes[comma] = b' ';
                 }
-                1
             }
-        };
-        at += step;
+        }
+        at += 1;
     }
     bytes
 }
