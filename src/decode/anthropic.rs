@@ -175,9 +175,10 @@ fn text_items(
     items: &mut Vec<NewItem>,
     out: &mut EventSink<'_>,
 ) {
-    let (role, kind) = match role {
-        Role::User => injected(text).map_or((role, kind), |kind| (Role::Container, kind)),
-        _ => (role, kind),
+    let (role, kind) = if role == Role::User && is_injected(text) {
+        (Role::Container, Kind::Reminder)
+    } else {
+        (role, kind)
     };
     for (part, reminder) in split_reminders(text) {
         if reminder && kind != Kind::Summary {
@@ -188,8 +189,8 @@ fn text_items(
     }
 }
 
-/// Returns the kind of a text that the harness wrote into a plain user record; `None`: the user typed it.
-fn injected(text: &str) -> Option<Kind> {
+/// Returns true if the harness wrote this text into a plain user record: the user did not type it.
+fn is_injected(text: &str) -> bool {
     const NOTES: [&str; 7] = [
         // The user pressed a key, and typed nothing.
         "[Request interrupted by user",
@@ -201,10 +202,7 @@ fn injected(text: &str) -> Option<Kind> {
         "<task-notification>",
     ];
     let start = text.trim_start();
-    NOTES
-        .iter()
-        .any(|tag| start.starts_with(tag))
-        .then_some(Kind::Reminder)
+    NOTES.iter().any(|tag| start.starts_with(tag))
 }
 
 const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
