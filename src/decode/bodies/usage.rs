@@ -1,6 +1,7 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::lenient::{Count, Field, FieldPlace, Raw, Record, Repair, Text, UsageParts, record};
+use super::json::object;
+use crate::lenient::{Count, Field, FieldPlace, Raw, Repair, Text, UsageParts, record};
 use model::event::{BilledUsage, Key, Surcharges, Usage};
 
 /// The numbers that were reported for a response.
@@ -101,7 +102,7 @@ impl Numbers {
                 ..Numbers::default()
             };
         };
-        let tiers: Tiers<'_> = read(raw, at);
+        let tiers: Tiers<'_> = object(raw, at);
         let [tier, speed] = [tiers.service_tier, tiers.speed];
         let numbers = wire.numbers();
         numbers.with_tier(&tier).with_tier(&speed)
@@ -121,14 +122,10 @@ impl Numbers {
     /// Returns the provider's own numbers. The AI SDK's usage up to its version 5 leaves the tokens that Claude had
     /// cached out of the input.
     pub fn of_anthropic(metadata: Raw<'_>, at: FieldPlace<'_>) -> Option<Numbers> {
-        let metadata: Metadata<'_> = read(metadata, at);
+        let metadata: Metadata<'_> = object(metadata, at);
         let numbers = Numbers::read(metadata.anthropic_usage?, at);
         numbers.prompt().map(|_| numbers)
     }
-}
-
-fn read<'a, T: Record<'a>>(raw: Raw<'a>, at: FieldPlace<'_>) -> T {
-    at.read(raw).unwrap_or_default()
 }
 
 record! {
