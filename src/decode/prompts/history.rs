@@ -185,9 +185,7 @@ impl PromptHistory {
         self.drop_missing(&stays, &new, cause, out);
 
         // 3. Emit what is new of the front.
-        self.emit_front(&front, out);
-        let front = front.into_iter().map(|(named, _)| named);
-        self.front = kept_front.into_iter().chain(front).collect();
+        self.set_front(kept_front, &front, out);
 
         // 4. Emit new blocks. Output among them belongs to the response whose start is before it: no line showed it, or in
         //    other words.
@@ -240,9 +238,7 @@ impl PromptHistory {
             }
             new.push(ContextBlock::of(block, key, None));
         }
-        self.emit_front(&front, out);
-        let front = front.into_iter().map(|(named, _)| named);
-        self.front = beside.into_iter().chain(front).collect();
+        self.set_front(beside, &front, out);
         for (held, block) in new.iter().zip(prompt.blocks) {
             self.emit_block(held, block, out);
         }
@@ -255,11 +251,7 @@ impl PromptHistory {
     pub fn add_request_part(&mut self, blocks: &[Block<'_>], out: &mut EventSink<'_>) {
         let prompt = Prompt::of(blocks);
         let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
-        self.emit_front(&front, out);
-        for (named, _) in front {
-            self.front.retain(|(key, _)| *key != named.0);
-            self.front.push(named);
-        }
+        self.set_front(self.front_beside(&front), &front, out);
         self.counted = None;
         let hidden = self.live.last().filter(|held| held.is_start());
         let mut owner = hidden.and_then(|start| start.request);
@@ -401,13 +393,21 @@ impl PromptHistory {
         held.collect()
     }
 
-    fn emit_front(&mut self, front: &[((Key, u64), &Block<'_>)], out: &mut EventSink<'_>) {
+    /// Emits what is new of the front, which now holds these parts besides those that were `kept`.
+    fn set_front(
+        &mut self,
+        kept: Vec<(Key, u64)>,
+        front: &[((Key, u64), &Block<'_>)],
+        out: &mut EventSink<'_>,
+    ) {
         for (named, block) in front {
             if !self.front.contains(named) || self.emptied.contains(&named.0) {
                 let held = ContextBlock::of(block, named.0, None);
                 self.emit_block(&held, block, out);
             }
         }
+        let front = front.iter().map(|(named, _)| *named);
+        self.front = kept.into_iter().chain(front).collect();
     }
 
     fn emit_block(&mut self, held: &ContextBlock, block: &Block<'_>, out: &mut EventSink<'_>) {
