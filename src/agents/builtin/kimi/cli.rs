@@ -3,9 +3,7 @@
 use super::KIMI;
 use super::here;
 use super::history::{Author, History};
-use super::message::{
-    Content, Numbers, Part as ContentPart, ToolCall, add_content, one_item, text_of,
-};
+use super::message::{Content, Numbers, Part as ContentPart, ToolCall, add_content, text_of};
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Raw, Text, Window, record};
 use model::event::{
@@ -120,10 +118,7 @@ impl ConversationState {
             }
             "ToolCall" => {
                 let call: ToolCall<'_> = lenient::value(event.payload, "payload", out);
-                let item = call.item(out);
-                if let Some(name) = call.name() {
-                    self.tools.insert(call.id.get(), name);
-                }
+                let item = call.item(&mut self.tools, out);
                 self.call = call.id.boxed().map(|id| (id, call.name().map(Into::into)));
                 self.output(item, out);
             }
@@ -146,7 +141,8 @@ impl ConversationState {
 
     /// Reads a message of the user, which may begin a turn.
     fn input(&mut self, payload: &Payload<'_>, turn: bool, out: &mut EventSink<'_>) {
-        let item = one_item(out, Role::User, Kind::Text, &payload.user_input);
+        let item = out.item(Role::User, Kind::Text);
+        let item = add_content(item, &payload.user_input).done();
         let key = here(out);
         self.history.add(Author::Person, key);
         out.node(Node {
@@ -184,7 +180,7 @@ impl ConversationState {
         }
         let item = item.done();
         let key = here(out);
-        self.history.add(Author::Tool, key);
+        self.history.add(Author::Tool(None), key);
         out.node(Node::new(Some(key), Part::Result, vec![item]));
     }
 

@@ -2,7 +2,7 @@
 
 use super::KIMI;
 use super::here;
-use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
+use super::message::{Content, ToolCall, add_content, is_note, output_items, text_of};
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, ReportedCount, Text, record};
 use model::event::{BilledUsage, Event, EventSink, Key, Node, Part, Usage};
@@ -41,7 +41,8 @@ impl Context {
         match role {
             "_usage" => self.usage(message.token_count.get(), open, out),
             "_system_prompt" => {
-                let item = one_item(out, Role::Container, Kind::Prompt, &message.content);
+                let item = out.item(Role::Container, Kind::Prompt);
+                let item = add_content(item, &message.content).done();
                 out.node(Node::new(Some(key), Part::Injected, vec![item]));
             }
             "user" => {
@@ -52,7 +53,7 @@ impl Context {
                     true => (Part::Injected, Role::Container, Kind::Reminder),
                     false => (Part::Input, Role::User, Kind::Text),
                 };
-                let item = one_item(out, role, kind, &message.content);
+                let item = add_content(out.item(role, kind), &message.content).done();
                 out.node(Node::new(Some(key), part, vec![item]));
             }
             "assistant" => self.assistant(&message, count, out),
@@ -68,12 +69,8 @@ impl Context {
 
     fn assistant(&mut self, message: &Message<'_>, prompt: Option<u64>, out: &mut EventSink<'_>) {
         let mut items = output_items(&message.content, out);
-        for call in &message.tool_calls {
-            if let Some(name) = call.name() {
-                self.tools.insert(call.id.get(), name);
-            }
-            items.push(call.item(out));
-        }
+        let calls = message.tool_calls.iter();
+        items.extend(calls.map(|call| call.item(&mut self.tools, out)));
         // There are no ids and no times: the output and the size of the prompt are the key.
         let hashes = items.iter().map(|item| item.hash);
         let output = hashes.fold(0, |all: u64, hash| all.rotate_left(1) ^ hash);

@@ -9,8 +9,8 @@ pub(super) enum Author {
     Person,
     /// The model's.
     Model,
-    /// A tool's result.
-    Tool,
+    /// A tool's, with its call and Kimi's estimate of its tokens.
+    Tool(Option<(Key, u64)>),
     /// A note of the harness that outlives an undo.
     Injection,
     /// A summary.
@@ -24,20 +24,7 @@ pub(super) enum Author {
 pub(super) struct Message {
     pub(super) author: Author,
     /// The nodes it consists of.
-    pub(super) keys: Vec<Key>,
-    /// For a tool's result: its call, and Kimi's estimate of its tokens.
-    pub(super) result: Option<(Key, u64)>,
-}
-
-impl Message {
-    fn new(author: Author, keys: Vec<Key>) -> Message {
-        let result = None;
-        Message {
-            author,
-            keys,
-            result,
-        }
-    }
+    keys: Vec<Key>,
 }
 
 /// The messages so far.
@@ -47,15 +34,8 @@ pub(super) struct History(pub(super) Vec<Message>);
 impl History {
     /// Adds a message.
     pub(super) fn add(&mut self, author: Author, key: Key) {
-        self.0.push(Message::new(author, vec![key]));
-    }
-
-    /// Adds a tool's result: its call, and its size in tokens.
-    pub(super) fn add_result(&mut self, key: Key, result: Option<(Key, u64)>) {
-        self.0.push(Message {
-            result,
-            ..Message::new(Author::Tool, vec![key])
-        });
+        let keys = vec![key];
+        self.0.push(Message { author, keys });
     }
 
     /// Adds to the model's newest message.
@@ -90,7 +70,7 @@ impl History {
     /// Returns whether anything left.
     pub(super) fn keep_last_two(&mut self) -> bool {
         let messages = self.0.iter().enumerate().rev();
-        let mut messages = messages.filter(|(_, message)| message.author != Author::Tool);
+        let mut messages = messages.filter(|(_, of)| !matches!(of.author, Author::Tool(_)));
         let from = messages.nth(1).map_or(0, |(at, _)| at);
         self.keep_after(from);
         from > 0
@@ -98,7 +78,8 @@ impl History {
 
     /// Puts a summary without a node before all messages.
     pub(super) fn summarised(&mut self) {
-        self.0.insert(0, Message::new(Author::Summary, Vec::new()));
+        let (author, keys) = (Author::Summary, Vec::new());
+        self.0.insert(0, Message { author, keys });
     }
 
     /// Removes the last `count` messages of persons, and all that came after the first of these except notes.
@@ -143,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_compaction_keeps_persons_from_both_ends() {
-        let all = [Person, Model, Person, Other, Tool, Person, Person];
+        let all = [Person, Model, Person, Other, Tool(None), Person, Person];
         let kept = |all_of: usize, first| {
             let mut history = history(&all);
             history.retain_human_messages(all_of, first);
@@ -158,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_last_two_messages_stay_with_their_results() {
-        let mut history = history(&[Person, Model, Tool, Tool, Model, Tool]);
+        let mut history = history(&[Person, Model, Tool(None), Tool(None), Model, Tool(None)]);
         assert!(history.keep_last_two());
         assert_eq!(left(&history), [1, 2, 3, 4, 5]);
         assert!(!history.keep_last_two());
@@ -182,7 +163,7 @@ mod tests {
         #[test]
         fn nothing_is_kept_twice(
             who in prop::collection::vec(
-                prop::sample::select(vec![Person, Model, Tool, Injection, Summary, Other]), 0..20),
+                prop::sample::select(vec![Person, Model, Tool(None), Injection, Summary, Other]), 0..20),
             all in 0_usize..30,
             first in 0_usize..30,
         ) {

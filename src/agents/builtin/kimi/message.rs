@@ -1,5 +1,6 @@
 //! Reads the values that all of Kimi's files share: contents, tool calls, numbers, times.
 
+use decode::anthropic::ToolNames;
 use decode::image;
 use decode::lenient::{Count, Pieces, Text, full_length, record, whole};
 use jiff::Timestamp;
@@ -60,8 +61,11 @@ impl ToolCall<'_> {
         self.function.name.get().or(self.name.get())
     }
 
-    /// Returns the call as an item.
-    pub(super) fn item(&self, out: &mut EventSink<'_>) -> NewItem {
+    /// Returns the call as an item. Its tool is remembered, if it is named.
+    pub(super) fn item(&self, tools: &mut ToolNames, out: &mut EventSink<'_>) -> NewItem {
+        if let Some(name) = self.name() {
+            tools.insert(self.id.get(), name);
+        }
         let arguments = self.function.arguments.get();
         let arguments = arguments.or(self.arguments.get());
         out.tool_call(self.name(), self.id.get())
@@ -109,16 +113,6 @@ pub(super) fn text_of(content: &Content<'_>) -> String {
 /// Returns true if the harness wrote this as the user's.
 pub(super) fn is_note(text: &str) -> bool {
     NOTES.iter().any(|note| text.trim_start().starts_with(note))
-}
-
-/// Returns a whole content as one item.
-pub(super) fn one_item(
-    out: &mut EventSink<'_>,
-    role: Role,
-    kind: Kind,
-    content: &Content<'_>,
-) -> NewItem {
-    add_content(out.item(role, kind), content).done()
 }
 
 /// Adds texts and media to an item.

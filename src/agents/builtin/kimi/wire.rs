@@ -235,10 +235,8 @@ impl Wire {
             }
             "assistant" => {
                 let mut items = output_items(&message.content, out);
-                for call in &message.tool_calls {
-                    self.add_tool(call.id.get(), call.name());
-                    items.push(call.item(out));
-                }
+                let calls = message.tool_calls.iter();
+                items.extend(calls.map(|call| call.item(&mut self.tools, out)));
                 self.history.add(Author::Model, key);
                 out.node(Node::new(Some(key), Part::Output, items));
             }
@@ -267,8 +265,9 @@ impl Wire {
                 self.report(self.numbers, request, out);
             }
             "tool.call" => {
-                self.add_tool(event.tool_call_id.get(), event.name.get());
                 let (name, call) = (event.name.get(), event.tool_call_id.get());
+                name.into_iter()
+                    .for_each(|name| self.tools.insert(call, name));
                 let item = lenient::call(name, call, event.args, out);
                 self.history.add_to_model(key);
                 out.node(output(vec![item]));
@@ -288,12 +287,6 @@ impl Wire {
         }
     }
 
-    fn add_tool(&mut self, call: Option<&str>, name: Option<&str>) {
-        if let Some(name) = name {
-            self.tools.insert(call, name);
-        }
-    }
-
     fn result(&mut self, call: Option<&str>, output: &Content<'_>, out: &mut EventSink<'_>) {
         let name = self.tools.get(call);
         let (role, kind) = match name {
@@ -305,7 +298,7 @@ impl Wire {
         let item = item.own_bytes(own_bytes(output)).done();
         let key = here(out);
         let result = call.map(|id| (Key::of(id), estimate(&item)));
-        self.history.add_result(key, result);
+        self.history.add(Author::Tool(result), key);
         out.node(Node::new(Some(key), Part::Result, vec![item]));
     }
 
@@ -369,9 +362,11 @@ impl Wire {
             out.emit(Event::BeginningMissing);
         }
         let messages = self.history.0.iter().take(cutoff);
-        let results = messages.filter_map(|message| message.result);
-        let large = results.filter(|(_, tokens)| *tokens >= LEAST_CLEARED);
-        out.emit(Event::cleared_calls(large.map(|(call, _)| call).collect()));
+        let large = messages.filter_map(|message| match message.author {
+            Author::Tool(Some((call, tokens))) if tokens >= LEAST_CLEARED => Some(call),
+            _ => None,
+        });
+        out.emit(Event::cleared_calls(large.collect()));
     }
 }
 
