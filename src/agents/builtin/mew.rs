@@ -29,8 +29,7 @@ mod participant;
 mod space;
 mod wire;
 
-use formats::{Claim, Decoder, Format, Recognition, Root, Totals, decoder, head};
-use model::event::EventSink;
+use formats::{Claim, Format, Recognition, Root, Totals, decoder, head};
 use space::Space;
 use std::path::Path;
 
@@ -42,7 +41,7 @@ pub static MEW: Format = Format {
     claims: &claims,
     // A file that holds several sessions is read from its beginning.
     recognition: Recognition::new(&recognise).several(),
-    decoder: &decoder::<MewDecoder>,
+    decoder: &decoder::<Space>,
     harmless: "rejected system/welcome system/presence system/register system/error chat/acknowledge \
         chat/cancel reasoning/start reasoning/conclusion reasoning/cancel mcp/withdraw mcp/reject \
         capability/grant capability/revoke capability/grant-ack space/invite space/kick \
@@ -61,18 +60,6 @@ fn recognise(head: &[u8]) -> bool {
     let line = head::first_line(head);
     let marks = [r#""envelope""#, r#""event""#, r#""kind""#];
     line.starts_with(b"{") && marks.iter().all(|mark| head::has(line, mark))
-}
-
-/// Decodes the history of one space.
-#[derive(Default)]
-struct MewDecoder {
-    space: Space,
-}
-
-impl Decoder for MewDecoder {
-    fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
-        self.space.line(line, out);
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! A participant that has a context, and what it holds.
 
 use super::wire::Payload;
-use model::LeaveReason;
 use model::event::{
     Cause, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
@@ -27,17 +26,6 @@ pub(super) struct CompactedContext {
     pub(super) before: Option<u64>,
     /// The count after it.
     pub(super) usage: Usage,
-}
-
-/// The envelopes that a context loses, and the cause.
-pub(super) struct Loss<'l> {
-    pub(super) gone: LeaveReason,
-    pub(super) cause: &'l str,
-    /// The number of the oldest envelopes that leave.
-    pub(super) oldest: usize,
-    /// The sizes before and after, by the participant's own count.
-    pub(super) before: Option<u64>,
-    pub(super) after: Option<u64>,
 }
 
 impl Participant {
@@ -79,14 +67,13 @@ impl Participant {
         };
         self.tokens = after.or(self.tokens);
         let freed = payload.freed_messages.or_zero();
-        let loss = Loss {
-            gone: LeaveReason::Compaction,
-            cause: "manual",
-            oldest: usize::try_from(freed).unwrap_or(usize::MAX),
+        let oldest = usize::try_from(freed).unwrap_or(usize::MAX);
+        let reset = Reset {
             before,
             after,
+            ..Reset::compaction(Cause::Manual, RetainedItems::Nothing)
         };
-        self.reset(&loss, key, out);
+        self.reset(reset, oldest, key, out);
     }
 
     /// Returns the number of the oldest envelopes that together hold this many tokens.
@@ -99,16 +86,15 @@ impl Participant {
         gone.count()
     }
 
-    pub(super) fn reset(&mut self, loss: &Loss<'_>, key: Key, out: &mut EventSink<'_>) {
-        self.held.drain(..loss.oldest.min(self.held.len()));
+    /// Takes in a reset by the envelope of this key, with the sizes by the participant's own count: so many of the oldest
+    /// envelopes leave.
+    pub(super) fn reset(&mut self, of: Reset, oldest: usize, key: Key, out: &mut EventSink<'_>) {
+        self.held.drain(..oldest.min(self.held.len()));
         out.set_conversation(self.conversation);
         out.reset(Reset {
             key: Some(key.under("reset")),
-            gone: loss.gone,
-            cause: Cause::named(loss.cause),
-            before: loss.before,
-            after: loss.after,
             kept: RetainedItems::Nodes(self.held.iter().map(|(key, _)| *key).collect()),
+            ..of
         });
     }
 

@@ -1,18 +1,20 @@
 //! The participants of a space, and which envelopes each of them has in its context.
 
 use super::MEW;
-use super::participant::{CompactedContext, Loss, Participant, own_tokens};
+use super::participant::{CompactedContext, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
-use decode::lenient::{self, LostFields, Raw, Text};
+use decode::lenient::{self, LostFields, Text};
 use decode::openai;
+use formats::Decoder;
 use jiff::Timestamp;
 use model::event::{
-    Conversation, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place, Usage,
+    Cause, Conversation, Event, EventSink, ItemBuilder, Key, Meta, NewItem, Node, Part, Place,
+    Reset, RetainedItems, Usage,
 };
 use model::{Kind, LeaveReason, Role};
 use std::collections::{HashMap, HashSet};
 
-/// All participants of a space.
+/// Decodes the history of one space, for all of its participants.
 #[derive(Default)]
 pub(super) struct Space {
     participants: Vec<Participant>,
@@ -62,10 +64,10 @@ fn is_gateway(id: &str) -> bool {
     id.is_empty() || id == "gateway" || id == "system" || id.starts_with("system:")
 }
 
-impl Space {
+impl Decoder for Space {
     /// Takes in a line. What was received is taken in with the next one: it may say that the gateway
     /// rejected it.
-    pub(super) fn line(&mut self, text: &str, out: &mut EventSink<'_>) {
+    fn read_line(&mut self, text: &str, out: &mut EventSink<'_>) {
         let lost = LostFields::default();
         let line: Line<'_> = match lenient::parse(text, &lost) {
             Ok(line) => line,
@@ -95,7 +97,9 @@ impl Space {
             self.read(&line, out)
         }
     }
+}
 
+impl Space {
     fn read(&mut self, line: &Line<'_>, out: &mut EventSink<'_>) {
         out.set_time(line.timestamp.time());
         let Some(envelope) = &line.envelope else {
@@ -162,14 +166,12 @@ impl Space {
             "participant/clear" | "participant/restart" if is_new => {
                 for name in envelope.to.iter() {
                     if let Some(participant) = self.participant(name, out) {
-                        let loss = Loss {
-                            gone: LeaveReason::Clear,
-                            cause: kind.trim_start_matches("participant/"),
-                            oldest: usize::MAX,
+                        let cause = Cause::named(kind.trim_start_matches("participant/"));
+                        let reset = Reset {
                             before: participant.tokens,
-                            after: None,
+                            ..Reset::new(LeaveReason::Clear, cause, RetainedItems::Nothing)
                         };
-                        participant.reset(&loss, key, out);
+                        participant.reset(reset, usize::MAX, key, out);
                     }
                 }
             }
@@ -322,9 +324,15 @@ impl Space {
             let item = out.item(Role::Container, Kind::ToolList);
             (lenient::tools(item, result), Part::Injected)
         } else {
-            let texts: ToolResult<'_> = tool_result(result, out);
-            let item = out.item(Role::Tool, Kind::ToolResult).call(call);
-            (add_result(item.tool(tool), &texts, result), Part::Result)
+            let object = Some(result).filter(|result| result.get().starts_with('{'));
+            let parts: ToolResult<'_> = lenient::value(object, "result", out);
+            let mut texts = openai::texts(&parts.content).peekable();
+            let item = out.tool_result(tool, call);
+            let item = match texts.peek() {
+                Some(_) => texts.fold(item, ItemBuilder::text),
+                None => lenient::raw(item, result),
+            };
+            (item, Part::Result)
         };
         let item = item.done();
         match to {
@@ -362,14 +370,11 @@ impl Space {
         }
         let freed = before.unwrap_or(0).saturating_sub(tokens);
         if is_compacted && freed > 0 {
-            let loss = Loss {
-                gone: LeaveReason::Compaction,
-                cause: "auto",
-                oldest: participant.oldest(freed),
+            let reset = Reset {
                 before,
-                after: None,
+                ..Reset::compaction(Cause::Automatic, RetainedItems::Nothing)
             };
-            participant.reset(&loss, key, out);
+            participant.reset(reset, participant.oldest(freed), key, out);
         }
         out.usage(usage);
         if payload.status.get() == Some("near_limit") {
@@ -418,24 +423,5 @@ impl Chat {
             self.at,
             Event::Node(Box::new(node)),
         );
-    }
-}
-
-/// Returns the parts of a result, if it is an object.
-fn tool_result<'a>(result: Raw<'a>, out: &mut EventSink<'_>) -> ToolResult<'a> {
-    let object = Some(result).filter(|result| result.get().starts_with('{'));
-    lenient::value(object, "result", out)
-}
-
-/// Adds the texts of a result; the result as it is where it has none of its own.
-fn add_result<'s, 'm>(
-    item: ItemBuilder<'s, 'm>,
-    parts: &ToolResult<'_>,
-    result: Raw<'_>,
-) -> ItemBuilder<'s, 'm> {
-    let mut texts = openai::texts(&parts.content).peekable();
-    match texts.peek() {
-        Some(_) => texts.fold(item, ItemBuilder::text),
-        None => lenient::raw(item, result),
     }
 }
