@@ -18,10 +18,10 @@
 //!
 //! For the lines see [`super::pi`].
 
-use super::pi::{PI, begins_with_a_header};
+use super::pi::{PI, PiDecoder, begins_with_a_header};
 use decode::lenient::{self, Count, Text, Window, record};
 use formats::database::{DatabaseSpec, Schema};
-use formats::{Claim, Decoder, Format, Recognition, Root, Standing, StoreKind, head};
+use formats::{Claim, Decoder, Format, Recognition, Root, Standing, StoreKind, decoder, head};
 use model::event::{Event, EventSink, Key, Meta, Node, Part};
 use model::{Kind, Role};
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ pub static OPENCLAW: Format = Format {
         store: &|head| StoreKind::database(&STORE, head).or_else(|| Format::DEFAULT.store(head)),
         ..Recognition::DEFAULT
     },
-    decoder: &|| Box::new(OpenClawDecoder::default()),
+    decoder: &decoder::<OpenClawDecoder>,
     settings: Some(&settings::SETTINGS),
     ..PI
 };
@@ -129,22 +129,13 @@ record! {
 }
 
 /// Decodes one session.
+#[derive(Default)]
 struct OpenClawDecoder {
-    lines: Box<dyn Decoder>,
+    lines: PiDecoder,
     /// The parts of the system prompt and their lengths.
     parts: HashMap<Key, u64>,
     /// The newest facts.
     meta: Meta,
-}
-
-impl Default for OpenClawDecoder {
-    fn default() -> Self {
-        OpenClawDecoder {
-            lines: PI.decoder(),
-            parts: HashMap::new(),
-            meta: Meta::default(),
-        }
-    }
 }
 
 impl Decoder for OpenClawDecoder {
@@ -220,15 +211,11 @@ fn claims(path: &Path) -> Option<Claim> {
     if path.parent()?.file_name()? != "sessions" || session.is_empty() {
         return None;
     }
+    let mut archives = ARCHIVES.iter();
+    let is_archive = archives.any(|beginning| rest.starts_with(beginning));
     let standing = match rest {
         "jsonl" => Standing::Log,
-        archive
-            if ARCHIVES
-                .iter()
-                .any(|beginning| archive.starts_with(beginning)) =>
-        {
-            Standing::Archive
-        }
+        _ if is_archive => Standing::Archive,
         copy if copy.starts_with("checkpoint.") && copy.ends_with(".jsonl") => Standing::Copy,
         _ => return None,
     };

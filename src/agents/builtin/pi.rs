@@ -131,7 +131,7 @@ enum Run {
 
 /// Decodes one session.
 #[derive(Default)]
-struct PiDecoder {
+pub(super) struct PiDecoder {
     /// The entry before this one.
     last: Option<Key>,
     system: System,
@@ -401,25 +401,21 @@ fn assistant(
 
 /// Returns a piece of the model's output; `None`: of an unknown type.
 fn output_item(block: &Block<'_>, out: &mut EventSink<'_>) -> Option<NewItem> {
-    let item = match block.kind.or_empty() {
+    Some(match block.kind.or_empty() {
         // Bare text has no type.
-        "" => out
-            .item(Role::Assistant, Kind::Text)
-            .text(block.text.get()?),
-        "text" => out
-            .item(Role::Assistant, Kind::Text)
-            .text(block.text.or_empty()),
+        "" => out.text(Role::Assistant, Kind::Text, block.text.get()?),
+        "text" => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
         "thinking" => out
             .item(Role::Assistant, Kind::Thinking)
             .text(block.thinking.or_empty())
-            .opaque(full_length(block.thinking_signature.or_empty())),
+            .opaque(full_length(block.thinking_signature.or_empty()))
+            .done(),
         "toolCall" => {
             let (name, id) = (block.name.get(), block.id.get());
-            return Some(lenient::call(name, id, block.arguments, out));
+            lenient::call(name, id, block.arguments, out)
         }
         _ => return None,
-    };
-    Some(item.done())
+    })
 }
 
 type Content<'a> = Pieces<Block<'a>>;
