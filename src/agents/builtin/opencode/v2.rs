@@ -100,11 +100,13 @@ pub(super) fn row(
         out.meta(meta.changes(known));
     }
     if is_hidden {
-        return if is_copy {
-            out.skip("hidden message")
-        } else {
-            hidden(history.request(id, 0), data, out)
-        };
+        out.skip("hidden message");
+        // The cost of its request counts all the same.
+        let billed = data.tokens.map(billed).filter(|_| !is_copy);
+        if let Some(billed) = billed.filter(|b| b.prompt() > 0) {
+            out.billed(history.request(id, 0), billed);
+        }
+        return;
     }
     let formula = picture_formula(known.model.as_deref());
     let (part, items) = match kind {
@@ -130,14 +132,6 @@ pub(super) fn row(
         other => return OPENCODE.pass_over(other, out),
     };
     out.node(Node::new(Some(key), part, items));
-}
-
-/// Takes in a message that was taken back. The cost of its request counts all the same.
-fn hidden(request: Key, data: &Data<'_>, out: &mut EventSink<'_>) {
-    out.skip("hidden message");
-    if let Some(billed) = data.tokens.map(billed).filter(|b| b.prompt() > 0) {
-        out.billed(request, billed);
-    }
 }
 
 fn one(kind: Kind, text: &Text<'_>, out: &mut EventSink<'_>) -> Vec<NewItem> {
