@@ -314,12 +314,21 @@ impl OpenHandsDecoder {
     fn state(&mut self, state: &State<'_>, out: &mut EventSink<'_>) {
         self.stats.read_state(state);
         self.stats.update(&state.stats.usage_to_metrics, true);
-        let meta = self.read_meta(state);
-        out.meta(meta);
+        out.meta(self.read_meta(state));
     }
 
+    /// Returns the facts in the conversation's state.
     fn read_meta(&mut self, state: &State<'_>) -> Meta {
-        let meta = meta_of(state);
+        let window = state.agent.llm.max_input_tokens.0;
+        let most = state.agent.trigger.0;
+        let meta = Meta {
+            id: state.id.boxed(),
+            cwd: state.working_dir.boxed(),
+            model: state.agent.llm.model.get().map(stats::bare),
+            window,
+            trigger: most.map(|most| most.min(window.unwrap_or(most))),
+            ..Meta::default()
+        };
         self.window = meta.window.or(self.window);
         self.counts_tokens = meta.trigger.is_some();
         self.model = meta.model.clone().or(self.model.take());
@@ -374,20 +383,6 @@ impl OpenHandsDecoder {
 
 fn response_key(id: &str) -> Key {
     Key::of_parts(&["openhands", "response", id])
-}
-
-/// Returns the facts in a conversation's state.
-fn meta_of(state: &State<'_>) -> Meta {
-    let window = state.agent.llm.max_input_tokens.0;
-    let most = state.agent.trigger.0;
-    Meta {
-        id: state.id.boxed(),
-        cwd: state.working_dir.boxed(),
-        model: state.agent.llm.model.get().map(stats::bare),
-        window,
-        trigger: most.map(|most| most.min(window.unwrap_or(most))),
-        ..Meta::default()
-    }
 }
 
 /// Counts calls of a model that were made for something else.

@@ -1,7 +1,7 @@
 //! The items of events.
 
 use super::wire::{Block, Content, Observation, Reasoning, Tool};
-use decode::image;
+use decode::image::{self, Formula};
 use decode::lenient::{self, Pieces, Text, full_length};
 use model::event::{EventSink, ItemBuilder, NewItem};
 use model::{Kind, Role};
@@ -30,11 +30,12 @@ pub(super) fn content<'s, 'm>(
 fn picture(url: &str, model: Option<&str>) -> u64 {
     let is_claude = model.is_some_and(|id| id.contains("claude"));
     let data = url.split_once(',').map_or(url, |(_, data)| data);
-    match (image::dimensions(data), is_claude) {
-        (Some((width, height)), true) => image::claude(width, height),
-        (Some((width, height)), false) => image::openai(width, height),
-        (None, _) => image::DEFAULT,
-    }
+    let formula: Formula = if is_claude {
+        image::claude
+    } else {
+        image::openai
+    };
+    image::tokens(data, formula, image::DEFAULT)
 }
 
 /// Returns an answer's thinking, where it holds any that its text does not. It may be in several forms, which repeat each
