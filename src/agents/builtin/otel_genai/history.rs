@@ -66,10 +66,10 @@ impl History {
 
     /// Adds a message to a conversation.
     pub(super) fn add(&mut self, call: &mut Call, to: &mut PromptHistory, out: &mut EventSink<'_>) {
-        let step = if self.seen.is_empty() {
-            Step::Replace
+        let (step, kept) = if self.seen.is_empty() {
+            (Step::Replace, 0)
         } else {
-            Step::Continue
+            (Step::Continue, to.held())
         };
         self.seen.push(hash(call));
         let place = out.place();
@@ -81,21 +81,14 @@ impl History {
             return to.add_response(request, &call.output, usage, out);
         }
         mark_turns(&mut call.input);
-        let (front, blocks) = if call.input.iter().all(|block| block.kind == Kind::Prompt) {
-            (std::mem::take(&mut call.input), Vec::new())
-        } else {
-            (Vec::new(), std::mem::take(&mut call.input))
-        };
-        self.front.extend(front);
-        let kept = match step {
-            Step::Replace => 0,
-            Step::Continue => to.held(),
-        };
+        if call.input.iter().all(|block| block.kind == Kind::Prompt) {
+            self.front.append(&mut call.input);
+        }
         let prompt = Prompt {
             front: &self.front,
             keeps_front: false,
             kept,
-            blocks: &blocks,
+            blocks: &call.input,
             step,
         };
         to.add_request(&prompt, out);
