@@ -89,7 +89,7 @@ impl Decoder for OuroDecoder {
             return self.trace.read(element, out);
         }
         let line = self.before + out.place().line();
-        begin(line, out);
+        out.begin(Place::of_line(line));
         let text = tree::with_current_line_breaks(element);
         let named;
         let read = match tree::read(&text) {
@@ -106,7 +106,7 @@ impl Decoder for OuroDecoder {
     }
 
     fn read_document(&mut self, document: &str, out: &mut EventSink<'_>) {
-        begin(0, out);
+        out.begin(Place::of_line(0));
         match tree::read(&tree::with_current_line_breaks(document)) {
             Ok(session) => self.session(&session, out),
             Err(why) => out.unreadable(why),
@@ -133,15 +133,10 @@ impl OuroDecoder {
         let system = list_of(&session["system_messages"]);
         for one in system.iter().chain(list_of(messages)) {
             self.before += 1;
-            begin(self.before, out);
+            out.begin(Place::of_line(self.before));
             message(one, self.before, out);
         }
     }
-}
-
-/// Begins the message of this number.
-fn begin(line: u64, out: &mut EventSink<'_>) {
-    out.begin(Place::of_line(line));
 }
 
 fn message(message: &Value, line: u64, out: &mut EventSink<'_>) {
