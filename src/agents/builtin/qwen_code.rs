@@ -57,8 +57,8 @@ mod record;
 mod settings;
 #[cfg(test)]
 mod tests;
-use items::{Author, items};
-use record::{AboutAgent, Content, Payload, Record, Sizes};
+use items::{Class, MODELS, NOTE, RESULT, USERS, items};
+use record::{AboutAgent, Content, Payload, Record};
 
 /// The format.
 pub static QWEN_CODE: Format = Format {
@@ -302,16 +302,17 @@ impl Branch {
             }
             node.part = Part::Input;
             node.turn = subtype.is_none();
-            node.items = items(message, Author::User, out);
+            node.items = items(message, USERS, out);
             let own = node.items.iter().filter(|item| item.role == Role::User);
             self.user_messages.extend(own.map(|item| item.hash));
             if let (Some(key), None) = (node.key, subtype) {
-                let text: String = message.texts().collect();
+                let texts = message.parts.0.iter().filter_map(|part| part.text.get());
+                let text: String = texts.collect();
                 self.unanswered = Some((key, text.into()));
             }
         } else {
             node.part = Part::Injected;
-            node.items = items(message, Author::Harness(Kind::Reminder), out);
+            node.items = items(message, NOTE, out);
         }
         out.node(node);
     }
@@ -337,7 +338,7 @@ impl Branch {
         node.part = Part::Output;
         node.request = Some(request);
         if let Some(message) = &record.message {
-            node.items = items(message, Author::Model, out);
+            node.items = items(message, MODELS, out);
         }
         let model = self.meta.model.clone();
         let usage = report.and_then(|numbers| numbers.usage(request, model));
@@ -352,7 +353,7 @@ impl Branch {
             return out.skip_node("tool_result", node);
         };
         node.part = Part::Result;
-        node.items = items(message, Author::Tool, out);
+        node.items = items(message, RESULT, out);
         let calls = node.items.iter().filter_map(|item| item.call);
         self.to_send
             .extend(node.key.map(|key| (calls.collect(), key)));
@@ -384,7 +385,7 @@ impl Branch {
             }
             "agent_bootstrap" => {
                 node.part = Part::Injected;
-                node.items = self.history(&payload.history, Author::User, out);
+                node.items = self.history(&payload.history, USERS, out);
                 return out.node(node);
             }
             "slash_command" => self.command(&payload, out),
@@ -423,8 +424,7 @@ impl Branch {
         mut node: Node,
         out: &mut EventSink<'_>,
     ) {
-        let none = Sizes::default();
-        let sizes = payload.info.as_ref().unwrap_or(&none);
+        let sizes = &payload.info;
         let was_commanded = std::mem::take(&mut self.commanded);
         let cause = match sizes.trigger_reason.get() {
             Some("manual") => Cause::Manual,
@@ -451,27 +451,28 @@ impl Branch {
         self.left_to_send = kept;
         node.parent = Parent::Previous;
         node.part = Part::Injected;
-        let summary = Author::Harness(Kind::Summary);
+        let summary = (Role::Container, Kind::Summary);
         node.items = self.history(&payload.compressed_history, summary, out);
         out.node(node);
     }
 
-    /// Returns the items of a whole history, whose first content is by `first`. What follows a summary answers it.
+    /// Returns the items of a whole history, whose first content is of the class `first`. What follows a summary answers it.
     fn history(
         &self,
         contents: &[Content<'_>],
-        first: Author,
+        first: Class,
         out: &mut EventSink<'_>,
     ) -> Vec<NewItem> {
-        let is_summary = first != Author::User;
+        let is_summary = first != USERS;
         let mut all = Vec::new();
         for (nth, content) in contents.iter().enumerate() {
-            let author = match (nth, Author::of(content)) {
+            let class = match (nth, content.role.get()) {
                 (0, _) => first,
-                (1, Author::Model) if is_summary => Author::Harness(Kind::Reminder),
-                (_, author) => author,
+                (1, Some("model")) if is_summary => NOTE,
+                (_, Some("model")) => MODELS,
+                _ => USERS,
             };
-            for mut item in items(content, author, out) {
+            for mut item in items(content, class, out) {
                 let is_users = item.role == Role::User;
                 if is_summary && is_users && !self.user_messages.contains(&item.hash) {
                     (item.role, item.kind) = (Role::Container, Kind::Memory);

@@ -26,88 +26,57 @@ record! {
     }
 }
 
-/// The author of a text, where the text itself does not show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Author {
-    User,
-    Model,
-    /// A tool: a text beside its result.
-    Tool,
-    /// The harness.
-    Harness(Kind),
-}
+/// The role and the kind of a text, where the text itself does not show them.
+pub(super) type Class = (Role, Kind);
 
-impl Author {
-    /// Returns the author by the content's own role.
-    pub(super) fn of(content: &Content<'_>) -> Author {
-        match content.role.get() {
-            Some("model") => Author::Model,
-            _ => Author::User,
-        }
-    }
-}
+pub(super) const USERS: Class = (Role::User, Kind::Text);
+pub(super) const MODELS: Class = (Role::Assistant, Kind::Text);
+/// A note of the harness.
+pub(super) const NOTE: Class = (Role::Container, Kind::Reminder);
+/// A result of a tool, or a text beside it.
+pub(super) const RESULT: Class = (Role::Tool, Kind::ToolResult);
 
-/// Returns the items of a content.
-pub(super) fn items(
-    content: &Content<'_>,
-    author: Author,
-    out: &mut EventSink<'_>,
-) -> Vec<NewItem> {
+/// Returns the items of a content; `texts` is the class of its texts.
+pub(super) fn items(content: &Content<'_>, texts: Class, out: &mut EventSink<'_>) -> Vec<NewItem> {
     let parts = content.parts.0.iter();
-    let parts = parts.filter_map(|part| class(part, author).map(|(role, kind)| (role, kind, part)));
-    let parts: Vec<(Role, Kind, &Parts<'_>)> = parts.collect();
+    let parts = parts.filter_map(|part| Some((class(part, texts)?, part)));
+    let parts: Vec<(Class, &Parts<'_>)> = parts.collect();
     parts
-        .chunk_by(|(role, kind, _), (next_role, next_kind, next)| {
+        .chunk_by(|(class, _), (next_class, next)| {
             let begins = next.function_call.is_some() || next.function_response.is_some();
-            (role, kind) == (next_role, next_kind) && !begins
+            class == next_class && !begins
         })
         .map(|chunk| {
-            let (role, kind, _) = chunk[0];
+            let ((role, kind), _) = chunk[0];
             let item = out.item(role, kind);
-            let item = chunk.iter().fold(item, |item, (.., part)| add(item, part));
-            let chars = chunk.iter().map(|(.., part)| chars(part)).sum();
+            let item = chunk.iter().fold(item, |item, (_, part)| add(item, part));
+            let chars = chunk.iter().map(|(_, part)| chars(part)).sum();
             item.own_bytes(chars).done()
         })
         .collect()
 }
 
 /// Returns the role and kind of a part; `None`: it is empty.
-fn class(part: &Parts<'_>, author: Author) -> Option<(Role, Kind)> {
+fn class(part: &Parts<'_>, texts: Class) -> Option<Class> {
     if part.function_call.is_some() {
         return Some((Role::Assistant, Kind::ToolCall));
     }
     if let Some(response) = &part.function_response {
         return Some(match response.name.get() {
             Some("skill") => (Role::Container, Kind::Skill),
-            _ => (Role::Tool, Kind::ToolResult),
+            _ => RESULT,
         });
     }
     if part.thought == Some(true) {
         return Some((Role::Assistant, Kind::Thinking));
     }
-    if part.media().is_some() {
-        return Some(class_of(author));
-    }
-    of_text(part.text.or_empty(), author)
-}
-
-fn of_text(text: &str, author: Author) -> Option<(Role, Kind)> {
-    if text.is_empty() {
-        return None;
-    }
-    let noted = NOTES.iter().any(|note| text.trim_start().starts_with(note));
-    Some(match author {
-        Author::User if noted => (Role::Container, Kind::Reminder),
-        _ => class_of(author),
-    })
-}
-
-fn class_of(author: Author) -> (Role, Kind) {
-    match author {
-        Author::User => (Role::User, Kind::Text),
-        Author::Model => (Role::Assistant, Kind::Text),
-        Author::Tool => (Role::Tool, Kind::ToolResult),
-        Author::Harness(kind) => (Role::Container, kind),
+    let text = part.text.or_empty();
+    let is_note = || NOTES.iter().any(|note| text.trim_start().starts_with(note));
+    match part.media() {
+        Some(_) => Some(texts),
+        None if text.is_empty() => None,
+        None if texts == USERS && is_note() => Some(NOTE),
+        None => Some(texts),
     }
 }
 

@@ -44,7 +44,7 @@ record! {
 
     /// The payload of a system record.
     pub(super) struct Payload<'a> {
-        pub(super) info: Option<Sizes<'a>>,
+        pub(super) info: Sizes<'a>,
         pub(super) compressed_history: Vec<Content<'a>> = "compressedHistory",
         pub(super) history: Vec<Content<'a>>,
         pub(super) custom_title: Text<'a> = "customTitle",
@@ -72,13 +72,6 @@ record! {
         thoughts_token_count: Count = "thoughtsTokenCount" | "thoughts",
         total_token_count: Count = "totalTokenCount" | "total",
         cached_content_token_count: Count = "cachedContentTokenCount" | "cached",
-    }
-}
-
-impl Content<'_> {
-    /// Returns its texts.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.parts.0.iter().filter_map(|part| part.text.get())
     }
 }
 
