@@ -65,16 +65,11 @@ impl Channel {
         family: &str,
         out: &mut EventSink<'_>,
     ) {
-        let fits = |one: &&(usize, &GatewayConversation)| {
-            *one.1.family == *family && one.1.messages <= messages
-        };
         let known = self.conversations.iter().enumerate();
-        let known: Vec<(usize, &GatewayConversation)> = known.collect();
         let newest = known
-            .iter()
-            .filter(fits)
+            .filter(|(_, one)| *one.family == *family && one.messages <= messages)
             .max_by_key(|(_, one)| one.messages);
-        let ix = newest.map_or(self.conversations.len(), |(ix, _)| *ix);
+        let ix = newest.map_or(self.conversations.len(), |(ix, _)| ix);
         out.set_conversation(conversation(ix));
         let conversation = GatewayConversation {
             family: family.into(),
@@ -93,8 +88,7 @@ impl Channel {
             }
         }
         let numbers = Numbers::of_line([Count(Some(tokens)), Count(None)]);
-        let usage = numbers.usage(request, Some(family)).into_iter();
-        usage.for_each(|usage| out.usage(usage));
+        out.usage(numbers.usage(request, Some(family)));
     }
 
     fn estimate(&mut self, request: Key, known: u64, total: u64, out: &mut EventSink<'_>) {
