@@ -36,21 +36,6 @@ pub(super) struct Found<'p, 'v> {
 }
 
 impl Pointer {
-    /// Reads a pointer as RFC 6901 writes it: `/message/role`, `~1` being a slash and `~0` a tilde.
-    fn read(text: &str) -> Result<Pointer, String> {
-        let Some(rest) = text.strip_prefix('/') else {
-            return match text {
-                "" => Ok(Pointer(Vec::new())),
-                _ => Err(format!(
-                    "'{text}' is no JSON pointer: it begins with a slash, as in \"/{text}\""
-                )),
-            };
-        };
-        let steps = rest.split('/');
-        let plain = |step: &str| step.replace("~1", "/").replace("~0", "~").into();
-        Ok(Pointer(steps.map(plain).collect()))
-    }
-
     /// Everything it points at that is not null.
     pub(super) fn each<'v>(&self, value: Raw<'v>) -> Vec<Raw<'v>> {
         self.found(value).values
@@ -267,8 +252,19 @@ pub(super) trait Word: Sized {
 impl Word for Pointer {
     const WHAT: &'static str = "a JSON pointer such as \"/message/role\"";
 
+    /// Reads a pointer as RFC 6901 writes it: `/message/role`, `~1` being a slash and `~0` a tilde.
     fn read(text: &str) -> Result<Pointer, String> {
-        Pointer::read(text)
+        let Some(rest) = text.strip_prefix('/') else {
+            return match text {
+                "" => Ok(Pointer(Vec::new())),
+                _ => Err(format!(
+                    "'{text}' is no JSON pointer: it begins with a slash, as in \"/{text}\""
+                )),
+            };
+        };
+        let steps = rest.split('/');
+        let plain = |step: &str| step.replace("~1", "/").replace("~0", "~").into();
+        Ok(Pointer(steps.map(plain).collect()))
     }
 }
 
