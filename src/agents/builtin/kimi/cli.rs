@@ -50,7 +50,7 @@ struct ConversationState {
     step: Option<Step>,
     tools: ToolNames,
     /// The newest call, which more of its arguments may follow.
-    call: Option<(Box<str>, Option<Box<str>>)>,
+    call: Option<Box<str>>,
     /// True if the user entered a command in place of a message.
     commanded: bool,
     /// The newest facts.
@@ -119,15 +119,12 @@ impl ConversationState {
             "ToolCall" => {
                 let call: ToolCall<'_> = lenient::value(event.payload, "payload", out);
                 let item = call.item(&mut self.tools, out);
-                self.call = call.id.boxed().map(|id| (id, call.name().map(Into::into)));
+                self.call = call.id.boxed();
                 self.output(item, out);
             }
             "ToolCallPart" => {
-                let (id, name) = match &self.call {
-                    Some((id, name)) => (Some(&**id), name.as_deref()),
-                    None => (None, None),
-                };
-                let item = out.tool_call(name, id);
+                let call = self.call.as_deref();
+                let item = out.tool_call(self.tools.get(call), call);
                 let item = item.text(payload.arguments_part.or_empty()).done();
                 self.output(item, out);
             }

@@ -73,13 +73,6 @@ record! {
     }
 }
 
-impl Origin<'_> {
-    /// Returns the name of what put the message in.
-    fn skill(&self) -> Option<&str> {
-        self.skill_name.get().filter(|name| !name.is_empty())
-    }
-}
-
 /// Decodes the changes.
 #[derive(Default)]
 pub(super) struct Wire {
@@ -223,7 +216,8 @@ impl Wire {
             "user" => {
                 let text = text_of(&message.content);
                 let (who, role, kind, part) = sent_as_user(message.origin.as_ref(), &text);
-                let skill = message.origin.as_ref().and_then(Origin::skill);
+                let skill = message.origin.as_ref().and_then(|of| of.skill_name.get());
+                let skill = skill.filter(|name| !name.is_empty());
                 let item = out.item(role, kind).tool(skill);
                 let item = add_content(item, &message.content);
                 let item = item.own_bytes(own_bytes(&message.content)).done();
@@ -247,7 +241,7 @@ impl Wire {
 
     fn event(&mut self, event: &LoopEvent<'_>, out: &mut EventSink<'_>) {
         let step = event.step_uuid.get().or(event.uuid.get());
-        let request = step.map(request_of);
+        let request = step.map(|step| Key::of_parts(&["kimi", step]));
         let key = here(out);
         let output = |items| Node::output(Some(key), request, items);
         match event.kind.or_empty() {
@@ -368,11 +362,6 @@ impl Wire {
         });
         out.emit(Event::cleared_calls(large.collect()));
     }
-}
-
-/// Returns the request of a step.
-fn request_of(step: &str) -> Key {
-    Key::of_parts(&["kimi", step])
 }
 
 /// Returns the author, role, kind and part of a message that is sent as the user's.
