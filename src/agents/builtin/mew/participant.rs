@@ -1,6 +1,7 @@
 //! A participant that has a context, and what it holds.
 
 use super::wire::Payload;
+use model::Role;
 use model::event::{
     Cause, Conversation, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
@@ -44,6 +45,15 @@ impl Participant {
         self.hold(key, own_tokens(&item));
         out.set_conversation(self.conversation);
         out.node(Node::new(Some(key), part, vec![item]));
+    }
+
+    /// Returns the role and the part that chat by somebody has for it.
+    pub(super) fn class(&self, from: &str) -> (Role, Part) {
+        if *self.id == *from {
+            (Role::Assistant, Part::Output)
+        } else {
+            (Role::User, Part::Input)
+        }
     }
 
     /// Notes that it holds this envelope.

@@ -257,11 +257,7 @@ impl Space {
             self.chats.push(chat);
         }
         for participant in &mut self.participants {
-            let (role, part) = if &*participant.id == from {
-                (Role::Assistant, Part::Output)
-            } else {
-                (Role::User, Part::Input)
-            };
+            let (role, part) = participant.class(from);
             if !participant.received.contains(&key) {
                 let item = out.item(role, Kind::Text).text(text).done();
                 participant.add(key, item, part, out);
@@ -407,15 +403,11 @@ impl Space {
 impl Chat {
     /// Emits it for a participant that received it before it was known to have a context.
     fn emit(&self, to: &Participant, out: &mut EventSink<'_>) {
-        let mut item = self.item.clone();
-        let part = if *self.from == *to.id {
-            Part::Output
-        } else {
-            Part::Input
+        let (role, part) = to.class(&self.from);
+        let item = NewItem {
+            role,
+            ..self.item.clone()
         };
-        if part == Part::Output {
-            item.role = Role::Assistant;
-        }
         let node = Node::new(Some(self.key), part, vec![item]);
         out.push(
             to.conversation,
