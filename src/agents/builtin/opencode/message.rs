@@ -108,11 +108,10 @@ impl History {
         if info.role.get() == Some("assistant") && !self.is_copy(&info.time) {
             out.own_cost(Some(self.request(id, 0)), info.cost.0);
         }
-        let parts: Vec<&Piece<'_>> = parts.iter().collect();
         match info.role.or_empty() {
-            "user" => self.user(key, &parts, info, out),
-            "assistant" if info.is_summary() => self.summary(id, info, &parts, out),
-            "assistant" => self.answer(id, info, &parts, out),
+            "user" => self.user(key, parts, info, out),
+            "assistant" if info.is_summary() => self.summary(id, info, parts, out),
+            "assistant" => self.answer(id, info, parts, out),
             "" => out.unreadable("no role"),
             other => out.unknown(format!("{other} message")),
         }
@@ -150,7 +149,7 @@ impl History {
         self.is_hidden
     }
 
-    fn user(&mut self, key: Key, parts: &[&Piece<'_>], info: &Info<'_>, out: &mut EventSink<'_>) {
+    fn user(&mut self, key: Key, parts: &[Piece<'_>], info: &Info<'_>, out: &mut EventSink<'_>) {
         let model = info.model();
         let formula = picture_formula(model.as_deref());
         let mut items = Vec::new();
@@ -199,13 +198,7 @@ impl History {
     }
 
     /// Takes in an answer that is a summary: its request is not the conversation's.
-    fn summary(
-        &mut self,
-        id: &str,
-        info: &Info<'_>,
-        parts: &[&Piece<'_>],
-        out: &mut EventSink<'_>,
-    ) {
+    fn summary(&mut self, id: &str, info: &Info<'_>, parts: &[Piece<'_>], out: &mut EventSink<'_>) {
         let numbers = info.tokens.unwrap_or_default();
         if numbers.prompt() > 0 {
             out.billed(self.request(id, 0), self.billed(numbers, info));
@@ -252,8 +245,8 @@ impl History {
     }
 
     /// Takes in an answer: one request, or several in the oldest versions.
-    fn answer(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut EventSink<'_>) {
-        let step_tokens = |part: &&Piece<'_>| match part.kind.or_empty() {
+    fn answer(&mut self, id: &str, info: &Info<'_>, parts: &[Piece<'_>], out: &mut EventSink<'_>) {
+        let step_tokens = |part: &Piece<'_>| match part.kind.or_empty() {
             "step-finish" => part.tokens.filter(|tokens| tokens.prompt() > 0),
             _ => None,
         };
@@ -296,10 +289,8 @@ impl History {
         step: &mut Step<'_>,
         out: &mut EventSink<'_>,
     ) {
-        let (nth, step) = (
-            u64::from(step.nth),
-            std::mem::replace(step, Step::after(step)),
-        );
+        let step = std::mem::replace(step, Step::after(step));
+        let nth = step.nth;
         let key = match nth {
             0 => Key::of(id),
             nth => Key::of_parts(&["step", id, &nth.to_string()]),
@@ -354,7 +345,7 @@ impl History {
 /// The output and calls of one request.
 #[derive(Default)]
 struct Step<'p> {
-    nth: u32,
+    nth: u64,
     output: Vec<NewItem>,
     calls: Vec<&'p Piece<'p>>,
 }
@@ -397,7 +388,7 @@ impl<'p> Step<'p> {
 }
 
 /// Returns true if an answer is sent with later requests.
-fn is_sent(info: &Info<'_>, parts: &[&Piece<'_>]) -> bool {
+fn is_sent(info: &Info<'_>, parts: &[Piece<'_>]) -> bool {
     let Some(error) = &info.error else {
         return true;
     };
