@@ -82,7 +82,7 @@ impl Decoder for OpenHandsDecoder {
         let metrics = state.stats.usage_to_metrics.0.iter();
         for numbers in metrics.flat_map(|(_, metric)| &metric.token_usages) {
             let response = numbers.response_id.get().map(response_key);
-            if let (Some(response), Some(call)) = (response, Call::of(numbers)) {
+            if let (Some(response), Some(call)) = (response, Call::of(numbers.billed(), numbers)) {
                 self.known.entry(response).or_insert(call);
             }
         }

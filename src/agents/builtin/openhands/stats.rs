@@ -8,17 +8,17 @@ use decode::lenient::Report;
 use model::event::{BilledUsage, Key, Usage};
 use std::collections::{HashMap, HashSet};
 
-/// Returns the numbers of a record.
-fn numbers_of(numbers: &Numbers<'_>) -> BilledUsage {
-    BilledUsage::new(
-        numbers.prompt_tokens.or_zero(),
-        numbers.completion_tokens.or_zero(),
-    )
-    .with_cache(
-        numbers.cache_read_tokens.or_zero(),
-        numbers.cache_write_tokens.or_zero(),
-    )
-    .with_reasoning(numbers.reasoning_tokens.or_zero())
+impl Numbers<'_> {
+    /// Returns the cost in the provider's own terms.
+    pub(super) fn billed(&self) -> BilledUsage {
+        let (read, written) = (self.cache_read_tokens, self.cache_write_tokens);
+        BilledUsage::new(
+            self.prompt_tokens.or_zero(),
+            self.completion_tokens.or_zero(),
+        )
+        .with_cache(read.or_zero(), written.or_zero())
+        .with_reasoning(self.reasoning_tokens.or_zero())
+    }
 }
 
 /// Returns a model's id without the way that LiteLLM takes to it: `litellm_proxy/minimax-m2.7`.
@@ -34,14 +34,9 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Returns the call of a record; `None`: it has no prompt.
-    pub(super) fn of(numbers: &Numbers<'_>) -> Option<Call> {
-        Call::billed(numbers_of(numbers), numbers)
-    }
-
-    /// Returns a call with its cost. LiteLLM counts the cached part in the prompt; where that is more than the prompt,
-    /// it was counted beside it.
-    fn billed(billed: BilledUsage, numbers: &Numbers<'_>) -> Option<Call> {
+    /// Returns a call of this cost; `None`: it has no prompt. LiteLLM counts the cached part in the prompt; where that is
+    /// more than the prompt, it was counted beside it.
+    pub(super) fn of(billed: BilledUsage, numbers: &Numbers<'_>) -> Option<Call> {
         let prompt = if billed.cache_read > billed.input {
             billed.input + billed.cache_read + billed.cache_creation
         } else {
@@ -99,7 +94,7 @@ impl Stats {
                     continue;
                 }
             };
-            let sum = numbers_of(numbers);
+            let sum = numbers.billed();
             let before = self.sums.insert(id.clone(), Some(sum));
             let is_first = before.is_none();
             let Some(before) = before.unwrap_or(Some(BilledUsage::default())) else {
@@ -109,7 +104,7 @@ impl Stats {
             // Sums may start again from zero.
             let added = sum.checked_sub(before).unwrap_or(sum);
             let is_one = numbers.per_turn_token.0 == Some(added.input + added.output);
-            match Call::billed(added, numbers) {
+            match Call::of(added, numbers) {
                 Some(call) if is_one => self.waiting.push((id.clone(), call)),
                 // Earlier sums are not in what was read of the log, and the usage with the most is the
                 // conversation's: what its call was is not known.
