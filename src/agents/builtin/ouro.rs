@@ -185,14 +185,9 @@ fn begins(message: &Value, text: &str) -> bool {
 
 /// Returns a message as one item.
 fn whole(message: &Value, role: Role, kind: Kind, out: &mut EventSink<'_>) -> NewItem {
-    let item = out
-        .item(role, kind)
-        .tool(
-            message["name"]
-                .as_str()
-                .filter(|_| kind == Kind::ToolResult),
-        )
-        .call(message["tool_call_id"].as_str());
+    let (name, call) = (message["name"].as_str(), message["tool_call_id"].as_str());
+    let name = name.filter(|_| kind == Kind::ToolResult);
+    let item = out.item(role, kind).tool(name).call(call);
     texts(message)
         .fold(item, |item, text| match text {
             Some(text) => item.text(text),
