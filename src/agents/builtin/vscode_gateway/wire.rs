@@ -51,24 +51,19 @@ impl Line<'_> {
 
     /// Returns the provider's numbers.
     pub(super) fn actual(&self) -> Numbers {
-        let [input, output, cached, reasoning] = ReportedCount::mended([
-            self.actual_input_tokens,
-            self.actual_output_tokens,
-            self.cached_tokens,
-            self.reasoning_tokens,
-        ]);
-        let actual = self.actual.clone().unwrap_or(Actual {
-            input,
-            output,
-            cached,
-            reasoning,
-        });
+        let [input, output, cached, reasoning] = match &self.actual {
+            Some(actual) => [actual.input, actual.output, actual.cached, actual.reasoning],
+            None => ReportedCount::mended([
+                self.actual_input_tokens,
+                self.actual_output_tokens,
+                self.cached_tokens,
+                self.reasoning_tokens,
+            ]),
+        };
         Numbers {
-            whole: actual.input.0,
-            output: actual.output.0,
-            cache_read: actual.cached.0,
-            reasoning: actual.reasoning.0,
-            ..Numbers::default()
+            cache_read: cached.0,
+            reasoning: reasoning.0,
+            ..Numbers::of_line([input, output])
         }
     }
 }
