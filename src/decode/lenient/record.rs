@@ -45,11 +45,8 @@ impl<'l> FieldPlace<'l> {
         if value.get() == "null" {
             return None;
         }
-        let read = if self.enter() {
-            self.leave(T::read(value, self))
-        } else {
-            None
-        };
+        let read = self.enter().then(|| self.leave(T::read(value, self)));
+        let read = read.flatten();
         if read.is_none() {
             self.note(T::HOLDS_NUMBERS);
         }
