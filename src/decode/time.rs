@@ -16,7 +16,7 @@ impl Field<'_> for Time {
 
 fn time(raw: Raw<'_>) -> Option<Timestamp> {
     if let Some(text) = json::string(raw.get()) {
-        return parse(&text).or_else(|| civil(&text));
+        return time_or_civil(&text);
     }
     let number: f64 = raw.get().parse().ok()?;
     let seconds = [1.0, 1e3, 1e6]
@@ -28,11 +28,11 @@ fn time(raw: Raw<'_>) -> Option<Timestamp> {
 
 /// Returns a time; in UTC where it has no zone.
 pub fn time_or_civil(text: &str) -> Option<Timestamp> {
-    text.parse().ok().or_else(|| civil(text))
+    parse(text).or_else(|| civil(text))
 }
 
 /// Returns a time without a zone. Python writes times without a zone; they are taken for UTC.
-pub fn civil(text: &str) -> Option<Timestamp> {
+fn civil(text: &str) -> Option<Timestamp> {
     let civil: jiff::civil::DateTime = text.parse().ok()?;
     let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(utc.timestamp())

@@ -7,9 +7,8 @@ use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
 use decode::lenient::{self, LostFields, Raw, Text};
 use decode::sums::PendingResponse;
-use decode::time::civil;
+use decode::time::time_or_civil;
 use formats::{Decoder, StateUpdate};
-use jiff::Timestamp;
 use model::event::{
     BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
 };
@@ -53,7 +52,7 @@ impl Decoder for OpenHandsDecoder {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
-        out.set_time(time(&record.timestamp));
+        out.set_time(record.timestamp.get().and_then(time_or_civil));
         self.open = None;
         if !std::mem::replace(&mut self.has_begun, true)
             && let Some(meta) = &self.meta
@@ -98,11 +97,6 @@ impl Decoder for OpenHandsDecoder {
             _ => StateUpdate::RereadLog,
         })
     }
-}
-
-/// Reads a time. Python writes times without a zone.
-fn time(text: &Text<'_>) -> Option<Timestamp> {
-    text.time().or_else(|| civil(text.get()?))
 }
 
 impl OpenHandsDecoder {
