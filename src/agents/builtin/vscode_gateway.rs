@@ -130,7 +130,6 @@ impl VscodeGatewayDecoder {
             ..Meta::default()
         };
         let request = request_of(line, out);
-        let has_contents = self.has_contents;
         let thread = self
             .threads
             .thread(Key::of(conversation), FromSize, meta, out);
@@ -149,7 +148,7 @@ impl VscodeGatewayDecoder {
         if let Some(tokens) = line.estimated() {
             out.usage(Usage::estimated(request, tokens));
         }
-        if has_contents && is_wrapped {
+        if self.has_contents && is_wrapped {
             return;
         }
         if let Some(usage) = line.actual().usage(request, model.get()) {
