@@ -195,7 +195,7 @@ pub fn is_plausible(tokens: u64) -> bool {
 
 /// The content of a message: a string, one object, or a list of either; empty if it is something else. A string
 /// is read as an object that has it as its `text` and nothing else.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pieces<B>(pub Vec<B>);
 
 /// Strings of a list, or one bare string; absent where it is something else.
@@ -206,12 +206,6 @@ impl Texts<'_> {
     /// Returns the strings.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(Text::get)
-    }
-}
-
-impl<B> Default for Pieces<B> {
-    fn default() -> Self {
-        Pieces(Vec::new())
     }
 }
 
