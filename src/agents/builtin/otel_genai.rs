@@ -209,7 +209,11 @@ impl OtelGenAiDecoder {
             Ok(records) => {
                 for record in records {
                     out.begin(place);
-                    self.record(record, out);
+                    match record {
+                        Record::Call(call) => self.call(*call, out),
+                        Record::Content(call) => self.content(*call, out),
+                        Record::Other(name) => out.skip(name),
+                    }
                 }
             }
             Err(why) => out.unreadable(why),
@@ -227,14 +231,6 @@ impl OtelGenAiDecoder {
             thread.emit_meta(message, out);
         }
         self.history.add(message, &mut thread.conversation, out);
-    }
-
-    fn record(&mut self, record: Record, out: &mut EventSink<'_>) {
-        match record {
-            Record::Call(call) => self.call(*call, out),
-            Record::Content(call) => self.content(*call, out),
-            Record::Other(name) => out.skip(name),
-        }
     }
 
     /// Takes in the content in a log record: a call's whole content, or one message of it. The span follows, if it is
