@@ -86,10 +86,8 @@ impl ToolNames {
         arguments: &str,
         out: &mut EventSink<'_>,
     ) -> NewItem {
-        let name = tool.unwrap_or_default();
-        self.insert(id, name);
-        let item = out.tool_call(tool, id).text(name);
-        item.text(arguments).done()
+        self.insert(id, tool.unwrap_or_default());
+        lenient::written_call(tool, id, arguments, out)
     }
 
     /// Returns the tool of a call.

@@ -233,6 +233,17 @@ pub fn call(
     raw(item, arguments).done()
 }
 
+/// Returns the item of a call of a tool whose arguments are a text.
+pub fn written_call(
+    tool: Option<&str>,
+    id: Option<&str>,
+    arguments: &str,
+    out: &mut EventSink<'_>,
+) -> NewItem {
+    let item = out.tool_call(tool, id).text(tool.unwrap_or_default());
+    item.text(arguments).done()
+}
+
 /// Begins the item of a tool on offer: its name, its description, and the schema of its parameters.
 pub fn offered<'s, 'm>(
     tool: &Text<'_>,

@@ -475,10 +475,8 @@ fn written(blocks: &[Block<'_>], out: &mut EventSink<'_>) -> Vec<NewItem> {
         "tool_call" => {
             let name = block.name.get();
             let arguments = block.json.get().or(block.arguments.get());
-            let item = out
-                .tool_call(name, block.id.get())
-                .text(name.unwrap_or_default());
-            item.text(arguments.unwrap_or_default()).done()
+            let (id, arguments) = (block.id.get(), arguments.unwrap_or_default());
+            lenient::written_call(name, id, arguments, out)
         }
         _ if block.is_hidden() => out.text(Role::Assistant, Kind::Thinking, block.text.or_empty()),
         _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),

@@ -24,7 +24,7 @@ mod settings;
 mod trace;
 mod tree;
 
-use decode::image;
+use decode::{image, lenient};
 use formats::{ArrayName, Claim, Decoder, Format, Recognition, Root, StoreKind, decoder, head};
 use model::event::{EventSink, Key, Meta, NewItem, Node, Part, Place};
 use model::{Kind, Role};
@@ -204,12 +204,9 @@ fn output(message: &Value, out: &mut EventSink<'_>) -> Vec<NewItem> {
     }
     for call in list_of(&message["tool_calls"]) {
         let function = &call["function"];
-        let name = function["name"].as_str();
-        let item = out
-            .tool_call(name, call["id"].as_str())
-            .text(name.unwrap_or_default())
-            .text(function["arguments"].as_str().unwrap_or_default());
-        items.push(item.done());
+        let (name, arguments) = (function["name"].as_str(), function["arguments"].as_str());
+        let (id, arguments) = (call["id"].as_str(), arguments.unwrap_or_default());
+        items.push(lenient::written_call(name, id, arguments, out));
     }
     items
 }

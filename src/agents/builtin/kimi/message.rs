@@ -2,7 +2,7 @@
 
 use decode::anthropic::ToolNames;
 use decode::image;
-use decode::lenient::{Count, Pieces, Text, full_length, record, whole};
+use decode::lenient::{self, Count, Pieces, Text, full_length, record, whole};
 use jiff::Timestamp;
 use model::event::{BilledUsage, EventSink, ItemBuilder, Key, NewItem, Usage};
 use model::{Kind, Role};
@@ -67,11 +67,8 @@ impl ToolCall<'_> {
             tools.insert(self.id.get(), name);
         }
         let arguments = self.function.arguments.get();
-        let arguments = arguments.or(self.arguments.get());
-        out.tool_call(self.name(), self.id.get())
-            .text(self.name().unwrap_or_default())
-            .text(arguments.unwrap_or_default())
-            .done()
+        let arguments = arguments.or(self.arguments.get()).unwrap_or_default();
+        lenient::written_call(self.name(), self.id.get(), arguments, out)
     }
 }
 
