@@ -456,7 +456,8 @@ impl Branch {
         out.node(node);
     }
 
-    /// Returns the items of a whole history, whose first content is of the class `first`. What follows a summary answers it.
+    /// Returns the items of a whole history, whose first content is of the class `first`. What follows a summary answers
+    /// it.
     fn history(
         &self,
         contents: &[Content<'_>],

@@ -260,8 +260,9 @@ impl Wire {
             }
             "tool.call" => {
                 let (name, call) = (event.name.get(), event.tool_call_id.get());
-                name.into_iter()
-                    .for_each(|name| self.tools.insert(call, name));
+                if let Some(name) = name {
+                    self.tools.insert(call, name);
+                }
                 let item = lenient::call(name, call, event.args, out);
                 self.history.add_to_model(key);
                 out.node(output(vec![item]));
