@@ -4,8 +4,9 @@ use super::KIMI;
 use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, output_items, text_of};
 use decode::anthropic::ToolNames;
-use decode::lenient::{self, ReportedCount, Text, record};
-use model::event::{BilledUsage, Event, EventSink, Key, Node, Part, Usage};
+use decode::bodies::Numbers;
+use decode::lenient::{self, Count, ReportedCount, Text, record};
+use model::event::{Event, EventSink, Key, Node, Part, Usage};
 use model::{Kind, Role};
 
 /// The beginning of a message with a summary.
@@ -99,13 +100,6 @@ impl Context {
     }
 }
 
-fn report(request: Key, prompt: u64, output: Option<u64>) -> Usage {
-    Usage {
-        output,
-        ..Usage::billed(
-            request,
-            prompt,
-            BilledUsage::new(prompt, output.unwrap_or(0)),
-        )
-    }
+fn report(request: Key, prompt: u64, output: Option<u64>) -> Option<Usage> {
+    Numbers::of_line([Count(Some(prompt)), Count(output)]).usage(request, None)
 }

@@ -5,13 +5,12 @@ use super::branch::{self, Branch};
 use super::items;
 use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
-use decode::lenient::{self, LostFields, Raw, Text};
+use decode::bodies::Numbers;
+use decode::lenient::{self, Count, LostFields, Raw, Text};
 use decode::sums::PendingResponse;
 use decode::time::time_or_civil;
 use formats::{Decoder, StateUpdate};
-use model::event::{
-    BilledUsage, Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage,
-};
+use model::event::{Cause, EventSink, Key, Meta, NewItem, Node, Part, Reset, RetainedItems, Usage};
 use model::{Kind, Role};
 use std::collections::{HashMap, HashSet};
 
@@ -364,14 +363,8 @@ impl OpenHandsDecoder {
         let ids: Option<Vec<Raw<'_>>> =
             lenient::value(record.response_token_ids, "response_token_ids", out);
         let output = ids.map(|ids| ids.len() as u64);
-        out.usage(Usage {
-            output,
-            ..Usage::billed(
-                request,
-                prompt,
-                BilledUsage::new(prompt, output.unwrap_or(0)),
-            )
-        });
+        let numbers = Numbers::of_line([Count(Some(prompt)), Count(output)]);
+        out.usage(numbers.usage(request, None));
     }
 }
 
