@@ -29,39 +29,23 @@ pub(super) fn picture_formula(model: Option<&str>) -> Formula {
     }
 }
 
-/// A file that is sent as it is.
-pub(super) struct Media {
-    tokens: u64,
-    label: String,
-    is_document: bool,
+/// Returns true if a file of this type is sent as text.
+pub(super) fn is_sent_as_text(mime: &str) -> bool {
+    mime == "text/plain" || mime == "application/x-directory"
 }
 
-impl Media {
-    /// Adds it to an item.
-    pub(super) fn add_to<'s, 'm>(self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
-        if self.is_document {
-            item.document(self.tokens, &self.label)
-        } else {
-            item.fixed(self.tokens, &self.label)
-        }
-    }
-}
-
-/// Returns a file that is sent as it is; `None`: it is sent as text. `url` is its base64, bare or as a URL.
-pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<Media> {
-    if mime == "text/plain" || mime == "application/x-directory" {
-        return None;
-    }
+/// Adds a file to an item, unless it is sent as text. `url` is its base64, bare or as a URL.
+pub(super) fn add_file<'s, 'm>(
+    item: ItemBuilder<'s, 'm>,
+    mime: &str,
+    url: &str,
+    formula: Formula,
+) -> ItemBuilder<'s, 'm> {
     let data = url.split_once(',').map_or(url, |(_, data)| data);
-    let is_document = mime == "application/pdf";
-    let tokens = if is_document {
-        pdf::tokens(data, pdf::PAGE, pdf::PAGE)
-    } else {
-        image::tokens(data, formula, image::DEFAULT)
-    };
-    Some(Media {
-        tokens,
-        label: format!("[{mime}]"),
-        is_document,
-    })
+    let label = format!("[{mime}]");
+    match mime {
+        _ if is_sent_as_text(mime) => item,
+        "application/pdf" => item.document(pdf::tokens(data, pdf::PAGE, pdf::PAGE), &label),
+        _ => item.fixed(image::tokens(data, formula, image::DEFAULT), &label),
+    }
 }

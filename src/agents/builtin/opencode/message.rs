@@ -1,7 +1,7 @@
 //! The messages of 1.x: what each adds to the context, and what it takes away.
 
 use super::OPENCODE;
-use super::media::{hidden_bytes, media, picture_formula};
+use super::media::{add_file, hidden_bytes, is_sent_as_text, picture_formula};
 use super::wire::{Info, Part as Piece, State, Times, Tokens, time};
 use decode::lenient;
 use jiff::Timestamp;
@@ -166,15 +166,14 @@ impl History {
                 "text" if part.ignored == Some(true) => out.skip("ignored text"),
                 "text" => items.push(out.text(role, kind, part.text.or_empty())),
                 "subtask" => items.push(out.text(Role::Container, Kind::Reminder, SUBTASK)),
-                "file" => match media(part.mime.or_empty(), part.url.or_empty(), formula) {
-                    // The user attached it, though the client marks it as its own.
-                    Some(file) => {
-                        let item = out.item(Role::User, Kind::Text);
-                        items.push(file.add_to(item).done());
-                    }
-                    // Its text is in a part of its own.
-                    None => out.skip("file"),
-                },
+                // Its text is in a part of its own.
+                "file" if is_sent_as_text(part.mime.or_empty()) => out.skip("file"),
+                // The user attached it, though the client marks it as its own.
+                "file" => {
+                    let (mime, url) = (part.mime.or_empty(), part.url.or_empty());
+                    let item = out.item(Role::User, Kind::Text);
+                    items.push(add_file(item, mime, url, formula).done());
+                }
                 "compaction" => {
                     self.asked = Some(CompactionRequest {
                         message: key,
@@ -330,11 +329,10 @@ impl History {
             return;
         };
         let formula = picture_formula(info.model_id.get());
-        let files = state.attachments.iter();
-        let files =
-            files.filter_map(|file| media(file.mime.or_empty(), file.url.or_empty(), formula));
-        let item = out.tool_result(tool, call).text(text);
-        let item = files.fold(item, |item, file| file.add_to(item));
+        let mut item = out.tool_result(tool, call).text(text);
+        for file in &state.attachments {
+            item = add_file(item, file.mime.or_empty(), file.url.or_empty(), formula);
+        }
         let items = vec![item.done()];
         out.node(Node::new(Some(key), Part::Result, items));
         let left_out = time(state.time.compacted);

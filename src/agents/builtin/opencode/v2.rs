@@ -5,7 +5,7 @@
 //! completed compaction takes the place of all that came before, of which it repeats the newest part as text.
 
 use super::OPENCODE;
-use super::media::{media, picture_formula};
+use super::media::{add_file, is_sent_as_text, picture_formula};
 use super::message::History;
 use super::wire::{Model, Times, Tokens};
 use base64::Engine;
@@ -147,15 +147,14 @@ fn user(data: &Data<'_>, formula: Formula, out: &mut EventSink<'_>) -> Vec<NewIt
         }
     }
     for file in &data.files {
-        let base64 = file.data.or_empty();
-        let item = match media(file.mime.or_empty(), base64, formula) {
-            Some(file) => file.add_to(out.item(Role::User, Kind::Text)),
-            None => {
-                let bytes = STANDARD.decode(base64).unwrap_or_default();
-                let item = out.item(Role::Container, Kind::Reminder);
-                let item = item.text("Attached file:").text(file.name.or_empty());
-                item.text(&String::from_utf8_lossy(&bytes))
-            }
+        let (mime, base64) = (file.mime.or_empty(), file.data.or_empty());
+        let item = if is_sent_as_text(mime) {
+            let bytes = STANDARD.decode(base64).unwrap_or_default();
+            let item = out.item(Role::Container, Kind::Reminder);
+            let item = item.text("Attached file:").text(file.name.or_empty());
+            item.text(&String::from_utf8_lossy(&bytes))
+        } else {
+            add_file(out.item(Role::User, Kind::Text), mime, base64, formula)
         };
         items.push(item.done());
     }
@@ -228,10 +227,7 @@ fn result(
     let pieces = call.content.0.iter();
     let item = pieces.fold(item, |item, part| match part.kind.or_empty() {
         "text" | "" => item.text(part.text.or_empty()),
-        _ => match media(part.mime.or_empty(), part.uri.or_empty(), formula) {
-            Some(file) => file.add_to(item),
-            None => item,
-        },
+        _ => add_file(item, part.mime.or_empty(), part.uri.or_empty(), formula),
     });
     Some(item.done())
 }
