@@ -17,7 +17,6 @@ pub use repair::{NamedCount, Repair, UsableReport, UsageParts, mend};
 
 use jiff::Timestamp;
 use model::event::{ELIDED, EventSink, ItemBuilder, Key, NewItem};
-use model::{Kind, Role};
 use std::borrow::Cow;
 
 /// The largest plausible number of tokens: sums of such numbers cannot overflow.
@@ -242,18 +241,6 @@ pub fn written_call(
 ) -> NewItem {
     let item = out.tool_call(tool, id).text(tool.unwrap_or_default());
     item.text(arguments).done()
-}
-
-/// Begins the item of a tool on offer: its name, its description, and the schema of its parameters.
-pub fn offered<'s, 'm>(
-    tool: &Text<'_>,
-    description: &Text<'_>,
-    parameters: Option<Raw<'_>>,
-    out: &'s mut EventSink<'m>,
-) -> ItemBuilder<'s, 'm> {
-    let item = out.item(Role::Container, Kind::ToolList).tool(tool.get());
-    let item = item.text(tool.or_empty()).text(description.or_empty());
-    raw(item, parameters)
 }
 
 /// Adds a JSON list of tools to an item.

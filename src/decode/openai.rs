@@ -1,12 +1,12 @@
 //! Messages as OpenAI's Chat Completions has them, which many agents write to their logs.
 
 use super::anthropic::ToolNames;
-use super::lenient::{Pieces, Raw, Text, record};
+use super::lenient::{self, Pieces, Raw, Text, record};
 use model::event::{EventSink, ItemBuilder, NewItem};
 use model::{Kind, Role};
 
 record! {
-    /// A call of a tool, or a tool on offer.
+    /// A call of a tool.
     pub struct Call<'a> {
         pub id: Text<'a>,
         pub function: Function<'a>,
@@ -15,6 +15,11 @@ record! {
     pub struct Function<'a> {
         pub name: Text<'a>,
         pub arguments: Text<'a>,
+    }
+
+    /// A tool on offer.
+    pub struct Tool<'a> {
+        pub name: Text<'a>,
         pub description: Text<'a>,
         pub parameters: Option<Raw<'a>>,
     }
@@ -22,6 +27,15 @@ record! {
     /// A part of a content.
     pub struct Block<'a> {
         pub text: Text<'a>,
+    }
+}
+
+impl Tool<'_> {
+    /// Begins its item: its name, its description, and the schema of its parameters.
+    pub fn item<'s, 'm>(&self, out: &'s mut EventSink<'m>) -> ItemBuilder<'s, 'm> {
+        let item = out.item(Role::Container, Kind::ToolList);
+        let item = item.tool(self.name.get()).text(self.name.or_empty());
+        lenient::raw(item.text(self.description.or_empty()), self.parameters)
     }
 }
 

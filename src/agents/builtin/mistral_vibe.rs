@@ -18,7 +18,8 @@
 //! * Large results are saved in a file; the model gets their beginning.
 
 use super::mistral_vibe_2;
-use decode::lenient::{self, Count, Millis, Pieces, Raw, Report, Text, Window, record};
+use decode::lenient::{self, Count, Millis, Pieces, Report, Text, Window, record};
+use decode::openai::Tool;
 use formats::names;
 use formats::{
     Claim, Decoder, FilesBeside, FolderSpec, Format, Recognition, Root, StateUpdate, StoreKind,
@@ -147,12 +148,6 @@ record! {
         tools: Vec<Tool<'a>>,
     }
 
-    struct Tool<'a> {
-        name: Text<'a>,
-        description: Text<'a>,
-        parameters: Option<Raw<'a>>,
-    }
-
     struct Message<'a> {
         role: Text<'a>,
         content: Pieces<Block<'a>>,
@@ -278,10 +273,8 @@ impl VibeDecoder {
         let (messages, tools) = (&request.input.messages, &request.input.tools);
         if tools.kind.get() == Some("replace") {
             self.has_tools = true;
-            let offered = |tool: &Tool<'_>| {
-                lenient::offered(&tool.name, &tool.description, tool.parameters, out).done()
-            };
-            let items = tools.tools.iter().map(offered).collect();
+            let tools = tools.tools.iter();
+            let items = tools.map(|tool| tool.item(out).done()).collect();
             let key = Some(Key::of("vibe tools"));
             out.node(Node::new(key, Part::Front, items));
         }

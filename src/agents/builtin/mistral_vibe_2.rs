@@ -13,7 +13,7 @@
 
 use decode::anthropic::ToolNames;
 use decode::lenient::{self, Count, LostFields, Text, Window, record};
-use decode::openai::{self, Call, Content};
+use decode::openai::{self, Call, Content, Tool};
 use decode::sums::{PendingResponse, ReportedSums};
 use formats::settings::Layers;
 use formats::{
@@ -82,8 +82,12 @@ record! {
         cwd: Text<'a> = "environment" / "working_directory",
         config: Config<'a>,
         stats: Stats,
-        tools: Vec<Call<'a>> = "tools_available",
+        tools: Vec<Offer<'a>> = "tools_available",
         prompt: Option<Message<'a>> = "system_prompt",
+    }
+
+    struct Offer<'a> {
+        function: Tool<'a>,
     }
 
     struct Config<'a> {
@@ -169,10 +173,8 @@ impl VibeDecoder {
         if let Some(prompt) = &about.prompt {
             items.push(prompt.whole(out, Role::Container, Kind::Prompt));
         }
-        for tool in about.tools.iter().map(|tool| &tool.function) {
-            let (name, about) = (&tool.name, &tool.description);
-            items.push(lenient::offered(name, about, tool.parameters, out).done());
-        }
+        let tools = about.tools.iter();
+        items.extend(tools.map(|tool| tool.function.item(out).done()));
         let key = Some(Key::of("vibe front"));
         out.node(Node::new(key, Part::Front, items));
     }

@@ -1,6 +1,7 @@
 //! The entries as they are written.
 
 use decode::lenient::{Count, Dollars, Field, FieldPlace, Pieces, Raw, Text, record};
+use decode::openai::Tool;
 use json::each_field;
 use model::event::BilledUsage;
 
@@ -51,12 +52,6 @@ record! {
         pub(super) sections: Sections<'a>,
         pub(super) tools_added: Vec<Tool<'a>> = "toolsAdded",
         pub(super) tools_removed: Vec<Tool<'a>> = "toolsRemoved",
-    }
-
-    pub(super) struct Tool<'a> {
-        pub(super) name: Text<'a>,
-        pub(super) description: Text<'a>,
-        pub(super) parameters: Option<Raw<'a>>,
     }
 
     pub(super) struct Block<'a> {

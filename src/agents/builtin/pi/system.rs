@@ -4,8 +4,8 @@
 //! sections, joined by blank lines (2,601 of 2,601 characters). Later such messages change single
 //! sections and tools (`packages/ai/src/utils/transcript.ts`). A compaction holds the whole again.
 
-use super::record::{Message, Tool};
-use decode::lenient;
+use super::record::Message;
+use decode::openai::Tool;
 use model::event::{Event, EventSink, Key, NewItem, Node, Part};
 use model::{Kind, Role};
 use std::collections::HashSet;
@@ -46,7 +46,7 @@ impl System {
             self.remove(key_of(tool), out);
         }
         for tool in &message.tools_added {
-            let item = schema(tool, out);
+            let item = tool.item(out).tools(1).done();
             self.put(key_of(tool), item, out);
         }
     }
@@ -77,10 +77,4 @@ impl System {
 
 fn key_of(tool: &Tool<'_>) -> Key {
     Key::of_parts(&["pi tool", tool.name.or_empty()])
-}
-
-/// Returns a tool as the model gets it.
-fn schema(tool: &Tool<'_>, out: &mut EventSink<'_>) -> NewItem {
-    let item = lenient::offered(&tool.name, &tool.description, tool.parameters, out);
-    item.tools(1).done()
 }
