@@ -205,7 +205,7 @@ impl<'a> Stream<'a> {
                 None => self.response.blocks.push(block),
             }
         }
-        // LossInference were noted with the event.
+        // Losses were noted with the event.
         let lost = LostFields::default();
         if let Some(response) = whole(chunk, &lost) {
             self.response.thoughts = response.thoughts;
