@@ -102,7 +102,7 @@ impl VscodeGatewayDecoder {
         out.set_time(line.ts.time().or(line.timestamp.time()));
         match line.kind.get() {
             Some("request.index") => match lenient::value(line.entry, "entry", out) {
-                Some(entry) => self.numbers(&entry, true, out),
+                Some(entry) => self.numbers(&entry, EventPart::Yes, out),
                 None => out.unreadable("an index event without an entry"),
             },
             Some("request.full") => match lenient::value(line.capture, "capture", out) {
@@ -113,14 +113,14 @@ impl VscodeGatewayDecoder {
             None if line.is_capture() => self.capture(line, lost, out),
             None if line.request.is_some() => self.request(line, lost, out),
             None if line.chat_id.get().or(line.conversation_id.get()).is_some() => {
-                self.numbers(line, false, out)
+                self.numbers(line, EventPart::No, out)
             }
             None => out.unreadable("neither a capture nor of an investigation"),
         }
     }
 
-    /// Emits a request's numbers, estimated and actual. `is_wrapped` is true if they are part of an event.
-    fn numbers(&mut self, line: &Line<'_>, is_wrapped: bool, out: &mut EventSink<'_>) {
+    /// Emits a request's numbers, estimated and actual.
+    fn numbers(&mut self, line: &Line<'_>, wrapped: EventPart, out: &mut EventSink<'_>) {
         out.set_time(line.ts.time());
         let conversation = line.conversation_id.or_empty();
         let model: Text<'_> = lenient::value(line.model, "model", out);
@@ -148,7 +148,7 @@ impl VscodeGatewayDecoder {
         if let Some(tokens) = line.estimated() {
             out.usage(Usage::estimated(request, tokens));
         }
-        if self.has_contents && is_wrapped {
+        if self.has_contents && wrapped == EventPart::Yes {
             return;
         }
         if let Some(usage) = line.actual().usage(request, model.get()) {
@@ -209,6 +209,13 @@ impl VscodeGatewayDecoder {
             out.usage(Usage::estimated(request, tokens));
         }
     }
+}
+
+/// Shows whether a record is part of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EventPart {
+    Yes,
+    No,
 }
 
 fn request_of(line: &Line<'_>, out: &EventSink<'_>) -> Key {

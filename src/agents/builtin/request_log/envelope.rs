@@ -2,8 +2,8 @@
 //! logger has its own; what they have in common is what they wrap.
 
 use super::ids::Ids;
-use decode::bodies::{Numbers, Request, Response, object_if, request, stream, string};
-use decode::lenient::{LostFields, Raw, ReportedCount, Text, parse, record};
+use decode::bodies::{Numbers, Request, Response, request, stream, string};
+use decode::lenient::{FieldPlace, LostFields, Raw, ReportedCount, Text, parse, record};
 use decode::time::Time;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -90,8 +90,8 @@ impl<'a> Bodies<'a> {
     pub(super) fn of(line: &'a str, lost: &LostFields) -> Result<Bodies<'a>, Box<str>> {
         let envelope: Envelope<'a> = parse(line, lost)?;
         let at = lost.at("");
-        let request: Http<'_> = object_if(envelope.request, at.field("request"));
-        let response: Http<'_> = object_if(envelope.response, at.field("response"));
+        let request = http(envelope.request, at.field("request"));
+        let response = http(envelope.response, at.field("response"));
         let bodies = [
             ("request", envelope.request),
             ("params", envelope.params),
@@ -243,6 +243,11 @@ fn is_body(raw: Raw<'_>, begins: &[char]) -> bool {
         }
         None => raw.get().starts_with(begins),
     }
+}
+
+fn http<'a>(raw: Option<Raw<'a>>, at: FieldPlace<'_>) -> Http<'a> {
+    let raw = raw.filter(|raw| raw.get().starts_with('{'));
+    raw.and_then(|raw| at.read(raw)).unwrap_or_default()
 }
 
 /// Returns the text of a body: JSON in a string is taken out of it, a stream's pieces are joined.

@@ -15,11 +15,20 @@ pub(super) fn is_request_log(head: &[u8]) -> bool {
         let is_last = lines.peek().is_none();
         let line = String::from_utf8_lossy(line);
         let (_, json) = json_of(&line);
-        if is_exchange(json, false) || is_last && is_exchange(&closed(json), true) {
+        if is_exchange(json, Completeness::Yes)
+            || (is_last && is_exchange(&closed(json), Completeness::No))
+        {
             return true;
         }
     }
     false
+}
+
+/// Shows whether a line has its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Completeness {
+    Yes,
+    No,
 }
 
 /// One of these is in a request or a response of a provider's interface. What other programs keep, such as prompts with
@@ -38,8 +47,8 @@ const MARKS: [&str; 10] = [
 ];
 
 /// Returns true if a line is an exchange with a model: a request and its response, or one of them that names the model.
-/// Training data has messages alone, and is not an exchange. `is_cut` is true if the line lacks its end.
-fn is_exchange(line: &str, is_cut: bool) -> bool {
+/// Training data has messages alone, and is not an exchange.
+fn is_exchange(line: &str, whole: Completeness) -> bool {
     let lost = LostFields::default();
     let Ok(bodies) = Bodies::of(line, &lost) else {
         return false;
@@ -65,7 +74,7 @@ fn is_exchange(line: &str, is_cut: bool) -> bool {
     };
     request.model.is_some()
         || exchange.response.is_some()
-        || is_cut && (bodies.is_recorded() || has_options())
+        || whole == Completeness::No && (bodies.is_recorded() || has_options())
 }
 
 /// Returns a JSON text that is cut off, closed where its last value is whole, or in the text that it ends in.

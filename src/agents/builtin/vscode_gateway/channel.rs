@@ -65,11 +65,16 @@ impl Channel {
         family: &str,
         out: &mut EventSink<'_>,
     ) {
+        let fits = |one: &&(usize, &GatewayConversation)| {
+            *one.1.family == *family && one.1.messages <= messages
+        };
         let known = self.conversations.iter().enumerate();
+        let known: Vec<(usize, &GatewayConversation)> = known.collect();
         let newest = known
-            .filter(|(_, one)| *one.family == *family && one.messages <= messages)
+            .iter()
+            .filter(fits)
             .max_by_key(|(_, one)| one.messages);
-        let ix = newest.map_or(self.conversations.len(), |(ix, _)| ix);
+        let ix = newest.map_or(self.conversations.len(), |(ix, _)| *ix);
         out.set_conversation(conversation(ix));
         let conversation = GatewayConversation {
             family: family.into(),
@@ -88,7 +93,8 @@ impl Channel {
             }
         }
         let numbers = Numbers::of_line([Count(Some(tokens)), Count(None)]);
-        out.usage(numbers.usage(request, Some(family)));
+        let usage = numbers.usage(request, Some(family)).into_iter();
+        usage.for_each(|usage| out.usage(usage));
     }
 
     fn estimate(&mut self, request: Key, known: u64, total: u64, out: &mut EventSink<'_>) {
