@@ -12,8 +12,8 @@ impl App {
     /// Returns the rows of the menu of a session, of which those that cannot be done are left out.
     pub(crate) fn action_rows(&self, key: SessionKey) -> Vec<MenuRow> {
         let act = |action, about| {
-            let key = self.keymap.key_text(self.scope(), action);
-            Some(MenuRow::new(key, about, Choice::Act(action)))
+            let pressed = self.keymap.key_text(self.scope(), action);
+            Some(MenuRow::new(pressed, about, Choice::Act(action)))
         };
         let is_here = self.sessions.host(key).is_none();
         let can = |action| self.run_on(key, action).is_some();
@@ -35,12 +35,12 @@ impl App {
             Some(MenuRow::new(
                 "4",
                 "compact now: show the result",
-                Choice::WhatIf,
+                Choice::WhatIf(key),
             )),
             act(Action::Pane, "follow it in another pane or window of tmux")
                 .filter(|_| can(Action::Pane)),
             self.has_alerts()
-                .then(|| MenuRow::new("m", mute, Choice::Mute)),
+                .then(|| MenuRow::new("m", mute, Choice::Mute(key))),
         ];
         rows.into_iter().flatten().collect()
     }
@@ -105,9 +105,9 @@ impl App {
 
     /// Closes the menu of a session that is gone, and says that.
     pub(super) fn close_menu_of_gone(&mut self) {
-        let of = match self.ui.overlay {
-            Some(Overlay::Actions(key) | Overlay::Copy(key) | Overlay::HandOn(key)) => key,
-            _ => return,
+        let Some(Overlay::Actions(of) | Overlay::Copy(of) | Overlay::HandOn(of)) = self.ui.overlay
+        else {
+            return;
         };
         if !self.sessions.contains(of) {
             self.close_overlay();

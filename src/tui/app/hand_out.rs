@@ -48,8 +48,8 @@ pub struct HandOutRequest {
 }
 
 impl App {
-    /// Returns the rows of the menu of them.
-    pub(super) fn hand_out_rows() -> Vec<MenuRow> {
+    /// Returns the rows of the menu of those of a session.
+    pub(super) fn hand_out_rows(session: SessionKey) -> Vec<MenuRow> {
         let rows = [
             ("h", "HTML report, without texts and names", HandOut::Html),
             (
@@ -64,7 +64,7 @@ impl App {
                 HandOut::Items,
             ),
         ];
-        rows.map(|(key, about, kind)| MenuRow::new(key, about, Choice::HandOut(kind)))
+        rows.map(|(key, about, kind)| MenuRow::new(key, about, Choice::HandOut(session, kind)))
             .into()
     }
 

@@ -142,15 +142,12 @@ impl App {
     fn act_on_sessions(&mut self, action: Action) -> Effect {
         let ui = &mut self.ui;
         match action {
-            Action::Sort => {
-                self.open_order(Overlay::Sort);
+            Action::Sort => return self.open_order(Overlay::Sort),
+            Action::Group => return self.open_order(Overlay::Group),
+            Action::Reverse => {
+                self.reverse();
                 return Effect::None;
             }
-            Action::Group => {
-                self.open_order(Overlay::Group);
-                return Effect::None;
-            }
-            Action::Reverse => ui.direction = order::next(ui.direction),
             Action::Idle => ui.is_live_only = !ui.is_live_only,
             Action::Newest => self.select_newest(),
             Action::Fold => self.fold_selected(),
@@ -168,9 +165,6 @@ impl App {
             _ => {}
         }
         self.stale();
-        if action == Action::Reverse {
-            self.select_first();
-        }
         Effect::None
     }
 

@@ -1,6 +1,6 @@
-//! The menus of a session, whose rows are chosen by their keys, by Enter or with the mouse.
+//! The menus, whose rows are chosen by their keys, by Enter or with the mouse.
 
-use super::{App, Effect, HandOut, Overlay};
+use super::{App, Column, Direction, Effect, Grouping, HandOut, Overlay};
 use crate::keymap::{Action, KeyPress};
 use model::lists::sessions::SessionKey;
 use model::lists::text::TextRequest;
@@ -8,7 +8,7 @@ use model::lists::text::TextRequest;
 /// A row of a menu.
 #[derive(Debug)]
 pub struct MenuRow {
-    /// The key that chooses it; empty: the user has bound none.
+    /// The key that chooses it; empty: the user has bound none, or it has none.
     pub key: String,
     /// Its description.
     pub about: &'static str,
@@ -22,15 +22,19 @@ pub enum Choice {
     /// Does what this action does without the menu.
     Act(Action),
     /// Shows what would follow from a compaction now.
-    WhatIf,
+    WhatIf(SessionKey),
     /// Raises no alerts of the session, or raises them again.
-    Mute,
+    Mute(SessionKey),
     /// Copies this text.
     Copy(String),
     /// Copies the text of an item, which is read first.
     CopyItem(TextRequest),
     /// Makes a report or a table.
-    HandOut(HandOut),
+    HandOut(SessionKey, HandOut),
+    /// Sorts the sessions by this column.
+    Sort(&'static Column),
+    /// Groups the sessions by this.
+    Group(Grouping),
 }
 
 impl MenuRow {
@@ -53,37 +57,55 @@ impl App {
     }
 
     /// Moves the selection of a menu of so many rows, or closes the menu. Any other key does nothing: the user may go on to
-    /// type, and the list below must not act on that.
-    pub(super) fn move_or_close(&mut self, action: Option<Action>, key: KeyPress, rows: usize) {
+    /// type, and the list below must not act on that. In a menu of the order the selection goes around the ends, and the
+    /// menu's own key selects the next row.
+    fn move_or_close(&mut self, pressed: KeyPress, rows: usize) {
+        let action = self.keymap.action(self.scope(), pressed);
         let last = rows.saturating_sub(1);
+        let row = self.ui.menu_row.min(last);
         let page = isize::try_from(rows / 2).unwrap_or(1).max(1);
-        match action.and_then(|action| super::input::rows(action, page)) {
-            Some(by) => {
-                let row = self.ui.menu_row.min(last).saturating_add_signed(by);
-                self.ui.menu_row = row.min(last);
+        match (self.ui.overlay, action) {
+            (Some(Overlay::Sort | Overlay::Group), Some(Action::Up)) => {
+                self.ui.menu_row = (row + last) % rows;
             }
-            None if key == KeyPress::Esc || matches!(action, Some(Action::Back | Action::Quit)) => {
-                self.close_overlay();
+            (Some(Overlay::Sort), Some(Action::Down | Action::Sort))
+            | (Some(Overlay::Group), Some(Action::Down | Action::Group)) => {
+                self.ui.menu_row = (row + 1) % rows;
             }
-            None => {}
+            (Some(Overlay::Sort), Some(Action::Reverse)) => self.reverse(),
+            _ => match action.and_then(|action| super::input::rows(action, page)) {
+                Some(by) => self.ui.menu_row = row.saturating_add_signed(by).min(last),
+                None if pressed == KeyPress::Esc
+                    || matches!(action, Some(Action::Back | Action::Quit)) =>
+                {
+                    self.close_overlay();
+                }
+                None => {}
+            },
         }
     }
 
-    /// Returns the session of the open menu, and its rows; `None`: no menu of a session is open.
-    pub fn menu_rows(&self) -> Option<(SessionKey, Vec<MenuRow>)> {
+    /// Returns the rows of the open menu; `None`: no menu is open.
+    pub fn menu_rows(&self) -> Option<Vec<MenuRow>> {
         Some(match self.ui.overlay? {
-            Overlay::HandOn(key) => (key, App::hand_out_rows()),
-            Overlay::Copy(key) => (key, self.copyables(key)),
-            Overlay::Actions(key) => (key, self.action_rows(key)),
-            _ => return None,
+            Overlay::HandOn(key) => App::hand_out_rows(key),
+            Overlay::Copy(key) => self.copyables(key),
+            Overlay::Actions(key) => self.action_rows(key),
+            Overlay::Sort => App::sort_rows(),
+            Overlay::Group => App::group_rows(),
+            Overlay::Signs | Overlay::Help | Overlay::Notices => return None,
         })
+    }
+
+    /// Returns the first row of the menu that is on screen. Only the menu of the columns may have more than fit.
+    pub fn menu_top(&self) -> usize {
+        let room = usize::from(self.ui.size.1).saturating_sub(MENU_FRAME);
+        (self.ui.menu_row + 1).saturating_sub(room.max(1))
     }
 
     /// Handles a key, if a menu is open.
     pub(super) fn choose(&mut self, pressed: KeyPress) -> Option<Effect> {
-        let Some((key, mut rows)) = self.menu_rows() else {
-            return self.choose_order(pressed);
-        };
+        let mut rows = self.menu_rows()?;
         let row = match pressed {
             KeyPress::Enter => rows
                 .len()
@@ -92,18 +114,32 @@ impl App {
             _ => rows.iter().position(|row| row.key == pressed.to_string()),
         };
         let Some(row) = row else {
-            let action = self.keymap.action(self.scope(), pressed);
-            self.move_or_close(action, pressed, rows.len());
+            self.move_or_close(pressed, rows.len());
             return Some(Effect::None);
         };
         self.close_overlay();
         Some(match rows.swap_remove(row).choice {
             Choice::Act(action) => self.act(action),
-            Choice::WhatIf => self.compact_now(key),
-            Choice::Mute => self.mute(key),
+            Choice::WhatIf(key) => self.compact_now(key),
+            Choice::Mute(key) => self.mute(key),
             Choice::Copy(text) => Effect::Copy(text),
             Choice::CopyItem(request) => self.copy_item(request),
-            Choice::HandOut(kind) => self.hand_out(key, kind),
+            Choice::HandOut(key, kind) => self.hand_out(key, kind),
+            Choice::Sort(column) => {
+                if column != self.ui.sort {
+                    (self.ui.sort, self.ui.direction) = (column, Direction::default());
+                }
+                self.select_first();
+                Effect::None
+            }
+            Choice::Group(grouping) => {
+                self.ui.grouping = grouping;
+                self.select_first();
+                Effect::None
+            }
         })
     }
 }
+
+/// The rows of a menu's frame, and of its note.
+const MENU_FRAME: usize = 3;

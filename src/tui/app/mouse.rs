@@ -1,6 +1,6 @@
 //! Handles the mouse.
 
-use super::{App, Column, Effect, Overlay, Screen, Tab};
+use super::{App, Column, Effect, Screen, Tab};
 use crate::keymap::{Action, KeyPress};
 use crate::paint::{Area, Hit};
 
@@ -14,13 +14,7 @@ impl App {
             return self.click_notice(usize::from(row - area.y));
         }
         if let Some((area, Hit::Menu)) = hit {
-            let top = match self.ui.overlay {
-                Some(menu @ (Overlay::Sort | Overlay::Group)) => {
-                    self.menu_top(self.order_rows(menu).0.len())
-                }
-                _ => 0,
-            };
-            self.ui.menu_row = top + usize::from(row - area.y);
+            self.ui.menu_row = self.menu_top() + usize::from(row - area.y);
             return self.choose(KeyPress::Enter).unwrap_or(Effect::None);
         }
         if self.close_overlay() {
@@ -72,11 +66,9 @@ impl App {
     /// Sorts the sessions by a column; again reverses the sort.
     fn sort_by(&mut self, column: &'static Column) {
         if self.ui.sort == column {
-            self.ui.direction = super::order::next(self.ui.direction);
-        } else {
-            (self.ui.sort, self.ui.direction) = (column, Default::default());
+            return self.reverse();
         }
-        self.stale();
+        (self.ui.sort, self.ui.direction) = (column, Default::default());
         self.select_first();
     }
 

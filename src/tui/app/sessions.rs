@@ -6,6 +6,7 @@ use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::listed::nearness;
 use super::{
     App, Cursor, Direction, Grouping, Nearness, SearchRequest, SearchUpdate, Sort, Syntax, Top,
+    order,
 };
 use jiff::{SignedDuration, Timestamp};
 use model::Role;
@@ -448,9 +449,16 @@ impl App {
         }
     }
 
-    /// Shows the list from its top, with its first session selected: another order is asked for to see what it puts
-    /// there.
+    /// Shows the list in the opposite order.
+    pub(super) fn reverse(&mut self) {
+        self.ui.direction = order::next(self.ui.direction);
+        self.select_first();
+    }
+
+    /// Makes the list again and shows it from its top, with its first session selected: another order is asked for to see
+    /// what it puts there.
     pub(super) fn select_first(&mut self) {
+        self.stale();
         self.ui.sessions = Cursor::new(Top::Stays);
         self.list_when_due();
         let mut lines = self.shown.lines.iter();

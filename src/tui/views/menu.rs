@@ -17,9 +17,7 @@ const OTHER_ROWS: usize = 3;
 
 /// Draws the menu.
 pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
-    let Some((_, rows)) = app.menu_rows() else {
-        return;
-    };
+    let rows = app.menu_rows().unwrap_or_default();
     let area = canvas.area();
     let room = usize::from(area.width).saturating_sub(FRAME_COLUMNS);
     let most = usize::from(area.height).saturating_sub(rows.len() + OTHER_ROWS);

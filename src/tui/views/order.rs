@@ -2,6 +2,7 @@
 
 use super::help::more;
 use super::{pointer, write_menu};
+use crate::app::menu::Choice;
 use crate::app::{App, Overlay};
 use crate::keymap::{Action, Scope};
 use crate::paint::Tone;
@@ -13,22 +14,22 @@ const GLOSS_COLUMN: usize = 16;
 
 /// Draws the menu: the current row has a mark.
 pub(super) fn draw(app: &App, menu: Overlay, canvas: &mut Canvas<'_>) {
-    let (rows, current) = app.order_rows(menu);
+    let rows = app.menu_rows().unwrap_or_default();
     let columns = usize::from(canvas.width().saturating_sub(4));
-    let top = app.menu_top(rows.len());
-    let all = rows.iter().enumerate().map(|(row, (name, first))| {
-        let mut line = vec![pointer(row == app.ui.menu_row)];
-        if row == current {
-            line.extend([piece("• ", Tone::Accent), strong(*name)]);
+    let top = app.menu_top();
+    let all = rows.iter().enumerate().map(|(nth, row)| {
+        let mut line = vec![pointer(nth == app.ui.menu_row)];
+        if app.is_current(row) {
+            line.extend([piece("• ", Tone::Accent), strong(row.about)]);
             if menu == Overlay::Sort {
                 line.push(plain(format!(" {}", app.ui.direction.arrow())));
             }
         } else {
-            line.push(plain(format!("  {name}")));
+            line.push(plain(format!("  {}", row.about)));
         }
-        if !first.is_empty() {
+        if let Choice::Sort(column) = row.choice {
             let gap = GLOSS_COLUMN.saturating_sub(width(&line));
-            line.push(quiet(format!("{:gap$} {first}", "")));
+            line.push(quiet(format!("{:gap$} {}", "", column.first)));
         }
         fitted(line, columns)
     });
