@@ -4,6 +4,7 @@ mod line;
 
 use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::listed::nearness;
+use super::tabs::row_id;
 use super::{
     App, Cursor, Direction, Grouping, Nearness, SearchRequest, SearchUpdate, Sort, Syntax, Top,
     order,
@@ -362,7 +363,7 @@ impl App {
         if self.ui.grouping == Grouping::None {
             return rows.into_iter().map(ListLine::Session).collect();
         }
-        let mut groups: Vec<(Group, Vec<Row>)> = Vec::new();
+        let mut groups: Vec<((&str, &str), Vec<Row>)> = Vec::new();
         let mut by_identity: HashMap<&str, usize> = HashMap::new();
         let mut at = 0;
         let parents = self.parents(&rows);
@@ -373,25 +374,26 @@ impl App {
                 for _ in 0..MOST_PARENTS {
                     of = parents.get(&of).copied().unwrap_or(of);
                 }
-                let (identity, name) = self.group_of(of);
-                at = *by_identity.entry(identity).or_insert(groups.len());
+                let group = self.group_of(of);
+                at = *by_identity.entry(group.0).or_insert(groups.len());
                 if at == groups.len() {
-                    let group = Group::new((self.ui.grouping, identity), name);
                     groups.push((group, Vec::new()));
                 }
             }
-            if let Some((group, rows)) = groups.get_mut(at) {
-                group.sessions += 1;
-                group.live += usize::from(self.is_live(row.key));
-                group.keys.push(row.key);
+            if let Some((_, rows)) = groups.get_mut(at) {
                 rows.push(row);
             }
         }
         let mut lines = Vec::new();
-        for (group, rows) in groups {
-            let folded = self.ui.folded.contains(&group.id);
-            lines.push(ListLine::Group(group));
-            if !folded {
+        for ((identity, name), rows) in groups {
+            let id = row_id((self.ui.grouping.name(), identity));
+            lines.push(ListLine::Group(Group {
+                id,
+                name: name.to_owned(),
+                live: rows.iter().filter(|row| self.is_live(row.key)).count(),
+                keys: rows.iter().map(|row| row.key).collect(),
+            }));
+            if !self.ui.folded.contains(&id) {
                 lines.extend(rows.into_iter().map(ListLine::Session));
             }
         }

@@ -285,7 +285,7 @@ fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
         super::pointer(selected),
         quiet(format!("{sign} ")),
         strong(name),
-        quiet(format!("  {}", sessions(group.sessions))),
+        quiet(format!("  {}", sessions(group.keys.len()))),
     ];
     if group.live > 0 {
         pieces.push(strong(format!(", {} live", group.live)));

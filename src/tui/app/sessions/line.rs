@@ -1,7 +1,5 @@
 //! The lines of the list.
 
-use crate::app::Grouping;
-use crate::app::tabs::row_id;
 use model::lists::sessions::{Row, SessionKey};
 
 /// One line of the list.
@@ -20,11 +18,9 @@ pub struct Group {
     pub id: u64,
     /// The project's or the agent's name.
     pub name: String,
-    /// The number of sessions, sub-agents included.
-    pub sessions: usize,
-    /// The number of them that are live.
+    /// The number of its sessions that are live.
     pub live: usize,
-    /// The sessions.
+    /// The sessions, sub-agents included.
     pub keys: Vec<SessionKey>,
 }
 
@@ -50,18 +46,6 @@ impl ListLine {
         match self {
             ListLine::Session(row) => Some(row),
             ListLine::Group(_) => None,
-        }
-    }
-}
-
-impl Group {
-    pub(super) fn new((grouping, identity): (Grouping, &str), name: &str) -> Group {
-        Group {
-            id: row_id((grouping.name(), identity)),
-            name: name.to_owned(),
-            sessions: 0,
-            live: 0,
-            keys: Vec::new(),
         }
     }
 }
