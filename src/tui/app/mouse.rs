@@ -135,11 +135,7 @@ impl App {
             }
             Some((_, Hit::Timeline | Hit::Transport)) => {
                 for _ in 0..notches.unsigned_abs().min(50) {
-                    if notches > 0 {
-                        self.step_forward(self.usual_step())
-                    } else {
-                        self.step_back(self.usual_step())
-                    }
+                    self.move_by(self.usual_step(), notches);
                 }
                 Effect::None
             }

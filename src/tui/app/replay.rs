@@ -139,36 +139,23 @@ impl App {
         page.map_or(Step::Request, |page| page.pace.step())
     }
 
-    /// Steps forward; after the last step to the end.
-    pub(super) fn step_forward(&mut self, step: Step) {
-        self.step_by(step, "after", |timeline, from| {
-            (timeline.next(step, from), timeline.end())
-        });
-    }
-
-    /// Steps back; before the first step to the start.
-    pub(super) fn step_back(&mut self, step: Step) {
-        self.step_by(step, "before", |timeline, from| {
-            (timeline.previous(step, from), 0)
-        });
-    }
-
-    /// Goes where a step leads, or to the log's end in that direction. Without a compaction in that direction
-    /// a step to one leads nowhere.
-    fn step_by(
-        &mut self,
-        step: Step,
-        way: &str,
-        to: impl Fn(&Timeline, usize) -> (Option<usize>, usize),
-    ) {
+    /// Goes where a step leads, back if `by` is negative, or to the log's end in that direction. Without a compaction in
+    /// that direction a step to one leads nowhere.
+    pub(super) fn move_by(&mut self, step: Step, by: isize) {
         let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
             return;
         };
-        match to(&page.timeline, from) {
-            (None, _) if step == Step::Reset => {
+        let timeline = &page.timeline;
+        let (there, end, way) = if by < 0 {
+            (timeline.previous(step, from), 0, "before")
+        } else {
+            (timeline.next(step, from), timeline.end(), "after")
+        };
+        match there {
+            None if step == Step::Reset => {
                 self.notify(format!("no compaction {way} this point"));
             }
-            (there, end) => self.jump_to(there.unwrap_or(end)),
+            there => self.jump_to(there.unwrap_or(end)),
         }
     }
 
@@ -306,9 +293,7 @@ impl App {
         if self.next_moment(at).is_none() {
             return self.go_live();
         }
-        let mut left = (self.now.as_duration() - since.as_duration())
-            .as_secs_f64()
-            .max(0.0);
+        let mut left = self.now.duration_since(since).as_secs_f64().max(0.0);
         let mut moved = false;
         while let Some((next, wait)) = self.next_moment(at)
             && wait <= left
@@ -331,7 +316,7 @@ impl App {
     pub(super) fn next_step(&self) -> Option<Duration> {
         let since = self.ui.replay.playing?;
         let (_, wait) = self.next_moment(self.moment()?)?;
-        let passed = (self.now.as_duration() - since.as_duration()).as_secs_f64();
+        let passed = self.now.duration_since(since).as_secs_f64();
         Some(Duration::from_secs_f64((wait - passed).max(FRAME_SECONDS)))
     }
 
@@ -342,9 +327,7 @@ impl App {
             Speed::Log(times) => {
                 let (here, there) = (timeline.moment(at)?, timeline.moment(at + 1)?);
                 let gap = match (here.at, there.at) {
-                    (Some(here), Some(there)) => {
-                        (there.as_duration() - here.as_duration()).as_secs_f64()
-                    }
+                    (Some(here), Some(there)) => there.duration_since(here).as_secs_f64(),
                     _ => DEFAULT_PAUSE,
                 };
                 Some((at + 1, gap.clamp(0.0, LONGEST_PAUSE) / times))
