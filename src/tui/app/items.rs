@@ -1,7 +1,7 @@
 //! Chooses the items of a session that are listed: the filter and the sort.
 
 use super::App;
-use super::filter::{Condition, Fact, ITEMS, Name};
+use super::filter::{Condition, Fact, Name};
 use model::cost::tools::server_of;
 use model::lists::sessions::contains;
 use model::session::Item;
@@ -49,12 +49,9 @@ pub enum ShownItems {
     All,
 }
 
-/// A filter of items.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct ItemFilter(Vec<Condition>);
-
-/// The facts that a filter tests in addition to the item itself.
+/// An item and the other facts that a filter tests.
 pub(super) struct Facts<'a> {
+    pub(super) item: &'a Item,
     /// The subject of a result's call; it is computed on demand.
     pub(super) subject: &'a dyn Fn() -> Cow<'a, str>,
     pub(super) tokens: u64,
@@ -66,21 +63,16 @@ pub(super) struct Facts<'a> {
     pub(super) marked: bool,
 }
 
-impl ItemFilter {
-    /// Reads what was typed.
-    pub(super) fn parse(typed: &str) -> ItemFilter {
-        ItemFilter(ITEMS.read(typed))
-    }
-
-    /// Returns true if an item passes.
-    pub(super) fn passes(&self, item: &Item, facts: &Facts<'_>) -> bool {
-        let tool = item.tool.as_deref().unwrap_or("");
-        self.0.iter().all(|condition| match condition {
-            Condition::Named(name, value) => is_named(*name, value, item, facts),
-            Condition::Is(fact) => facts.are(*fact),
-            Condition::Size(order, size) => size.compares(*order, facts.tokens, facts.end),
+impl Facts<'_> {
+    /// Returns true if they meet these conditions.
+    pub(super) fn meet(&self, conditions: &[Condition]) -> bool {
+        let (item, tool) = (self.item, self.item.tool.as_deref().unwrap_or(""));
+        conditions.iter().all(|condition| match condition {
+            Condition::Named(name, value) => self.are_named(*name, value, tool),
+            Condition::Is(fact) => self.are(*fact),
+            Condition::Size(order, size) => size.compares(*order, self.tokens, self.end),
             Condition::Text(text) => {
-                contains(&(facts.subject)(), text)
+                contains(&(self.subject)(), text)
                     || contains(tool, text)
                     || contains(item.kind.name(), text)
                     || contains(&item.preview, text)
@@ -88,13 +80,6 @@ impl ItemFilter {
         })
     }
 
-    /// Returns true if it selects items that have left the context.
-    pub(super) fn includes_departed(&self) -> bool {
-        self.0.contains(&Condition::Is(Fact::Left))
-    }
-}
-
-impl Facts<'_> {
     fn are(&self, fact: Fact) -> bool {
         match fact {
             Fact::InContext => self.in_context,
@@ -105,18 +90,17 @@ impl Facts<'_> {
             Fact::Live | Fact::Needs | Fact::Near | Fact::Compacted => true,
         }
     }
-}
 
-fn is_named(name: Name, value: &str, item: &Item, facts: &Facts<'_>) -> bool {
-    let tool = item.tool.as_deref().unwrap_or("");
-    match name {
-        Name::Role => item.role.name().starts_with(value),
-        Name::Tool => contains(tool, value),
-        Name::Server => server_of(tool).is_some_and(|server| contains(server, value)),
-        Name::Source => facts.source.name().starts_with(value),
-        Name::Kind => contains(item.kind.name(), value),
-        Name::In => facts.in_context || value != "context",
-        Name::Agent | Name::Model | Name::Project | Name::Host | Name::Title => true,
+    fn are_named(&self, name: Name, value: &str, tool: &str) -> bool {
+        match name {
+            Name::Role => self.item.role.name().starts_with(value),
+            Name::Tool => contains(tool, value),
+            Name::Server => server_of(tool).is_some_and(|server| contains(server, value)),
+            Name::Source => self.source.name().starts_with(value),
+            Name::Kind => contains(self.item.kind.name(), value),
+            Name::In => self.in_context || value != "context",
+            Name::Agent | Name::Model | Name::Project | Name::Host | Name::Title => true,
+        }
     }
 }
 

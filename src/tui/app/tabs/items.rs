@@ -7,8 +7,8 @@
 //! ```
 
 use super::{Column, Row, TabList, Target, View, columns, table};
-use crate::app::filter::ITEMS;
-use crate::app::items::{Facts, ItemFilter, item_id};
+use crate::app::filter::{Condition, Fact, ITEMS};
+use crate::app::items::{Facts, item_id};
 use crate::app::layout::WidthClass;
 use crate::app::{Direction, ItemSort, ShownItems};
 use crate::keymap::{Action, Scope};
@@ -44,7 +44,8 @@ struct ListedItem {
 pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
     let (app, page, session) = (view.app, view.page, view.session);
     let (ui, window) = (&app.ui, page.state.limits.window);
-    let filter = ItemFilter::parse(&ui.item_filter);
+    let conditions = ITEMS.read(&ui.item_filter);
+    let lists_all = ui.listed == ShownItems::All || conditions.contains(&Condition::Is(Fact::Left));
     let carried = CarriedCost::by(session, page.state.requests);
     let moment = ui.replay.moment(&page.timeline);
     let moment = page.timeline.moment(moment).into_iter();
@@ -60,6 +61,7 @@ pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
             return false;
         };
         let facts = Facts {
+            item,
             subject: &|| page.calls.subject(session, item).unwrap_or_default(),
             tokens: *tokens,
             end: page.state.limits.end(),
@@ -68,8 +70,7 @@ pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
             oversized: app.oversized().is_reached(*tokens, window),
             marked: app.is_marked(page.key, item),
         };
-        let wanted = ui.listed == ShownItems::All || *in_context || filter.includes_departed();
-        wanted && filter.passes(item, &facts)
+        (lists_all || *in_context) && facts.meet(&conditions)
     };
     let mut rows: Vec<ListedItem> = Vec::with_capacity(page.state.items.len());
     rows.extend(
