@@ -38,7 +38,7 @@ pub(in crate::runtime) fn block_stops() {
 
 /// The signals that end a program.
 #[derive(Debug)]
-pub(in crate::runtime) struct EndSignals(Vec<(Stream, Number)>);
+struct EndSignals(Vec<(Stream, Number)>);
 
 const ENDS: [Number; 9] = [
     Number::SIGTERM,
@@ -54,18 +54,14 @@ const ENDS: [Number; 9] = [
 
 impl EndSignals {
     /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
-    pub(in crate::runtime) fn listen() -> io::Result<EndSignals> {
-        EndSignals::listen_to(ENDS)
-    }
-
-    fn listen_to(signals: impl IntoIterator<Item = Number>) -> io::Result<EndSignals> {
+    fn listen(signals: impl IntoIterator<Item = Number>) -> io::Result<EndSignals> {
         let listen = |number| Ok((stream(number)?, number));
         let streams: io::Result<Vec<_>> = signals.into_iter().map(listen).collect();
         Ok(EndSignals(streams?))
     }
 
     /// Returns the next one.
-    pub(in crate::runtime) async fn next(&mut self) -> Signal {
+    async fn next(&mut self) -> EndedBy {
         let next = |cx: &mut Context<'_>| {
             let received = self.0.iter_mut().find_map(|(stream, number)| {
                 let received = matches!(stream.poll_recv(cx), Poll::Ready(Some(())));
@@ -74,11 +70,7 @@ impl EndSignals {
             received.map_or(Poll::Pending, Poll::Ready)
         };
         let number = poll_fn(next).await;
-        let by = EndedBy(u8::try_from(number as i32).unwrap_or(u8::MAX));
-        match number {
-            Number::SIGINT | Number::SIGQUIT => Signal::Interrupt(by),
-            _ => Signal::End(by),
-        }
+        EndedBy(u8::try_from(number as i32).unwrap_or(u8::MAX))
     }
 }
 
@@ -100,7 +92,7 @@ impl Signals {
     pub(in crate::runtime) fn listen() -> io::Result<Signals> {
         block_stops();
         Ok(Signals {
-            ends: EndSignals::listen()?,
+            ends: EndSignals::listen(ENDS)?,
             resume: stream(Number::SIGCONT)?,
             stop: on_thread("stops", wait_for_stops)?,
             gone: on_thread("terminal", wait_until_gone)?,
@@ -117,7 +109,10 @@ impl Signals {
     pub(in crate::runtime) async fn next(&mut self) -> Signal {
         tokio::select! {
             biased;
-            signal = self.ends.next() => signal,
+            by = self.ends.next() => match Number::try_from(i32::from(by.0)) {
+                Ok(Number::SIGINT | Number::SIGQUIT) => Signal::Interrupt(by),
+                _ => Signal::End(by),
+            },
             Some(()) = self.gone.recv() => Signal::End(EndedBy::HANGUP),
             Some(()) = self.stop.recv() => Signal::Stop,
             _ = self.resume.recv() => Signal::Continued,
@@ -143,11 +138,9 @@ pub(in crate::runtime) fn exit_when_blocked(
         .enable_all()
         .build()?;
     let watch = async move {
-        let mut ends = EndSignals::listen()?;
+        let mut ends = EndSignals::listen(ENDS)?;
         loop {
-            let (Signal::End(by) | Signal::Interrupt(by)) = ends.next().await else {
-                continue;
-            };
+            let by = ends.next().await;
             while is_held() {
                 let before = writes();
                 sleep(BLOCKED_WRITE).await;
@@ -178,13 +171,8 @@ pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> 
     let ignored = files::ignored_signals();
     let is_ignored = |signal: &Number| ignored & (1 << (*signal as i32 - 1)) != 0;
     let heard = ENDS.into_iter().filter(|signal| !is_ignored(signal));
-    let mut ends = runtime.block_on(async { EndSignals::listen_to(heard) })?;
-    let run = move || {
-        let (Signal::End(by) | Signal::Interrupt(by)) = runtime.block_on(ends.next()) else {
-            return;
-        };
-        act(by);
-    };
+    let mut ends = runtime.block_on(async { EndSignals::listen(heard) })?;
+    let run = move || act(runtime.block_on(ends.next()));
     thread::Builder::new().name("ends".into()).spawn(run)?;
     Ok(())
 }
