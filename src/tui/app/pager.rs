@@ -156,29 +156,22 @@ impl Pager {
 
     /// Returns the matches in a row, as ranges of the text, and how each is shown.
     pub fn matches_in(&self, row: Row) -> impl Iterator<Item = (Range<usize>, Tone)> {
-        let range = row.range();
+        let Row { from, to, .. } = row;
+        let Search { matches, at, .. } = &self.search;
         // A match may begin in the row above.
-        let from = self
-            .search
-            .matches
-            .partition_point(|found| found.end as usize <= range.start);
-        let matches = self.search.matches[from..].iter().enumerate();
-        let end = range.end;
-        matches
-            .map(move |(n, found)| (from + n, found.start as usize..found.end as usize))
-            .take_while(move |(_, found)| found.start < end)
-            .map(move |(n, found)| {
-                let part = found.start.max(range.start)..found.end.min(end);
-                let is_current = self.search.at == Some(n);
-                (
-                    part,
-                    if is_current {
-                        Tone::MatchHere
-                    } else {
-                        Tone::Match
-                    },
-                )
-            })
+        let first = matches.partition_point(|found| found.end <= from);
+        let here = matches.iter().enumerate().skip(first);
+        let here = here.take_while(move |(_, found)| found.start < to);
+        here.map(move |(n, found)| {
+            let part = found.start.max(from) as usize..found.end.min(to) as usize;
+            let is_current = *at == Some(n);
+            let tone = if is_current {
+                Tone::MatchHere
+            } else {
+                Tone::Match
+            };
+            (part, tone)
+        })
     }
 
     /// Returns the state of the search; `None`: there is none.
@@ -329,10 +322,8 @@ impl Pager {
         }
         self.search_page();
         let from = self.rows.get(self.top).map_or(0, |row| row.from);
-        let next = self
-            .search
-            .matches
-            .partition_point(|found| found.start < from);
+        let matches = &self.search.matches;
+        let next = matches.partition_point(|found| found.start < from);
         self.next_from(next, SearchDirection::Forward)
     }
 
