@@ -5,7 +5,7 @@
 //! from the screen, and so does another window.
 
 use super::items::item_id;
-use super::listed::percent;
+use super::listed::{percent, requests_left};
 use super::{App, ItemId, Notice, Severity, seconds_since};
 use jiff::Timestamp;
 use model::Kind;
@@ -15,7 +15,6 @@ use model::due::alerts::{Alerts, Channel, grows_past};
 use model::due::triggers::idle_at;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{FileId, LIVE_SECONDS, SessionKey};
-use model::outlook::forecast::Forecast;
 use model::session::{ItemIx, RequestIx, Session};
 use model::values::threshold::Threshold;
 use render::item::words;
@@ -269,11 +268,6 @@ fn share(gauge: &SessionGauge) -> f64 {
 fn minutes(until: Timestamp, now: Timestamp) -> u64 {
     let seconds = until.as_second().saturating_sub(now.as_second());
     seconds.max(0).unsigned_abs().div_ceil(60)
-}
-
-fn requests_left(forecast: &Forecast) -> u64 {
-    let [_, median, _] = forecast.requests.rounded();
-    median
 }
 
 impl App {

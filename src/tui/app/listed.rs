@@ -5,6 +5,7 @@ use crate::paint::Tone;
 use jiff::Timestamp;
 use model::lists::gauge::SessionGauge;
 use model::lists::summary::LastReset;
+use model::outlook::forecast::Forecast;
 use model::session::context::Context;
 use model::window::Limits;
 use render::number;
@@ -55,6 +56,11 @@ pub fn size_stage(gauge: &SessionGauge) -> Stage {
 pub fn percent(gauge: &SessionGauge) -> Option<u64> {
     let (counted, end) = gauge.context.filled(gauge.limits());
     number::percent(counted, end).filter(|_| gauge.context.used > 0)
+}
+
+/// Returns the requests that are left, the median, as they are shown.
+pub fn requests_left(forecast: &Forecast) -> u64 {
+    forecast.requests.rounded()[1]
 }
 
 /// Returns the nearness of the context to its trigger or, where none is known, to the window's end.

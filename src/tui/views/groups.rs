@@ -1,6 +1,7 @@
 //! Groups of words that several parts of the screens show in the same way: the window, the trigger, the next
 //! compaction, the roles, the agent's own number, its notice, sums of sessions.
 
+use crate::app::listed::requests_left;
 use crate::app::{Nearness, Page, Stage, Totals};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong, width};
 use model::outlook::forecast::Forecast;
@@ -88,7 +89,7 @@ pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
         let band = number::band(&then.requests);
         pieces.push(plain(format!(", next {band}")));
         if let Ok(now) = page.forecast {
-            let [now, then] = [now, then].map(|forecast| forecast.requests.rounded()[1]);
+            let [now, then] = [now, then].map(|forecast| requests_left(&forecast));
             let more = then.saturating_sub(now);
             pieces.push(plain(format!(", {more} more")));
         }

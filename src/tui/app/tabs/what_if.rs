@@ -12,8 +12,8 @@ mod policies;
 
 use super::{Column, Row, TabList, Target, View, columns, table};
 use crate::app::Stage;
+use crate::app::listed::requests_left;
 use crate::paint::{Pieces, Tone, piece, plain};
-use model::outlook::forecast::Forecast;
 use model::outlook::whatif::now::{Cache, Outlook, UserAction, outlooks};
 use render::{self, number, text};
 use std::cmp::Ordering;
@@ -26,15 +26,12 @@ pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
     let (page, session) = (view.page, view.session);
     let outlooks = outlooks(session, &page.state, &page.marked_items, page.cache);
     let now = outlooks.first().and_then(|now| now.forecast.ok());
-    let now = now.map(requests);
+    let now = now.as_ref().map(requests_left);
     let policies = (page.state.requests > 0).then_some(None);
     let outlooks = outlooks.into_iter().map(Some).chain(policies);
     let rows = outlooks.map(|outlook| NowRow { outlook, now }).collect();
-    let mut place = 0;
-    table(rows, |_| {
-        place += 1;
-        place
-    })
+    let mut places = 0_usize..;
+    table(rows, |_| places.next())
 }
 
 /// A row of what the user can do.
@@ -44,11 +41,6 @@ struct NowRow {
     outlook: Option<Outlook>,
     /// The requests that are left if the user does nothing.
     now: Option<u64>,
-}
-
-/// Returns the median of the requests that are left, as they are shown.
-fn requests(forecast: Forecast) -> u64 {
-    forecast.requests.rounded()[1]
 }
 
 impl NowRow {
@@ -83,7 +75,7 @@ impl NowRow {
             Some(match number::band(&forecast.requests) {
                 _ if forecast.is_now() => "now".to_owned(),
                 band if text::width(&band) < room => band,
-                _ => number::short(requests(forecast)),
+                _ => number::short(requests_left(&forecast)),
             })
         })
     }
@@ -91,7 +83,7 @@ impl NowRow {
     /// Returns how many requests later it compacts than if the user does nothing.
     fn more(&self) -> String {
         self.cell(|outlook| {
-            let (then, now) = (requests(outlook.forecast.ok()?), self.now?);
+            let (then, now) = (requests_left(&outlook.forecast.ok()?), self.now?);
             match then.cmp(&now) {
                 Ordering::Greater => Some(format!("+{}", then - now)),
                 Ordering::Less => Some(format!("−{}", now - then)),

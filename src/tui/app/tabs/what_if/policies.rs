@@ -20,11 +20,8 @@ pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
         0 => Vec::new(),
         requests => rows(view, requests),
     };
-    let mut place = 0;
-    table(policies, |_| {
-        place += 1;
-        place
-    })
+    let mut places = 0_usize..;
+    table(policies, |_| places.next())
 }
 
 /// Returns the row without the marked items is after the one that it compares with.
