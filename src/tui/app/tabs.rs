@@ -68,11 +68,6 @@ impl PartialEq for Tab {
 impl Eq for Tab {}
 
 impl Tab {
-    /// Returns its name.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// Returns a form of its name for narrow screens.
     pub fn short_name(&self) -> &'static str {
         match self.action {

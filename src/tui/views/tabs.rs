@@ -21,7 +21,7 @@ type Name = fn(&Tab) -> &'static str;
 /// Returns the longest form of names that these columns have room for, and the columns between them; `None`: there is room
 /// for none.
 fn names(columns: usize) -> Option<(Name, u16)> {
-    let forms = [Tab::name as Name, Tab::short_name];
+    let forms = [(|tab: &Tab| tab.name) as Name, Tab::short_name];
     let mut forms = forms.into_iter().flat_map(|name| [(name, 2), (name, 1)]);
     forms.find(|(name, gap)| {
         let gap = usize::from(*gap);
