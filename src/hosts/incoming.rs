@@ -2,7 +2,7 @@
 //! ([`files::lines`]), here its numbers and texts and the number of sessions.
 
 use crate::host::Host;
-use crate::wire::{self, Row, VERSION};
+use crate::wire::{self, VERSION};
 use formats::Format;
 use jiff::{SignedDuration, Timestamp};
 use model::event::{Conversation, Key};
@@ -42,17 +42,13 @@ pub struct News {
     pub said: Option<String>,
 }
 
-/// A machine that cannot be followed, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused(pub String);
-
 /// The sessions of a machine, over all connections to it.
 #[derive(Debug)]
 pub struct Incoming {
     host: Host,
     agents: Agents,
-    /// The sessions that are shown, by their names in the lines.
-    places: HashMap<Box<str>, Place>,
+    /// For each session that is shown, by its name in the lines, the connection that has sent it last.
+    places: HashMap<Box<str>, u64>,
     /// The number of this connection.
     connection: u64,
     /// True once the first line of the connection was one of ctxgauge.
@@ -60,20 +56,16 @@ pub struct Incoming {
     /// True if this connection has sent all sessions.
     is_scanned: bool,
     foreign: (usize, usize, String),
-    /// Sessions beyond the most, of unknown agents, and lines that were not understood, all of this connection.
-    left_out: [u64; 3],
+    /// For each kind of line that can be left out, true if this connection has sent one.
+    left_out: [bool; 3],
     /// The difference that was said last.
     said: Option<String>,
 }
 
-/// A session that is shown.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    /// Each session is a log of its own here, also those that share one there: so a line changes one row.
-    file: FileId,
-    /// The connection that has sent it last.
-    connection: u64,
-}
+/// The kinds of lines that are left out: a session beyond the most, one of an unknown agent, a line that is not understood.
+const BEYOND: usize = 0;
+const OF_UNKNOWN: usize = 1;
+const UNREAD: usize = 2;
 
 /// A line as far as it matters here.
 #[derive(Deserialize)]
@@ -118,52 +110,63 @@ impl Incoming {
 
     /// Takes a line that was too long to be read.
     pub fn too_long(&mut self) {
-        self.left_out[2] += 1;
+        self.left_out[UNREAD] = true;
     }
 
     /// Takes a line in, which came at `now`.
     ///
     /// # Errors
     ///
-    /// If the other machine sends what is not understood here: no line of ours, or one of another version.
-    pub fn line(&mut self, line: &[u8], now: Timestamp) -> Result<News, Refused> {
+    /// Returns the reason if the machine cannot be followed: it sends no line of ours, or one of another version.
+    pub fn line(&mut self, line: &[u8], now: Timestamp) -> Result<News, String> {
         let text = String::from_utf8_lossy(line);
         if !self.has_started {
             return self.first(&text);
         }
-        let Ok(fields) = serde_json::from_str::<Fields>(&text) else {
-            self.left_out[2] += 1;
-            return Ok(self.news(Vec::new()));
-        };
-        let updates = match &*fields.r#type {
-            "session" => self.session(&fields, now),
-            "gone" => fields.session.map_or(Vec::new(), |name| self.gone(&name)),
-            "scanned" => {
-                self.is_scanned = true;
-                self.forget_earlier()
-            }
-            // Heartbeats, and lines of later versions.
-            _ => Vec::new(),
-        };
-        Ok(self.news(updates))
-    }
-
-    fn news(&mut self, updates: Vec<Update>) -> News {
+        let updates = self.updates(&text, now).unwrap_or_else(|kind| {
+            self.left_out[kind] = true;
+            Vec::new()
+        });
         let said = self.is_scanned.then(|| self.left_out_in_words()).flatten();
-        let is_new = said != self.said && said.is_some();
-        let said = said.filter(|_| is_new);
-        if is_new {
+        let said = said.filter(|said| self.said.as_ref() != Some(said));
+        if said.is_some() {
             self.said.clone_from(&said);
         }
-        News {
+        Ok(News {
             updates,
             is_current: self.is_scanned,
             said,
-        }
+        })
+    }
+
+    /// Returns the updates of a line or, if it is left out, its kind.
+    fn updates(&mut self, text: &str, now: Timestamp) -> Result<Vec<Update>, usize> {
+        let fields: Fields = serde_json::from_str(text).map_err(|_| UNREAD)?;
+        let (host, connection) = (&self.host, self.connection);
+        Ok(match &*fields.r#type {
+            "session" => return self.session(&fields, now),
+            "gone" => {
+                let gone = fields
+                    .session
+                    .filter(|name| self.places.remove(&**name).is_some());
+                gone.map_or(Vec::new(), |name| {
+                    vec![Update::Vanished(file_of(host, &name))]
+                })
+            }
+            "scanned" => {
+                self.is_scanned = true;
+                // What an earlier connection has sent and this one has not.
+                let gone = self.places.extract_if(|_, sent_by| *sent_by != connection);
+                gone.map(|(name, _)| Update::Vanished(file_of(host, &name)))
+                    .collect()
+            }
+            // Heartbeats, and lines of later versions.
+            _ => Vec::new(),
+        })
     }
 
     /// Takes a line before or at the first one of ours. A prompt may stand before it on its line.
-    fn first(&mut self, text: &str) -> Result<News, Refused> {
+    fn first(&mut self, text: &str) -> Result<News, String> {
         let fields = text.find(START).map(|at| &text[at..]);
         let fields = fields.and_then(|text| serde_json::from_str::<Fields>(text).ok());
         let Some(fields) = fields else {
@@ -174,19 +177,17 @@ impl Incoming {
                 *first = said(text);
             }
             if *lines > MOST_FOREIGN || *bytes > MOST_FOREIGN_BYTES {
-                return Err(Refused(format!(
-                    "it prints no lines of ctxgauge, but: {first}"
-                )));
+                return Err(format!("it prints no lines of ctxgauge, but: {first}"));
             }
             return Ok(News::default());
         };
         let (schema, version) = (fields.schema.unwrap_or_default(), fields.version);
         let version = version.unwrap_or_default();
         if schema != SCHEMA || version != VERSION {
-            return Err(Refused(format!(
+            return Err(format!(
                 "ctxgauge {} is there, {VERSION} is here; rows pass between equal versions",
                 said(&version)
-            )));
+            ));
         }
         self.has_started = true;
         let (lines, _, first) = &self.foreign;
@@ -200,41 +201,19 @@ impl Incoming {
         })
     }
 
-    fn session(&mut self, fields: &Fields, now: Timestamp) -> Vec<Update> {
-        let (Some(name), Some(row)) = (&fields.session, &fields.row) else {
-            self.left_out[2] += 1;
-            return Vec::new();
-        };
-        let row = wire::read(row).filter(|_| name.len() <= 64);
-        let Some(row) = row else {
-            self.left_out[2] += 1;
-            return Vec::new();
-        };
-        if !self.places.contains_key(name.as_str()) && self.places.len() >= MOST_SESSIONS {
-            self.left_out[0] += 1;
-            return Vec::new();
+    /// Takes a row in.
+    fn session(&mut self, fields: &Fields, now: Timestamp) -> Result<Vec<Update>, usize> {
+        let name = fields.session.as_deref().filter(|name| name.len() <= 64);
+        let row = fields.row.as_deref().and_then(wire::read);
+        let (name, row) = name.zip(row).ok_or(UNREAD)?;
+        if !self.places.contains_key(name) && self.places.len() >= MOST_SESSIONS {
+            return Err(BEYOND);
         }
-        let Some(format) = (self.agents)(&row.agent) else {
-            self.left_out[1] += 1;
-            return Vec::new();
-        };
+        let format = (self.agents)(&row.agent).ok_or(OF_UNKNOWN)?;
         let at = fields.at.as_deref().and_then(|at| at.parse().ok());
         let active = row.active.map(|active| here(active, at, now));
-        self.take(name, row, format, active)
-    }
-
-    /// Takes a row in.
-    fn take(
-        &mut self,
-        name: &str,
-        row: Row,
-        format: &'static Format,
-        active: Option<Timestamp>,
-    ) -> Vec<Update> {
-        let host = self.host.name();
-        let file = FileId(Key::of_parts(&["host", host, name]).get());
-        let connection = self.connection;
-        self.places.insert(name.into(), Place { file, connection });
+        let (host, file) = (self.host.name(), file_of(&self.host, name));
+        self.places.insert(name.into(), self.connection);
         let mut summary = row.summary;
         summary.agent = format.id;
         let meta = &mut summary.meta;
@@ -261,7 +240,7 @@ impl Incoming {
             running: row.running,
             at: active.unwrap_or_default(),
         };
-        vec![
+        Ok(vec![
             Update::Found(Box::new(facts)),
             Update::Settings {
                 file,
@@ -272,26 +251,7 @@ impl Incoming {
                 summaries: vec![(Conversation::Main, summary)],
             },
             running,
-        ]
-    }
-
-    fn gone(&mut self, name: &str) -> Vec<Update> {
-        let place = self.places.remove(name);
-        place.map_or(Vec::new(), |place| vec![Update::Vanished(place.file)])
-    }
-
-    /// Removes what an earlier connection has sent and this one has not.
-    fn forget_earlier(&mut self) -> Vec<Update> {
-        let connection = self.connection;
-        let mut gone = Vec::new();
-        self.places.retain(|_, place| {
-            let is_there = place.connection == connection;
-            if !is_there {
-                gone.push(Update::Vanished(place.file));
-            }
-            is_there
-        });
-        gone
+        ])
     }
 
     fn left_out_in_words(&self) -> Option<String> {
@@ -302,10 +262,16 @@ impl Incoming {
             (unknown, "sessions of agents that are not known here"),
             (lines, "lines that are not understood"),
         ];
-        let parts = parts.into_iter().filter(|(n, _)| *n > 0);
+        let parts = parts.into_iter().filter(|(is_left_out, _)| *is_left_out);
         let words: Vec<&str> = parts.map(|(_, what)| what).collect();
         (!words.is_empty()).then(|| format!("left out: {}", words.join(", ")))
     }
+}
+
+/// Returns the file of a session. Each session is a log of its own here, also those that share one there: so a line
+/// changes one row.
+fn file_of(host: &Host, name: &str) -> FileId {
+    FileId(Key::of_parts(&["host", host.name(), name]).get())
 }
 
 /// Returns a time of the other machine's clock by the clock here. `at` is the time there at which a line was made that

@@ -3,7 +3,7 @@
 
 use crate::backoff::Backoff;
 use crate::host::Host;
-use crate::incoming::{Agents, Incoming, News, Refused, said};
+use crate::incoming::{Agents, Incoming, said};
 use files::lines::{Line, next_line};
 use jiff::Timestamp;
 use model::event::Key;
@@ -128,17 +128,12 @@ impl Stop {
     fn end(&self) -> Option<ExitStatus> {
         let deadline = Instant::now() + END_TIME;
         loop {
-            let mut state = self.lock();
-            let ended = state.child.as_mut()?.try_wait().ok()?;
+            let ended = self.lock().child.as_mut()?.try_wait().ok()?;
             if ended.is_some() || Instant::now() >= deadline {
-                let child = state.child.take();
-                drop(state);
-                if ended.is_none() {
-                    kill(child);
-                }
+                // One that has ended gets no signal.
+                self.kill();
                 return ended;
             }
-            drop(state);
             thread::sleep(END_CHECK);
         }
     }
@@ -298,14 +293,14 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
                     return ControlFlow::Break(());
                 }
             }
-            if let Err(Refused(why)) = self.take(line)? {
+            if let Err(why) = self.take(line)? {
                 self.backoff.rest();
                 return ControlFlow::Continue(Some(why));
             }
         }
     }
 
-    fn take(&mut self, line: Line) -> ControlFlow<(), Result<(), Refused>> {
+    fn take(&mut self, line: Line) -> ControlFlow<(), Result<(), String>> {
         let now = Timestamp::now();
         let line = match line {
             Line::Whole(line) => line,
@@ -316,21 +311,17 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
             // The connection ends inside of it.
             Line::Unfinished(_) => return ControlFlow::Continue(Ok(())),
         };
-        let News {
-            updates,
-            is_current,
-            said,
-        } = match self.incoming.line(&line, now) {
+        let news = match self.incoming.line(&line, now) {
             Ok(news) => news,
-            Err(refused) => return ControlFlow::Continue(Err(refused)),
+            Err(why) => return ControlFlow::Continue(Err(why)),
         };
-        for update in updates {
+        for update in news.updates {
             (self.sink)(Event::Update(update))?;
         }
-        if let Some(said) = said {
+        if let Some(said) = news.said {
             (self.sink)(Event::Said(self.host.clone(), said))?;
         }
-        if is_current {
+        if news.is_current {
             self.last_line = Some(now);
             self.backoff.reset();
             self.send_back()?;
@@ -342,11 +333,10 @@ impl<S: Fn(Event) -> ControlFlow<()>> Link<S> {
     fn send_away(&mut self, why: String, in_message: bool) -> ControlFlow<()> {
         if self.away.as_ref() != Some(&why) {
             let host = Arc::clone(self.host.name());
-            let away = Away {
+            let away = Some(Away {
                 since: self.last_line,
                 why: why.as_str().into(),
-            };
-            let away = Some(away);
+            });
             (self.sink)(Event::Update(Update::Host { host, away }))?;
             self.away = Some(why.clone());
         }
