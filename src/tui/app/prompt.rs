@@ -106,23 +106,19 @@ impl App {
         let Some(prompt) = &mut self.ui.prompt else {
             return;
         };
-        if let Purpose::Pattern(syntax) = prompt.purpose {
-            prompt.purpose = Purpose::Pattern(match syntax {
-                Syntax::Regex => Syntax::Text,
-                Syntax::Text | Syntax::Any => Syntax::Regex,
-            });
-        }
-        if let Purpose::Window(key, reach) = prompt.purpose {
-            let has_model = self
-                .sessions
-                .gauge(key)
-                .is_some_and(|s| s.model().is_some());
-            let other = match reach {
-                Reach::Session if has_model => Reach::Model,
-                _ => Reach::Session,
-            };
-            prompt.purpose = Purpose::Window(key, other);
-        }
+        let has_model = |key| {
+            let gauge = self.sessions.gauge(key);
+            gauge.is_some_and(|gauge| gauge.model().is_some())
+        };
+        prompt.purpose = match prompt.purpose {
+            Purpose::Pattern(Syntax::Regex) => Purpose::Pattern(Syntax::Text),
+            Purpose::Pattern(_) => Purpose::Pattern(Syntax::Regex),
+            Purpose::Window(key, Reach::Session) if has_model(key) => {
+                Purpose::Window(key, Reach::Model)
+            }
+            Purpose::Window(key, _) => Purpose::Window(key, Reach::Session),
+            other => other,
+        };
     }
 
     /// Handles a key while something is typed; `None`: it is for the screen.
