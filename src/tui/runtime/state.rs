@@ -47,13 +47,11 @@ impl StateFile {
         let read = match text {
             Ok(text) => toml::from_str(&text)
                 .map_err(|_| "not a valid state file; it will be replaced".to_owned()),
-            Err(error) if files::is_absent(&error) => Ok(State::default()),
+            Err(_) if is_new => Ok(State::default()),
             Err(error) => Err(format!("could not read the saved state: {error}")),
         };
-        let (saved, problem) = match read {
-            Ok(state) => (Some(state), None),
-            Err(problem) => (None, Some(problem)),
-        };
+        let problem = read.as_ref().err().cloned();
+        let saved = read.ok();
         let file = StateFile {
             path,
             loaded: saved.clone().unwrap_or_default(),
