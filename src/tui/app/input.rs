@@ -104,11 +104,11 @@ impl App {
             Action::Window => self.ask_window(),
             Action::Share => self.open_menu(Overlay::HandOn),
             Action::Menu => self.open_menu(Overlay::Actions),
-            Action::Resume | Action::Pane | Action::Folder => return self.run_program(action),
-            Action::Copy if !matches!(self.ui.screen, Screen::Text(_)) => {
-                self.open_menu(Overlay::Copy)
+            Action::Copy | Action::Editor if matches!(self.ui.screen, Screen::Text(_)) => {
+                return self.act_on_text(action);
             }
-            Action::Editor if !matches!(self.ui.screen, Screen::Text(_)) => {
+            Action::Copy => self.open_menu(Overlay::Copy),
+            Action::Resume | Action::Pane | Action::Folder | Action::Editor => {
                 return self.run_program(action);
             }
             Action::Theme => return Effect::Theme,
