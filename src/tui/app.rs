@@ -55,7 +55,7 @@ pub use meetings::Meeting;
 pub use needs::Need;
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping};
-pub use page::{Pace, Page};
+pub use page::{Pace, Page, Steps};
 pub use prompt::{Prompt, Purpose, Reach};
 pub use replay::{Position, Replay, Speed};
 pub use saved_screens::{LastSession, SavedItems, SavedScreens, SavedSessions};

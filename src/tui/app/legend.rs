@@ -128,13 +128,13 @@ impl Legend {
                     sign("░░", Tone::Forecast, "its 80% band"),
                 ]);
             }
-            if !page.resets.is_empty() {
+            if !page.steps.resets.is_empty() {
                 chart.push(sign("▾", Tone::Compaction, "compaction"));
             }
-            if !page.jump_marks.is_empty() {
+            if !page.steps.jumps.is_empty() {
                 chart.push(sign("↑", Tone::Chart, "largest growths"));
             }
-            if !page.rebuilt.is_empty() {
+            if !page.steps.rebuilt.is_empty() {
                 chart.push(sign("∘", Tone::Warn, "cache rebuilt"));
             }
             self.signs(chart);

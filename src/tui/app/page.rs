@@ -15,7 +15,7 @@ use model::outlook::jumps::{Jump, jumps};
 use model::outlook::whatif::now::Cache;
 use model::outlook::whatif::without;
 use model::session::SizedItem;
-use model::session::replay::role_sizes::{RoleSizes, of_requests, total};
+use model::session::replay::role_sizes::{RoleSizes, of_requests};
 use model::session::replay::{Snapshot, Step, Timeline};
 use model::session::{Item, ItemIx, Session};
 use std::cmp::Reverse;
@@ -33,20 +33,8 @@ pub struct Page {
     pub key: SessionKey,
     /// Its moments.
     pub timeline: Timeline,
-    /// The meaning of one step to the left or right.
-    pub pace: Pace,
-    /// The size of its context after each step, in tokens.
-    pub sizes: Vec<u64>,
-    /// These sizes by role.
-    pub roles: Vec<RoleSizes>,
-    /// The time of each step, as far as the log has it.
-    pub times: Vec<Option<Timestamp>>,
-    /// The compactions and clears.
-    pub resets: Vec<ResetMark>,
-    /// The largest growths that the timeline marks.
-    pub jump_marks: Vec<JumpMark>,
-    /// The steps that found a prompt cache that had to be rebuilt.
-    pub rebuilt: Vec<usize>,
+    /// Its steps.
+    pub steps: Steps,
     /// Its state at the moment on screen.
     pub state: Snapshot,
     /// The forecast at that moment.
@@ -104,36 +92,50 @@ impl Pace {
     }
 }
 
-impl Page {
-    /// Returns the moment of a step, counted from 0.
-    pub(super) fn moment_of(&self, step: usize) -> Option<usize> {
-        match self.pace {
-            Pace::Requests => self.timeline.of_request(step),
-            Pace::Records => Some(step.min(self.timeline.end())),
-        }
-    }
+/// The steps of a session.
+#[derive(Debug, Clone)]
+pub struct Steps {
+    /// The meaning of one step to the left or right.
+    pub pace: Pace,
+    /// The size of the context after each step by role, in tokens.
+    pub roles: Vec<RoleSizes>,
+    /// The time of each step, as far as the log has it.
+    pub times: Vec<Option<Timestamp>>,
+    /// The compactions and clears.
+    pub resets: Vec<ResetMark>,
+    /// The largest growths that the timeline marks.
+    pub jumps: Vec<JumpMark>,
+    /// The steps that found a prompt cache that had to be rebuilt.
+    pub rebuilt: Vec<usize>,
+}
 
-    fn of(sessions: &Sessions, key: SessionKey, session: &Session) -> Page {
-        let mut agents = children(sessions, key);
-        agents.sort_by_key(|child| {
-            let started = sessions.gauge(child.key).and_then(|child| child.started_at);
-            (Reverse(started), child.key)
-        });
-        let timeline = Timeline::of(session);
+impl Steps {
+    fn of(session: &Session, timeline: &Timeline, jumps: &[Jump]) -> Steps {
         let pace = Pace::of(session);
-        let (roles, times) = steps(session, &timeline, pace);
-        let jumps = jumps(session, MOST_JUMPS);
-        let jump_marks = jumps.iter().take(MARKED_JUMPS).filter_map(|jump| {
+        let requests = session.requests().iter();
+        let moments = (0..timeline.len()).map(|ix| timeline.moment(ix));
+        let (roles, times, rebuilt) = match pace {
+            Pace::Requests => (
+                of_requests(session),
+                requests.map(|request| request.at).collect(),
+                rebuilds(session).iter().map(|it| it.request).collect(),
+            ),
+            Pace::Records => (
+                timeline.role_sizes(session),
+                moments.map(|moment| moment?.at).collect(),
+                Vec::new(),
+            ),
+        };
+        let jumps = jumps.iter().take(MARKED_JUMPS).filter_map(|jump| {
             let step = match pace {
                 Pace::Requests => jump.request,
-                Pace::Records => jump.moment(&timeline),
+                Pace::Records => jump.moment(timeline),
             };
             Some(JumpMark {
                 step: step?,
                 tokens: jump.tokens,
             })
         });
-        let jump_marks = jump_marks.collect();
         let resets = session.resets().iter().enumerate();
         let resets = resets.filter_map(|(ix, reset)| {
             let step = match pace {
@@ -146,20 +148,38 @@ impl Page {
                 after: reset.after,
             })
         });
-        let resets = resets.collect();
-        Page {
-            key,
-            timeline,
+        Steps {
             pace,
-            sizes: roles.iter().map(total).collect(),
             roles,
             times,
-            resets,
-            jump_marks,
-            rebuilt: match pace {
-                Pace::Requests => rebuilds(session).iter().map(|it| it.request).collect(),
-                Pace::Records => Vec::new(),
-            },
+            resets: resets.collect(),
+            jumps: jumps.collect(),
+            rebuilt,
+        }
+    }
+}
+
+impl Page {
+    /// Returns the moment of a step, counted from 0.
+    pub(super) fn moment_of(&self, step: usize) -> Option<usize> {
+        match self.steps.pace {
+            Pace::Requests => self.timeline.of_request(step),
+            Pace::Records => Some(step.min(self.timeline.end())),
+        }
+    }
+
+    fn of(sessions: &Sessions, key: SessionKey, session: &Session) -> Page {
+        let mut agents = children(sessions, key);
+        agents.sort_by_key(|child| {
+            let started = sessions.gauge(child.key).and_then(|child| child.started_at);
+            (Reverse(started), child.key)
+        });
+        let timeline = Timeline::of(session);
+        let jumps = jumps(session, MOST_JUMPS);
+        Page {
+            key,
+            steps: Steps::of(session, &timeline, &jumps),
+            timeline,
             state: session.snapshot(),
             turns: session.turns,
             agents,
@@ -174,25 +194,6 @@ impl Page {
             forecast_without_marked: Err(NoForecast::NoRequest),
             calls: Calls::of(session),
             jumps,
-        }
-    }
-}
-
-/// Returns the sizes of the context after each step by role, and the times of the steps.
-fn steps(
-    session: &Session,
-    timeline: &Timeline,
-    pace: Pace,
-) -> (Vec<RoleSizes>, Vec<Option<Timestamp>>) {
-    match pace {
-        Pace::Requests => {
-            let times = session.requests().iter().map(|request| request.at);
-            (of_requests(session), times.collect())
-        }
-        Pace::Records => {
-            let moments =
-                (0..timeline.len()).map(|ix| timeline.moment(ix).and_then(|moment| moment.at));
-            (timeline.role_sizes(session), moments.collect())
         }
     }
 }
@@ -278,10 +279,9 @@ impl App {
     fn cache_of(&self, key: SessionKey, is_replayed: bool) -> Cache {
         let gauge = self.sessions.gauge(key);
         let cache = gauge.and_then(|gauge| gauge.prompt_cache());
-        let is_warm = |state| matches!(state, CacheState::Warm(_));
         match cache.map(|cache| cache.state(self.now)) {
             _ if is_replayed => Cache::Warm,
-            Some(state) if is_warm(state) => Cache::Warm,
+            Some(CacheState::Warm(_)) => Cache::Warm,
             _ => Cache::Cold,
         }
     }

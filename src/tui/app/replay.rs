@@ -136,7 +136,7 @@ impl App {
     /// Returns the step to the left or right, and of a replay by requests.
     pub(super) fn usual_step(&self) -> Step {
         let page = self.shown.page.as_ref();
-        page.map_or(Step::Request, |page| page.pace.step())
+        page.map_or(Step::Request, |page| page.steps.pace.step())
     }
 
     /// Goes where a step leads, back if `by` is negative, or to the log's end in that direction. Without a compaction in

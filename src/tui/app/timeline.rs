@@ -1,11 +1,10 @@
 //! The timeline of a session's context: one step is a request or, without usage reports, a record. The
 //! geometry is here because the mouse needs it as much as drawing does.
 
-use super::{App, Pace};
+use super::{App, Pace, Steps};
 use crate::paint::Area;
-use jiff::Timestamp;
 use model::session::context::{Basis, Share};
-use model::session::replay::role_sizes::RoleSizes;
+use model::session::replay::role_sizes::total;
 
 /// The most cells that one request takes.
 const WIDEST_REQUEST: usize = 4;
@@ -13,24 +12,12 @@ const WIDEST_REQUEST: usize = 4;
 /// The data that the timeline shows.
 #[derive(Debug, Clone, Copy)]
 pub struct History<'a> {
-    /// The size of the context after each request or record, in tokens.
-    pub sizes: &'a [u64],
-    /// Those sizes by role.
-    pub roles: &'a [RoleSizes],
-    /// The time of each step, as far as the log has it.
-    pub times: &'a [Option<Timestamp>],
-    /// Shows whether steps are requests, whose sizes are known, or records.
-    pub pace: Pace,
+    /// The requests or records, the compactions and clears, and the largest growths.
+    pub steps: &'a Steps,
     /// The size at the moment on screen.
     pub now: u64,
     /// That size by role, known and estimated.
     pub now_by_role: [Share; 5],
-    /// The compactions and clears.
-    pub resets: &'a [ResetMark],
-    /// The largest growths.
-    pub jumps: &'a [JumpMark],
-    /// The requests that rebuilt the prompt cache.
-    pub rebuilt: &'a [usize],
     /// The window, in tokens.
     pub window: u64,
     /// The size of the context at which the agent compacts.
@@ -82,7 +69,8 @@ impl History<'_> {
     /// Returns the scale of a field of this size.
     pub fn scale(&self, field: Area) -> Scale {
         let width = usize::from(field.width);
-        let requests = self.sizes.len().max(self.at + 1);
+        let sizes = self.steps.roles.iter().map(total);
+        let requests = sizes.len().max(self.at + 1);
         // Live, up to a quarter is for the forecast.
         let ahead = match self.ahead {
             Some([_, _, late]) if !self.is_replayed => late.clamp(0.0, 1e6),
@@ -92,7 +80,7 @@ impl History<'_> {
         let columns = (width - wanted.min(width / 4))
             .min(requests * WIDEST_REQUEST)
             .max(1);
-        let largest = self.sizes.iter().copied().fold(self.now.max(1), u64::max);
+        let largest = sizes.fold(self.now.max(1), u64::max);
         let whole = self.window.max(largest);
         // A small context in a large window would be a flat line.
         let top = if largest < whole / 3 {
@@ -171,15 +159,9 @@ impl App {
         let forecast = page.forecast.as_ref().ok();
         let forecast = forecast.filter(|_| state.limits.trigger.is_some());
         Some(History {
-            sizes: &page.sizes,
-            pace: page.pace,
+            steps: &page.steps,
             now: state.context.used,
-            roles: &page.roles,
-            times: &page.times,
             now_by_role: state.context.roles,
-            resets: &page.resets,
-            jumps: &page.jump_marks,
-            rebuilt: &page.rebuilt,
             window: state.limits.window,
             trigger: state
                 .limits
@@ -187,7 +169,7 @@ impl App {
                 .map(|trigger| state.context.trigger_here(trigger)),
             trigger_name: state.limits.trigger,
             ahead: forecast.map(|f| [f.requests.p10, f.requests.p50, f.requests.p90]),
-            at: match (page.pace, state.context.basis) {
+            at: match (page.steps.pace, state.context.basis) {
                 (Pace::Records, _) => self.moment().unwrap_or(0),
                 (_, Basis::Exact) => state.requests.saturating_sub(1),
                 (_, Basis::Delta | Basis::Estimated) => state.requests,
@@ -218,17 +200,18 @@ mod tests {
 
     #[test]
     fn a_column_leads_to_its_request() {
-        let sizes: Vec<u64> = (0..1_000).map(|n| n * 150).collect();
-        let history = History {
-            sizes: &sizes,
+        let steps = Steps {
             pace: Pace::Requests,
+            roles: (0..1_000).map(|n| [n * 150, 0, 0, 0, 0]).collect(),
+            times: Vec::new(),
+            resets: Vec::new(),
+            jumps: Vec::new(),
+            rebuilt: Vec::new(),
+        };
+        let history = History {
+            steps: &steps,
             now: 150_000,
-            roles: &[],
-            times: &[],
             now_by_role: [Share::default(); 5],
-            resets: &[],
-            jumps: &[],
-            rebuilt: &[],
             window: 200_000,
             trigger: None,
             trigger_name: None,

@@ -18,15 +18,16 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     } else {
         "■ "
     };
-    let speed = strong(format!("{} ", replay.speed().name(page.pace)));
+    let speed = strong(format!("{} ", replay.speed().name(page.steps.pace)));
     let x = canvas.write((1, y), area.right(), &[piece(sign, Tone::Accent), speed]);
     canvas.hit(Area::new(1, y, x - 1, 1), Hit::Action(Action::Play));
-    let steps = match page.pace {
-        Pace::Requests if state.requests == 0 => format!(" before #1 of {}", page.sizes.len()),
-        Pace::Requests => format!(" after #{} of {}", state.requests, page.sizes.len()),
+    let all = page.steps.roles.len();
+    let steps = match page.steps.pace {
+        Pace::Requests if state.requests == 0 => format!(" before #1 of {all}"),
+        Pace::Requests => format!(" after #{} of {all}", state.requests),
         Pace::Records => {
             let at = app.moment().map_or(0, |at| at + 1);
-            format!(" record {at} of {}", page.sizes.len())
+            format!(" record {at} of {all}")
         }
     };
     let mut place = vec![plain(steps)];
@@ -65,7 +66,7 @@ fn compacted(app: &App, page: &Page) -> Option<String> {
     let number = page.state.resets;
     let session = app.sessions.get(page.key)?;
     let last = session.resets().get(number.checked_sub(1)?)?;
-    let is_new = page.pace == Pace::Requests && last.request == page.state.requests;
+    let is_new = page.steps.pace == Pace::Requests && last.request == page.state.requests;
     is_new.then(|| format!("{} {number}", last.gone.name()))
 }
 
@@ -76,7 +77,7 @@ fn marks(app: &App, page: &Page, track: Area, canvas: &mut Canvas<'_>) {
         let along = moment * usize::from(track.width - 1) / last;
         track.x + (along as u16).min(track.width - 1)
     };
-    let resets = (0..page.resets.len()).filter_map(|reset| page.timeline.of_reset(reset));
+    let resets = (0..page.steps.resets.len()).filter_map(|reset| page.timeline.of_reset(reset));
     for moment in resets {
         canvas.put((column(moment), track.y), '╂', Tone::Trigger);
     }

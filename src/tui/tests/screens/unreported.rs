@@ -9,6 +9,7 @@ use crate::paint::Hit;
 use crate::tests::testing::{Log, app, click, item, now, text, type_keys};
 use crate::theme::Theme;
 use model::event::{BilledUsage, Event, Key, Node, Part, Usage};
+use model::session::replay::role_sizes::total;
 use model::{Kind, Role, Source};
 
 const OPEN: &str = "⏎";
@@ -148,7 +149,10 @@ fn a_session_without_requests_is_stepped_through_by_record() {
         assert!(shown.contains(&at), "{shown}");
     }
     let history = app.history().unwrap();
-    assert_eq!((history.at, history.now), (0, history.sizes[0]));
+    assert_eq!(
+        (history.at, history.now),
+        (0, total(&history.steps.roles[0]))
+    );
     // Each has four columns where there is room.
     let (x, y) = spot(&app, |hit| hit == Hit::Timeline);
     click(&mut app, (x + 5, y));

@@ -164,8 +164,8 @@ impl Chart<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Pace;
     use crate::app::timeline::{JumpMark, ResetMark};
+    use crate::app::{Pace, Steps};
     use crate::theme::Theme;
     use jiff::Timestamp;
     use model::session::context::Share;
@@ -204,37 +204,36 @@ mod tests {
         std::array::from_fn(|n| Timestamp::from_second(70_000 + 600 * n as i64).ok())
     }
 
-    fn chart<'a>(
-        sizes: &'a [u64],
-        roles: &'a [[u32; 5]],
-        times: &'a [Option<Timestamp>],
-    ) -> Chart<'a> {
-        const RESETS: &[ResetMark] = &[ResetMark {
-            step: 6,
-            before: 166_000,
-            after: Some(40_000),
-        }];
-        const JUMPS: &[JumpMark] = &[JumpMark {
-            step: 1,
-            tokens: 40_000,
-        }];
+    fn steps(sizes: &[u64]) -> Steps {
+        Steps {
+            pace: Pace::Requests,
+            roles: stacked(sizes),
+            times: times().into(),
+            resets: vec![ResetMark {
+                step: 6,
+                before: 166_000,
+                after: Some(40_000),
+            }],
+            jumps: vec![JumpMark {
+                step: 1,
+                tokens: 40_000,
+            }],
+            rebuilt: vec![3],
+        }
+    }
+
+    fn chart(steps: &Steps) -> Chart<'_> {
         Chart {
             clock: clock(),
             history: History {
-                sizes,
-                roles,
-                times,
+                steps,
                 now_by_role: shares(140_000, 10_000),
-                jumps: JUMPS,
-                pace: Pace::Requests,
                 now: 150_000,
-                resets: RESETS,
-                rebuilt: &[3],
                 window: 200_000,
                 trigger: Some(167_000),
                 trigger_name: Some(167_000),
                 ahead: Some([2.0, 3.0, 5.0]),
-                at: sizes.len(),
+                at: steps.roles.len(),
                 is_replayed: false,
             },
         }
@@ -245,8 +244,8 @@ mod tests {
         let sizes = [
             20_000, 60_000, 90_000, 120_000, 150_000, 166_000, 40_000, 80_000, 110_000, 140_000,
         ];
-        let (roles, times) = (stacked(&sizes), times());
-        let live = chart(&sizes, &roles, &times);
+        let steps = steps(&sizes);
+        let live = chart(&steps);
         insta::assert_debug_snapshot!(drawn(&live, (60, 8)));
         let mut replayed = live;
         replayed.history.at = 3;
@@ -259,12 +258,11 @@ mod tests {
     #[test]
     fn the_largest_growth_has_its_label_among_others() {
         let sizes = [20_000, 50_000, 60_000, 70_000, 80_000, 90_000];
-        let (roles, times) = (stacked(&sizes), times());
-        let mut live = chart(&sizes, &roles, &times);
+        let mut steps = steps(&sizes);
         let jumps = [(1, 30_000), (2, 10_000), (3, 11_000)];
-        let jumps = jumps.map(|(step, tokens)| JumpMark { step, tokens });
-        (live.history.resets, live.history.jumps) = (&[], &jumps);
-        let buffer = drawn(&live, (40, 8));
+        steps.jumps = jumps.map(|(step, tokens)| JumpMark { step, tokens }).into();
+        steps.resets.clear();
+        let buffer = drawn(&chart(&steps), (40, 8));
         let top: String = (0..40).map(|x| buffer[(x, 0)].symbol()).collect();
         assert!(top.contains("↑+30k") && !top.contains("+10k"), "{top}");
     }
@@ -273,8 +271,8 @@ mod tests {
     #[test]
     fn a_trigger_has_one_name() {
         let sizes = [20_000, 60_000, 90_000, 120_000, 140_000];
-        let (roles, times) = (stacked(&sizes), times());
-        let mut live = chart(&sizes, &roles, &times);
+        let steps = steps(&sizes);
+        let mut live = chart(&steps);
         (live.history.trigger, live.history.trigger_name) = (Some(120_000), Some(167_000));
         let buffer = drawn(&live, (60, 8));
         let labels: String = (0..8)
@@ -291,9 +289,10 @@ mod tests {
     #[test]
     fn roles_are_distinguished_without_colours() {
         let sizes = [20_000, 60_000, 90_000, 120_000, 150_000, 160_000];
-        let (roles, times) = (stacked(&sizes), times());
-        let mut live = chart(&sizes, &roles, &times);
-        (live.history.resets, live.history.jumps) = (&[], &[]);
+        let mut steps = steps(&sizes);
+        steps.resets.clear();
+        steps.jumps.clear();
+        let live = chart(&steps);
         for (theme, system, tool) in [
             (Theme::monochrome(), '▒', '█'),
             (
@@ -317,7 +316,6 @@ mod tests {
     proptest! {
         #[test]
         fn no_numbers_break_it(
-            sizes in prop::collection::vec(0u64..1 << 60, 0..300),
             now: u64,
             known in prop::array::uniform5(0u64..1 << 60),
             resets in prop::collection::vec((0usize..400, any::<u64>(), any::<Option<u64>>()), 0..5),
@@ -337,7 +335,8 @@ mod tests {
             let resets: Vec<ResetMark> = marks.collect();
             let jumps: Vec<JumpMark> = jumps.into_iter().map(|(step, tokens)| JumpMark { step, tokens }).collect();
             let now_by_role = known.map(|known| Share { tokens: known, known, ..Share::default() });
-            let history = History { sizes: &sizes, roles: &roles, times: &times(), pace, now, now_by_role, resets: &resets, jumps: &jumps, rebuilt: &rebuilt, window, trigger, trigger_name: trigger, ahead, at, is_replayed };
+            let steps = Steps { pace, roles, times: times().into(), resets, jumps, rebuilt };
+            let history = History { steps: &steps, now, now_by_role, window, trigger, trigger_name: trigger, ahead, at, is_replayed };
             drawn(&Chart { history, clock: clock() }, size);
             history.scale(field(Area::new(0, 0, size.0, size.1))).request_at(size.0);
         }

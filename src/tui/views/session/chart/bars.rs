@@ -77,9 +77,9 @@ fn parts(history: &History<'_>, scale: Scale, column: usize, cursor: usize) -> V
         known.extend(estimated);
         return known;
     }
-    let here = history.roles.get(steps).unwrap_or_default();
+    let here = history.steps.roles.get(steps).unwrap_or_default();
     let sizes = largest(here).map(|sizes| sizes.map(u64::from));
-    let is_known = history.pace == Pace::Requests;
+    let is_known = history.steps.pace == Pace::Requests;
     stacked(0, sizes.unwrap_or_default(), is_known).collect()
 }
 

@@ -15,19 +15,19 @@ const GAP: u16 = 3;
 impl Chart<'_> {
     /// Draws the marks into the top row of the field, each with its label where that hides nothing.
     pub(super) fn marks(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
-        let history = &self.history;
+        let steps = self.history.steps;
         let column = |step: usize| field.x + scale.column_of(step) as u16;
-        let rebuilt = history.rebuilt.iter().copied();
+        let rebuilt = steps.rebuilt.iter().copied();
         for step in rebuilt.filter(|step| *step < scale.requests) {
             canvas.put((column(step), field.y), '∘', Tone::Warn);
         }
-        let mut jumps: Vec<_> = history.jumps.iter().collect();
+        let mut jumps: Vec<_> = steps.jumps.iter().collect();
         jumps.retain(|jump| jump.step < scale.requests);
         jumps.sort_by_key(|jump| Reverse(jump.tokens));
         for jump in &jumps {
             canvas.put((column(jump.step), field.y), '↑', Tone::Chart);
         }
-        let resets = history.resets.iter();
+        let resets = steps.resets.iter();
         let resets = resets.filter(|reset| reset.step < scale.requests);
         for reset in resets.clone() {
             canvas.put((column(reset.step), field.y), '▾', Tone::Compaction);
@@ -88,9 +88,9 @@ impl Chart<'_> {
 
     /// Returns `#118 09:14`.
     fn step_label(&self, step: usize) -> String {
-        let time = self.history.times.get(step).copied().flatten();
+        let time = self.history.steps.times.get(step).copied().flatten();
         let time = time.map(|at| format!(" {}", self.clock.time(at)));
-        let number = match self.history.pace {
+        let number = match self.history.steps.pace {
             Pace::Requests => format!("#{}", step + 1),
             Pace::Records => format!("record {}", step + 1),
         };
