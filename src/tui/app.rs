@@ -227,10 +227,8 @@ pub struct App {
 pub(crate) struct ScreenData {
     lines: Vec<ListLine>,
     line_ids: Vec<LineId>,
-    /// The number of sessions that match the filter.
-    pub(crate) matching: usize,
     /// The sessions that match the filter.
-    matching_keys: Arc<HashSet<SessionKey>>,
+    pub(crate) matching: Arc<HashSet<SessionKey>>,
     /// The number of sub-agents below each of the listed sessions that has any, folded ones included.
     pub(crate) families: HashMap<SessionKey, usize>,
     /// The number of sessions when the list was made.
@@ -584,8 +582,8 @@ impl App {
         }
         let active = self.shown.active.iter();
         let live = active.filter(|(key, at)| self.is_live_since(*key, *at));
-        let all = self.shown.matching == self.shown.listed_of;
-        let listed = live.filter(|(key, _)| all || self.shown.matching_keys.contains(key));
+        let all = self.shown.matching.len() == self.shown.listed_of;
+        let listed = live.filter(|(key, _)| all || self.shown.matching.contains(key));
         self.shown.live = listed.count();
         self.shown.other_waiting = self
             .open_session()

@@ -24,10 +24,8 @@ impl App {
                 && self.sessions.host(*other) == Some(&host)
         };
         let are_several = self.sessions.keys().filter(is_in_log).nth(1).is_some();
-        let names = self.sessions.gauge(key).map(|gauge| &gauge.meta);
-        let id = names
-            .and_then(|names| names.id.as_deref())
-            .filter(|_| are_several);
+        let gauge = self.sessions.gauge(key).filter(|_| are_several);
+        let id = gauge.and_then(|gauge| gauge.meta.id.as_deref());
         let id = id.map(str::to_owned);
         self.notify(format!("opened on {host}"));
         Some(Effect::OpenThere { host, log, id })
@@ -94,7 +92,7 @@ mod tests {
         );
         type_keys(&mut app, "/host:build⏎");
         app.prepare(now());
-        assert_eq!((app.shown.matching, app.shown.listed_of), (1, 2));
+        assert_eq!((app.shown.matching.len(), app.shown.listed_of), (1, 2));
         app
     }
 

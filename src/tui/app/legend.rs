@@ -50,7 +50,7 @@ impl Legend {
         }
         let provisional = "may still change: not all of the log was read or counted yet";
         self.word("~46k", provisional);
-        let mut listed = app.shown.matching_keys.iter();
+        let mut listed = app.shown.matching.iter();
         let just = |key: &SessionKey| just_compacted(app.sessions.gauge(*key)?, app.now);
         if listed.any(|key| just(key).is_some()) {
             self.word("↓188k", "compacted a moment ago, from this size");

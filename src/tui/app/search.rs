@@ -207,7 +207,7 @@ impl App {
         if !self.ui.filter.trim().is_empty() {
             parts.push(self.ui.filter.trim());
         }
-        (Arc::clone(&self.shown.matching_keys), parts.join(", "))
+        (Arc::clone(&self.shown.matching), parts.join(", "))
     }
 
     /// Returns the sessions that a search would look into, in words.

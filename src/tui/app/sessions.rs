@@ -182,8 +182,7 @@ impl App {
         if self.ui.direction == Direction::Reversed {
             rows = self.reversed(&rows);
         }
-        self.shown.matching = rows.len();
-        self.shown.matching_keys = Arc::new(rows.iter().map(|row| row.key).collect());
+        self.shown.matching = Arc::new(rows.iter().map(|row| row.key).collect());
         self.shown.listed_of = self.sessions.len() - runs.get();
         self.shown.sub_agents = agents.get();
         self.shown.sub_agents_below = rows.iter().filter(|row| row.depth > 0).count();

@@ -39,9 +39,9 @@ impl App {
         if self.stale.totals && !self.waits(self.shown.summed_at, SUM_INTERVAL) {
             self.stale.totals = false;
             self.shown.summed_at = Some(self.now);
-            let all = self.shown.matching == self.shown.listed_of;
+            let all = self.shown.matching.len() == self.shown.listed_of;
             let listed = self.sessions.gauges();
-            let listed = listed.filter(|(key, _)| all || self.shown.matching_keys.contains(key));
+            let listed = listed.filter(|(key, _)| all || self.shown.matching.contains(key));
             self.shown.totals = self.sum_of(listed);
             self.shown.group_totals = None;
         }

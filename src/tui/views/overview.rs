@@ -66,10 +66,11 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let agents = app.shown.sub_agents_below;
     let own = app.shown.listed_of.saturating_sub(app.shown.sub_agents);
-    let matching = app.shown.matching.saturating_sub(agents);
+    let all_matching = app.shown.matching.len();
+    let matching = all_matching.saturating_sub(agents);
     let counts = match app.shown.listed_of {
         0 => String::new(),
-        all if app.shown.matching < all => format!("{matching} of {own} sessions"),
+        all if all_matching < all => format!("{matching} of {own} sessions"),
         _ => sessions(matching),
     };
     let mut left = vec![
@@ -319,7 +320,7 @@ fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Draws the sums of the listed sessions, and what was spent today.
 fn sums(app: &App, area: Area, canvas: &mut Canvas<'_>) {
-    let sessions = match (app.shown.listed_of, app.shown.matching) {
+    let sessions = match (app.shown.listed_of, app.shown.matching.len()) {
         (all, matching) if matching < all => format!("{matching} of {all}"),
         (all, _) => format!("all {all}"),
     };
