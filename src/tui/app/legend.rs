@@ -13,6 +13,7 @@ use model::session::Session;
 use model::window::{Limits, TriggerSource, WindowSource};
 use model::{Role, Source};
 use render::item::letter;
+use std::collections::BTreeSet;
 
 /// Lines of the legend before they are wrapped.
 #[derive(Debug, Default)]
@@ -89,9 +90,7 @@ impl Legend {
             "the first line that matches; grey: not in the context",
         );
         let found = app.search.iter().flat_map(|search| &search.found);
-        let mut sources: Vec<Source> = found.map(|found| found.source).collect();
-        sources.dedup();
-        self.sources(&sources);
+        self.sources(found.map(|found| found.source));
         self.signs(Role::ALL.map(of_role));
     }
 
@@ -148,13 +147,7 @@ impl Legend {
                 self.word(heading, help);
             }
             let items = || (0..list.ids().len()).filter_map(|row| list.item(row));
-            let mut sources: Vec<Source> = Vec::new();
-            for (_, _, source) in items() {
-                if !sources.contains(&source) {
-                    sources.push(source);
-                }
-            }
-            self.sources(&sources);
+            self.sources(items().map(|(_, _, source)| source));
             if app.ui.tab == ITEMS {
                 let is_shown = |mark: &Mark| items().any(|item| view.mark(item) == Some(*mark));
                 let marks = [MARKED, OVERSIZED].into_iter().filter(is_shown);
@@ -168,7 +161,7 @@ impl Legend {
             return;
         };
         self.signs([of_role(item.role)]);
-        self.sources(&[session.tokens(ix).1]);
+        self.sources([session.tokens(ix).1]);
         self.word(
             "#20 +1h04",
             "entered with request 20, 1 h 4 min after the session began",
@@ -222,8 +215,12 @@ impl Legend {
         self.word("compacts", &format!("({from}) {trigger}"));
     }
 
-    fn sources(&mut self, sources: &[Source]) {
-        for &source in Source::ALL {
+    /// Adds the signs of these sources, those that are known first.
+    fn sources(&mut self, sources: impl IntoIterator<Item = Source>) {
+        // To collect a million of them would sort them.
+        let mut all = BTreeSet::new();
+        all.extend(sources);
+        for source in all {
             let means = match source {
                 Source::Reported => "reported by the provider",
                 Source::Derived => "derived: the rest of a report, for the only new item",
@@ -233,9 +230,7 @@ impl Legend {
                 Source::Estimated => "estimated: counted here",
                 Source::Agent => "the agent's own count",
             };
-            if sources.contains(&source) {
-                self.word(render::item::sign(source), means);
-            }
+            self.word(render::item::sign(source), means);
         }
     }
 
