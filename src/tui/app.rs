@@ -257,8 +257,6 @@ pub(crate) struct ScreenData {
     active: Vec<(SessionKey, Option<Timestamp>)>,
     /// The newest activity.
     newest: Option<Timestamp>,
-    /// Seconds since then.
-    youngest: Option<i64>,
     /// The sessions that match the filter.
     matched: sessions::MatchedSessions,
     /// The texts that name the rows on screen.
@@ -444,7 +442,8 @@ impl App {
 
     /// Returns the time until the screen changes without a message; `None`: it does not change for hours.
     pub fn next_change(&self) -> Option<Duration> {
-        let age = match self.shown.youngest {
+        let newest = self.shown.newest;
+        let age = match newest.map(|at| seconds_since(at, self.now)) {
             Some(0..=59) => Some(Duration::from_secs(1)),
             Some(60..=3599) => Some(Duration::from_secs(60)),
             _ => None,
@@ -589,7 +588,5 @@ impl App {
             .open_session()
             .and_then(|open| self.other_waiting(open));
         self.note_meetings();
-        let newest = self.shown.newest;
-        self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }
 }
