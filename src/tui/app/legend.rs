@@ -76,7 +76,7 @@ impl Legend {
             let means = "its machine does not answer; this is the last state that it sent";
             self.word(AWAY_SIGN, means);
         }
-        self.signs([known(), estimated(), error(), trigger()]);
+        self.shown_signs(of_gauge(true, true));
         self.signs(Role::ALL.map(of_role));
     }
 
@@ -104,39 +104,25 @@ impl Legend {
         );
         let container = "text that the agent adds: skills, memory files, reminders, summaries";
         self.word("container", container);
-        let mut gauge = vec![known()];
-        if context.estimated > 0 {
-            gauge.extend([estimated(), error()]);
-        }
-        if limits.trigger.is_some() {
-            gauge.push(trigger());
-        }
-        self.signs(gauge);
-        if context.estimated > 0 {
+        let (is_estimated, has_trigger) = (context.estimated > 0, limits.trigger.is_some());
+        self.shown_signs(of_gauge(is_estimated, has_trigger));
+        if is_estimated {
             let means = "90 % interval; `ctxgauge audit` shows how often it was right";
             self.word("±", means);
         }
         if !layout.chart.is_empty() || !app.ui.tab.has_list() {
-            let mut chart = Vec::new();
-            if limits.trigger.is_some() {
-                chart.push(sign("──", Tone::Trigger, "compacts here"));
-            }
-            if page.forecast.is_ok() {
-                chart.extend([
-                    sign("▒▒", Tone::Forecast, "forecast"),
-                    sign("░░", Tone::Forecast, "its 80% band"),
-                ]);
-            }
-            if !page.steps.resets.is_empty() {
-                chart.push(sign("▾", Tone::Compaction, "compaction"));
-            }
-            if !page.steps.jumps.is_empty() {
-                chart.push(sign("↑", Tone::Chart, "largest growths"));
-            }
-            if !page.steps.rebuilt.is_empty() {
-                chart.push(sign("∘", Tone::Warn, "cache rebuilt"));
-            }
-            self.signs(chart);
+            let (steps, is_forecast) = (&page.steps, page.forecast.is_ok());
+            let resets = sign("▾", Tone::Compaction, "compaction");
+            let jumps = sign("↑", Tone::Chart, "largest growths");
+            let rebuilt = sign("∘", Tone::Warn, "cache rebuilt");
+            self.shown_signs([
+                (has_trigger, sign("──", Tone::Trigger, "compacts here")),
+                (is_forecast, sign("▒▒", Tone::Forecast, "forecast")),
+                (is_forecast, sign("░░", Tone::Forecast, "its 80% band")),
+                (!steps.resets.is_empty(), resets),
+                (!steps.jumps.is_empty(), jumps),
+                (!steps.rebuilt.is_empty(), rebuilt),
+            ]);
         }
         self.limits(
             limits,
@@ -240,6 +226,12 @@ impl Legend {
             .extend(explained(word, means, self.keys, self.columns));
     }
 
+    /// Adds those of these signs that are shown.
+    fn shown_signs(&mut self, signs: impl IntoIterator<Item = (bool, Sign)>) {
+        let shown = signs.into_iter().filter(|(is_shown, _)| *is_shown);
+        self.signs(shown.map(|(_, sign)| sign));
+    }
+
     /// Signs and their words, as many in a line as fit.
     fn signs(&mut self, signs: impl IntoIterator<Item = Sign>) {
         self.lines.extend(in_lines(signs, self.columns));
@@ -250,18 +242,12 @@ fn of_role(role: Role) -> Sign {
     sign(&letter(role).to_string(), role, role.name())
 }
 
-fn known() -> Sign {
-    sign("███", Role::Tool, "known")
-}
-
-fn estimated() -> Sign {
-    sign("╱╱╱", Role::Tool, "estimated")
-}
-
-fn error() -> Sign {
-    sign("┄┄", Tone::Plain, "error margin")
-}
-
-fn trigger() -> Sign {
-    sign("┃", Tone::Trigger, "compacts here")
+/// Returns the signs of a gauge, each with whether it is shown.
+fn of_gauge(is_estimated: bool, has_trigger: bool) -> [(bool, Sign); 4] {
+    [
+        (true, sign("███", Role::Tool, "known")),
+        (is_estimated, sign("╱╱╱", Role::Tool, "estimated")),
+        (is_estimated, sign("┄┄", Tone::Plain, "error margin")),
+        (has_trigger, sign("┃", Tone::Trigger, "compacts here")),
+    ]
 }
