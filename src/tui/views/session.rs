@@ -20,8 +20,8 @@ mod numbers;
 mod status;
 
 use crate::app::layout::Session as Layout;
-use crate::app::listed::{nearness, nearness_of, size_stage};
-use crate::app::{App, Nearness, Stage};
+use crate::app::listed::{nearness, nearness_of};
+use crate::app::{App, Nearness};
 use crate::keymap::{Action, Scope};
 use crate::paint::{
     Area, Hit, Piece, Tone, joined, joined_width, piece, plain, quiet, strong, width,
@@ -30,6 +30,7 @@ use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
 use chart::Chart;
 use model::cost::spending::SessionSpending;
+use model::lists::gauge::SessionGauge;
 use model::lists::sessions::SessionKey;
 use model::session::context::Context;
 use model::state::agent_estimate::AgentEstimate;
@@ -56,15 +57,11 @@ struct SessionNumbers<'a> {
     limits: &'a Limits,
     /// The agent's own number.
     agent_estimate: Option<AgentEstimate>,
-    /// The text that is shown where the context has no size.
-    nothing: &'static str,
+    /// What the list shows of the session.
+    gauge: &'a SessionGauge,
     nearness: Nearness,
-    /// Shows whether the size of the context may still change.
-    stage: Stage,
     /// The cost of the session; `None`: not all of its log was read, or this is a replay.
     spending: Option<&'a SessionSpending>,
-    /// True if all that the agent's own count adds to the context was read.
-    is_count_whole: bool,
     /// True if its texts are being counted.
     is_counting: bool,
 }
@@ -82,11 +79,9 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
         context: &listed.context,
         limits: listed.limits(),
         agent_estimate: None,
-        nothing: super::empty_context(listed),
+        gauge: listed,
         nearness: nearness(listed),
-        stage: size_stage(listed),
         spending: listed.spending.as_ref(),
-        is_count_whole: listed.is_own_count_whole,
         is_counting: app.is_counting(key),
     };
     let (Some(session), Some(page)) = (app.sessions.get(key), app.page()) else {
@@ -105,7 +100,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     let status = status::status(session, page, &shown, &layout, columns);
     canvas.write_in(layout.status.inset(1, 0), &status);
     bars(&shown, &layout, columns, canvas);
-    let forecast = forecast::forecast(app, (session, listed), page, &shown, columns);
+    let forecast = forecast::forecast(app, session, page, &shown, columns);
     canvas.write_in(layout.forecast.inset(1, 0), &forecast);
     dearest(app, listed.agent, layout.finding, canvas);
     if !layout.transport.is_empty() {
@@ -197,20 +192,14 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Returns the state of the prompt in the provider's cache: `cache 54m`. It is empty in a replay, whose prompt is
 /// another one, and on a narrow screen, which needs the room for names.
-fn cache(app: &App, gauge: &model::lists::gauge::SessionGauge) -> Piece {
+fn cache(app: &App, gauge: &SessionGauge) -> Piece {
     let is_shown = !app.ui.replay.is_on() && usize::from(app.ui.size.0) >= NARROW_COLUMNS;
     let cache = gauge.prompt_cache().filter(|_| is_shown);
     let cell = cache.map(|cache| triggers::cache_cell(cache.state(app.now), &app.clock()));
     quiet(cell.map_or_else(String::new, |cell| format!("cache {cell}  ")))
 }
 
-fn header(
-    app: &App,
-    key: SessionKey,
-    listed: &model::lists::gauge::SessionGauge,
-    area: Area,
-    canvas: &mut Canvas<'_>,
-) {
+fn header(app: &App, key: SessionKey, listed: &SessionGauge, area: Area, canvas: &mut Canvas<'_>) {
     let age = render::or_none(app.age(key).map(number::age));
     let running = app.sessions.running(key).and_then(ProcessActivity::word);
     let [live, age] = match (app.is_live(key), running) {

@@ -9,7 +9,7 @@ use model::Role;
 use model::cost::rebuilds::newest;
 use model::due::late_turn::is_next_turn_late;
 use model::due::prompt_cache::CacheState;
-use model::due::triggers::{self, NextTrigger};
+use model::due::triggers;
 use model::lists::gauge::SessionGauge;
 use model::lists::sessions::Activity;
 use model::outlook::forecast::{Forecast, NoForecast, is_idle};
@@ -21,7 +21,7 @@ use render::{number, plan, rebuild, text, triggers as words};
 
 pub(super) fn forecast(
     app: &App,
-    (session, gauge): (&Session, &SessionGauge),
+    session: &Session,
     page: &Page,
     shown: &SessionNumbers<'_>,
     columns: usize,
@@ -39,11 +39,15 @@ pub(super) fn forecast(
     let all = if replayed {
         Vec::new()
     } else {
-        triggers::next(gauge, &next_size, app.now)
+        triggers::next(shown.gauge, &next_size, app.now)
     };
     let mut compact = all.iter().filter(|next| next.compacts());
     let is_timed_first = compact.next().is_some_and(|next| next.at.is_some());
-    let timed = |or| timed(&all, &clock, or);
+    // Such as `or at 14:52 if nobody types`.
+    let timed = |or: &str| {
+        let when = words::beside_size(&all, &clock)?;
+        Some(vec![strong(format!("{or} {when}"))])
+    };
     let mut parts: Vec<Pieces> = Vec::new();
     parts.extend(hindsight(page).filter(|_| replayed));
     parts.extend(compact_first(app, session, page));
@@ -72,9 +76,9 @@ pub(super) fn forecast(
     if !replayed {
         parts.extend(timed("or").filter(|_| !is_timed_first));
         parts.extend(rebuilt(session));
-        parts.extend(cache(gauge, &clock));
+        parts.extend(cache(shown.gauge, &clock));
         // With what this session used of them.
-        let limits = plan::limits(gauge, clock.now);
+        let limits = plan::limits(shown.gauge, clock.now);
         let others = all.iter().filter(|next| next.kind != TriggerKind::Idle);
         let others = others.filter_map(|next| words::sentence(next, &clock));
         let others = others.chain(words::changed(session, &clock));
@@ -87,12 +91,6 @@ pub(super) fn forecast(
         );
     }
     joined(parts, columns)
-}
-
-/// Returns `or at 14:52 if nobody types`.
-fn timed(all: &[NextTrigger], clock: &Clock, or: &str) -> Option<Pieces> {
-    let when = words::beside_size(all, clock)?;
-    Some(vec![strong(format!("{or} {when}"))])
 }
 
 /// Returns `cache warm until 14:58, next request $0.24, cold $2.31, failed 1 of 38 here`.

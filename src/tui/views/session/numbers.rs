@@ -6,8 +6,9 @@
 
 use super::{NARROW_COLUMNS, SessionNumbers};
 use crate::app::Stage;
+use crate::app::listed::size_stage;
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
-use crate::views::groups;
+use crate::views::{empty_context, groups};
 use model::session::context::Context;
 use render::own_count::own_count;
 use render::sure::{AT_LEAST, AT_MOST};
@@ -16,13 +17,13 @@ use render::{number, text};
 pub(super) fn numbers(shown: &SessionNumbers<'_>, columns: usize) -> Pieces {
     let (context, limits) = (shown.context, shown.limits);
     if context.used == 0 {
-        return vec![quiet(shown.nothing)];
+        return vec![quiet(empty_context(shown.gauge))];
     }
     let narrow = columns < NARROW_COLUMNS;
-    let stage = shown.stage;
+    let stage = size_stage(shown.gauge);
     let mut groups = vec![amount(context, stage, narrow)];
     // A count of which only a part was read is larger, as `ls` says too.
-    let is_least = limits.trigger.is_some() && !shown.is_count_whole;
+    let is_least = limits.trigger.is_some() && !shown.gauge.is_own_count_whole;
     let mut share = groups::share(context, limits, stage);
     if let Some(percent) = share.first_mut().filter(|_| is_least) {
         percent.text.insert_str(0, AT_LEAST);
@@ -139,11 +140,9 @@ mod tests {
                 context,
                 limits: &limits,
                 agent_estimate: None,
-                nothing: "",
+                gauge,
                 nearness: Nearness::Next,
-                stage: Stage::Settled,
                 spending: None,
-                is_count_whole: true,
                 is_counting: false,
             };
             let pieces = numbers(&shown, columns);
