@@ -7,6 +7,7 @@ use model::lists::sessions::contains;
 use model::session::Item;
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
 /// An item, across rereads of its log: offset of its line, place among the line's items, kind.
@@ -120,10 +121,8 @@ impl App {
                     Name::Kind => Some(item.kind.name().to_owned()),
                     _ => None,
                 };
-                let mut values: Vec<String> = items.filter_map(value).collect();
-                values.sort();
-                values.dedup();
-                return values;
+                let values: BTreeSet<String> = items.filter_map(value).collect();
+                return values.into_iter().collect();
             }
         };
         names.into_iter().map(str::to_owned).collect()

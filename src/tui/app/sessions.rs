@@ -16,7 +16,7 @@ use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Candidate, Families, Row, SessionKey, contains};
 use std::cell::Cell;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub(super) struct MatchedSessions {
     words: Vec<String>,
     /// For each session, true if it matches these words.
     sessions: HashMap<SessionKey, bool>,
-    /// The other words.
+    /// All words.
     conditions: Vec<Condition>,
     /// The time at which messages of the user are to be searched for the words; `None`: they are, or there are none.
     due: Option<Timestamp>,
@@ -67,15 +67,15 @@ const SHORTEST_WORD: usize = 3;
 impl MatchedSessions {
     /// Sets the filter. A session that does not match fewer or shorter words does not match these either.
     fn set(&mut self, filter: &str, now: Timestamp) {
-        let mut words = Vec::new();
         self.conditions = SESSIONS.read(filter);
-        self.conditions.retain(|condition| match condition {
-            Condition::Text(text) => {
-                words.push(text.clone());
-                false
-            }
-            _ => true,
-        });
+        let words = self
+            .conditions
+            .iter()
+            .filter_map(|condition| match condition {
+                Condition::Text(text) => Some(text.clone()),
+                _ => None,
+            });
+        let words: Vec<String> = words.collect();
         if words == self.words {
             return;
         }
@@ -248,8 +248,8 @@ impl App {
             return;
         };
         let holds = |word: &String| {
-            let word = std::slice::from_ref(word);
-            contains(&found.text, &word[0]) || self.sessions.matches(found.key, gauge, word)
+            let words = std::slice::from_ref(word);
+            contains(&found.text, word) || self.sessions.matches(found.key, gauge, words)
         };
         if found.role == Role::User && self.shown.matched.words.iter().all(holds) {
             self.shown.matched.sessions.insert(found.key, true);
@@ -302,20 +302,15 @@ impl App {
 
     /// Returns the values that sessions have of a name, to complete it.
     pub(super) fn values_of_sessions(&self, name: Name) -> Vec<String> {
-        let mut values: Vec<String> = self
-            .sessions
-            .gauges()
-            .filter_map(|(key, gauge)| match name {
-                Name::Agent => self.sessions.facts(key).map(|facts| facts.label.to_owned()),
-                Name::Model => gauge.model().map(str::to_owned),
-                Name::Project => Some(self.sessions.project_of(gauge).to_owned()),
-                Name::Host => self.sessions.host(key).map(|host| host.as_ref().to_owned()),
-                _ => None,
-            })
-            .collect();
-        values.sort();
-        values.dedup();
-        values
+        let value = |(key, gauge): (SessionKey, &SessionGauge)| match name {
+            Name::Agent => self.sessions.facts(key).map(|facts| facts.label.to_owned()),
+            Name::Model => gauge.model().map(str::to_owned),
+            Name::Project => Some(self.sessions.project_of(gauge).to_owned()),
+            Name::Host => self.sessions.host(key).map(|host| host.as_ref().to_owned()),
+            _ => None,
+        };
+        let values: BTreeSet<String> = self.sessions.gauges().filter_map(value).collect();
+        values.into_iter().collect()
     }
 
     /// Returns the rank of a session in the sort; the lowest comes first. Live sessions are sorted by their start, so
