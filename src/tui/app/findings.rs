@@ -85,23 +85,19 @@ impl KnownFindings {
 
     /// Takes these as all that was found.
     pub(super) fn set(&mut self, session: &Session, findings: Vec<Finding>) {
-        let listed = |finding| Rc::new(ListedFinding::of(session, finding));
-        self.found = findings.into_iter().map(listed).collect();
-    }
-}
-
-impl ListedFinding {
-    fn of(session: &Session, finding: Finding) -> ListedFinding {
         let item = |place: &FindingPlace| match *place {
             FindingPlace::Request(_) => None,
             FindingPlace::Item(ix) => session.items().get(ix).map(item_id),
         };
-        ListedFinding {
+        let listed = |finding: Finding| ListedFinding {
             items: finding.places.iter().map(item).collect(),
             finding,
-        }
+        };
+        self.found = findings.into_iter().map(listed).map(Rc::new).collect();
     }
+}
 
+impl ListedFinding {
     /// Returns its identity across looks.
     pub(crate) fn id(&self) -> FindingId {
         (self.finding.kind.name(), self.finding.about.clone())

@@ -300,7 +300,7 @@ impl App {
         self.ui.lists_policies = false;
         self.shown.page = None;
         self.is_opening = true;
-        self.rest.ask(key.file);
+        self.rest.asked = Some(key.file);
         self.stale();
         Effect::LookAt(key.file)
     }

@@ -16,14 +16,7 @@ pub(super) struct RestingLog {
     /// The log of the current session, and since when it is that.
     on: Option<(FileId, Timestamp)>,
     /// The log that is read first.
-    asked: Option<FileId>,
-}
-
-impl RestingLog {
-    /// Notes that this log is read first from now on.
-    pub(super) fn ask(&mut self, file: FileId) {
-        self.asked = Some(file);
-    }
+    pub(super) asked: Option<FileId>,
 }
 
 impl App {
@@ -41,7 +34,7 @@ impl App {
     pub fn take_rested(&mut self) -> Option<FileId> {
         let left = self.rest_left()?;
         let (file, _) = self.rest.on.filter(|_| left.is_zero())?;
-        self.rest.ask(file);
+        self.rest.asked = Some(file);
         Some(file)
     }
 

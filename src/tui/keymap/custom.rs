@@ -1,6 +1,6 @@
 //! The user's own keys, which replace those of the table.
 
-use super::{Action, BINDINGS, Binding, KeyPress, Keymap, Scope};
+use super::{Action, BINDINGS, Binding, Keymap, Scope};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -20,12 +20,18 @@ impl Keymap {
         // Stable: those with a scope come last and so go before the others.
         rows.sort_by_key(|(name, _)| name.contains('.'));
         for (name, keys) in rows {
-            let keys = parse(name, keys, &mut wrong);
+            let mut parsed = Vec::new();
+            for key in keys {
+                match key.parse() {
+                    Ok(key) => parsed.push(key),
+                    Err(why) => wrong.push(format!("\"{}\": {why}", name.escape_debug())),
+                }
+            }
             let mut found = false;
             for binding in &mut keymap.bindings {
                 if binding.is_called(name) {
                     found = true;
-                    binding.keys = Cow::Owned(keys.clone());
+                    binding.keys = Cow::Owned(parsed.clone());
                 }
             }
             if !found {
@@ -75,18 +81,6 @@ impl Binding {
     }
 }
 
-/// Parses the keys of a row; adds a line to `wrong` for each invalid key.
-fn parse(name: &str, keys: &[String], wrong: &mut Vec<String>) -> Vec<KeyPress> {
-    let mut parsed = Vec::new();
-    for key in keys {
-        match key.parse() {
-            Ok(key) => parsed.push(key),
-            Err(why) => wrong.push(format!("\"{}\": {why}", name.escape_debug())),
-        }
-    }
-    parsed
-}
-
 fn unknown(name: &str) -> String {
     let action = name.rsplit_once('.').map_or(name, |(_, action)| action);
     let full: Vec<String> = BINDINGS
@@ -111,6 +105,7 @@ fn unknown(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keymap::KeyPress;
     use proptest::prelude::*;
 
     fn custom(rows: &[(&str, &[&str])]) -> Result<Keymap, Vec<String>> {

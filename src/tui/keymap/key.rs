@@ -112,8 +112,7 @@ impl FromStr for KeyPress {
     /// Reads a key as people write it, and as it is shown: `s`, `G`, `ctrl-x`, `^X`, `shift-left`,
     /// `space`, `f1`, `pgup`, `PgUp`.
     fn from_str(text: &str) -> Result<KeyPress, InvalidKey> {
-        let mut chars = text.chars();
-        if let (Some(c), None) = (chars.next(), chars.next())
+        if let Some(c) = one(text)
             && !c.is_control()
             && named(text).is_none()
         {
