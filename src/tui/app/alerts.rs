@@ -258,9 +258,8 @@ fn share(gauge: &SessionGauge) -> f64 {
         counted.min(gauge.context.low)
     };
     match end {
-        _ if gauge.limits().ends => 0.0,
-        0 => 0.0,
-        end => counted as f64 / end as f64,
+        1.. if !gauge.limits().ends => counted as f64 / end as f64,
+        _ => 0.0,
     }
 }
 

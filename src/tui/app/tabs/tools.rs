@@ -56,13 +56,12 @@ pub(super) fn list(view: &View<'_>) -> Box<dyn TabList> {
         });
     }
     lines.sort_by(|a, b| {
-        let server = |line: &Line| line.server().map(str::to_owned);
         let size =
             |line: &Line| Reverse((line.tools.is_some(), line.tool.tokens, line.tool.schema));
         let groups = b
             .group
             .cmp(&a.group)
-            .then_with(|| server(a).cmp(&server(b)));
+            .then_with(|| a.server().cmp(&b.server()));
         groups.then_with(|| size(a).cmp(&size(b)))
     });
     table(lines, |line| (line.tool.name.clone(), line.tools.is_some()))
