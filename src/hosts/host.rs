@@ -98,10 +98,8 @@ impl Host {
     pub fn open(&self, log: &Path, id: Option<&str>) -> Option<Vec<OsString>> {
         let log = log.to_str()?;
         let is_acted_on = |text: &str| text.contains(char::is_control);
-        if log.is_empty() || log.starts_with(SCHEME) || is_acted_on(log) {
-            return None;
-        }
-        if id.is_some_and(is_acted_on) {
+        let is_refused = log.is_empty() || log.starts_with(SCHEME) || is_acted_on(log);
+        if is_refused || id.is_some_and(is_acted_on) {
             return None;
         }
         // No option begins as a path does.

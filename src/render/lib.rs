@@ -67,11 +67,9 @@ pub fn cause(session: &Session, reset: &PastReset) -> String {
         Cause::TurnEnd => "an answer",
         _ => "",
     };
-    if !shown_by.is_empty() && reset.cause_source == CauseSource::Log {
-        return format!("{name}: {shown_by}");
-    }
     match reset.cause_source {
         CauseSource::Hook => format!("{name}, hook"),
+        CauseSource::Log if !shown_by.is_empty() => format!("{name}: {shown_by}"),
         CauseSource::Log | CauseSource::Inferred => name.to_string(),
     }
 }
