@@ -54,15 +54,12 @@ impl Theme {
     pub fn read(text: &str) -> Result<Theme, ThemeError> {
         let file: ThemeFile = toml::from_str(text)?;
         let base = file.inherits.as_deref().unwrap_or(DEFAULT);
-        let known = BUILT_IN.iter().find(|(name, _)| *name == base);
-        match known {
-            Some((_, base)) => Ok(file.over(*base)),
-            None => {
-                let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-                let named = base.escape_debug().to_string();
-                Err(ThemeError::Orphan(named, names.join(", ")))
-            }
-        }
+        let Some((_, known)) = BUILT_IN.iter().find(|(name, _)| *name == base) else {
+            let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+            let named = base.escape_debug().to_string();
+            return Err(ThemeError::Orphan(named, names.join(", ")));
+        };
+        Ok(file.over(*known))
     }
 
     /// Returns the built-in theme of this name; without styles if there is none.

@@ -51,16 +51,12 @@ impl Themes {
     ///
     /// If there is none; the message lists the names.
     pub fn choose(&mut self, name: &str) -> Result<(), UnknownTheme> {
-        match self.all.iter().position(|(known, _)| known == name) {
-            Some(at) => {
-                self.at = at;
-                Ok(())
-            }
-            None => Err(UnknownTheme {
-                name: name.escape_debug().to_string(),
-                known: self.names().collect::<Vec<_>>().join(", "),
-            }),
-        }
+        let at = self.all.iter().position(|(known, _)| known == name);
+        self.at = at.ok_or_else(|| UnknownTheme {
+            name: name.escape_debug().to_string(),
+            known: self.names().collect::<Vec<_>>().join(", "),
+        })?;
+        Ok(())
     }
 
     /// Chooses the next theme; after the last, the first.
