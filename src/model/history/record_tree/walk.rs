@@ -25,7 +25,7 @@ enum Membership {
 }
 
 /// The result of a walk along a branch. All parents are earlier nodes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct WalkResult {
     /// The last node of its chain.
     leaf: NodeIx,
@@ -35,7 +35,7 @@ pub(super) struct WalkResult {
     lowest: NodeIx,
     /// The places of the nodes from the base on, as far as there were any.
     places: Vec<Membership>,
-    /// The nodes that the reset at its beginning kept; `None`: it begins with the root.
+    /// The nodes before the base that the reset at its beginning kept; `None`: it begins with the root.
     kept: Option<HashSet<NodeIx>>,
     /// For each response, the number of nodes on it.
     responses: HashMap<Key, usize>,
@@ -270,113 +270,47 @@ impl RecordTree {
     /// Makes `leaf` the end of the live branch. Costs what the tree holds since the last reset.
     fn walk_all(&mut self, leaf: NodeIx) -> BranchChange {
         let mut on: Vec<NodeIx> = Vec::new();
-        let mut floor = 0;
-        let mut kept_nodes = None;
+        let mut reset = None;
         for ix in self.upwards(Some(leaf)) {
             on.push(ix);
             if let Some(kept) = self.kept_by(ix) {
-                floor = ix;
-                on.extend(kept.clone());
-                kept_nodes = Some(kept.collect());
+                on.extend(kept);
+                reset = Some(ix);
                 break;
             }
         }
-        let lowest = on
-            .iter()
-            .copied()
-            .filter(|ix| *ix >= floor)
-            .min()
-            .unwrap_or(0);
-        let beside = self.beside(&on, lowest);
-        let walked = (!self.has_later_parents)
-            .then(|| self.walked_all(leaf, lowest, kept_nodes, &on, &beside));
-        on.extend(beside);
-        on.extend(self.live().filter(|ix| self.is_beside(*ix)));
-        self.visited += on.len() + self.path.len() + self.nodes.len() - lowest;
-        let change = self.set_path(on);
-        self.tip = Some(leaf);
-        self.walked = walked;
-        change
-    }
-
-    /// Returns the data of this walk that the next one uses.
-    fn walked_all(
-        &self,
-        leaf: NodeIx,
-        lowest: NodeIx,
-        kept: Option<HashSet<NodeIx>>,
-        on: &[NodeIx],
-        beside: &[NodeIx],
-    ) -> WalkResult {
+        let since = on.iter().filter(|ix| **ix >= reset.unwrap_or(0));
+        let lowest = since.min().copied().unwrap_or(0);
+        let early = on.iter().copied().filter(|ix| *ix < lowest);
         let mut walked = WalkResult {
             leaf,
             base: lowest,
             lowest,
-            places: Vec::new(),
-            kept,
-            responses: HashMap::new(),
-            hanging: HashMap::new(),
-            touched: Vec::new(),
+            kept: reset.map(|_| early.collect()),
+            ..WalkResult::default()
         };
         walked.extend(self);
-        let responses = on.iter().filter_map(|ix| self.nodes[*ix].request);
-        responses.for_each(|response| {
-            walked.add_response(response);
-        });
-        on.iter().for_each(|ix| walked.put(*ix, Membership::On));
-        beside
-            .iter()
-            .for_each(|ix| walked.put(*ix, Membership::Attached));
+        for ix in &on {
+            walked.put(*ix, Membership::On);
+            if let Some(response) = self.nodes[*ix].request {
+                walked.add_response(response);
+            }
+        }
+        // Nodes that are attached come after what they are attached to.
+        for ix in lowest..self.nodes.len() {
+            if walked.place(ix) == Membership::Off
+                && walked.place_beside(ix, self) == Membership::Attached
+            {
+                walked.put(ix, Membership::Attached);
+                on.push(ix);
+            }
+        }
         walked.touched.clear();
-        walked
-    }
-
-    /// Returns the nodes that belong to a branch because they are attached to it.
-    fn beside(&self, on: &[NodeIx], lowest: NodeIx) -> Vec<NodeIx> {
-        // By node from the lowest on; nodes before it are few.
-        let mut places = vec![Membership::Off; self.nodes.len() - lowest];
-        let mut early: HashSet<NodeIx> = HashSet::new();
-        for ix in on {
-            match ix.checked_sub(lowest) {
-                Some(at) => places[at] = Membership::On,
-                None => {
-                    early.insert(*ix);
-                }
-            }
-        }
-        let responses = on.iter().filter_map(|ix| self.nodes[*ix].request);
-        let responses: HashSet<Key> = responses.collect();
-        let mut beside = Vec::new();
-        for (ix, node) in (lowest..).zip(self.nodes.iter().skip(lowest)) {
-            if places[ix - lowest] == Membership::On {
-                continue;
-            }
-            let part = node.part;
-            let joins = match part {
-                Part::Output => node.request.is_some_and(|it| responses.contains(&it)),
-                Part::Result | Part::Injected | Part::Link => {
-                    node.parent().is_some_and(|parent| {
-                        let place = match parent.checked_sub(lowest) {
-                            Some(at) => places[at],
-                            None if early.contains(&parent) => Membership::On,
-                            None => Membership::Off,
-                        };
-                        // Below a result that itself hangs beside, reminders follow it; below the chain
-                        // itself only results do: other records there are a branch that was left.
-                        match place {
-                            Membership::Attached => true,
-                            Membership::On => part != Part::Injected,
-                            Membership::Off => false,
-                        }
-                    })
-                }
-                Part::Input | Part::Front | Part::Beside => false,
-            };
-            if joins {
-                places[ix - lowest] = Membership::Attached;
-                beside.push(ix);
-            }
-        }
-        beside
+        on.extend(self.live().filter(|ix| self.is_beside(*ix)));
+        self.visited += on.len() + self.path.len() + self.nodes.len() - lowest;
+        let change = self.set_path(on);
+        self.tip = Some(leaf);
+        self.walked = (!self.has_later_parents).then_some(walked);
+        change
     }
 }
