@@ -5,7 +5,7 @@
 //! policy (`assets/models.toml`), with its source; the numbers come from the session.
 
 use crate::event::{Cause, Reset};
-use crate::history::{CompactionCounts, Item, Request, RequestIx, SizedItem};
+use crate::history::{CompactionCounts, Item, RequestIx, SizedItem};
 use crate::state::State;
 use crate::state::content::Content;
 use crate::window::{Base, CountRule, LimitInputs, Limits};
@@ -261,62 +261,31 @@ pub(crate) struct Counts<'s> {
 impl<'s> Counts<'s> {
     /// Returns the counts of the first requests.
     pub(crate) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
-        let mut counting = CountState::of(state);
+        let rule = state.count_rule();
+        let adds_reasoning = rule.is_some_and(|rule| rule.earlier_reasoning);
+        let (mut earlier, mut running, mut turn) = (0_u64, 0_u64, 0);
         let requests = state.requests().iter().take(requests);
         let mut resets = state.resets().iter().peekable();
         let mut prompts = Vec::with_capacity(requests.len());
         for (ix, request) in requests.enumerate() {
             while resets.next_if(|reset| reset.request <= ix).is_some() {
-                counting.reset();
+                (earlier, running) = (0, 0);
             }
-            prompts.push(counting.count(request));
+            if request.turn != turn {
+                (earlier, running) = (earlier.saturating_add(running), 0);
+                turn = request.turn;
+            }
+            prompts.push(request.prompt.saturating_add(earlier).min(MOST_TOKENS));
+            if adds_reasoning {
+                let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
+                running = running.saturating_add(reasoning);
+            }
         }
         Counts {
             state,
             prompts,
-            running: counting.running,
+            running,
         }
-    }
-}
-
-/// The state with which the agent's own count of the prompts goes on.
-struct CountState {
-    /// True if it adds the reasoning of earlier turns.
-    adds: bool,
-    earlier: u64,
-    /// The reasoning of the running turn.
-    running: u64,
-    turn: u32,
-}
-
-impl CountState {
-    /// Returns the count at the beginning of a state.
-    fn of(state: &State) -> CountState {
-        let rule = state.count_rule();
-        CountState {
-            adds: rule.is_some_and(|rule| rule.earlier_reasoning),
-            earlier: 0,
-            running: 0,
-            turn: 0,
-        }
-    }
-
-    fn reset(&mut self) {
-        (self.earlier, self.running) = (0, 0);
-    }
-
-    /// Returns the agent's own count of the next prompt.
-    fn count(&mut self, request: &Request) -> u64 {
-        if request.turn != self.turn {
-            (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
-            self.turn = request.turn;
-        }
-        let prompt = request.prompt.saturating_add(self.earlier);
-        if self.adds {
-            let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
-            self.running = self.running.saturating_add(reasoning);
-        }
-        prompt.min(MOST_TOKENS)
     }
 }
 
