@@ -110,18 +110,7 @@ impl Entry {
     /// Returns the entry with its [`Event::of_usage`] in place of the event; `None`: it has none.
     pub fn of_usage(&self) -> Option<Entry> {
         let event = self.event.of_usage()?;
-        let Entry {
-            conversation,
-            place,
-            at,
-            ..
-        } = *self;
-        Some(Entry {
-            conversation,
-            place,
-            at,
-            event,
-        })
+        Some(Entry { event, ..*self })
     }
 }
 

@@ -114,17 +114,13 @@ impl<'m> EventSink<'m> {
     }
 
     /// Emits an event of the record that is being read.
-    pub fn emit(&mut self, event: Event) {
+    pub fn emit(&mut self, mut event: Event) {
         if self.wanted == EntryKinds::Usage {
-            if let Some(event) = event.of_usage() {
-                self.add(event);
-            }
-        } else {
-            self.add(event);
+            let Some(of_usage) = event.of_usage() else {
+                return;
+            };
+            event = of_usage;
         }
-    }
-
-    fn add(&mut self, mut event: Event) {
         name::cut_all(&mut event);
         if let Event::Node(node) = &mut event {
             for item in &mut node.items {
