@@ -89,16 +89,12 @@ pub const ELIDED: char = '\u{f8e1}';
 
 /// Returns a string's text and the bytes that a reader cut from its end.
 pub fn split_elided(text: &str) -> (&str, u64) {
-    let Some(body) = text.strip_suffix(ELIDED) else {
-        return (text, 0);
+    let split = || {
+        let (shown, digits) = text.strip_suffix(ELIDED)?.rsplit_once(ELIDED)?;
+        let cut = digits.parse().ok()?;
+        (cut < MOST_UNSEEN).then_some((shown, cut))
     };
-    match body.rsplit_once(ELIDED) {
-        Some((shown, digits)) => match digits.parse::<u64>() {
-            Ok(cut) if cut < MOST_UNSEEN => (shown, cut),
-            _ => (text, 0),
-        },
-        None => (text, 0),
-    }
+    split().unwrap_or((text, 0))
 }
 
 #[cfg(test)]
