@@ -7,6 +7,7 @@
 
 mod arguments;
 
+use super::cut::at_most;
 use arguments::{Value, Values};
 use std::borrow::Cow;
 
@@ -110,22 +111,18 @@ fn known(values: &Values<'_>, room: usize) -> Option<String> {
     }
     if let Some(pattern) = values.first(PATTERN) {
         let mut written = pattern.text();
-        for (word, place) in [
-            (" in ", path),
-            (" in ", values.first(FILES).map(Value::text_of)),
-        ] {
-            if let Some(place) = place.filter(|place| !place.is_empty()) {
-                let rest = room
-                    .saturating_sub(written.len() + word.len())
-                    .max(room / 2);
-                let most = room.saturating_sub(rest + word.len());
-                if written.len() > most && written.len() + word.len() + place.len() > room {
-                    written = beginning(&written, most.max(LONGEST_VALUE));
-                }
-                written.push_str(word);
-                written.push_str(&shortened(&place, rest));
-                break;
+        let files = values.first(FILES).map(Value::text);
+        let mut places = [path, files].into_iter().flatten();
+        if let Some(place) = places.find(|place| !place.is_empty()) {
+            let word = " in ";
+            let used = written.len() + word.len();
+            let rest = room.saturating_sub(used).max(room / 2);
+            let most = room.saturating_sub(rest + word.len());
+            if written.len() > most && used + place.len() > room {
+                written = at_most(&written, most.max(LONGEST_VALUE));
             }
+            written.push_str(word);
+            written.push_str(&shortened(&place, rest));
         }
         return Some(written);
     }
@@ -226,7 +223,7 @@ fn pairs(values: &Values<'_>) -> Option<String> {
     let shown = values.iter().filter_map(|(name, value)| {
         let text = value.text();
         let words: Vec<&str> = text.split_whitespace().collect();
-        let text = beginning(&words.join(" "), LONGEST_VALUE);
+        let text = at_most(&words.join(" "), LONGEST_VALUE);
         let text = if text.contains(' ') {
             format!("\"{text}\"")
         } else {
@@ -236,18 +233,6 @@ fn pairs(values: &Values<'_>) -> Option<String> {
     });
     let shown: Vec<String> = shown.take(MOST_SHOWN).collect();
     (!shown.is_empty()).then(|| shown.join(" "))
-}
-
-/// Returns the beginning of a text, with a sign where it was cut.
-fn beginning(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some(_) => text
-            .chars()
-            .take(chars.saturating_sub(1))
-            .chain(['…'])
-            .collect(),
-        None => text.to_owned(),
-    }
 }
 
 /// Returns a path, or several, without its beginning if it is longer than `room`: the file's name stays.

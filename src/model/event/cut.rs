@@ -13,3 +13,14 @@ pub fn floor_char(text: &str, most: usize) -> usize {
 pub fn beginning(text: &str, most: usize) -> &str {
     &text[..floor_char(text, most)]
 }
+
+/// Returns a text of at most so many characters, with `…` where it was cut.
+pub fn at_most(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept = text.chars().take(chars.saturating_sub(1));
+            kept.chain(['…']).collect()
+        }
+    }
+}

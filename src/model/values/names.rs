@@ -1,5 +1,6 @@
 //! Names that many items or requests share; words in names; ids that are names.
 
+pub use crate::event::cut::at_most;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -45,17 +46,6 @@ pub fn contains(text: &str, word: &str) -> bool {
         parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
     } else {
         text.to_lowercase().contains(word)
-    }
-}
-
-/// Returns a text of at most so many characters, with `…` where it was cut.
-pub fn at_most(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        None => text.to_owned(),
-        Some(_) => {
-            let kept = text.chars().take(chars.saturating_sub(1));
-            kept.chain(['…']).collect()
-        }
     }
 }
 

@@ -44,10 +44,6 @@ impl<'t> Value<'t> {
         }
     }
 
-    pub(super) fn text_of(value: &Value<'_>) -> String {
-        value.text()
-    }
-
     /// Returns it as a number, if it is one.
     pub(super) fn number(&self) -> Option<u64> {
         match self {
