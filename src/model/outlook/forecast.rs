@@ -146,7 +146,7 @@ pub enum NoForecast {
 impl Growth {
     /// Returns the requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Result<Forecast, NoForecast> {
-        Ok(self.pace(self.median())?.forecast(to_go))
+        Ok(self.pace()?.forecast(to_go))
     }
 
     /// Returns the median of this epoch's steps, in tokens.
@@ -159,12 +159,12 @@ impl Growth {
         *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 
-    /// Returns the pace of the growth, whose median is given.
-    fn pace(&self, median: f64) -> Result<Pace, NoForecast> {
+    /// Returns the pace of the growth.
+    fn pace(&self) -> Result<Pace, NoForecast> {
         let irregularity = self.irregularity();
         let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE_SECONDS));
         Ok(Pace {
-            rate: self.rate(median, irregularity)?,
+            rate: self.rate(irregularity)?,
             irregularity,
             turns: self.per_request(USUAL_TURNS, MOST_TURNS, |step| Some(step.turns)),
             seconds: self.per_request(USUAL_SECONDS, PAUSE_SECONDS, seconds),
@@ -173,8 +173,8 @@ impl Growth {
     }
 
     /// Returns the tokens a request, above 0.
-    fn rate(&self, median: f64, irregularity: f64) -> Result<f64, NoForecast> {
-        let cap = STEP_CAP.max(2.0 * median);
+    fn rate(&self, irregularity: f64) -> Result<f64, NoForecast> {
+        let cap = STEP_CAP.max(2.0 * self.median());
         let capped = |step: &GrowthStep| Some(step.tokens.clamp(-cap, cap));
         let (sum, weight) = weigh(&self.steps, cap, capped);
         let shrinks = sum <= 0.0 && self.steps.len() >= STEPS_TO_JUDGE;
@@ -278,8 +278,7 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
 
 /// Returns the pace at which the session's context grows now.
 pub(crate) fn pace(session: &Session) -> Result<Pace, NoForecast> {
-    let growth = grown(session, (session.requests().len(), session.resets().len()))?;
-    growth.pace(growth.median())
+    grown(session, session.requests().len(), session.resets().len())?.pace()
 }
 
 /// Returns the forecast as of an earlier state, from what had been reported by then.
@@ -293,8 +292,8 @@ fn forecast_with(
     snapshot: &Snapshot,
     context: Context,
 ) -> Result<Forecast, NoForecast> {
-    let so_far = (snapshot.requests, snapshot.resets);
-    let mut forecast = project(session, so_far, snapshot.limits.compacts_near(), context)?;
+    let trigger = snapshot.limits.compacts_near();
+    let mut forecast = forecast_as_if(session, snapshot, context, trigger)?;
     if snapshot.at.is_none() {
         forecast.minutes = None;
     }
@@ -307,12 +306,7 @@ pub fn forecast_without(
     snapshot: &Snapshot,
     tokens: u64,
 ) -> Result<Forecast, NoForecast> {
-    let mut context = snapshot.context;
-    context.used = context.used.saturating_sub(tokens);
-    if let Some(own) = &mut context.own {
-        own.tokens = own.tokens.saturating_sub(tokens);
-    }
-    forecast_with(session, snapshot, context)
+    forecast_with(session, snapshot, snapshot.context.without(tokens))
 }
 
 /// Returns the forecast if this were the context of an earlier state, and this the trigger.
@@ -322,23 +316,13 @@ pub(crate) fn forecast_as_if(
     context: Context,
     trigger: Option<u64>,
 ) -> Result<Forecast, NoForecast> {
-    let so_far = (snapshot.requests, snapshot.resets);
-    project(session, so_far, trigger, context)
-}
-
-/// Returns a forecast from the first `requests` requests and `resets` resets.
-fn project(
-    session: &Session,
-    so_far: (usize, usize),
-    trigger: Option<u64>,
-    context: Context,
-) -> Result<Forecast, NoForecast> {
     let trigger = trigger.ok_or(NoForecast::NoTrigger)?;
-    grown(session, so_far)?.forecast(context.headroom(trigger))
+    let growth = grown(session, snapshot.requests, snapshot.resets)?;
+    growth.forecast(context.headroom(trigger))
 }
 
 /// Returns the growth of the context over the first `requests` requests and `resets` resets.
-fn grown(session: &Session, (requests, resets): (usize, usize)) -> Result<Growth, NoForecast> {
+fn grown(session: &Session, requests: usize, resets: usize) -> Result<Growth, NoForecast> {
     let newest = requests.checked_sub(1).ok_or(NoForecast::NoRequest)?;
     let resets = session.resets().get(..resets).unwrap_or(session.resets());
     // After a reset, all that is known is of earlier epochs.

@@ -165,6 +165,15 @@ impl Context {
             .saturating_sub(self.counted())
     }
 
+    /// Returns this context without so many tokens, which the agent counts too.
+    pub(crate) fn without(mut self, tokens: u64) -> Context {
+        self.used = self.used.saturating_sub(tokens);
+        if let Some(own) = &mut self.own {
+            own.tokens = own.tokens.saturating_sub(tokens);
+        }
+        self
+    }
+
     /// Returns one role's part.
     pub fn role(&self, role: Role) -> &Share {
         &self.roles[role.index()]

@@ -123,7 +123,8 @@ pub fn outlooks(
             0
         },
     };
-    let mut all = vec![of.nothing()];
+    let context = snapshot.context;
+    let mut all = vec![of.outlook(UserAction::Nothing, context, None, of.cached)];
     all.extend(of.resets());
     if !marked.is_empty() {
         let action = UserAction::WithoutMarked(marked.len());
@@ -139,26 +140,24 @@ impl Inputs<'_> {
         self.snapshot.context.used
     }
 
-    fn trigger(&self) -> Option<u64> {
-        self.snapshot.limits.trigger
-    }
-
-    fn near(&self) -> Option<u64> {
-        self.snapshot.limits.compacts_near()
-    }
-
-    fn forecast(&self, context: Context, trigger: Option<u64>) -> Result<Forecast, NoForecast> {
-        forecast_as_if(self.session, self.snapshot, context, trigger)
-    }
-
-    fn nothing(&self) -> Outlook {
+    /// Returns what follows an action after which this is the context, and the cache has so many tokens of its prompt if it is
+    /// warm. `trigger` is the size at which the agent compacts then; `None`: as now.
+    fn outlook(
+        &self,
+        action: UserAction,
+        context: Context,
+        trigger: Option<u64>,
+        cached: u64,
+    ) -> Outlook {
+        let limits = &self.snapshot.limits;
+        let near = trigger.or_else(|| limits.compacts_near());
         Outlook {
-            action: UserAction::Nothing,
-            size: self.used(),
-            trigger: self.trigger(),
-            forecast: self.forecast(self.snapshot.context, self.near()),
+            action,
+            size: context.used,
+            trigger: trigger.or(limits.trigger),
+            forecast: forecast_as_if(self.session, self.snapshot, context, near),
             usd: Some(0.0),
-            next_usd: self.next_usd(self.used(), self.cached),
+            next_usd: self.next_usd(context.used, cached),
             left: None,
         }
     }
@@ -184,21 +183,28 @@ impl Inputs<'_> {
             RetentionRule::Policy(_, summary) | RetentionRule::Summary(summary) => *summary,
             _ => self.session.rules().summary.min(after),
         };
+        let reset = |action, used| {
+            let context = Context {
+                used,
+                own: None,
+                ..self.snapshot.context
+            };
+            self.outlook(action, context, None, self.prefix)
+        };
         let mut all = Vec::new();
         if after < self.used() {
-            let usd = self.compaction_usd(summary);
-            // The request that makes the summary renews the prefix.
-            let next_usd = self.prompt_usd(after, self.prefix.min(after));
-            let left = match before[..] {
-                [least, .., most] => Some([least, most]),
-                _ => None,
-            };
-            let compacted = self.reset(UserAction::Compact, after, usd, next_usd);
-            all.push(Outlook { left, ..compacted });
+            all.push(Outlook {
+                usd: self.compaction_usd(summary),
+                // The request that makes the summary renews the prefix.
+                next_usd: self.prompt_usd(after, self.prefix.min(after)),
+                left: match before[..] {
+                    [least, .., most] => Some([least, most]),
+                    _ => None,
+                },
+                ..reset(UserAction::Compact, after)
+            });
         }
-        let prefix = course.prefix.min(self.used());
-        let next_usd = self.next_usd(prefix, self.prefix);
-        all.push(self.reset(UserAction::Clear, prefix, Some(0.0), next_usd));
+        all.push(reset(UserAction::Clear, course.prefix.min(self.used())));
         all
     }
 
@@ -213,46 +219,10 @@ impl Inputs<'_> {
         left
     }
 
-    fn reset(
-        &self,
-        action: UserAction,
-        size: u64,
-        usd: Option<f64>,
-        next_usd: Option<f64>,
-    ) -> Outlook {
-        let context = Context {
-            used: size,
-            own: None,
-            ..self.snapshot.context
-        };
-        Outlook {
-            action,
-            size,
-            trigger: self.trigger(),
-            forecast: self.forecast(context, self.near()),
-            usd,
-            next_usd,
-            left: None,
-        }
-    }
-
     /// Returns the outlook if so many tokens had never come.
     fn without(&self, action: UserAction, freed: u64) -> Outlook {
-        let mut context = self.snapshot.context;
-        context.used = context.used.saturating_sub(freed);
-        if let Some(own) = &mut context.own {
-            own.tokens = own.tokens.saturating_sub(freed);
-        }
-        let size = context.used;
-        Outlook {
-            action,
-            size,
-            trigger: self.trigger(),
-            forecast: self.forecast(context, self.near()),
-            usd: Some(0.0),
-            next_usd: self.next_usd(size, self.cached.saturating_sub(freed)),
-            left: None,
-        }
+        let context = self.snapshot.context.without(freed);
+        self.outlook(action, context, None, self.cached.saturating_sub(freed))
     }
 
     /// Returns the outlooks without the largest MCP servers and skills in the context.
@@ -286,15 +256,7 @@ impl Inputs<'_> {
     fn other_limits(&self) -> Vec<Outlook> {
         let limits = &self.snapshot.limits;
         let context = self.snapshot.context;
-        let with = |action, trigger: u64| Outlook {
-            action,
-            size: context.used,
-            trigger: Some(trigger),
-            forecast: self.forecast(context, Some(trigger)),
-            usd: Some(0.0),
-            next_usd: self.next_usd(context.used, self.cached),
-            left: None,
-        };
+        let with = |action, trigger| self.outlook(action, context, Some(trigger), self.cached);
         let mut all = Vec::new();
         let window = self.model.and_then(|model| {
             let rules = self.session.rules();
