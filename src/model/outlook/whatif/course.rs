@@ -167,7 +167,7 @@ fn fill_messages(
 ) -> Vec<u64> {
     // In the order in which they begin.
     let mut messages: Vec<Message> = Vec::new();
-    let mut responses = Responses::new(session);
+    let mut responses: HashMap<Key, usize> = HashMap::new();
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {
         let Some(entered) = item.entered.filter(|at| *at < steps.len()) else {
@@ -184,7 +184,7 @@ fn fill_messages(
         // A response's lines may have results of its calls between them; a record's items have nothing.
         let new = messages.len();
         let message = match item.output_of {
-            Some(response) => responses.message_of(response, new),
+            Some(response) => *responses.entry(response).or_insert(new),
             None => match last {
                 Some((node, message)) if node == item.node => message,
                 _ => new,
@@ -210,33 +210,6 @@ fn fill_messages(
         step.messages = end;
     }
     messages.into_iter().map(|message| message.tokens).collect()
-}
-
-/// The messages of responses, by their requests.
-struct Responses<'s> {
-    session: &'s Session,
-    reported: Vec<Option<usize>>,
-    /// The responses of which there is no report.
-    others: HashMap<Key, usize>,
-}
-
-impl Responses<'_> {
-    fn new(session: &Session) -> Responses<'_> {
-        Responses {
-            session,
-            reported: vec![None; session.requests().len()],
-            others: HashMap::new(),
-        }
-    }
-
-    /// Returns the message of a response: this one, if it has none yet.
-    fn message_of(&mut self, response: Key, new: usize) -> usize {
-        let Some(request) = self.session.attribution().request_of(response) else {
-            return *self.others.entry(response).or_insert(new);
-        };
-        let known = &mut self.reported[request];
-        *known.get_or_insert(new)
-    }
 }
 
 /// Returns the tokens that every epoch begins with: what no log shows, and what the harness puts in. The least that was
