@@ -54,10 +54,15 @@ pub(super) fn decisions(
     let counts = automatic
         .peek()
         .map(|_| Counts::until(session, session.requests().len()));
-    let mut triggers = Triggers::of(session);
+    // By all of the session, with each model.
+    let mut known: HashMap<Option<&str>, Option<u64>> = HashMap::new();
+    let mut trigger_with = |model| {
+        let find = || trusted(&session.limits_with(model));
+        *known.entry(model).or_insert_with(find)
+    };
     let at_requests = predictions.iter().filter_map(|prediction| {
         let ix = prediction.request;
-        let trigger = triggers.of_model(session.requests()[ix].model.as_deref())?;
+        let trigger = trigger_with(session.requests()[ix].model.as_deref())?;
         let counted = counts.as_ref().and_then(|counts| counts.prompts.get(ix));
         let real = counted.map_or(prediction.prompt, |counted| *counted);
         let mut expected = prediction.expected;
@@ -67,7 +72,7 @@ pub(super) fn decisions(
     });
     let mut decisions: Vec<Decision> = at_requests.collect();
     decisions.extend(automatic.filter_map(|(ix, reset)| {
-        let trigger = triggers.of_model(reset.model.as_deref())?;
+        let trigger = trigger_with(reset.model.as_deref())?;
         at_compaction(session, held, predictions, (ix, reset), trigger)
     }));
     decisions
@@ -100,27 +105,6 @@ fn at_compaction(
             ..Decision::new(last, real, trigger.min(real), expected)
         }
     })
-}
-
-/// The trigger with each model, by all of the session.
-struct Triggers<'s> {
-    session: &'s Session,
-    known: HashMap<Option<&'s str>, Option<u64>>,
-}
-
-impl<'s> Triggers<'s> {
-    fn of(session: &'s Session) -> Triggers<'s> {
-        Triggers {
-            session,
-            known: HashMap::new(),
-        }
-    }
-
-    fn of_model(&mut self, model: Option<&'s str>) -> Option<u64> {
-        let session = self.session;
-        let known = self.known.entry(model);
-        *known.or_insert_with(|| trusted(&session.limits_with(model)))
-    }
 }
 
 /// Returns the trigger, unless it follows from nothing but a guessed window.
