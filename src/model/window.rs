@@ -248,20 +248,13 @@ impl Rules {
         let named = row.and_then(|row| self.tokenizer.get(row.tokenizer.as_ref()?));
         let tokenizer = named.or_else(|| self.tokenizer.get(agent)).cloned();
         let tokenizer = tokenizer.unwrap_or_default();
-        let may_replace = self.replace_pictures.iter().any(|a| a == agent);
+        let replaces = self.replace_pictures.iter().any(|a| a == agent);
+        let sent_or = |pictures| if replaces { pictures } else { Pictures::Sent };
         Tokenizer {
             thinking_growth: row.map_or(0.0, |row| row.thinking_growth),
             thinking: row.map_or(Thinking::default(), |row| row.thinking),
-            pictures: if may_replace {
-                tokenizer.pictures
-            } else {
-                Pictures::Sent
-            },
-            documents: if may_replace {
-                Pictures::Unknown
-            } else {
-                Pictures::Sent
-            },
+            pictures: sent_or(tokenizer.pictures),
+            documents: sent_or(Pictures::Unknown),
             ..tokenizer
         }
     }
@@ -314,11 +307,6 @@ impl Rules {
     /// Returns the size of the summary that a policy leaves, in tokens.
     pub(super) fn summary_of(&self, policy: &Policy) -> u64 {
         policy.summary.unwrap_or(self.summary)
-    }
-
-    /// Returns the user's own rule for a session.
-    pub(super) fn custom_rule(&self, seen: &LimitInputs<'_>) -> Option<custom::Rule> {
-        self.custom.rule(seen)
     }
 
     /// Returns the window and trigger of a session.

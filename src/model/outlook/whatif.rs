@@ -115,7 +115,7 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
         real(session, &course, window),
         own(session, &course, &limits, &seen),
     ];
-    rows.extend(smaller::rows(session, course.requests, &course));
+    rows.extend(smaller::rows(session, &course, &limits));
     rows.extend(rules.policies_today(&seen, window).filter_map(|policy| {
         let trigger = policy.trigger(window, &usual)?;
         if policy.agent == session.agent && limits.trigger == Some(trigger) {
@@ -365,7 +365,7 @@ fn kept_by_own_rule<'s>(
     seen: &LimitInputs<'_>,
 ) -> RetentionRule<'s> {
     let rules = session.rules();
-    if let Some(rule) = rules.custom_rule(seen) {
+    if let Some(rule) = rules.custom.rule(seen) {
         return generic(rule, limits.window, rules).keeps;
     }
     let policy = rules
@@ -396,7 +396,7 @@ fn own(
 ) -> WhatIf {
     let rules = session.rules();
     let keeps = kept_by_own_rule(session, course, limits, seen);
-    let rule = match rules.custom_rule(seen) {
+    let rule = match rules.custom.rule(seen) {
         Some(rule) => generic(rule, limits.window, rules),
         None => ReplayedRule {
             fires: match (limits.trigger, limits.trigger_source) {

@@ -96,7 +96,8 @@ impl Custom {
             .filter(|agent| !agent.contains('*'))
     }
 
-    pub(super) fn rule(&self, seen: &LimitInputs<'_>) -> Option<Rule> {
+    /// Returns the rule of a session.
+    pub(crate) fn rule(&self, seen: &LimitInputs<'_>) -> Option<Rule> {
         let row = self.policies.iter().find(|row| row.which.fits(seen));
         row.map(|row| row.rule)
     }

@@ -3,9 +3,8 @@
 use super::course::GrowthHistory;
 use super::{FiringRule, ReplayedRule, RetentionRule, RuleOwner, WhatIf};
 use super::{kept_by_own_rule, limits, real, seen};
-use crate::history::RequestIx;
 use crate::session::Session;
-use crate::window::{LimitInputs, Overrides};
+use crate::window::{LimitInputs, Limits, Overrides};
 use std::collections::BTreeSet;
 
 /// The course of a session, and its courses in smaller windows.
@@ -35,21 +34,10 @@ pub fn smaller_windows(session: &Session, windows: &[u64]) -> SmallerWindows {
     let course = GrowthHistory::of(session, requests, &BTreeSet::new());
     let own = limits(session, requests);
     let run = |window: &u64| {
-        if own.window < LARGE {
-            return None;
-        }
-        let trigger = trigger(session, requests, *window)?;
-        if trigger >= own.trigger.unwrap_or(own.window) {
-            return None;
-        }
-        let usual = Overrides::default();
-        let seen = seen(session, requests, &usual);
-        let keeps = || kept_by_own_rule(session, &course, &own, &seen);
-        let first = row(&course, own.window, trigger, keeps());
-        let left = first
-            .compactions
-            .first()
-            .map_or(course.prefix, |done| done.after);
+        let usual = in_window(session, &course, &own, *window)?;
+        let trigger = usual.trigger?;
+        let first = usual.compactions.first();
+        let left = first.map_or(course.prefix, |done| done.after);
         let history = left.saturating_sub(course.prefix);
         let with = |history| {
             let after = course.prefix.saturating_add(history);
@@ -57,7 +45,7 @@ pub fn smaller_windows(session: &Session, windows: &[u64]) -> SmallerWindows {
         };
         Some(SmallerRun {
             window: *window,
-            usual: first,
+            usual,
             least_kept: with(history / 2),
             most_kept: with(history.saturating_mul(2)),
         })
@@ -68,28 +56,35 @@ pub fn smaller_windows(session: &Session, windows: &[u64]) -> SmallerWindows {
     }
 }
 
-/// Returns the rows of a session's own rule in smaller windows.
-pub(super) fn rows(
-    session: &Session,
-    requests: RequestIx,
-    course: &GrowthHistory<'_>,
-) -> Vec<WhatIf> {
-    let own = limits(session, requests);
-    if own.window < LARGE {
-        return Vec::new();
-    }
-    let usual = Overrides::default();
-    let seen = seen(session, requests, &usual);
+/// Returns the rows of a session's own rule in smaller windows. `own` are its limits.
+pub(super) fn rows(session: &Session, course: &GrowthHistory<'_>, own: &Limits) -> Vec<WhatIf> {
     let row = |window| {
-        let trigger = trigger(session, requests, window)?;
-        let is_smaller = trigger < own.trigger.unwrap_or(own.window);
-        let keeps = kept_by_own_rule(session, course, &own, &seen);
-        is_smaller.then(|| WhatIf {
-            policy: format!("with a window of {}k for compaction", window / 1_000),
-            ..row(course, own.window, trigger, keeps)
-        })
+        let row = in_window(session, course, own, window)?;
+        let policy = format!("with a window of {}k for compaction", window / 1_000);
+        Some(WhatIf { policy, ..row })
     };
     TRIED.into_iter().filter_map(row).collect()
+}
+
+/// Returns the course by a session's own rule in a smaller window; `None`: its own is not large, or the rule would not
+/// compact sooner, or is not known.
+fn in_window(
+    session: &Session,
+    course: &GrowthHistory<'_>,
+    own: &Limits,
+    window: u64,
+) -> Option<WhatIf> {
+    if own.window < LARGE {
+        return None;
+    }
+    let usual = Overrides::default();
+    let seen = seen(session, course.requests, &usual);
+    let trigger = trigger(session, &seen, window)?;
+    if trigger >= own.trigger.unwrap_or(own.window) {
+        return None;
+    }
+    let keeps = kept_by_own_rule(session, course, own, &seen);
+    Some(row(course, own.window, trigger, keeps))
 }
 
 /// The windows that are tried, in tokens.
@@ -107,10 +102,8 @@ fn row(course: &GrowthHistory<'_>, window: u64, trigger: u64, keeps: RetentionRu
 
 /// Returns the size at which the session's agent compacts if it takes the window for so large; `None`: no rule of the
 /// agent is known.
-fn trigger(session: &Session, requests: RequestIx, window: u64) -> Option<u64> {
-    let usual = Overrides::default();
-    let seen: LimitInputs<'_> = seen(session, requests, &usual);
-    let policy = session.rules().policies_today(&seen, window);
+fn trigger(session: &Session, seen: &LimitInputs<'_>, window: u64) -> Option<u64> {
+    let policy = session.rules().policies_today(seen, window);
     let mut own = policy.filter(|policy| policy.agent == session.agent);
     let set = Overrides {
         compact_window: Some(window),
