@@ -20,8 +20,8 @@ pub use crate::history::{
     Absence, CompactionCounts, Coverage, Departure, Item, ItemIx, PastReset, Request, RequestIx,
     SizedItem,
 };
+use crate::state::State;
 use crate::state::past::UnloggedSource;
-use crate::state::{ReportOrder, State};
 use crate::window::{ClientStatus, Overrides, Rules};
 use crate::{LeaveReason, Source};
 use derive_more::{Deref, DerefMut};
@@ -63,12 +63,6 @@ impl Session {
         self.set_overrides(Arc::new(Overrides { said, ..set }));
     }
 
-    /// Skips to the end of the log: records from here on are its end, and those between it and the ones that were read
-    /// so far are not read.
-    pub fn skip_to_end(&mut self) {
-        self.state.skip_to_end();
-    }
-
     /// Takes in one entry of the log. A record or a report that continues the live branch costs what is
     /// new in it; another branch, a reset, a correction of an older number and another tokenizer may
     /// cost a walk through the context.
@@ -77,7 +71,7 @@ impl Session {
         self.catch_up();
     }
 
-    /// Takes in one entry of several: [`Session::catch_up`] is due after the last, before anything is asked of
+    /// Takes in one entry of several: [`State::catch_up`] is due after the last, before anything is asked of
     /// the session. What a log makes necessary again and again is done only once then.
     pub fn take_in(&mut self, entry: Entry) {
         let state = &mut self.state;
@@ -128,11 +122,6 @@ impl Session {
         self.state.mark(place, at);
     }
 
-    /// Works out what [`Session::take_in`] has put off. Costs nothing where that is nothing.
-    pub fn catch_up(&mut self) {
-        self.state.catch_up();
-    }
-
     fn set_meta(&mut self, meta: Meta, place: Place) {
         let model = meta.model.clone();
         self.state.set_meta(meta, place);
@@ -161,7 +150,7 @@ impl Session {
             self.use_model(&model);
         }
         self.leave_cleared(&usage, at);
-        if self.state.report(usage, place, at) == ReportOrder::First {
+        if self.state.report(usage, place, at) {
             self.note_beginning();
             self.note_price();
         }

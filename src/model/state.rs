@@ -32,9 +32,8 @@ use crate::values::project::last_part;
 use crate::window::{Overrides, Rules};
 use facts::NamedFacts;
 use jiff::Timestamp;
-pub(super) use report::ReportOrder;
 pub(super) use resets::Summary;
-use side_responses::SideResponses;
+use side_responses::SideResponse;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -85,7 +84,8 @@ pub struct State {
     rewritten_at: Option<usize>,
     /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     left_out: u64,
-    side_responses: SideResponses,
+    /// The responses that are no part of its conversation, such as those that wrote summaries.
+    side_responses: BTreeMap<Key, SideResponse>,
     pub(crate) cache_clock: CacheClock,
     /// True if the log says that the agent's turn is over, and nothing was said since.
     pub(crate) turn_over: bool,

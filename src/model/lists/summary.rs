@@ -236,7 +236,7 @@ impl Session {
             answer: self.last_answer(),
             settings: self.overrides().summary_hash(),
             model: self.model_shared().cloned(),
-            sizes: Sizes::now(self),
+            sizes: Sizes::of_model(self, self.model_shared()),
             earlier_models: Sizes::of_earlier_models(self),
             left_out: self.facts().left_out,
             answered_at: self.answered_at(),

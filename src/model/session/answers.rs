@@ -15,29 +15,21 @@ impl Session {
         self.context_of(&self.content())
     }
 
-    /// Returns true if the size of `context`, the present one, is the one that a report on the whole log would show.
-    /// Then all of it is known, or the log was read whole and the estimated part was counted, not guessed from its
-    /// length.
-    pub fn is_final(&self, context: &Context) -> bool {
-        self.is_size_final(context)
-    }
-
     /// Returns true if the agent's own count, beside `context`, is the one that a report on the whole log would show.
     pub fn is_own_count_final(&self, context: &Context) -> bool {
         let counts_text = |rule: CountRule| rule.base == Base::O200k;
         let is_guessed = || self.count_rule().is_some_and(counts_text) && self.has_guessed();
         let is_read = self.coverage > Coverage::Tail && self.has_report_of_epoch();
-        let is_read = is_read || self.is_size_final(context);
+        let is_read = is_read || self.is_final(context);
         self.is_own_count_whole() && is_read && !self.lacks_rewrite() && !is_guessed()
     }
 
     /// Returns true if all that the agent's own count adds to the context was read. Otherwise the count is too small.
     pub fn is_own_count_whole(&self) -> bool {
-        let rule = || self.count_rule_for(self.model());
         // The tokens that it adds are of the time since the last reset.
         self.coverage >= Coverage::Epoch
             || self.newest_reset().is_some()
-            || rule().is_none_or(|rule| !rule.earlier_reasoning)
+            || self.count_rule().is_none_or(|rule| !rule.earlier_reasoning)
     }
 
     /// Returns the present size of the context, without the agent's own count.
@@ -49,14 +41,9 @@ impl Session {
     pub fn limits(&self) -> Limits {
         let left_out = self.facts().left_out;
         let changed = facts_after_switch(self.said(), self.model(), self.answered_at(), left_out);
-        let (facts, sizes) = match changed {
-            Some(facts) => {
-                let sizes = Sizes::of_model(&self.state, facts.model.as_ref());
-                (facts, sizes)
-            }
-            None => (self.facts(), Sizes::now(&self.state)),
-        };
-        self.limits_by(&facts, &sizes, || self.calibrated_context().used)
+        let facts = changed.unwrap_or_else(|| self.facts());
+        let sizes = Sizes::of_model(&self.state, facts.model.as_ref());
+        sizes.limits(&facts, &self.terms(), || self.calibrated_context().used)
     }
 
     /// Returns when the newest request was answered, as far as the log has times.

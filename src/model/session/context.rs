@@ -188,15 +188,18 @@ impl State {
 
     /// Returns the items in the context now with their sizes, in the order of the log.
     pub fn in_context(&self) -> impl Iterator<Item = SizedItem> + Clone {
-        self.alive_items().map(|ix| {
-            let (tokens, source) = self.tokens(ix);
-            (ix, tokens, source)
-        })
+        self.alive_items().map(|ix| self.sized(ix))
+    }
+
+    /// Returns an item with its size.
+    pub(crate) fn sized(&self, ix: ItemIx) -> SizedItem {
+        let (tokens, source) = self.tokens(ix);
+        (ix, tokens, source)
     }
 
     /// Returns true if the size of `context`, the present one, is the one that a report on the whole log would show.
     /// Then all of it is known, or the log was read whole and its texts were counted, not guessed from their length.
-    pub(crate) fn is_size_final(&self, context: &Context) -> bool {
+    pub fn is_final(&self, context: &Context) -> bool {
         if context.estimated == 0 {
             return self.has_whole_context()
                 && self.has_report_of_epoch()

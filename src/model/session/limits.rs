@@ -22,7 +22,7 @@ impl State {
         let resets = self
             .resets()
             .partition_point(|r| r.request < requests.len());
-        let model = requests.last().and_then(|r| r.model.as_ref().cloned());
+        let model = requests.last().and_then(|r| r.model.clone());
         let facts = self.facts_with(model);
         let resets = &self.resets()[..resets];
         let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
@@ -52,21 +52,11 @@ impl State {
         let requests = &self.requests()[..inputs.requests];
         let resets = &self.resets()[..inputs.resets];
         let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
-        self.limits_by(&facts, &sizes, || self.calibrated(content).used)
+        sizes.limits(&facts, &self.terms(), || self.calibrated(content).used)
     }
 
-    /// Returns the window and the trigger that follow from these sizes. `used` is the size of the context, which is
-    /// asked for only where they depend on it.
-    pub(crate) fn limits_by(
-        &self,
-        facts: &ModelFacts,
-        sizes: &Sizes,
-        used: impl FnOnce() -> u64,
-    ) -> Limits {
-        sizes.limits(facts, &self.terms(), used)
-    }
-
-    fn terms(&self) -> LimitTerms<'_> {
+    /// Returns the other terms on which the limits depend now.
+    pub(super) fn terms(&self) -> LimitTerms<'_> {
         LimitTerms {
             rules: self.rules(),
             agent: self.agent,
@@ -195,11 +185,6 @@ impl Sizes {
         let earlier = earlier.take(MOST_MODELS);
         let sizes = |model: &Arc<str>| (Box::from(&**model), Sizes::of_model(state, Some(model)));
         earlier.map(sizes).collect()
-    }
-
-    /// Returns the present sizes of the model in use.
-    pub(crate) fn now(state: &State) -> Sizes {
-        Sizes::of_model(state, state.model_shared())
     }
 
     /// Returns the present sizes of a model.

@@ -105,16 +105,6 @@ impl Attribution {
         }
     }
 
-    /// Notes that the log lacks the beginning of its conversation.
-    pub(crate) fn note_missing_beginning(&mut self) {
-        self.lacks_beginning = true;
-    }
-
-    /// Notes that the log contains all that its prompts hold from here on.
-    pub(crate) fn note_logged_prompts(&mut self) {
-        self.prefix = Some(0);
-    }
-
     pub(crate) fn items(&self) -> &Items {
         &self.items
     }
@@ -295,7 +285,7 @@ impl Attribution {
         // 2. Compare the growth with the estimates of its items. Note unlogged text that comes again and again.
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
-        self.judge_pictures(fresh, rest);
+        self.needs_revision |= self.items.judge_pictures(fresh, rest as f64);
         let mut estimates = self.estimates(fresh);
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();

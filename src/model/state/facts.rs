@@ -21,7 +21,7 @@ pub(super) struct NamedFacts {
 impl State {
     /// Skips to the end of the log: records from here on are its end, and those between it and the ones that were read
     /// so far are not read.
-    pub(crate) fn skip_to_end(&mut self) {
+    pub fn skip_to_end(&mut self) {
         self.named = NamedFacts::default();
     }
 

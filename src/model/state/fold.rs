@@ -47,13 +47,13 @@ impl State {
 
     /// Notes that the log lacks the beginning of its conversation.
     pub(crate) fn note_missing_beginning(&mut self) {
-        self.attribution.note_missing_beginning();
+        self.attribution.lacks_beginning = true;
     }
 
     /// Notes that the log contains all that its prompts hold from here on.
     pub(crate) fn note_logged_prompts(&mut self) {
         self.prompts_logged = true;
-        self.attribution.note_logged_prompts();
+        self.attribution.prefix = Some(0);
     }
 
     /// Sets a mark where a context would be computed otherwise than at the last one.
@@ -66,7 +66,7 @@ impl State {
     }
 
     /// Works out what was put off. Costs nothing where that is nothing.
-    pub(crate) fn catch_up(&mut self) {
+    pub fn catch_up(&mut self) {
         if !self.attribution.is_late() {
             return;
         }

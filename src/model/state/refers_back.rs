@@ -5,12 +5,6 @@ use crate::event::{Event, Key, Parent, Part};
 use crate::history::Coverage;
 
 impl State {
-    /// Returns true if a record since the newest report refers to one that was not read, or may be one that was written
-    /// again.
-    pub(crate) fn refers_back(&self) -> bool {
-        self.refers_back || self.begins_again
-    }
-
     /// Notes whether an event refers to a record that was not read.
     pub(super) fn note_unread(&mut self, event: &Event) {
         if !matches!(self.coverage, Coverage::Tail | Coverage::Epoch) {

@@ -6,21 +6,9 @@ use crate::history::Request;
 use crate::state::agent_estimate::LoggedEstimate;
 use jiff::Timestamp;
 
-/// The order of a report among those of its request: the first one, or a later one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReportOrder {
-    First,
-    Again,
-}
-
 impl State {
-    /// Takes in a usage report.
-    pub(crate) fn report(
-        &mut self,
-        usage: Usage,
-        place: Place,
-        at: Option<Timestamp>,
-    ) -> ReportOrder {
+    /// Takes in a usage report. Returns true if it is the first of its request.
+    pub(crate) fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) -> bool {
         // Only a prompt before which there is no report is compared with it.
         if self.begins_midway && self.anchor().is_none() {
             let usual = self.rules.usual_prefix(self.agent, self.model(), 0);
@@ -32,7 +20,7 @@ impl State {
             let tree = &mut self.tree;
             self.attribution
                 .merge_report(ix, &usage, place, tree, coverage);
-            return ReportOrder::Again;
+            return false;
         }
         if self.awaited.contains(&usage.request) {
             self.postpone_reset();
@@ -60,7 +48,7 @@ impl State {
         if self.anchor().is_some_and(|anchor| anchor.key() == key) {
             self.refers_back = false;
         }
-        ReportOrder::First
+        true
     }
 
     /// Takes back what items have of the agent's own number: another one came.

@@ -3,12 +3,7 @@
 use super::State;
 use crate::event::{BilledUsage, CostOf, Key};
 use jiff::Timestamp;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The responses of a session that are no part of its conversation, such as those that wrote summaries.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SideResponses(BTreeMap<Key, SideResponse>);
 
 /// A response that is no part of the conversation.
 #[derive(Debug, Clone)]
@@ -41,7 +36,7 @@ impl State {
             at,
             is_sum: of.is_sum(),
         };
-        let known = self.side_responses.0.entry(key).or_insert(side);
+        let known = self.side_responses.entry(key).or_insert(side);
         known.billed = if of.is_sum() {
             known.billed.max(billed)
         } else {
@@ -52,6 +47,6 @@ impl State {
 
     /// Returns the responses that are no part of the conversation, as far as their costs are logged.
     pub(crate) fn side_responses(&self) -> impl Iterator<Item = (Key, &SideResponse)> {
-        self.side_responses.0.iter().map(|(key, of)| (*key, of))
+        self.side_responses.iter().map(|(key, of)| (*key, of))
     }
 }

@@ -61,9 +61,10 @@ impl State {
         self.coverage == Coverage::Tail && self.rewritten_at.is_some() && !self.has_report_before()
     }
 
-    /// Returns true if all that has left the context since the newest report was read.
+    /// Returns true if all that has left the context since the newest report was read: no record since refers to one that
+    /// was not read, or may be one that was written again.
     pub fn has_all_that_left(&self) -> bool {
-        !self.refers_back()
+        !self.refers_back && !self.begins_again
     }
 
     /// Returns true if the unlogged prefix is known only from reports that were not read.

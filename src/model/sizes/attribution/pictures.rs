@@ -1,17 +1,10 @@
 //! Determines the treatment of pictures: by the tokens that a report left for them, else by the agent's settings.
 
 use super::Attribution;
-use crate::history::ItemIx;
 use crate::history::record_tree::RecordTree;
 use crate::sizes::pictures::{Media, Pictures};
 
 impl Attribution {
-    /// Learns from a report that left `rest` tokens for these items. If pictures cost otherwise than was believed, what was
-    /// attributed before is to be attributed again.
-    pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) {
-        self.needs_revision |= self.items.judge_pictures(items, rest as f64);
-    }
-
     /// Sets the treatment of pictures by the agent's settings. Reports and the models table outweigh them.
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>, tree: &RecordTree) {
         let known = self.items.calibrations().current().pictures;
