@@ -192,6 +192,12 @@ pub enum LeaveReason {
 }
 
 impl LeaveReason {
+    /// Returns true if the item is not on the branch any more: it may come back with the branch.
+    pub(crate) fn is_of_branch(self) -> bool {
+        use LeaveReason::{Clear, Compaction, Rewind};
+        matches!(self, Rewind | Compaction | Clear)
+    }
+
     /// Returns the reason's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()

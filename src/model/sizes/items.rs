@@ -265,14 +265,8 @@ impl Items {
 
     /// Puts an item that left with its branch or at a reset into the context again; `request` is the next one.
     pub(crate) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
-        let item = &self.list[ix];
-        let with_branch = |left: &Departure| {
-            matches!(
-                left.why,
-                LeaveReason::Rewind | LeaveReason::Compaction | LeaveReason::Clear
-            )
-        };
-        if item.left.is_some_and(|left| with_branch(&left)) {
+        let left = self.list[ix].left;
+        if left.is_some_and(|left| left.why.is_of_branch()) {
             self.restore(ix, request);
         }
     }
@@ -351,7 +345,7 @@ impl Items {
         }
         let mut fresh = Vec::new();
         for (_, ix) in sent {
-            self.note_entered(ix, request);
+            self.enter(ix, request);
             let item = &self.list[ix];
             match (item.attributed, item.size.reported) {
                 (Some(_), _) => {}
@@ -362,12 +356,8 @@ impl Items {
         fresh
     }
 
-    /// Notes that an item turns out to have been in the prompt of this request, the newest one.
+    /// Notes that an item was in the prompt of this request, the newest one.
     pub(crate) fn enter(&mut self, ix: ItemIx, request: RequestIx) {
-        self.note_entered(ix, request);
-    }
-
-    fn note_entered(&mut self, ix: ItemIx, request: RequestIx) {
         if self.list[ix].entered.is_none() {
             self.list[ix].entered = Some(request);
             self.newest_sent.items.push(ix);

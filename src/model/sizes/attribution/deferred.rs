@@ -38,13 +38,8 @@ impl DeferredWork {
 impl Attribution {
     /// Returns true if something was put off.
     pub(crate) fn is_late(&self) -> bool {
-        let DeferredWork {
-            prompt,
-            output,
-            agents,
-            ..
-        } = self.deferred;
-        prompt || output || agents.is_some() || self.items.is_late()
+        let due = self.deferred;
+        due.prompt || due.output || due.agents.is_some() || self.items.is_late()
     }
 
     /// Returns true if the work that was put off may still wait after this event: the event is another line of the same
@@ -123,14 +118,10 @@ impl Attribution {
         let request = &mut self.requests[ix];
         request.place = place;
         request.usage.billed = request.billed.followed_by(usage.billed);
-        let (changes, grows) = if is_newest {
-            request.merge(usage)
-        } else {
-            (false, false)
-        };
         if !is_newest {
             return;
         }
+        let (changes, grows) = request.merge(usage);
         if (changes || grows) && ix + 1 < self.requests.len() {
             self.note_prompt(ix);
         }
@@ -177,10 +168,7 @@ impl Attribution {
     /// Notes a prompt as the largest of its model, if it is.
     pub(super) fn note_prompt(&mut self, ix: RequestIx) {
         let request = &self.requests[ix];
-        let largest = self
-            .largest
-            .entry(request.model.as_ref().cloned())
-            .or_default();
+        let largest = self.largest.entry(request.model.clone()).or_default();
         *largest = (*largest).max(request.prompt);
     }
 

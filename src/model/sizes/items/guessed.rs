@@ -23,12 +23,8 @@ impl GuessedSizes {
     /// Takes an item out of the context.
     pub(super) fn leave(&mut self, item: &Item, why: LeaveReason) {
         // Items that leave with a branch are not part of the report that counts then.
-        let is_of_report = !matches!(
-            why,
-            LeaveReason::Rewind | LeaveReason::Compaction | LeaveReason::Clear
-        );
         if let Some((tokens, Source::Shared)) = item.attributed
-            && is_of_report
+            && !why.is_of_branch()
             && is_guessed(&item.size)
         {
             self.of_left = self.of_left.saturating_add(tokens);
