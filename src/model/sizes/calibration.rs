@@ -281,7 +281,8 @@ impl Calibration {
         self.seen.push_back(AttributedDelta {
             parts: sum,
             items: items.len(),
-            expected: (dot(sum, self.prior.price()) + self.classes.expected(&classes)).max(0.0),
+            expected: (dot(sum, self.prior.price_times(1.0)) + self.classes.expected(&classes))
+                .max(0.0),
             classes,
             reported,
             yard: self.yard(estimate, items.len()),

@@ -46,7 +46,7 @@ pub struct LongPrices {
 }
 
 /// US dollars for a million tokens, without surcharges and discounts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
     /// Input that is read from the cache.
@@ -213,10 +213,7 @@ impl TryFrom<Row> for PriceRow {
         };
         let long = row.long.or(row.cached_read_above.map(|price| Prices {
             cached_read: price,
-            input: None,
-            cache_write: None,
-            cache_write_hour: None,
-            output: None,
+            ..Prices::default()
         }));
         if !usual.are_likely() || !long.is_none_or(|long| long.are_likely()) {
             return Err("the prices of a [[price]] are dollars for a million tokens, 0 or more");

@@ -3,7 +3,7 @@
 //! The width of an interval comes from the items that are not reported yet. What else changes a prompt has no item: a server
 //! leaves out thinking, or a client adds text that no log shows. So intervals grow until they hold nine of ten reports.
 
-use crate::event::Key;
+use crate::event::{Key, count};
 use crate::history::expectation::Expectation;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -38,9 +38,8 @@ impl Misses {
 
     /// Notes a report, and the interval without slack that was expected of it.
     pub(super) fn note(&mut self, request: Key, expected: Expectation, prompt: u64) {
-        let by = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
-        let below = by(expected.low.saturating_sub(prompt));
-        let above = by(prompt.saturating_sub(expected.high));
+        let below = count(expected.low.saturating_sub(prompt));
+        let above = count(prompt.saturating_sub(expected.high));
         if self.seen.len() == MOST_REPORTS {
             let oldest = self.seen.pop_front();
             self.missed -= missed(oldest);

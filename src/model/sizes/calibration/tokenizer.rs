@@ -59,10 +59,6 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    pub(super) fn price(&self) -> Parts {
-        self.price_times(1.0)
-    }
-
     /// Returns the price where all text costs `scale` times as much; framing costs the same.
     pub(super) fn price_times(&self, scale: f64) -> Parts {
         [
