@@ -123,10 +123,7 @@ pub fn tools(
             && item.left.is_some_and(|left| left.request <= requests)
             && (is_live || item.entered.is_some_and(|from| from < requests))
     });
-    let gone = gone.map(|(ix, _)| {
-        let (tokens, source) = session.tokens(ix);
-        ((ix, tokens, source), 0)
-    });
+    let gone = gone.map(|(ix, _)| (session.sized(ix), 0));
     let here = context.map(|item| (item, item.1));
 
     let called = call_times(session);

@@ -118,31 +118,24 @@ pub fn passed(
     now: Timestamp,
 ) -> Vec<Violation> {
     let found = [
-        bounds
-            .percent
-            .and_then(|most| percent(bounds, session, most)),
-        bounds.tokens.and_then(|most| tokens(bounds, session, most)),
-        bounds.item.and_then(|most| item(bounds, session, most)),
-        bounds
-            .requests_left
-            .and_then(|least| requests_left(forecast, least)),
-        bounds
-            .minutes_left
-            .and_then(|least| minutes_left(session, now, least)),
-        bounds
-            .compactions
-            .and_then(|most| compactions(session, most)),
-        bounds
-            .rebuilds
-            .and_then(|most| rebuilt(session, BoundedQuantity::Rebuilds, most)),
-        bounds
-            .rebuilt_tokens
-            .and_then(|most| rebuilt(session, BoundedQuantity::RebuiltTokens, most)),
+        percent(bounds, session),
+        tokens(bounds, session),
+        item(bounds, session),
+        requests_left(bounds, forecast),
+        minutes_left(bounds, session, now),
+        compactions(bounds, session),
+        rebuilt(session, BoundedQuantity::Rebuilds, bounds.rebuilds),
+        rebuilt(
+            session,
+            BoundedQuantity::RebuiltTokens,
+            bounds.rebuilt_tokens,
+        ),
     ];
     found.into_iter().flatten().collect()
 }
 
-fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Violation> {
+fn percent(bounds: &Bounds, session: &Session) -> Option<Violation> {
+    let most = bounds.percent?;
     let (context, limits) = (session.context(), session.limits());
     let (now, end) = context.filled(&limits);
     if end == 0 {
@@ -151,7 +144,7 @@ fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Violation> {
     // The tokens that the agent counts beside the context are not known for earlier requests. They are taken to be the
     // present ones.
     let beside = i128::from(now) - i128::from(context.used);
-    let size = size(bounds, session, &context, |tokens| {
+    let (percent, since) = size(bounds, session, &context, |tokens| {
         let counted = u64::try_from(i128::from(tokens) + beside).unwrap_or(0);
         let percent = counted as f64 * 100.0 / end as f64;
         (percent > most).then_some(percent)
@@ -160,63 +153,51 @@ fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Violation> {
         Some(_) => BoundedQuantity::PercentOfTrigger,
         None => BoundedQuantity::PercentOfWindow,
     };
-    Some(Violation::new(what, most, size.value, size.since))
+    Some(Violation::new(what, most, percent, since))
 }
 
-fn tokens(bounds: &Bounds, session: &Session, most: u64) -> Option<Violation> {
-    let context = session.context();
-    let size = size(bounds, session, &context, |tokens| {
-        (tokens > most).then_some(tokens as f64)
-    })?;
+fn tokens(bounds: &Bounds, session: &Session) -> Option<Violation> {
+    let most = bounds.tokens?;
+    let is_beyond = |tokens| (tokens > most).then_some(tokens as f64);
+    let (tokens, since) = size(bounds, session, &session.context(), is_beyond)?;
     let what = BoundedQuantity::Tokens;
-    Some(Violation::new(what, most as f64, size.value, size.since))
+    Some(Violation::new(what, most as f64, tokens, since))
 }
 
-/// A size beyond its bound.
-struct Excess {
-    value: f64,
-    since: Option<Timestamp>,
-}
-
-/// Returns the size of the context, if it is beyond its bound: `beyond` says so of a size in tokens, by its value in
-/// the bound's unit.
+/// Returns the size of the context, if it is beyond its bound, and the time since which it is: `beyond` says so of a size
+/// in tokens, by its value in the bound's unit.
 fn size(
     bounds: &Bounds,
     session: &Session,
     context: &Context,
     beyond: impl Fn(u64) -> Option<f64>,
-) -> Option<Excess> {
+) -> Option<(f64, Option<Timestamp>)> {
     let requests = session.requests();
     let now = beyond(context.used);
-    let reset = session.resets().last().map_or(0, |reset| reset.request);
     let of_request = |ix: usize| beyond(requests[ix].total());
-    match bounds.moment {
+    let (value, first) = match bounds.moment {
         BoundScope::Now => {
-            let value = now?;
+            let reset = session.resets().last().map_or(0, |reset| reset.request);
             let epoch = (reset.min(requests.len())..requests.len()).rev();
             let first = epoch.take_while(|ix| of_request(*ix).is_some()).last();
-            let since = first.map_or(session.updated_at, |ix| requests[ix].at);
-            Some(Excess { value, since })
+            (now?, first)
         }
         BoundScope::Ever => {
             let largest = (0..requests.len()).filter_map(of_request).chain(now);
-            let value = largest.max_by(f64::total_cmp)?;
             let first = (0..requests.len()).find(|ix| of_request(*ix).is_some());
-            let since = first.map_or(session.updated_at, |ix| requests[ix].at);
-            Some(Excess { value, since })
+            (largest.max_by(f64::total_cmp)?, first)
         }
-    }
+    };
+    let since = first.map_or(session.updated_at, |ix| requests[ix].at);
+    Some((value, since))
 }
 
-fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Violation> {
-    let most = most.tokens(session.limits().window);
+fn item(bounds: &Bounds, session: &Session) -> Option<Violation> {
+    let most = bounds.item?.tokens(session.limits().window);
     let all: Vec<SizedItem> = match bounds.moment {
         BoundScope::Now => session.in_context().collect(),
         BoundScope::Ever => (0..session.items().len())
-            .map(|ix| {
-                let (tokens, source) = session.tokens(ix);
-                (ix, tokens, source)
-            })
+            .map(|ix| session.sized(ix))
             .collect(),
     };
     let beyond: Vec<&SizedItem> = all.iter().filter(|(_, tokens, _)| *tokens > most).collect();
@@ -229,20 +210,15 @@ fn item(bounds: &Bounds, session: &Session, most: Threshold) -> Option<Violation
     })
 }
 
-fn requests_left(forecast: &Result<Forecast, NoForecast>, least: u64) -> Option<Violation> {
+fn requests_left(bounds: &Bounds, forecast: &Result<Forecast, NoForecast>) -> Option<Violation> {
+    let least = bounds.requests_left?;
     let [_, left, _] = forecast.as_ref().ok()?.requests.rounded();
-    let passed = || {
-        Violation::new(
-            BoundedQuantity::RequestsLeft,
-            least as f64,
-            left as f64,
-            None,
-        )
-    };
-    (left < least).then(passed)
+    let what = BoundedQuantity::RequestsLeft;
+    (left < least).then(|| Violation::new(what, least as f64, left as f64, None))
 }
 
-fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Violation> {
+fn minutes_left(bounds: &Bounds, session: &Session, now: Timestamp) -> Option<Violation> {
+    let least = bounds.minutes_left?;
     let at = triggers::idle_at(&session.gauge(), now)?;
     let left = at.duration_since(now).as_secs() / 60;
     let left = u64::try_from(left).ok().filter(|left| *left < least)?;
@@ -250,7 +226,8 @@ fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Violati
     Some(Violation::new(what, least as f64, left as f64, None))
 }
 
-fn compactions(session: &Session, most: u64) -> Option<Violation> {
+fn compactions(bounds: &Bounds, session: &Session) -> Option<Violation> {
+    let most = bounds.compactions?;
     let resets = session.resets().iter();
     let all: Vec<Option<Timestamp>> = resets
         .filter(|reset| reset.gone == LeaveReason::Compaction)
@@ -262,7 +239,8 @@ fn compactions(session: &Session, most: u64) -> Option<Violation> {
 }
 
 /// Compares the rebuilds of a session, or the tokens that were read anew, with the most that there may be.
-fn rebuilt(session: &Session, what: BoundedQuantity, most: u64) -> Option<Violation> {
+fn rebuilt(session: &Session, what: BoundedQuantity, most: Option<u64>) -> Option<Violation> {
+    let most = most?;
     let (mut sum, mut first) = (0_u64, None);
     for rebuild in rebuilds(session) {
         sum = sum.saturating_add(match what {

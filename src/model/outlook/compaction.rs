@@ -139,8 +139,7 @@ pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedIt
         } else {
             continue;
         };
-        let (tokens, source) = session.tokens(ix);
-        items.push((ix, tokens, source));
+        items.push(session.sized(ix));
     }
     for items in [&mut left, &mut kept] {
         items.sort_by_key(|(_, tokens, _)| Reverse(*tokens));
