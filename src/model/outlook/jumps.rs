@@ -95,7 +95,8 @@ pub fn jumps(session: &Session, most: usize) -> Vec<Jump> {
         }
     }
     unreported::for_each(session, |jump| largest.add(jump));
-    let mut jumps = largest.sorted();
+    largest.cut();
+    let mut jumps = largest.jumps;
     explain(&mut jumps, session);
     for jump in jumps.iter_mut().filter(|jump| jump.request.is_none()) {
         jump.parts = unreported::parts(session, &jump.items).by_size();
@@ -124,11 +125,6 @@ impl Largest {
             (Reverse(jump.tokens), request, jump.record)
         });
         self.jumps.truncate(self.most);
-    }
-
-    fn sorted(mut self) -> Vec<Jump> {
-        self.cut();
-        self.jumps
     }
 }
 

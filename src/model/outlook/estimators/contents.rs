@@ -163,11 +163,8 @@ impl PromptContents {
         let after = |record: u32| resets.partition_point(|reset| reset.record <= record);
         let mut from = after(item.record);
         let gone = item.left.map(|left| left.record);
-        let presence = item;
-        let away = presence
-            .away
-            .iter()
-            .map(|away| (Some(away.gone), Some(away.back)));
+        let away = item.away.iter();
+        let away = away.map(|away| (Some(away.gone), Some(away.back)));
         for (gone, back) in away.chain([(gone, None)]) {
             let to = gone.map_or(resets.len(), after);
             if from < to {

@@ -43,13 +43,9 @@ impl Timeline {
                     change.1 += if item.is_prefix() { tokens } else { 0 };
                 }
             };
-            let presence = item;
-            let ends = presence
-                .away
-                .iter()
-                .map(|away| away.gone)
-                .chain([item.left.map_or(u32::MAX, |left| left.record)]);
-            let begins = presence.away.iter().map(|away| away.back);
+            let left = item.left.map_or(u32::MAX, |left| left.record);
+            let ends = item.away.iter().map(|away| away.gone).chain([left]);
+            let begins = item.away.iter().map(|away| away.back);
             for (begin, end) in [item.record].into_iter().chain(begins).zip(ends) {
                 at(begin, 1, size_at(begin));
                 let mut last = begin;
