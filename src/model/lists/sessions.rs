@@ -28,7 +28,6 @@ use jiff::Timestamp;
 pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -282,12 +281,6 @@ impl Sessions {
         id.filter(|_| is_one_of_several)
     }
 
-    fn listed_of(&self, file: FileId) -> impl Iterator<Item = &SessionEntry> {
-        self.sessions
-            .range(conversations(file))
-            .map(|(_, listed)| listed)
-    }
-
     /// Returns the number of sessions.
     pub fn len(&self) -> usize {
         self.sessions.len()
@@ -315,18 +308,13 @@ impl Sessions {
                     let held = EntryContent::Summary(Box::new(self.unread_gauge(&facts)));
                     self.sessions.insert(key, SessionEntry::of(held));
                 }
-                let file = key.file;
-                match self.files.entry(file) {
-                    Entry::Vacant(place) => {
-                        place.insert(File::found(*facts));
-                    }
-                    Entry::Occupied(mut known) => {
-                        let known = known.get_mut();
-                        known.is_written |= known.facts.modified < facts.modified;
-                        known.facts = *facts;
-                    }
+                if let Some(known) = self.files.get_mut(&key.file) {
+                    known.is_written |= known.facts.modified < facts.modified;
+                    known.facts = *facts;
+                } else {
+                    self.files.insert(key.file, File::found(*facts));
                 }
-                self.note_changes(file);
+                self.note_changes(key.file);
             }
             Update::Summaries { file, summaries } => {
                 let former = self.take_out(file);
@@ -449,20 +437,14 @@ impl Sessions {
         gauge
     }
 
-    /// Returns a session of which only what is known of its file is known.
-    fn unread(&self, facts: &FileFacts) -> Session {
-        let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
-        session.meta = facts.names();
-        session.set_overrides(self.settings_of(facts.file));
-        session
-    }
-
     /// Returns the session that goes on with what was appended; `None`: only its summary is held.
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
         let facts = &self.files.get(&key.file)?.facts;
         let known = self.sessions.get(&key);
         if known.is_none_or(SessionEntry::is_unread) {
-            let mut session = self.unread(facts);
+            let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
+            session.meta = facts.names();
+            session.set_overrides(self.settings_of(facts.file));
             if key.conversation != Conversation::Main {
                 session.meta.parent = session.meta.id.take();
                 // A session that begins while its file grows is read as far as the file is.
@@ -536,10 +518,9 @@ impl Sessions {
 
     /// Computes again when the sessions of a file were last active.
     fn note_activity(&mut self, file: FileId) {
-        let newest = self
-            .listed_of(file)
-            .filter_map(SessionEntry::updated_at)
-            .max();
+        let listed = self.sessions.range(conversations(file));
+        let times = listed.filter_map(|(_, listed)| listed.updated_at());
+        let newest = times.max();
         let Some(known) = self.files.get_mut(&file) else {
             return;
         };
