@@ -178,10 +178,7 @@ impl<'a> Scanner<'a> {
     /// Skips the value that begins here, and returns it as it is written.
     #[cfg_attr(not(debug_assertions), inline)]
     pub fn value(&mut self) -> Result<Raw<'a>, NotJson> {
-        self.peek();
-        let begin = self.at;
-        self.skip()?;
-        Ok(Raw(&self.text[begin..self.at]))
+        self.scanned(Self::skip).map(|((), raw)| raw)
     }
 
     /// Reads a value, and returns it as it is written too.
