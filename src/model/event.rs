@@ -363,6 +363,14 @@ impl Meta {
         }
     }
 
+    /// Takes over what an earlier reading of the same session showed of its beginning, which may not have been read again.
+    pub(crate) fn inherit_names(&mut self, former: &Meta) {
+        if self.id == former.id {
+            self.title = self.title.take().or_else(|| former.title.clone());
+            self.prompt = self.prompt.take().or_else(|| former.prompt.clone());
+        }
+    }
+
     /// Returns only the facts that differ from `known`, which is updated.
     #[must_use]
     pub fn changes(self, known: &mut Meta) -> Meta {

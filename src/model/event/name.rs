@@ -1,6 +1,6 @@
 //! Names, which a log may have of any length.
 
-use super::{Event, Meta};
+use super::Event;
 use std::borrow::Cow;
 
 /// The most characters of a name: of a model, a tool, a version or a session.
@@ -26,17 +26,11 @@ pub(super) fn cut_all(event: &mut Event) {
     };
     match event {
         Event::Meta(meta) => {
-            let Meta {
-                id,
-                model,
-                provider,
-                version,
-                parent,
-                ..
-            } = &mut **meta;
-            [id, model, provider, version, parent]
-                .into_iter()
-                .for_each(cut_one);
+            cut_one(&mut meta.id);
+            cut_one(&mut meta.model);
+            cut_one(&mut meta.provider);
+            cut_one(&mut meta.version);
+            cut_one(&mut meta.parent);
         }
         Event::Usage(usage) => cut_one(&mut usage.model),
         Event::Billed { model, .. } => cut_one(model),
@@ -47,6 +41,7 @@ pub(super) fn cut_all(event: &mut Event) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Meta;
 
     #[test]
     fn long_names_are_cut_at_a_character() {

@@ -2,7 +2,6 @@
 //! settings are no part of the summary, so that a change of them needs no log. What a session takes from settings while it is
 //! folded is: see [`Summary::settings`].
 
-use crate::event::Meta;
 use crate::event::PlanLimits;
 use crate::lists::other_host::OtherHost;
 use crate::lists::summary::Summary;
@@ -86,16 +85,6 @@ impl SessionGauge {
         (self.limits, self.forecast) = Default::default();
     }
 
-    /// Takes what the session is called from an earlier summary of it, where this one lacks it: the beginning of its log was not
-    /// read.
-    pub fn inherit_names(&mut self, former: &Meta) {
-        let meta = &mut self.summary.meta;
-        if meta.id == former.id {
-            meta.title = meta.title.take().or_else(|| former.title.clone());
-            meta.prompt = meta.prompt.take().or_else(|| former.prompt.clone());
-        }
-    }
-
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -118,11 +107,9 @@ impl SessionGauge {
 
     /// Returns the limits of the user's plan: by its log, or else by the agent's client.
     pub fn plan_limits(&self) -> Option<&PlanLimits> {
-        let said = || self.said().map(|said| &said.plan);
-        let limits = Some(&self.plan)
-            .filter(|plan| !plan.is_empty())
-            .or_else(said);
-        limits.filter(|limits| !limits.is_empty())
+        let by_client = self.said().map(|said| &said.plan);
+        let mut all = [Some(&self.plan), by_client].into_iter().flatten();
+        all.find(|limits| !limits.is_empty())
     }
 
     /// Returns true if it is known which part of the limits the session used.

@@ -318,14 +318,14 @@ impl Sessions {
             }
             Update::Summaries { file, summaries } => {
                 let former = self.take_out(file);
-                for (conversation, summary) in summaries {
+                for (conversation, mut summary) in summaries {
                     let key = SessionKey { file, conversation };
+                    if let Some(former) = former.get(&key) {
+                        summary.meta.inherit_names(former.meta());
+                    }
                     let rules = Arc::clone(&self.rules);
                     let mut gauge = SessionGauge::new(summary, rules, self.settings_of(file));
                     gauge.set_host(self.host_of(file));
-                    if let Some(former) = former.get(&key) {
-                        gauge.inherit_names(former.meta());
-                    }
                     let held = EntryContent::Summary(Box::new(gauge));
                     self.sessions.insert(key, SessionEntry::of(held));
                 }
@@ -339,7 +339,7 @@ impl Sessions {
                     let key = SessionKey { file, conversation };
                     session.set_overrides(self.settings_of(file));
                     if let Some(former) = former.get(&key) {
-                        session.inherit_names(former.meta());
+                        session.meta.inherit_names(former.meta());
                         if let Some(former) = former.session() {
                             session.inherit(former, written);
                         }

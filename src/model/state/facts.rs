@@ -120,15 +120,13 @@ impl State {
     /// multiple of the models table's price.
     pub(crate) fn use_model(&mut self, id: &str, scale: f64) {
         let old = self.model_shared().cloned();
-        let count_alike = old
-            .as_deref()
-            .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
         let (rules, agent) = (Arc::clone(&self.rules), self.agent);
+        let is_its = |old: &str| rules.count_alike(agent, old, id);
+        let count_alike = old.as_deref().is_none_or(is_its);
         let new = || Calibration::scaled(rules.tokenizer(agent, Some(id)), scale);
         self.attribution
             .items_mut()
             .use_model(|calibrations| calibrations.switch(id, new));
-        let is_its = |old: &str| rules.count_alike(agent, old, id);
         if !count_alike && !self.attribution.recall_attributed(is_its) {
             self.attribution
                 .forget_attributed(old.as_deref(), &self.tree);
@@ -142,15 +140,6 @@ impl State {
     pub(crate) fn note_prompt(&mut self, items: &[NewItem]) {
         if self.coverage == Coverage::Whole {
             first_prompt(&mut self.meta.prompt, items);
-        }
-    }
-
-    /// Takes over what an earlier reading of the same session showed of its beginning.
-    pub(crate) fn inherit_names(&mut self, old: &Meta) {
-        let new = &mut self.meta;
-        if new.id == old.id {
-            new.title = new.title.take().or_else(|| old.title.clone());
-            new.prompt = new.prompt.take().or_else(|| old.prompt.clone());
         }
     }
 

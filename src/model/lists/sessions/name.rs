@@ -18,23 +18,22 @@ impl Sessions {
             return String::new();
         };
         let path = self.facts(key).map(|facts| facts.path.as_path());
-        named(key, self.project_of(gauge), &gauge.meta, path, || {
-            gauge.said.as_deref()
-        })
+        let (project, said) = (self.project_of(gauge), gauge.said.as_deref());
+        named(key, project, &gauge.meta, path, said)
     }
 }
 
 /// Returns the name of a session by these facts alone, and by no text of its log unless they have its title.
 pub fn name_of(key: SessionKey, project: &str, meta: &Meta, path: &Path) -> String {
-    named(key, project, meta, Some(path), || None)
+    named(key, project, meta, Some(path), None)
 }
 
-fn named<'m>(
+fn named(
     key: SessionKey,
-    project: &'m str,
-    meta: &'m Meta,
+    project: &str,
+    meta: &Meta,
     path: Option<&Path>,
-    first_text: impl FnOnce() -> Option<&'m str>,
+    said: Option<&str>,
 ) -> String {
     let title = meta.title.as_deref().unwrap_or_default();
     let is_child = key.conversation != Conversation::Main || meta.parent.is_some();
@@ -44,9 +43,8 @@ fn named<'m>(
     let random = random_part(id);
     let id = random.unwrap_or(id);
     let chosen = Some(id).filter(|id| is_chosen_id(id));
-    let facts = [project, Some(title), chosen].into_iter().flatten();
-    let named = facts.chain(std::iter::once_with(first_text).flatten());
-    if let Some(name) = named.into_iter().find(shows) {
+    let facts = [project, Some(title), chosen, said];
+    if let Some(name) = facts.into_iter().flatten().find(shows) {
         return at_most(name, LONGEST_NAME);
     }
     if !id.is_empty() {

@@ -27,14 +27,8 @@ impl Sessions {
     /// Returns this session, as the one that a window is set for; `None`: it is gone.
     pub fn set_for(&self, key: SessionKey) -> Option<WindowScope> {
         let path = self.facts(key)?.path.to_string_lossy().into_owned();
-        let id = self
-            .sessions
-            .get(&key)?
-            .meta()
-            .id
-            .as_deref()
-            .unwrap_or_default();
-        let id = id.to_owned();
+        let id = self.sessions.get(&key)?.meta().id.as_deref();
+        let id = id.unwrap_or_default().to_owned();
         Some(WindowScope::Session { path, id })
     }
 
