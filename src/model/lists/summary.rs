@@ -19,7 +19,6 @@ use crate::state::past::ModelFacts;
 use crate::values::names::is_chosen_id;
 use crate::values::project::{last_part, trimmed};
 use crate::values::prompt::shows;
-use crate::window::TriggerKind;
 use crate::{Kind, LeaveReason, Role};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -192,14 +191,11 @@ impl Session {
     pub fn summary(&self) -> Summary {
         let context = self.context();
         let requests = self.requests();
-        let (prompted, output) = requests
-            .iter()
-            .fold((0u64, 0u64), |(prompts, outputs), it| {
-                (
-                    prompts.saturating_add(it.prompt),
-                    outputs.saturating_add(it.output.unwrap_or(0)),
-                )
-            });
+        let (mut prompted, mut output) = (0_u64, 0_u64);
+        for request in requests {
+            prompted = prompted.saturating_add(request.prompt);
+            output = output.saturating_add(request.output.unwrap_or(0));
+        }
         let (largest, clearable, excess) = self.of_context();
         let clock = &self.cache_clock;
         let sent = clock.newest().filter(|_| clock.has_cache);
@@ -262,12 +258,7 @@ impl Session {
     /// Returns the largest item in the context; the tokens of old tool results that the agent may leave out of a prompt after
     /// a pause; and of those that it leaves out of the next, since all together are too long.
     fn of_context(&self) -> (Option<SizedItem>, Option<u64>, Option<u64>) {
-        let rows = self
-            .rules()
-            .others(self.agent, self.meta.version.as_deref());
-        let row = rows
-            .into_iter()
-            .find(|row| row.kind == TriggerKind::Clearing);
+        let row = self.clearing();
         let (mut largest, mut results) = (None::<SizedItem>, Vec::new());
         let set = &self.overrides().others;
         for item in self.in_context() {

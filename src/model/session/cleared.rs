@@ -19,6 +19,13 @@ impl Session {
         }
     }
 
+    /// Returns the rule by which the agent leaves results out.
+    pub(crate) fn clearing(&self) -> Option<&OtherTrigger> {
+        let version = self.meta.version.as_deref();
+        let mut rows = self.rules().others(self.agent, version).into_iter();
+        rows.find(|row| row.kind == TriggerKind::Clearing)
+    }
+
     /// Returns true if an item is a result that the next prompt may leave out.
     pub(crate) fn is_clearable(&self, item: &Item, row: &OtherTrigger) -> bool {
         let is_old = || {
@@ -44,9 +51,7 @@ impl Session {
         if fell == 0 || is_other_model || is_again() {
             return None;
         }
-        let version = self.meta.version.as_deref();
-        let mut rows = self.rules().others(self.agent, version).into_iter();
-        let row = rows.find(|row| row.kind == TriggerKind::Clearing && row.unlogged)?;
+        let row = self.clearing().filter(|row| row.unlogged)?;
         if !row.is_for(self.model(), before.prompt, self.limits().window) {
             return None;
         }
