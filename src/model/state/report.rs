@@ -26,7 +26,7 @@ impl State {
             self.postpone_reset();
         }
         let agent_estimate = self.agent_estimate;
-        let sent = self.cache_clock.sent(&usage, at);
+        let (sent_before, cache_minutes) = self.cache_clock.sent(&usage, at);
         let key = usage.request;
         let report = Request {
             place,
@@ -36,8 +36,8 @@ impl State {
             agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(key)),
             system: 0,
             turn: self.turns,
-            sent_before: sent.before,
-            cache_minutes: sent.cache_minutes.unwrap_or(0),
+            sent_before,
+            cache_minutes,
             start: 0,
             generation: None,
             previous: None,

@@ -67,15 +67,6 @@ pub(crate) struct CacheClock {
     steadiness: CacheReliability,
 }
 
-/// The circumstances in which a request was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SentRequest {
-    /// The seconds between the request and its logged answer.
-    pub(crate) before: u16,
-    /// The minutes for which the provider keeps its prompt.
-    pub(crate) cache_minutes: Option<u8>,
-}
-
 impl CacheClock {
     /// Returns the time at which the newest request was sent, and the minutes for which its prompt is kept, where the
     /// log has them.
@@ -117,9 +108,10 @@ impl CacheClock {
         self.renewals[..before].last().copied()
     }
 
-    /// Takes in that a request was answered, and returns how it was sent. A clock that goes backwards shows nothing:
-    /// the time of the answer counts.
-    pub(crate) fn sent(&mut self, usage: &Usage, at: Option<Timestamp>) -> SentRequest {
+    /// Takes in that a request was answered. Returns the seconds between the request and its logged answer, and the minutes
+    /// for which the provider keeps its prompt; 0: not known. A clock that goes backwards shows nothing: the time of the
+    /// answer counts.
+    pub(crate) fn sent(&mut self, usage: &Usage, at: Option<Timestamp>) -> (u16, u8) {
         let billed = usage.billed;
         let by_bill = match (billed.cache_creation_hour, billed.cache_creation) {
             (0, 0) => self.minutes,
@@ -145,9 +137,7 @@ impl CacheClock {
         let seconds = sent
             .zip(at)
             .map_or(0, |(sent, at)| at.duration_since(sent).as_secs());
-        SentRequest {
-            before: u16::try_from(seconds).unwrap_or(u16::MAX),
-            cache_minutes: self.minutes,
-        }
+        let seconds = u16::try_from(seconds).unwrap_or(u16::MAX);
+        (seconds, self.minutes.unwrap_or(0))
     }
 }
