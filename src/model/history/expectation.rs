@@ -12,12 +12,7 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// Returns a known base with an estimate on top of it.
-    pub fn around(base: u64, estimate: f64, error: f64) -> Expectation {
-        Expectation::between(base, estimate, [error, error])
-    }
-
-    /// Like [`Expectation::around`], but with different errors below the estimate and above it.
+    /// Returns a known base with an estimate on top of it, and the errors of that below and above it.
     pub fn between(base: u64, estimate: f64, [below, above]: [f64; 2]) -> Expectation {
         let at = |x: f64| base + x.max(0.0).round() as u64;
         Expectation {
