@@ -48,8 +48,7 @@ impl<'s> CarriedCost<'s> {
         for request in &session.requests()[from..requests] {
             let row = request.model.as_ref().and_then(|id| {
                 let price = || session.rules().price_of(session.model_at(id));
-                let row = of.entry(id).or_insert_with(price);
-                *row
+                *of.entry(id).or_insert_with(price)
             });
             let price =
                 row.and_then(|row| row.cached_read(request.prompt, request.billed.surcharges));

@@ -145,7 +145,7 @@ pub struct SessionSpending {
 }
 
 /// The spending of a quarter of an hour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct SpendingPart {
     /// The quarter, counted from 1970.
     nth: i64,
@@ -181,12 +181,7 @@ impl Session {
             };
             let part = parts.entry(nth).or_insert(SpendingPart {
                 nth,
-                keys: 0,
-                responses: 0,
-                sums: 0,
-                nanodollars: 0,
-                unpriced: 0,
-                lacking: Surcharges::NONE,
+                ..SpendingPart::default()
             });
             part.keys = part.keys.wrapping_mul(31) ^ key.get();
             part.responses += of.responses;

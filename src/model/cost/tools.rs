@@ -178,11 +178,7 @@ pub fn tools(
     let mut tools: Vec<Tool> = by_name.into_values().collect();
     let all: f64 = tools.iter().map(|tool| tool.tokens as f64).sum();
     for tool in &mut tools {
-        tool.share = if all > 0.0 {
-            tool.tokens as f64 / all
-        } else {
-            0.0
-        };
+        tool.share = tool.tokens as f64 / all.max(1.0);
     }
     tools.sort_by(|a, b| {
         let sizes = (b.tokens, b.schema).cmp(&(a.tokens, a.schema));

@@ -299,12 +299,10 @@ impl TriggerQuery<'_> {
             return None;
         }
         let pause = self.set.clearing_pause.unwrap_or(row.pause);
-        let sent = self.of.prompt_cache()?.sent;
+        let pause = SignedDuration::from_secs(pause.into());
+        let at = self.of.prompt_cache()?.sent.checked_add(pause).ok()?;
         Some(NextTrigger {
-            at: Some(
-                sent.checked_add(SignedDuration::from_secs(pause.into()))
-                    .ok()?,
-            ),
+            at: Some(at),
             ..next(self.of.clearable?)
         })
     }

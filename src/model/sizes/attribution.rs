@@ -182,9 +182,8 @@ impl Attribution {
         report.start = start;
         self.requests.push(report);
         self.by_request.insert(key, ix);
-        let agents = self.deferred.agents;
         self.deferred = DeferredWork {
-            agents,
+            agents: self.deferred.agents,
             ..DeferredWork::default()
         };
         // A reset that takes effect later counts from the request after this one.

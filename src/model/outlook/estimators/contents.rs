@@ -171,11 +171,7 @@ impl PromptContents {
                 self.before_resets[from] += sums;
                 self.before_resets[to] -= sums;
             }
-            if back.is_none()
-                && item
-                    .left
-                    .is_some_and(|left| left.why == LeaveReason::Stripped)
-            {
+            if back.is_none() && is_stripped(item) {
                 self.before_resets[to].fresh += sums.fresh; // as in `add`
             }
             from = back.map_or(to, after).max(to);
@@ -205,10 +201,7 @@ impl PromptContents {
         };
         *lost -= sums;
         // For an estimator that compares messages nothing is missing: thinking was never in them.
-        if item
-            .left
-            .is_some_and(|left| left.why == LeaveReason::Stripped)
-        {
+        if is_stripped(item) {
             lost.fresh += sums.fresh;
         } else {
             self.lose(end, entered);
@@ -225,6 +218,11 @@ impl PromptContents {
 fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
     let request = session.attribution().request_of(item.output_of?)?;
     session.requests()[request].output.map(|_| request)
+}
+
+fn is_stripped(item: &Item) -> bool {
+    item.left
+        .is_some_and(|left| left.why == LeaveReason::Stripped)
 }
 
 fn capped(tokens: i128) -> u64 {

@@ -37,10 +37,8 @@ impl Attribution {
     /// Returns the tokens by which the unlogged part of the first prompt after a reset is smaller than that of the last
     /// one before it: text that the agent may add again. Returns 0 for any other request.
     pub(super) fn lost_with_reset(&self, first: RequestIx) -> u64 {
-        let is_first = self
-            .resets
-            .last()
-            .is_some_and(|reset| reset.request == first);
+        let last = self.resets.last();
+        let is_first = last.is_some_and(|reset| reset.request == first);
         let before = self.unlogged_before.filter(|_| is_first).unwrap_or(0);
         before.saturating_sub(self.requests[first].system)
     }
