@@ -194,8 +194,10 @@ pub enum LeaveReason {
 impl LeaveReason {
     /// Returns true if the item is not on the branch any more: it may come back with the branch.
     pub(crate) fn is_of_branch(self) -> bool {
-        use LeaveReason::{Clear, Compaction, Rewind};
-        matches!(self, Rewind | Compaction | Clear)
+        matches!(
+            self,
+            LeaveReason::Rewind | LeaveReason::Compaction | LeaveReason::Clear
+        )
     }
 
     /// Returns the reason's name, as screens and reports write it.

@@ -32,12 +32,6 @@ impl<'a> From<&'a str> for ModelAt<'a> {
     }
 }
 
-impl<'a> From<&'a Box<str>> for ModelAt<'a> {
-    fn from(model: &'a Box<str>) -> ModelAt<'a> {
-        ModelAt::from(&**model)
-    }
-}
-
 impl<'a> ModelAt<'a> {
     /// Returns both as one name, of which [`ModelAt::parted`] makes two again.
     pub fn joined(self) -> Cow<'a, str> {

@@ -24,7 +24,7 @@ enum Membership {
     Attached,
 }
 
-/// The result of a walk along a branch. All parents are earlier nodes.
+/// The result of a walk along a branch. A walk goes on from another one only where all parents are earlier nodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WalkResult {
     /// The last node of its chain.
