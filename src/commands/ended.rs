@@ -4,11 +4,12 @@
 use super::{Call, locale, streams, wrapped_status_line};
 use anyhow::{Context, Result};
 use files::output::{OutputState, remove_unfinished};
+use ingest::bytes::sync::lock;
 use render::text::inert;
 use report::reading::progress::Progress;
 use report::{Charset, ReportContext};
 use std::io::Write;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 use tui::EndedBy;
@@ -33,7 +34,7 @@ pub(super) enum PrintTime {
 /// Has a signal end the program with nothing half written and nothing left running, from now on.
 pub(super) fn remove_unfinished_on_exit() -> Result<()> {
     static LISTENING: Mutex<bool> = Mutex::new(false);
-    let mut is_listening = LISTENING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut is_listening = lock(&LISTENING);
     // One thread listens, however much work is done in this process.
     if !std::mem::replace(&mut *is_listening, true) {
         tui::when_ended(end).context("could not listen for signals")?;
@@ -81,7 +82,7 @@ impl Call<'_> {
             context.progress = Progress::on_terminal(Charset::ascii_if(is_ascii));
         }
         let work = (context.progress.clone(), printed);
-        *WORK.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
+        *lock(&WORK) = Some(work);
         remove_unfinished_on_exit()
     }
 }
@@ -97,7 +98,7 @@ fn end(by: EndedBy) {
         std::process::exit(code);
     };
     drop(thread::Builder::new().spawn(end_soon));
-    let work = WORK.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let work = lock(&WORK).take();
     let done = work.map_or_else(String::new, |(progress, printed)| {
         progress.clear();
         done(&progress.to_string(), &written, printed)

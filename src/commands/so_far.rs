@@ -1,9 +1,10 @@
 //! Bytes that come as long as somebody writes: what has come so far can be taken before the end.
 
+use ingest::bytes::sync::lock;
 use std::io::{self, Read, Write};
 use std::mem;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// The bytes of a source that came so far.
@@ -25,22 +26,16 @@ impl SoFar {
 
     /// Takes what came so far.
     pub(super) fn take(&self) -> Vec<u8> {
-        mem::take(&mut self.bytes.lock())
+        mem::take(&mut lock(&self.bytes.0))
     }
 }
 
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.lock().write(bytes)
+        lock(&self.0).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

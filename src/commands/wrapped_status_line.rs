@@ -1,9 +1,10 @@
 //! The status line of another tool, which is run beside ours.
 
 use super::so_far::SoFar;
+use ingest::bytes::sync::lock;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,13 +22,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// then too.
 static RUNNING: Mutex<Option<u32>> = Mutex::new(None);
 
-fn running() -> MutexGuard<'static, Option<u32>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Ends what runs beside this program, which a signal ends: an agent that ends takes its status line with it.
 pub(super) fn end_running() {
-    let running = running();
+    let running = lock(&RUNNING);
     if let Some(leader) = *running {
         files::kill_group(leader);
     }
@@ -49,7 +46,7 @@ impl WrappedStatusLine {
         input: Vec<u8>,
         longest: Duration,
     ) -> io::Result<WrappedStatusLine> {
-        let mut running = running();
+        let mut running = lock(&RUNNING);
         let [shell, option] = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
         let mut child = files::in_own_group(&mut Command::new(shell))
             .args([option, command])
@@ -87,7 +84,7 @@ impl WrappedStatusLine {
         };
         let more = if has_ended { MORE } else { Duration::ZERO };
         let mut end = self.lines.end.recv_timeout(more.min(left())).ok();
-        let mut running = running();
+        let mut running = lock(&RUNNING);
         // No other group can have its number before it is waited for.
         files::kill_group(self.child.id());
         *running = None;

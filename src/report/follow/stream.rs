@@ -14,6 +14,7 @@ use crate::session;
 use crate::session::Report;
 use anyhow::Result;
 use ingest::IngestEvent;
+use ingest::bytes::sync::lock;
 use jiff::tz::TimeZone;
 use model::event::Conversation;
 use model::lists::sessions::{FileId, SessionKey, Sessions, Update};
@@ -114,7 +115,7 @@ impl Stream {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Returns the number of sessions that the reader has.

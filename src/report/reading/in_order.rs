@@ -1,10 +1,11 @@
 //! Works on many logs in several threads, and takes the results in the order of the logs, so that the same logs always
 //! lead to the same output.
 
+use ingest::bytes::sync::lock;
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, channel, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
 /// The number of threads: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;
@@ -24,10 +25,7 @@ pub(crate) fn in_order<L: Sync, T: Send, E>(
     // A result is taken before the log that has its place next is begun.
     let places = ahead.clamp(1, logs.len().max(1));
     let results: Vec<Mutex<Option<T>>> = (0..places).map(|_| Mutex::default()).collect();
-    let result = |ix: usize| {
-        let place = results[ix % places].lock();
-        place.unwrap_or_else(PoisonError::into_inner)
-    };
+    let result = |ix: usize| lock(&results[ix % places]);
     let mut taken = Ok(());
     each_in_order(
         logs.len(),
@@ -52,7 +50,7 @@ fn each_in_order(
 ) {
     let (jobs, queue) = channel::<(usize, SyncSender<()>)>();
     let (queue, is_over) = (Mutex::new(queue), AtomicBool::new(false));
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    let next = || lock(&queue).recv();
     let work_on = || {
         while let Ok((log, worked)) = next()
             && !is_over.load(Ordering::Relaxed)

@@ -1,12 +1,13 @@
 //! The progress of long work: shown on standard error while the work lasts, and said when a signal ends it.
 
 use crate::Charset;
+use ingest::bytes::sync::lock;
 use ingest::log::LogFile;
 use render::number::age;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,17 +65,12 @@ impl Progress {
         let bytes = logs.iter().map(weight).sum();
         work.bytes.store(bytes, Ordering::Relaxed);
         work.read_bytes.store(0, Ordering::Relaxed);
-        self.shown().since = Some(Instant::now());
+        lock(&work.shown).since = Some(Instant::now());
         Reading(self)
     }
 
-    fn shown(&self) -> MutexGuard<'_, Shown> {
-        let shown = self.0.shown.lock();
-        shown.unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn draw(&self, charset: Charset) {
-        let mut shown = self.shown();
+        let mut shown = lock(&self.0.shown);
         if let Some(since) = shown.since {
             shown.is_drawn = true;
             let line = self.line(charset, since.elapsed());
@@ -103,7 +99,7 @@ impl Progress {
 
     /// Removes what is shown.
     pub fn clear(&self) {
-        let mut shown = self.shown();
+        let mut shown = lock(&self.0.shown);
         shown.since = None;
         if std::mem::take(&mut shown.is_drawn) {
             let _ = write!(io::stderr(), "\r\x1b[K");
