@@ -3,17 +3,9 @@
 use crate::snapshot::SessionNumbers;
 use crate::unit::Unit::{self, None, Seconds, Tokens};
 use crate::unit::whole_name;
-use Kind::{Counter, Gauge};
+use MetricType::{Counter, Gauge};
 use model::Role;
-
-/// The kind of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A value that rises and falls.
-    Gauge,
-    /// A count that only grows.
-    Counter,
-}
+use prometheus_client::metrics::MetricType;
 
 /// A number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +26,7 @@ pub struct Family {
     /// The unit.
     pub unit: Unit,
     /// The kind.
-    pub kind: Kind,
+    pub kind: MetricType,
     /// The label that divides its samples; empty: each session has one sample.
     pub by: &'static str,
     /// The meaning, for people: no backslash and no newline, which the formats would escape.
@@ -56,11 +48,7 @@ impl Family {
 
     /// Returns the whole name, as queries have it.
     pub fn whole_name(&self) -> String {
-        let end = match self.kind {
-            Gauge => "",
-            Counter => "total",
-        };
-        whole_name(self.name, self.unit, end)
+        whole_name(self.name, self.unit, self.kind)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::unit::{Unit, whole_name};
 use jiff::Timestamp;
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::histogram::Histogram;
 use std::time::Duration;
 
@@ -33,19 +34,6 @@ pub struct OwnNumbers {
 #[derive(Debug, Clone)]
 pub struct Latencies(pub(crate) Histogram);
 
-/// The kind of a metric of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwnKind {
-    /// A value that rises and falls.
-    Gauge,
-    /// A count that only grows.
-    Counter,
-    /// Counts by range.
-    Histogram,
-    /// A text, as the label of a sample whose value is 1.
-    Info,
-}
-
 /// The value of a metric of the program.
 pub enum OwnValue<'s> {
     /// A number.
@@ -63,34 +51,17 @@ pub struct OwnMetric {
     /// The unit.
     pub unit: Unit,
     /// The kind.
-    pub kind: OwnKind,
+    pub kind: MetricType,
     /// The meaning, for people: no backslash and no newline, which the formats would escape.
     pub help: &'static str,
     /// Returns the value; `None`: there is none.
     pub value: for<'s> fn(&'s OwnNumbers) -> Option<OwnValue<'s>>,
 }
 
-impl OwnKind {
-    /// Returns its name, as the formats write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            OwnKind::Gauge => "gauge",
-            OwnKind::Counter => "counter",
-            OwnKind::Histogram => "histogram",
-            OwnKind::Info => "info",
-        }
-    }
-}
-
 impl OwnMetric {
     /// Returns the whole name, as queries have it.
     pub fn whole_name(&self) -> String {
-        let end = match self.kind {
-            OwnKind::Gauge | OwnKind::Histogram => "",
-            OwnKind::Counter => "total",
-            OwnKind::Info => "info",
-        };
-        whole_name(self.name, self.unit, end)
+        whole_name(self.name, self.unit, self.kind)
     }
 }
 
@@ -117,56 +88,56 @@ pub const OWN: &[OwnMetric] = &[
     OwnMetric {
         name: "sessions",
         unit: Unit::None,
-        kind: OwnKind::Gauge,
+        kind: MetricType::Gauge,
         help: "Sessions in all logs, idle ones too.",
         value: |of| number(of.sessions),
     },
     OwnMetric {
         name: "sessions_omitted",
         unit: Unit::None,
-        kind: OwnKind::Gauge,
+        kind: MetricType::Gauge,
         help: "Sessions without series, because there are too many; the newest have series.",
         value: |of| number(of.omitted),
     },
     OwnMetric {
         name: "files",
         unit: Unit::None,
-        kind: OwnKind::Gauge,
+        kind: MetricType::Gauge,
         help: "Logs that are followed.",
         value: |of| number(of.files),
     },
     OwnMetric {
         name: "scanned",
         unit: Unit::None,
-        kind: OwnKind::Gauge,
+        kind: MetricType::Gauge,
         help: "1 once all logs were read, at least their ends.",
         value: |of| number(of.is_scanned.into()),
     },
     OwnMetric {
         name: "resident_memory",
         unit: Unit::Bytes,
-        kind: OwnKind::Gauge,
+        kind: MetricType::Gauge,
         help: "Memory that ctxgauge uses.",
         value: |of| of.memory.map(OwnValue::Number),
     },
     OwnMetric {
         name: "read",
         unit: Unit::Bytes,
-        kind: OwnKind::Counter,
+        kind: MetricType::Counter,
         help: "Bytes that ctxgauge has read.",
         value: |of| of.read.map(OwnValue::Number),
     },
     OwnMetric {
         name: "read_latency",
         unit: Unit::Seconds,
-        kind: OwnKind::Histogram,
+        kind: MetricType::Histogram,
         help: "Time from the write of a record until it was read.",
         value: |of| Some(OwnValue::Latencies(&of.latency)),
     },
     OwnMetric {
         name: "build",
         unit: Unit::None,
-        kind: OwnKind::Info,
+        kind: MetricType::Info,
         help: "The version of ctxgauge.",
         value: |of| Some(OwnValue::Info("version", of.version)),
     },

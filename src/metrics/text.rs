@@ -1,8 +1,8 @@
 //! Writes numbers in the format of OpenMetrics, or in the text format that Prometheus had before it.
 
-use crate::catalogue::{FAMILIES, Family, Kind, Number};
+use crate::catalogue::{FAMILIES, Family, Number};
 use crate::labels::SampleLabels;
-use crate::own::{OWN, OwnKind, OwnMetric, OwnValue};
+use crate::own::{OWN, OwnMetric, OwnValue};
 use crate::snapshot::Snapshot;
 use crate::unit::Unit;
 use prometheus_client::collector::Collector;
@@ -105,7 +105,7 @@ fn own(
         })
     };
     match (metric.kind, value) {
-        (OwnKind::Counter, OwnValue::Number(value)) => write(&ConstCounter::new(*value)),
+        (MetricType::Counter, OwnValue::Number(value)) => write(&ConstCounter::new(*value)),
         (_, OwnValue::Number(value)) => write(&ConstGauge::new(*value)),
         (_, OwnValue::Latencies(latencies)) => write(&latencies.0),
         (_, OwnValue::Info(label, text)) => write(&Info::new([(*label, *text)])),
@@ -114,12 +114,8 @@ fn own(
 
 impl Snapshot {
     fn family(&self, encoder: &mut DescriptorEncoder<'_>, family: &Family) -> fmt::Result {
-        let kind = match family.kind {
-            Kind::Gauge => MetricType::Gauge,
-            Kind::Counter => MetricType::Counter,
-        };
         let what = (family.name, family.unit, family.help);
-        described(encoder, what, kind, |mut encoder| {
+        described(encoder, what, family.kind, |mut encoder| {
             for session in &self.sessions {
                 for (part, number) in (family.samples)(session) {
                     let labels = SampleLabels {
@@ -134,12 +130,12 @@ impl Snapshot {
     }
 }
 
-fn sample(kind: Kind, number: Number, encoder: MetricEncoder<'_>) -> fmt::Result {
+fn sample(kind: MetricType, number: Number, encoder: MetricEncoder<'_>) -> fmt::Result {
     match (kind, number) {
-        (Kind::Gauge, Number::Whole(value)) => ConstGauge::new(value).encode(encoder),
-        (Kind::Gauge, Number::Real(value)) => ConstGauge::new(value).encode(encoder),
-        (Kind::Counter, Number::Whole(value)) => ConstCounter::new(value).encode(encoder),
-        (Kind::Counter, Number::Real(value)) => ConstCounter::new(value).encode(encoder),
+        (MetricType::Counter, Number::Whole(value)) => ConstCounter::new(value).encode(encoder),
+        (MetricType::Counter, Number::Real(value)) => ConstCounter::new(value).encode(encoder),
+        (_, Number::Whole(value)) => ConstGauge::new(value).encode(encoder),
+        (_, Number::Real(value)) => ConstGauge::new(value).encode(encoder),
     }
 }
 

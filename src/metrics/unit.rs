@@ -1,5 +1,7 @@
 //! Names of metrics, which end with their unit.
 
+use prometheus_client::metrics::MetricType;
+
 /// The unit of a metric, which is a part of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
@@ -25,8 +27,13 @@ impl Unit {
     }
 }
 
-/// Returns the whole name of a metric, with this end.
-pub(crate) fn whole_name(name: &str, unit: Unit, end: &str) -> String {
+/// Returns the whole name of a metric, with the end that its kind has.
+pub(crate) fn whole_name(name: &str, unit: Unit, kind: MetricType) -> String {
+    let end = match kind {
+        MetricType::Counter => "total",
+        MetricType::Info => "info",
+        _ => "",
+    };
     let parts = ["ctxgauge", name, unit.name(), end];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("_")

@@ -1,7 +1,7 @@
 //! The documents about metrics: their tables, the rules, and the dashboard.
 
 use crate::support::{documentation, manifest_folder};
-use ctxgauge::metrics::catalogue::{FAMILIES, Kind};
+use ctxgauge::metrics::catalogue::FAMILIES;
 use ctxgauge::metrics::own::{OWN, OwnMetric};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -18,10 +18,7 @@ fn text(name: &str) -> String {
 fn the_tables_of_metrics_are_those_of_the_program() {
     let mut table = "| metric | kind | label | what |\n|---|---|---|---|\n".to_owned();
     for family in FAMILIES {
-        let kind = match family.kind {
-            Kind::Gauge => "gauge",
-            Kind::Counter => "counter",
-        };
+        let kind = family.kind.as_str();
         let label = match family.by {
             "" => String::new(),
             by => format!("`{by}`"),
@@ -31,7 +28,7 @@ fn the_tables_of_metrics_are_those_of_the_program() {
     }
     let mut own = "| metric | kind | what |\n|---|---|---|\n".to_owned();
     for metric in OWN {
-        let (name, kind) = (metric.whole_name(), metric.kind.name());
+        let (name, kind) = (metric.whole_name(), metric.kind.as_str());
         writeln!(own, "| `{name}` | {kind} | {} |", metric.help).unwrap();
     }
     for (name, table) in [("metrics", table), ("own-metrics", own)] {
