@@ -33,29 +33,15 @@ part! { Body<'a>(all: &Models<'a>) {
     by_provider: Vec<ByProvider<'a>> = all.listed.iter().map(|row| ByProvider::new(row, all.rules)).collect(),
 }}
 
-/// A row of the generated table.
-#[derive(Debug, Serialize)]
-struct ByProvider<'a> {
-    provider: &'a str,
-    model: &'a str,
+// A row of the generated table.
+part! { ByProvider<'a>(row: &ListedRow<'a>, rules: &Rules) {
+    provider: &'a str = row.provider,
+    model: &'a str = row.model,
     #[serde(flatten)]
-    limits: Option<Listed>,
-    price: Option<PriceRow>,
-    source: String,
-}
-
-impl<'a> ByProvider<'a> {
-    fn new(row: &ListedRow<'a>, rules: &Rules) -> ByProvider<'a> {
-        let source = rules.catalogue.sources(row.marks);
-        ByProvider {
-            provider: row.provider,
-            model: row.model,
-            limits: row.limits(),
-            price: row.price(source.clone()),
-            source,
-        }
-    }
-}
+    limits: Option<Listed> = row.limits(),
+    price: Option<PriceRow> = row.price(rules.catalogue.sources(row.marks)),
+    source: String = rules.catalogue.sources(row.marks),
+}}
 
 impl Output for Models<'_> {
     fn document(&self) -> Option<Document> {

@@ -3,6 +3,7 @@
 mod text;
 
 use crate::output::json::document;
+use crate::output::json::part::part;
 use crate::session::{find_one, unreadable};
 use crate::{Output, Page, ReportContext, Style};
 use anyhow::{Context, Result};
@@ -20,58 +21,52 @@ use tokens::Counter;
 
 /// The records of a log as they were decoded.
 #[derive(Default, Serialize)]
-pub struct Records {
+struct Records<'a> {
     /// The agent's id.
-    pub agent: &'static str,
+    agent: &'static str,
     /// The log's path.
-    pub path: String,
+    path: String,
     /// The content of the records, in the order of the log.
-    pub records: Vec<Row>,
+    records: Vec<Row<'a>>,
     /// The number of items.
-    pub items: u64,
+    items: u64,
     /// The number of usage reports.
-    pub usage_reports: u64,
+    usage_reports: u64,
     /// The number of records that were skipped.
-    pub skipped: u64,
+    skipped: u64,
     /// The number of records of an unknown type.
-    pub unknown: u64,
+    unknown: u64,
     /// The number of lines that could not be read.
-    pub unreadable: u64,
+    unreadable: u64,
     /// The number of sessions that the records belong to.
-    pub sessions: usize,
+    sessions: usize,
 }
 
 /// One item or event of a record.
-#[derive(Default, Serialize)]
-pub struct Row {
+#[derive(Serialize)]
+struct Row<'a> {
     /// The first line of the record, 1-based.
-    pub line: u64,
+    line: u64,
     /// The kind of its event: `item`, `usage`, `compaction`.
-    pub event: &'static str,
+    event: &'static str,
     /// More about it, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub detail: String,
+    detail: String,
     /// The item, if it is one.
     #[serde(flatten)]
-    pub item: Option<Item>,
+    item: Option<ItemPart<'a>>,
 }
 
-/// An item of a record.
-#[derive(Serialize)]
-pub struct Item {
-    /// Its role.
-    pub role: Role,
-    /// Its kind.
-    pub kind: &'static str,
-    /// The tool of a call or result.
-    pub tool: Option<Box<str>>,
-    /// Its size as counted here.
-    pub tokens: u64,
-    /// Its first words.
-    pub preview: String,
-}
+part! { ItemPart<'a>(item: &'a NewItem) {
+    role: Role = item.role,
+    kind: &'static str = item.kind.name(),
+    tool: Option<&'a str> = item.tool.as_deref(),
+    // As counted here.
+    tokens: u64 = u64::from(item.size.local) + u64::from(item.size.fixed),
+    preview: &'a str = &item.preview,
+}}
 
-impl Output for Records {
+impl Output for Records<'_> {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         text::write(page, self)
     }
@@ -123,7 +118,7 @@ pub fn run(
     style.print(&records, out)
 }
 
-impl Records {
+impl<'a> Records<'a> {
     fn push(&mut self, line: u64, event: &'static str, detail: String) {
         self.records.push(Row {
             line,
@@ -133,7 +128,7 @@ impl Records {
         });
     }
 
-    fn add(&mut self, line: u64, entry: &Entry) {
+    fn add(&mut self, line: u64, entry: &'a Entry) {
         let (event, detail) = match &entry.event {
             Event::Node(node) => {
                 self.items += node.items.len() as u64;
@@ -141,7 +136,7 @@ impl Records {
                     line,
                     event: "item",
                     detail: String::new(),
-                    item: Some(Item::new(item)),
+                    item: Some(ItemPart::new(item)),
                 }));
                 return;
             }
@@ -202,18 +197,6 @@ impl Records {
             }
         };
         self.push(line, event, detail);
-    }
-}
-
-impl Item {
-    fn new(item: &NewItem) -> Item {
-        Item {
-            role: item.role,
-            kind: item.kind.name(),
-            tool: item.tool.as_deref().map(Into::into),
-            tokens: u64::from(item.size.local) + u64::from(item.size.fixed),
-            preview: item.preview.to_string(),
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use render::number::{counted, tokens};
 use render::text::inert;
 use std::io;
 
-pub(super) fn write(out: &mut Page<'_>, records: &Records) -> io::Result<()> {
+pub(super) fn write(out: &mut Page<'_>, records: &Records<'_>) -> io::Result<()> {
     writeln!(out, "{} · {}", inert(records.agent), inert(&records.path))?;
     let mut last = 0;
     for row in &records.records {
@@ -41,7 +41,7 @@ pub(super) fn write(out: &mut Page<'_>, records: &Records) -> io::Result<()> {
     Ok(())
 }
 
-fn write_row(out: &mut Page<'_>, line: &str, row: &Row) -> io::Result<()> {
+fn write_row(out: &mut Page<'_>, line: &str, row: &Row<'_>) -> io::Result<()> {
     let Some(item) = &row.item else {
         return out.row(format_args!(
             "{line:>6}  {}: {}",
@@ -50,8 +50,8 @@ fn write_row(out: &mut Page<'_>, line: &str, row: &Row) -> io::Result<()> {
         ));
     };
     let (role, kind, size) = (item.role.name(), item.kind, tokens(item.tokens));
-    let tool = inert(item.tool.as_deref().unwrap_or_default());
-    let preview = inert(&item.preview);
+    let tool = inert(item.tool.unwrap_or_default());
+    let preview = inert(item.preview);
     out.row(format_args!(
         "{line:>6}  {role:<9} {kind:<11} {tool:<12} {size:>6}  {preview}"
     ))
