@@ -52,11 +52,7 @@ impl NamedFile<'_> {
 impl Write for NamedFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let done = self.file.write(bytes);
-        match done {
-            // The caller tries again.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-            done => self.named(done),
-        }
+        self.named(done)
     }
 
     fn flush(&mut self) -> io::Result<()> {
