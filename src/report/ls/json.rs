@@ -6,7 +6,7 @@ use crate::output::json::dollars;
 use crate::output::json::part::part;
 use crate::output::names::Names;
 use crate::percent;
-use crate::session::json::{CachePart, ContextPart, LimitPart, NextPart, limit_parts};
+use crate::session::json::{CachePart, ContextPart, LimitPart, NextPart, cache_part, limit_parts};
 use jiff::Timestamp;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;
@@ -184,9 +184,7 @@ part! { SessionPart<'a>(
     headroom: Option<u64> = gauge.headroom(),
     // The compactions for another reason than the size.
     next: Vec<NextPart> = triggers::other(gauge, now).iter().map(NextPart::new).collect(),
-    cache?: CachePart = gauge
-        .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &gauge.next_prompt(now), now)),
+    cache?: CachePart = cache_part(gauge, now),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     limits: Vec<LimitPart> = limit_parts(gauge),
     // With totals: of all responses in its log, those that a fork repeats too.

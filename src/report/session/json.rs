@@ -40,14 +40,6 @@ pub(crate) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     Report::new(report, session, &report.gauge.context, carried, &tools)
 }
 
-/// Returns the tools that have a part: those of which the log has a definition or results.
-fn with_results(tools: &[Tool]) -> impl Iterator<Item = Tool> {
-    let all = tools
-        .iter()
-        .filter(|tool| tool.results > 0 || tool.schema > 0);
-    all.cloned()
-}
-
 part! { Report<'a>(
     report: &'a SessionReport<'a>,
     session: &'a Session,
@@ -59,10 +51,7 @@ part! { Report<'a>(
     context: ContextPart = ContextPart::new(&report.gauge),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, report.gauge.limits().clone()),
-    cache?: CachePart = report
-        .gauge
-        .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(report.clock.now), report.clock.now)),
+    cache?: CachePart = cache_part(&report.gauge, report.clock.now),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rebuilds: Vec<RebuildPart> = rebuilds(session).iter().map(RebuildPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,7 +62,12 @@ part! { Report<'a>(
         .map(ClientPart::new),
     messages: Messages<'a> = Messages { report, carried },
     calls: Calls<'a> = Calls(session.requests()),
-    tools: Vec<ToolPart> = with_results(tools).map(ToolPart::new).collect(),
+    // Those of which the log has a definition or results.
+    tools: Vec<ToolPart> = tools
+        .iter()
+        .filter(|tool| tool.results > 0 || tool.schema > 0)
+        .map(ToolPart::new)
+        .collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     servers: Vec<Server> = servers(tools),
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -216,6 +210,12 @@ part! { CachePart(cache: &PromptCache, next: &NextPrompt, now: Timestamp) {
     warm: PromptPart = PromptPart::new(&next.warm),
     cold: PromptPart = PromptPart::new(&next.cold),
 }}
+
+/// Returns the prompt cache; `None`: nothing is known of it.
+pub(crate) fn cache_part(gauge: &SessionGauge, now: Timestamp) -> Option<CachePart> {
+    let cache = gauge.prompt_cache()?;
+    Some(CachePart::new(&cache, &gauge.next_prompt(now), now))
+}
 
 // How often a prompt was predicted to be in the cache and was not, in this session and with this agent.
 part! { FailedPart(cache: &PromptCache) {
@@ -391,8 +391,8 @@ part! { CallPart<'a>(request: &'a Request) {
     said?: u64 = request.agent_estimate,
 }}
 
-part! { ToolPart(tool: Tool) {
-    name: Box<str> = tool.name,
+part! { ToolPart(tool: &Tool) {
+    name: Box<str> = tool.name.clone(),
     results: usize = tool.results,
     failed?: usize = Some(tool.failed).filter(|failed| *failed > 0),
     median_seconds?: f64 = tool.median_seconds.map(|seconds| (seconds * 1e3).round() / 1e3),

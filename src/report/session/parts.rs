@@ -3,7 +3,7 @@
 //! settings; and, where they are asked for, those of calls.
 
 use super::json::{
-    Band, CachePart, ComingPart, ContextPart, ItemPart, JumpPart, PastPart, by_role,
+    Band, ComingPart, ContextPart, ItemPart, JumpPart, PastPart, by_role, cache_part,
 };
 use crate::output::finding::FindingPart;
 use crate::output::json::line;
@@ -48,8 +48,7 @@ pub fn coming(
 
 /// Returns the prompt cache, and the cost of the next request: `cache` of a report; null if nothing is known of it.
 pub fn cache(gauge: &SessionGauge, now: Timestamp) -> Value {
-    let cache = gauge.prompt_cache();
-    value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(now), now)))
+    value(&cache_part(gauge, now))
 }
 
 /// Returns the requests until the next compaction: `requests_left` of `compaction`.
