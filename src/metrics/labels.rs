@@ -2,10 +2,10 @@
 //! that no log can break the format, fill the memory of the program that stores them, or control a terminal there.
 
 use crate::salt::Salt;
-use model::event::{Conversation, Key};
-use model::lists::sessions::{FileFacts, SessionKey, Sessions};
+use model::lists::sessions::{SessionKey, Sessions};
 use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 use render::text::{inert, one_line};
+use report::{joined_by, session_parts};
 use std::collections::HashSet;
 use std::fmt;
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
@@ -65,13 +65,13 @@ impl Naming {
     ) -> Option<Labels> {
         let (gauge, facts) = (sessions.gauge(key)?, sessions.facts(key)?);
         let session = match &self.salt {
-            Some(salt) => salt.name(&parts(facts, key.conversation)),
+            Some(salt) => salt.name(&session_parts(facts, key.conversation)),
             None => {
                 let id = value(gauge.meta.id.as_deref().unwrap_or_default());
                 // A fork may have the id of its parent, and some logs have none.
                 if id.is_empty() || taken.contains(&id) {
-                    let name = Key::of_parts(&parts_of(&parts(facts, key.conversation))).get();
-                    format!("{id}~{name:016x}")
+                    let name = joined_by(facts, key.conversation);
+                    format!("{id}~{name}")
                 } else {
                     id
                 }
@@ -92,24 +92,6 @@ impl Naming {
         }));
         Some(labels)
     }
-}
-
-/// Returns what distinguishes a session from all others of this machine, and stays the same from run to run.
-fn parts(facts: &FileFacts, conversation: Conversation) -> [String; 4] {
-    let conversation = match conversation {
-        Conversation::Main => String::new(),
-        Conversation::Side(side) => side.get().to_string(),
-    };
-    [
-        facts.agent.to_owned(),
-        facts.path.to_string_lossy().into_owned(),
-        facts.id.clone().unwrap_or_default(),
-        conversation,
-    ]
-}
-
-fn parts_of(parts: &[String; 4]) -> [&str; 4] {
-    parts.each_ref().map(String::as_str)
 }
 
 /// Returns a text as the value of a label.

@@ -19,6 +19,7 @@ pub mod why;
 
 pub use output::document::html::sessions::{SessionRow, refreshed, sessions_page};
 pub use output::document::{Document, HTML, MARKDOWN};
+pub use output::names::{joined_by, session_parts};
 pub use output::redact::session_pseudonym;
 pub use output::text::page::Page;
 pub use output::to_file::to_file;

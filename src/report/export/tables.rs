@@ -190,7 +190,7 @@ impl<'a> SessionRows<'a> {
             session,
             facts: log.sessions.facts(key),
             key,
-            name: joined_by(session.agent, &log.log.facts, key.conversation),
+            name: joined_by(&log.log.facts, key.conversation),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use crate::ls::json::SessionPart;
 use crate::output::json::part::part;
-use crate::output::names::Names;
 use crate::session::Report;
 use crate::session::json::{self, Report as ReportPart};
 use jiff::Timestamp;
@@ -54,19 +53,8 @@ part! { State<'a>(
 /// A session that is gone.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct SessionGone {
-    session: String,
-    id: Option<String>,
-    agent: &'static str,
-    path: String,
-}
-
-impl SessionGone {
-    pub(super) fn new(session: String, agent: &'static str, names: Names<'_>) -> SessionGone {
-        SessionGone {
-            session,
-            id: names.id.map(Cow::into_owned),
-            agent,
-            path: names.path.into_owned(),
-        }
-    }
+    pub(super) session: String,
+    pub(super) id: Option<String>,
+    pub(super) agent: &'static str,
+    pub(super) path: String,
 }

@@ -21,6 +21,7 @@ use model::lists::sessions::{FileId, SessionKey, Sessions, Update};
 use model::session::{Coverage, Session};
 use model::window::Rules;
 use render::clock::Clock;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::ControlFlow;
@@ -239,12 +240,13 @@ impl State {
         let sessions = &self.sessions;
         self.changes.remove(key, || {
             let facts = sessions.facts(key)?;
-            let name = joined_by(facts.agent, facts, key.conversation);
-            Some(SessionGone::new(
-                name,
-                facts.agent,
-                texts.names(sessions, key)?,
-            ))
+            let names = texts.names(sessions, key)?;
+            Some(SessionGone {
+                session: joined_by(facts, key.conversation),
+                id: names.id.map(Cow::into_owned),
+                agent: facts.agent,
+                path: names.path.into_owned(),
+            })
         });
     }
 
@@ -316,7 +318,7 @@ impl State {
             self.changes.note(key, sent(&[]));
             return Ok(());
         }
-        let name = joined_by(facts.agent, facts, key.conversation);
+        let name = joined_by(facts, key.conversation);
         if matches!(texts, Texts::Summaries) {
             if let Some(row) = hosts::wire::row(&self.sessions, key)
                 && self.changes.note_new(key, sent(row.as_bytes()))

@@ -83,15 +83,22 @@ impl<'a> Names<'a> {
 
 /// Returns the name that joins all output about a session. It is made from the real path, so it is the same whether or
 /// not texts are left out.
-pub(crate) fn joined_by(agent: &str, facts: &FileFacts, conversation: Conversation) -> String {
+pub fn joined_by(facts: &FileFacts, conversation: Conversation) -> String {
+    let parts = session_parts(facts, conversation);
+    let name = Key::of_parts(&parts.each_ref().map(String::as_str));
+    format!("{:016x}", name.get())
+}
+
+/// Returns what distinguishes a session from all others of this machine, and stays the same from run to run.
+pub fn session_parts(facts: &FileFacts, conversation: Conversation) -> [String; 4] {
     let conversation = match conversation {
         Conversation::Main => String::new(),
         Conversation::Side(side) => side.get().to_string(),
     };
-    let path = facts.path.to_string_lossy();
-    let id = facts.id.as_deref().unwrap_or_default();
-    format!(
-        "{:016x}",
-        Key::of_parts(&[agent, &path, id, &conversation]).get()
-    )
+    [
+        facts.agent.to_owned(),
+        facts.path.to_string_lossy().into_owned(),
+        facts.id.clone().unwrap_or_default(),
+        conversation,
+    ]
 }

@@ -28,7 +28,7 @@ impl Writer for Documents {
 }
 
 part! { HitPart<'a>(hit: &Hit<'a>, names: Names<'a>) {
-    session: String = joined_by(hit.session.agent, hit.facts, hit.key.conversation),
+    session: String = joined_by(hit.facts, hit.key.conversation),
     agent: &'static str = hit.session.agent,
     id: Option<Cow<'a, str>> = names.id,
     path: Cow<'a, str> = names.path,
