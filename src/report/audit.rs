@@ -13,7 +13,6 @@ pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};
 
 use crate::output::json::document;
-use crate::reading::in_order::in_order;
 use crate::{Document, Output, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
 use ingest::discover::ScanResult;
@@ -128,16 +127,10 @@ fn each_log<T: Send>(
         );
     }
     let mut unread = Vec::new();
-    let reading = context.progress.begin(&found.files);
-    let replay = |log: &LogFile| reading.log(log, || replay(log));
-    in_order(&found.files, AHEAD, replay, |log, replayed| {
-        match replayed {
-            Ok(replayed) => take(log, replayed),
-            Err(error) => unread.push((log.facts.path.to_path_buf(), error.to_string())),
-        }
-        Ok::<(), anyhow::Error>(())
+    context.read_each(&found.files, AHEAD, &mut unread, replay, |log, replayed| {
+        take(log, replayed);
+        Ok(())
     })?;
-    drop(reading);
     print_problems(&unread, err)?;
     Ok(found)
 }

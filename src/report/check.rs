@@ -6,7 +6,6 @@ mod json;
 
 use crate::output::json::document;
 use crate::output::redact::Reader;
-use crate::reading::in_order::in_order;
 use crate::reading::sessions_builder::SessionsBuilder;
 use crate::session::{SessionRequest, find, unreadable};
 use crate::{
@@ -136,23 +135,13 @@ pub fn run(
         SessionChoice::All(since) => {
             let found = context.find_since(since);
             problems = found.problems;
-            let reading = context.progress.begin(&found.files);
-            let read = |log: &LogFile| reading.log(log, || read(log));
-            in_order(&found.files, AHEAD, read, |log, read| {
-                match read {
-                    Ok(sessions) => {
-                        let all = whole.sessions(log, sessions);
-                        for row in all.recent() {
-                            check.add(context, bounds, log, &all, row.key);
-                        }
-                    }
-                    Err(error) => {
-                        problems.push((log.facts.path.to_path_buf(), error.to_string()));
-                    }
+            context.read_each(&found.files, AHEAD, &mut problems, read, |log, sessions| {
+                let all = whole.sessions(log, sessions);
+                for row in all.recent() {
+                    check.add(context, bounds, log, &all, row.key);
                 }
-                Ok::<(), anyhow::Error>(())
+                Ok(())
             })?;
-            drop(reading);
             check.unreadable = problems.len();
             print_problems(&problems, err)?;
             if found.files.is_empty() && problems.is_empty() && since.is_none() {

@@ -18,7 +18,6 @@ pub use tables::Table;
 
 use crate::ls::{PriceList, Responses, projects};
 use crate::output::redact::Reader;
-use crate::reading::in_order::in_order;
 use crate::reading::sessions_builder::SessionsBuilder;
 use crate::{NO_SESSIONS, ReportContext, print_problems};
 use anyhow::{Result, bail};
@@ -162,7 +161,6 @@ fn write(
         Projects::default()
     };
     let needs_responses = export.tables.iter().any(|table| table.needs_responses());
-    let reading = context.progress.begin(logs);
     let read = |log: &LogFile| {
         let read = || {
             // First: what is written to the log meanwhile is then in none of its sums.
@@ -185,26 +183,18 @@ fn write(
                 };
             Ok((sessions, responses, texts))
         };
-        reading.log(log, || context.patience.read(log, read))
+        context.patience.read(log, read)
     };
     let mut whole = SessionsBuilder::new(context);
     let mut prices = PriceList::new(&context.rules);
     let mut rows = vec![0_u64; export.tables.len()];
-    let (mut ix, mut logs_read) = (0, 0);
-    in_order(logs, AHEAD, read, |log, read| {
-        let nth = ix;
-        ix += 1;
-        let (sessions, responses, texts) = match read {
-            Ok(read) => read,
-            Err(error) => {
-                problems.push((log.facts.path.to_path_buf(), error.to_string()));
-                return Ok::<(), anyhow::Error>(());
-            }
-        };
+    let mut logs_read = 0;
+    context.read_each(logs, AHEAD, problems, read, |log, read| {
+        let (sessions, responses, texts) = read;
         logs_read += 1;
         let all = whole.sessions(log, sessions);
         let content = (&responses, texts.as_ref());
-        let of_log = LogRows::new((log, nth), (&all, &projects), content, &once, &mut prices);
+        let of_log = LogRows::new(log, (&all, &projects), content, &once, &mut prices);
         let keys = all.of_file(log.facts.file);
         for (key, session) in keys.filter_map(|key| Some((key, all.get(key)?))) {
             let of = SessionRows::new(&of_log, key, session);

@@ -3,11 +3,11 @@
 
 use crate::ReportContext;
 use crate::ls::{Cost, Responses, in_all_logs};
-use crate::reading::in_order::in_order;
 use anyhow::Result;
 use hashbrown::HashMap;
 use ingest::log::LogFile;
 use model::event::Key;
+use model::lists::sessions::FileId;
 use model::window::ModelAt;
 
 /// The number of logs that are read ahead.
@@ -16,8 +16,8 @@ const AHEAD: usize = 16;
 /// The responses of all logs. What they cost is kept only of those that several logs have.
 #[derive(Default)]
 pub(super) struct Once {
-    /// The first log that has it, by its index.
-    first: HashMap<Key, u32>,
+    /// The first log that has it.
+    first: HashMap<Key, FileId>,
     /// The costs of responses in later logs that an earlier log has too, and the model that answered,
     /// [joined](ModelAt::joined) with its provider.
     again: HashMap<Key, (Cost, Option<Box<str>>)>,
@@ -27,24 +27,19 @@ impl Once {
     /// Reads all logs. Those that cannot be read have no responses.
     pub(super) fn read(context: &ReportContext, logs: &[LogFile]) -> Result<Once> {
         let mut all = Once::default();
-        let mut ix = 0;
-        let reading = context.progress.begin(logs);
-        let read = |log: &LogFile| reading.log(log, || Responses::read(log));
-        in_order(logs, AHEAD, read, |log, read| {
-            if let Ok(responses) = read {
-                all.add(ix, log, &responses);
-            }
-            ix += 1;
-            Ok::<(), anyhow::Error>(())
+        let (read, unread) = (Responses::read, &mut Vec::new());
+        context.read_each(logs, AHEAD, unread, read, |log, responses| {
+            all.add(log, &responses);
+            Ok(())
         })?;
         Ok(all)
     }
 
-    fn add(&mut self, ix: u32, log: &LogFile, responses: &Responses) {
+    fn add(&mut self, log: &LogFile, responses: &Responses) {
         for (request, cost) in responses.costs() {
             let key = everywhere(log, request, &cost);
-            let first = *self.first.entry(key).or_insert(ix);
-            if first == ix {
+            let first = *self.first.entry(key).or_insert(log.facts.file);
+            if first == log.facts.file {
                 continue;
             }
             let model = responses.model(&cost);
@@ -60,12 +55,13 @@ impl Once {
     /// an earlier log.
     pub(super) fn of<'a>(
         &'a self,
-        ix: u32,
+        log: &LogFile,
         key: Key,
         (cost, model): (Cost, Option<ModelAt<'a>>),
     ) -> Option<(Cost, Option<ModelAt<'a>>)> {
         // One that is not known was written since.
-        if self.first.get(&key).is_some_and(|first| *first != ix) {
+        let first = self.first.get(&key);
+        if first.is_some_and(|first| *first != log.facts.file) {
             return None;
         }
         Some(match self.again.get(&key) {

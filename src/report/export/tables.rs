@@ -130,7 +130,7 @@ pub(super) struct Response<'a> {
 
 impl<'a> LogRows<'a> {
     pub(super) fn new(
-        (log, ix): (&'a LogFile, u32),
+        log: &'a LogFile,
         (sessions, projects): (&'a Sessions, &'a Projects),
         (responses, texts): (&'a Responses, Option<&'a Texts>),
         once: &'a Once,
@@ -140,7 +140,7 @@ impl<'a> LogRows<'a> {
         for (request, cost) in responses.costs() {
             let everywhere = everywhere(log, request, &cost);
             let own = (cost, responses.model(&cost));
-            let counted = once.of(ix, everywhere, own);
+            let counted = once.of(log, everywhere, own);
             let conversation = cost.conversation;
             let (cost, model) = counted.unwrap_or(own);
             by_conversation

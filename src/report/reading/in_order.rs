@@ -1,14 +1,46 @@
 //! Works on many logs in several threads, and takes the results in the order of the logs, so that the same logs always
 //! lead to the same output.
 
+use crate::ReportContext;
+use anyhow::Result;
 use ingest::bytes::sync::lock;
+use ingest::log::LogFile;
 use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, channel, sync_channel};
 
 /// The number of threads: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;
+
+impl ReportContext {
+    /// Reads each log, and takes what was read in the order of the logs, as [`in_order`]. The logs that cannot be read
+    /// are added to the problems, and the progress is shown.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `take`, which ends the work.
+    pub(crate) fn read_each<T: Send>(
+        &self,
+        logs: &[LogFile],
+        ahead: usize,
+        problems: &mut Vec<(PathBuf, String)>,
+        read: impl Fn(&LogFile) -> io::Result<T> + Sync,
+        mut take: impl FnMut(&LogFile, T) -> Result<()>,
+    ) -> Result<()> {
+        let reading = self.progress.begin(logs);
+        let read = |log: &LogFile| reading.log(log, || read(log));
+        in_order(logs, ahead, read, |log, read| {
+            match read {
+                Ok(read) => take(log, read)?,
+                Err(error) => problems.push((log.facts.path.to_path_buf(), error.to_string())),
+            }
+            Ok(())
+        })
+    }
+}
 
 /// Works on each log, and takes the results in the order of the logs. At most `ahead` logs are begun before the one whose
 /// result is taken next, and at least one thread works while another result is taken.
