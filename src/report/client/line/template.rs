@@ -226,9 +226,11 @@ impl Template {
         if text.len() > LONGEST {
             return Err(WrongFormat(format!("it has more than {LONGEST} bytes")));
         }
-        let lines = text
-            .lines()
-            .map(|line| Reader::new(line, is_possible).line());
+        let line = |line: &str| {
+            let rest = line.chars().peekable();
+            Reader { rest, is_possible }.parts(0)
+        };
+        let lines = text.lines().map(line);
         Ok(Template(lines.collect::<Result<_, _>>()?))
     }
 }
@@ -239,29 +241,21 @@ struct Reader<'t> {
     is_possible: fn(Key) -> bool,
 }
 
-impl<'t> Reader<'t> {
-    fn new(line: &'t str, is_possible: fn(Key) -> bool) -> Reader<'t> {
-        Reader {
-            rest: line.chars().peekable(),
-            is_possible,
-        }
-    }
-
-    fn line(mut self) -> Result<Vec<Part>, WrongFormat> {
-        self.parts(0)
-    }
-
+impl Reader<'_> {
     /// Reads up to the end of the section, or of the line.
     fn parts(&mut self, depth: usize) -> Result<Vec<Part>, WrongFormat> {
         let mut parts = Vec::new();
         let mut text = String::new();
+        let mut is_closed = depth == 0;
         while let Some(c) = self.rest.next() {
+            let is_double = self.rest.peek() == Some(&c);
             match c {
-                '{' | '}' | '[' | ']' if self.rest.peek() == Some(&c) => {
-                    // Two closing sections end two sections.
-                    if c == ']' && depth > 1 {
-                        return Ok(self.end(parts, text));
-                    }
+                // Two closing sections end two sections.
+                ']' if depth > 1 || (depth > 0 && !is_double) => {
+                    is_closed = true;
+                    break;
+                }
+                '{' | '}' | '[' | ']' if is_double => {
                     self.rest.next();
                     text.push(c);
                 }
@@ -278,7 +272,6 @@ impl<'t> Reader<'t> {
                     push(&mut parts, &mut text);
                     parts.push(Part::Section(self.parts(depth + 1)?));
                 }
-                ']' if depth > 0 => return Ok(self.end(parts, text)),
                 '}' | ']' => {
                     return Err(WrongFormat(format!(
                         "a '{c}' that closes nothing; for the character itself, write '{c}{c}'"
@@ -293,17 +286,13 @@ impl<'t> Reader<'t> {
                 c => text.push(c),
             }
         }
-        if depth > 0 {
+        if !is_closed {
             return Err(WrongFormat(
                 "a section without its ']'; for the character '[' itself, write '[['".to_owned(),
             ));
         }
-        Ok(self.end(parts, text))
-    }
-
-    fn end(&mut self, mut parts: Vec<Part>, mut text: String) -> Vec<Part> {
         push(&mut parts, &mut text);
-        parts
+        Ok(parts)
     }
 
     fn field(&mut self) -> Result<Field, WrongFormat> {
