@@ -28,27 +28,22 @@ pub fn values(loaded: &LoadedConfig) -> Vec<KeyValue> {
     let mut values = Vec::new();
     for setting in keys::settings() {
         let (name, unset) = (setting.name(), setting.key.unset);
-        let Some((_, value)) = find(table.get_ref(), setting) else {
-            let value = match unset {
-                Unset::Default(text) => DeValue::parse(text).ok().as_ref().and_then(plain),
-                Unset::Means(_) | Unset::Required => None,
-            };
+        let mut add = |name, value: Option<&Spanned<DeValue<'_>>>, line| {
             values.push(KeyValue {
                 name,
-                value,
+                value: value.and_then(plain),
                 unset,
-                line: None,
+                line,
             });
-            continue;
         };
-        each(&name, setting.key.kind, value, &mut |name, value| {
-            values.push(KeyValue {
-                name,
-                value: plain(value),
-                unset,
-                line: Some(line_number(text, value.span().start)),
-            });
-        });
+        match (find(table.get_ref(), setting), unset) {
+            (Some((_, value)), _) => each(&name, setting.key.kind, value, &mut |name, value| {
+                let line = line_number(text, value.span().start);
+                add(name, Some(value), Some(line));
+            }),
+            (None, Unset::Default(text)) => add(name, DeValue::parse(text).ok().as_ref(), None),
+            (None, Unset::Means(_) | Unset::Required) => add(name, None, None),
+        }
     }
     values
 }
