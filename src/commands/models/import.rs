@@ -75,13 +75,8 @@ fn read(text: &str) -> Result<(&'static str, Vec<Addition>)> {
 
 /// Reads `{provider: {models: {id: {limit, cost}}}}`.
 fn models_dev(list: &Map<String, Value>) -> Vec<Addition> {
-    let prices = |cost: &Value| {
-        prices(
-            cost,
-            ["input", "output", "cache_read", "cache_write", ""],
-            1.0,
-        )
-    };
+    const NAMES: [&str; 5] = ["input", "output", "cache_read", "cache_write", ""];
+    let prices = |cost: &Value| prices(cost, NAMES, 1.0);
     let tier = |tier: &Value| Some((tokens(tier.pointer("/tier/size")?)?, prices(tier)));
     let model = |(provider, id): (&String, &String), model: &Value| {
         let limit = |name: &str| model.get("limit")?.get(name).and_then(tokens);
@@ -148,13 +143,8 @@ fn litellm(list: &Map<String, Value>) -> Vec<Addition> {
 
 /// Reads `{name: {id: {provider, contextWindow, maxTokens, cost}}}`.
 fn pi(list: &Map<String, Value>) -> Vec<Addition> {
-    let prices = |cost: &Value| {
-        prices(
-            cost,
-            ["input", "output", "cacheRead", "cacheWrite", ""],
-            1.0,
-        )
-    };
+    const NAMES: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", ""];
+    let prices = |cost: &Value| prices(cost, NAMES, 1.0);
     let tier = |tier: &Value| Some((tokens(tier.get("inputTokensAbove")?)?, prices(tier)));
     let model = |(name, model): (&String, &Value)| {
         let limit = |name: &str| model.get(name).and_then(tokens);
