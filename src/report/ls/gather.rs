@@ -177,7 +177,12 @@ impl EarlierResults {
         let kept = |of: &IndexEntries| {
             let summaries = restore(&of.take(key?)?, log.format.id)?;
             let overrides = how.settings_of(log, main_of(&summaries).map(|summary| &summary.meta));
-            let is_enough = are_by(&summaries, &overrides) && how.depth.is_of(&summaries);
+            let settings = overrides.summary_hash();
+            // They were made with these settings, and of so much of the log.
+            let is_enough = summaries.iter().all(|(_, summary)| {
+                let is_deep = how.depth == Depth::Ends || summary.is_settled();
+                is_deep && summary.settings == settings
+            });
             is_enough.then_some((summaries, overrides))
         };
         let (summaries, overrides) = match kept(&self.whole).or_else(|| kept(&self.ends)) {
@@ -263,22 +268,6 @@ fn read_findings(
     });
     let findings = findings.collect();
     Ok((responses, findings))
-}
-
-impl Depth {
-    /// Returns true if so much of the log was read for these summaries.
-    fn is_of(self, summaries: &LogSummaries) -> bool {
-        let is_whole = || summaries.iter().all(|(_, summary)| summary.is_settled());
-        self == Depth::Ends || is_whole()
-    }
-}
-
-/// Returns true if these summaries were made with these settings.
-fn are_by(summaries: &LogSummaries, overrides: &Overrides) -> bool {
-    let settings = overrides.summary_hash();
-    summaries
-        .iter()
-        .all(|(_, summary)| summary.settings == settings)
 }
 
 /// Reads the sessions of a log, from its end if that is enough. In a small log without usage reports all text is counted,
