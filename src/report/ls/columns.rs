@@ -2,11 +2,10 @@
 
 use super::{SessionList, Spending};
 use crate::output::text::table::{Column, Holds};
-use jiff::Timestamp;
 use model::due::prompt_cache::CacheState;
 use model::due::triggers;
 use model::lists::gauge::SessionGauge;
-use model::lists::sessions::{Activity, FileFacts, Row, Sessions};
+use model::lists::sessions::{Activity, FileFacts, Row};
 use render::clock::Clock;
 use render::number::{age, cents, error, percent, tokens, tokens_or_none};
 use render::spending::cost_in;
@@ -80,13 +79,14 @@ pub(super) const COLUMNS: &[ListColumn] = &[
             ),
         ],
         ..ListColumn::new(Column::new("", Holds::Words, 0), |entry| {
-            let live = entry.sessions().live(entry.row.key, entry.now());
+            let list = entry.list;
+            let live = list.sessions.live(entry.row.key, list.clock.now);
             live.map(live_sign).unwrap_or_default().to_owned()
         })
     },
     ListColumn::new(Column::new("AGE", Holds::Numbers, 0), |entry| {
-        let active = entry.sessions().activity_of(entry.row.key);
-        or_none(active.map(|at| age(entry.now().duration_since(at).as_secs())))
+        let active = entry.list.sessions.activity_of(entry.row.key);
+        or_none(active.map(|at| age(entry.list.clock.now.duration_since(at).as_secs())))
     }),
     ListColumn::new(Column::new("AGENT", Holds::Words, 1), |entry| {
         entry.facts.label.to_owned()
@@ -193,22 +193,14 @@ impl<'a> Entry<'a> {
         })
     }
 
-    fn sessions(&self) -> &'a Sessions {
-        &self.list.sessions
-    }
-
-    fn now(&self) -> Timestamp {
-        self.list.clock.now
-    }
-
     fn project(&self) -> &'a str {
-        self.sessions().project_of(self.gauge)
+        self.list.sessions.project_of(self.gauge)
     }
 
     fn title(&self) -> Cow<'a, str> {
-        let title = self.sessions().title(self.row.key);
+        let title = self.list.sessions.title(self.row.key);
         title.unwrap_or_else(|| match self.project() {
-            "" => self.sessions().name(self.row.key).into(),
+            "" => self.list.sessions.name(self.row.key).into(),
             _ => NONE.into(),
         })
     }
