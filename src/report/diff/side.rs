@@ -287,8 +287,8 @@ fn spending(
         }
     }
     if of.is_none() {
-        let mut own = responses.own_costs();
-        all.own = own.find_map(|(of, own)| (of == conversation).then_some(own));
+        let own = responses.own.iter().find(|(of, _)| *of == conversation);
+        all.own = own.map(|(_, own)| *own);
     }
     all
 }

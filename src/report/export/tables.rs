@@ -14,7 +14,7 @@ use ingest::log::LogFile;
 use jiff::Timestamp;
 use model::cost::texts::Texts;
 use model::event::{Conversation, Key};
-use model::lists::sessions::{FileFacts, SessionKey, Sessions};
+use model::lists::sessions::{SessionKey, Sessions};
 use model::session::Session;
 use model::values::project::Projects;
 use model::window::ModelAt;
@@ -163,7 +163,7 @@ impl<'a> LogRows<'a> {
             sessions,
             projects,
             responses: by_conversation,
-            own_costs: responses.own_costs().collect(),
+            own_costs: responses.own.iter().copied().collect(),
             texts,
         }
     }
@@ -173,7 +173,6 @@ impl<'a> LogRows<'a> {
 pub(super) struct SessionRows<'a> {
     log: &'a LogRows<'a>,
     session: &'a Session,
-    facts: Option<&'a FileFacts>,
     key: SessionKey,
     /// The name by which the rows of all tables are joined.
     name: String,
@@ -188,7 +187,6 @@ impl<'a> SessionRows<'a> {
         SessionRows {
             log,
             session,
-            facts: log.sessions.facts(key),
             key,
             name: joined_by(&log.log.facts, key.conversation),
         }

@@ -19,8 +19,9 @@ use std::io;
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Responses {
     /// The responses, each with the index of its session.
-    rows: Vec<Row>,
-    conversations: Vec<Conversation>,
+    pub(super) rows: Vec<Row>,
+    /// The sessions of the log.
+    pub(super) conversations: Vec<Conversation>,
     /// Responses without usage.
     pub(super) unbilled: Vec<Key>,
     /// Compactions that took a request that is not in the log.
@@ -30,7 +31,7 @@ pub(crate) struct Responses {
     /// The models that answered, each [joined](ModelAt::joined) with its provider.
     pub(super) models: Vec<Box<str>>,
     /// The agent's own count by session, in billionths of a US dollar.
-    own: Vec<(Conversation, u64)>,
+    pub(crate) own: Vec<(Conversation, u64)>,
 }
 
 /// The part of a log that was read so far.
@@ -75,7 +76,7 @@ impl Responses {
     /// Returns each response by its key, with its cost.
     pub(crate) fn costs(&self) -> impl Iterator<Item = (Key, Cost)> {
         self.rows.iter().map(|row| {
-            let conversation = self.conversations.get(row.of() as usize);
+            let conversation = self.conversations.get(row.of as usize);
             (
                 row.key(),
                 row.cost(conversation.copied().unwrap_or(Conversation::Main)),
@@ -87,11 +88,6 @@ impl Responses {
     pub(crate) fn model(&self, cost: &Cost) -> Option<ModelAt<'_>> {
         let model = self.models.get(cost.model? as usize)?;
         Some(ModelAt::parted(model))
-    }
-
-    /// Returns the agent's own count of the cost of each session that has one, in billionths of a US dollar.
-    pub(crate) fn own_costs(&self) -> impl Iterator<Item = (Conversation, u64)> {
-        self.own.iter().copied()
     }
 
     /// Returns the bytes that the index keeps of them.
@@ -115,7 +111,7 @@ impl Responses {
         let mut all: IndexMap<Conversation, Spending> =
             self.conversations.iter().map(none).collect();
         for row in &self.rows {
-            if let Some((conversation, spending)) = all.get_index_mut(row.of() as usize) {
+            if let Some((conversation, spending)) = all.get_index_mut(row.of as usize) {
                 let cost = row.cost(*conversation);
                 spending.add(cost.spending(prices, format, self.model(&cost)));
             }
@@ -124,11 +120,6 @@ impl Responses {
             all.entry(*conversation).or_default().own = Some(*own);
         }
         all.into_iter().collect()
-    }
-
-    /// Returns the responses, and the sessions that they refer to by index.
-    pub(super) fn rows(&self) -> (&[Row], &[Conversation]) {
-        (&self.rows, &self.conversations)
     }
 
     /// Returns true if the log has no responses and lacks none.
@@ -315,7 +306,7 @@ mod tests {
         assert_eq!(all, costs);
         assert_eq!(kept.model(&costs[0].1), Some("m-2".into()));
         assert_eq!(kept.model(&costs[1].1), None);
-        assert_eq!(kept.own_costs().collect::<Vec<_>>(), [(side, 9)]);
+        assert_eq!(kept.own, [(side, 9)]);
         assert_eq!((kept.unbilled.len(), kept.compactions.len()), (1, 1));
         assert_eq!((kept.unreadable, kept.has_none()), (3, false));
         assert!(Responses::restore(b"").is_none());

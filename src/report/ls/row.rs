@@ -20,7 +20,7 @@ pub(super) struct Row {
     /// An index, or [`NO_INDEX`].
     model: u32,
     /// The index of its session among the responses of a log, or of its folder in totals.
-    of: u32,
+    pub(super) of: u32,
 }
 
 const NO_TIME: i64 = i64::MIN;
@@ -73,11 +73,6 @@ impl Row {
     /// Returns its key.
     pub(super) fn key(&self) -> Key {
         Key::new(self.key)
-    }
-
-    /// Returns the index of its session or folder.
-    pub(super) fn of(&self) -> u32 {
-        self.of
     }
 
     /// Returns the index of the model that answered.
@@ -162,7 +157,7 @@ mod tests {
             let row = Row::new(key, &cost, 7);
             let bytes = postcard::to_stdvec(&row).unwrap();
             prop_assert_eq!(postcard::from_bytes::<Row>(&bytes).unwrap(), row);
-            prop_assert_eq!((row.key(), row.of()), (key, 7));
+            prop_assert_eq!((row.key(), row.of), (key, 7));
             prop_assert_eq!(row.cost(cost.conversation), cost);
         }
     }

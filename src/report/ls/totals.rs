@@ -138,17 +138,17 @@ impl CollectedResponses {
             unreadable: 0,
         });
         // Doubled each time, the list would take up to three times its memory while it is moved.
-        let (rows, conversations) = responses.rows();
+        let rows = &responses.rows;
         if all.rows.capacity() - all.rows.len() < rows.len() {
             all.rows.reserve_exact(rows.len().max(all.rows.len() / 4));
         }
-        let wanted_folders = conversations.iter().map(|conversation| {
+        let wanted_folders = responses.conversations.iter().map(|conversation| {
             let folder = folder(*conversation).filter(|folder| wanted.has_project(folder));
             folder.and_then(|folder| index(folders, folder))
         });
         let wanted_folders: Vec<Option<u32>> = wanted_folders.collect();
         for row in rows {
-            let Some(Some(folder)) = wanted_folders.get(row.of() as usize) else {
+            let Some(Some(folder)) = wanted_folders.get(row.of as usize) else {
                 continue;
             };
             let model = row.model().and_then(|ix| *models.get(ix as usize)?);
@@ -187,10 +187,10 @@ impl CollectedResponses {
                     let cost = kept
                         .cost(Conversation::Main)
                         .merged(row.cost(Conversation::Main));
-                    let of = [kept.of(), row.of()];
+                    let of = [kept.of, row.of];
                     // If several logs have the response, it belongs to the first folder by name.
                     let folder = of.into_iter().min_by_key(|ix| name(folders, Some(*ix)));
-                    *kept = Row::new(kept.key(), &cost, folder.unwrap_or(kept.of()));
+                    *kept = Row::new(kept.key(), &cost, folder.unwrap_or(kept.of));
                 }
                 is_same
             });
@@ -228,7 +228,7 @@ impl Totals {
                     DivideBy::Day | DivideBy::Week => {
                         cost.at.map_or_else(String::new, |at| day(at, zone, *by))
                     }
-                    DivideBy::Project => name(&self.folders, Some(row.of()))
+                    DivideBy::Project => name(&self.folders, Some(row.of))
                         .unwrap_or_default()
                         .to_owned(),
                     DivideBy::Model => model.map_or_else(String::new, |of| of.model.to_owned()),

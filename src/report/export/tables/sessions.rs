@@ -31,7 +31,7 @@ table! { (
     title: Text = of.log.sessions.title(of.key), "The title in the log, else the beginning of the first prompt.";
     project: Text = Some(of.log.projects.name(of.session.folder())).filter(|name| !name.is_empty()), "The name of the project: the shortest unique end of its folder's path.";
     cwd: Text = of.session.meta.cwd.as_deref(), "The working directory.";
-    path: Text = of.facts.map(|facts| facts.path.to_string_lossy()), "The path of the log.";
+    path: Text = of.log.sessions.facts(of.key).map(|facts| facts.path.to_string_lossy()), "The path of the log.";
     model: Text = of.session.model(), "The model of the newest response.";
     version: Text = of.session.meta.version.as_deref(), "The agent's version.";
     started_at: Time = of.session.started_at, "The time of the first record.";
