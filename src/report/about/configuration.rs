@@ -74,24 +74,20 @@ impl Output for Configuration {
             let default = it.default.or(it.unset).filter(|_| is_set);
             let line = it.line.map(|line| format!("line {line}"));
             let from = line.as_deref().or(it.option).unwrap_or(it.from);
-            vec![
+            [
                 inert(&it.name).into_owned(),
                 inert(&value).into_owned(),
                 from.to_owned(),
                 default.unwrap_or_default().to_owned(),
             ]
         });
-        let table = Table {
-            columns: vec![
-                Column::new("KEY", Holds::Words, 0),
-                Column::new("VALUE", Holds::Text(12), 0),
-                Column::new("FROM", Holds::Words, 0),
-                Column::new("DEFAULT", Holds::Text(8), 1),
-            ],
-            rows: rows.collect(),
-            indent: 0,
-        };
-        table.write(page)?;
+        let columns = [
+            Column::new("KEY", Holds::Words, 0),
+            Column::new("VALUE", Holds::Text(12), 0),
+            Column::new("FROM", Holds::Words, 0),
+            Column::new("DEFAULT", Holds::Text(8), 1),
+        ];
+        Table::new(columns, rows).write(page)?;
         if let Some(chosen) = &self.on_screen {
             let what = inert(&chosen.what.join(", ")).into_owned();
             let path = inert(&chosen.path);

@@ -95,7 +95,7 @@ fn write_sessions(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<()>
     if sessions.totals.is_some() {
         writeln!(page)?;
     }
-    write_table(page, columns, rows)?;
+    Table::new(columns, rows).write(page)?;
     if !signs.is_empty() {
         writeln!(page, "\n{}", signs.join(", "))?;
     }
@@ -133,21 +133,8 @@ fn write_calls(page: &mut Page<'_>, kind: UseKind, calls: &Uses) -> io::Result<(
             },
         ]
     });
-    write_table(page, columns.into(), rows.collect())?;
+    Table::new(columns, rows).write(page)?;
     writeln!(page)
-}
-
-fn write_table<const N: usize>(
-    page: &mut Page<'_>,
-    columns: Vec<Column>,
-    rows: Vec<[String; N]>,
-) -> io::Result<()> {
-    let table = Table {
-        columns,
-        rows: rows.into_iter().map(Vec::from).collect(),
-        indent: 0,
-    };
-    table.write(page)
 }
 
 fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> io::Result<()> {
@@ -173,8 +160,8 @@ fn write_table_of_groups(page: &mut Page<'_>, groups: &[Group]) -> io::Result<()
         spending: all,
     };
     let cells = |group| GROUP_COLUMNS.map(|(_, cell)| cell(group, number));
-    let rows: Vec<_> = groups.iter().chain([&all]).map(cells).collect();
-    write_table(page, GROUP_COLUMNS.map(|(column, _)| column).into(), rows)?;
+    let rows = groups.iter().chain([&all]).map(cells);
+    Table::new(GROUP_COLUMNS.map(|(column, _)| column), rows).write(page)?;
     if let Some(sign) = at_least(groups.iter().map(|group| &group.spending)) {
         writeln!(page, "\n{sign}")?;
     }

@@ -95,13 +95,8 @@ impl Writer for Largest {
         if rows.is_empty() {
             return Ok(());
         }
-        let table = Table {
-            columns: COLUMNS.to_vec(),
-            rows,
-            indent: 0,
-        };
         let mut text = Vec::new();
-        table.write(&mut Page::new(&mut text, self.style.columns))?;
+        Table::new(COLUMNS, rows).write(&mut Page::new(&mut text, self.style.columns))?;
         let text = String::from_utf8_lossy(&text);
         Ok(out.write_all(self.style.in_charset(&text).as_bytes())?)
     }

@@ -66,6 +66,18 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Creates a table of these columns and rows.
+    pub(crate) fn new(
+        columns: impl Into<Vec<Column>>,
+        rows: impl IntoIterator<Item = impl Into<Vec<String>>>,
+    ) -> Table {
+        Table {
+            columns: columns.into(),
+            rows: rows.into_iter().map(Into::into).collect(),
+            indent: 0,
+        }
+    }
+
     /// Writes the headings and the rows.
     pub(crate) fn write(&self, page: &mut Page<'_>) -> io::Result<()> {
         let widths = self.widths(page.columns());
