@@ -13,10 +13,10 @@ pub(crate) mod values;
 pub use fit::{Colours, Fill};
 pub use session::{LineSession, passed};
 
+use crate::output::text::in_charset;
 use fit::lines;
 use integrations::line::Input;
 use model::values::threshold::Threshold;
-use render::ascii::in_ascii;
 use render::text::inert;
 use std::io::{self, Write};
 use template::Template;
@@ -80,12 +80,7 @@ pub fn write(
     let word = trouble.map(|trouble| trouble.word);
     let how = (look.colours, look.fill);
     for line in lines(&look.template, &values, word, look.columns, how) {
-        match look.charset {
-            crate::Charset::Unicode => writeln!(out, "{line}")?,
-            crate::Charset::Ascii => {
-                writeln!(out, "{}", in_ascii(&line, crate::output::text::ascii))?
-            }
-        }
+        writeln!(out, "{}", in_charset(line.into(), look.charset))?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Changes of sessions as lines for people: for a screen reader, a slow line or a pipe. A line is written only for what is
 //! worth a word, and never again for the same.
 
+use crate::output::text::in_charset;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::Role;
@@ -9,7 +10,7 @@ use model::lists::gauge::SessionGauge;
 use model::lists::sessions::{Activity, SessionKey, Sessions};
 use model::session::Session;
 use model::values::threshold::Threshold;
-use render::ascii::{Charset, in_ascii};
+use render::ascii::Charset;
 use render::item::label;
 use render::number::{counted, percent, short, tokens};
 use render::sure::{Signs, of_item};
@@ -200,10 +201,7 @@ impl PlainLines {
     fn line(&self, now: Timestamp, text: &str, to: &mut dyn Write) -> io::Result<()> {
         let at = now.to_zoned(self.zone.clone());
         let line = format!("{} {}", at.strftime("%H:%M:%S"), inert(text));
-        match self.charset {
-            Charset::Unicode => writeln!(to, "{line}"),
-            Charset::Ascii => writeln!(to, "{}", in_ascii(&line, crate::output::text::ascii)),
-        }
+        writeln!(to, "{}", in_charset(line.into(), self.charset))
     }
 }
 

@@ -30,10 +30,14 @@ pub(crate) fn ascii(c: char, out: &mut String) {
 /// Returns a text of a log, safe to print, in these characters. A format escapes its marks after that: the ASCII that
 /// replaces a character may be one.
 pub(crate) fn of_log(log_text: &str, charset: Charset) -> Cow<'_, str> {
-    let safe = text::inert(log_text);
+    in_charset(text::inert(log_text), charset)
+}
+
+/// Returns a text for people in these characters.
+pub(crate) fn in_charset(text: Cow<'_, str>, charset: Charset) -> Cow<'_, str> {
     match charset {
-        Charset::Ascii if !safe.is_ascii() => in_ascii(&safe, ascii).into(),
-        _ => safe,
+        Charset::Ascii if !text.is_ascii() => in_ascii(&text, ascii).into(),
+        _ => text,
     }
 }
 
