@@ -91,7 +91,7 @@ fn write(
     let mut lines = Lines {
         seq: 0,
         now,
-        reports_alone: stream.texts.are_reports_alone(),
+        reports_alone: matches!(stream.texts, Texts::Reports { alone: true }),
         is_plain: stream.is_plain(),
     };
     let mut ready = Vec::new();

@@ -371,11 +371,6 @@ impl Texts {
         matches!(self, Texts::Reports { .. } | Texts::All)
     }
 
-    /// True if nothing but reports is written.
-    pub(super) fn are_reports_alone(&self) -> bool {
-        matches!(self, Texts::Reports { alone: true })
-    }
-
     /// Returns the names of a session that may be in the lines.
     fn names<'f>(&self, sessions: &'f Sessions, key: SessionKey) -> Option<Names<'f>> {
         match self {

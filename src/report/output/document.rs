@@ -17,7 +17,6 @@ pub(crate) use text::write as write_text;
 use crate::{Output, OutputFormat};
 use anyhow::{Context, Result};
 use derive_more::From;
-use render::NONE;
 use render::text::{capitalised, inert};
 use std::borrow::Cow;
 
@@ -181,15 +180,6 @@ impl Line {
             all = all.and_line(line);
         }
         all
-    }
-
-    /// Returns the line, or the sign for an unknown value if it is empty.
-    pub(crate) fn or_none(self) -> Line {
-        if self.is_empty() {
-            Line::own(NONE)
-        } else {
-            self
-        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -239,10 +239,13 @@ fn compaction(session: &Session, done: &Compaction, zone: &TimeZone) -> Row {
         let size = reset.dropped[role.index()];
         (size > 0).then(|| Line::own(format!("{} {}", role.name(), tokens(size))))
     });
+    let dropped = Line::joined(dropped, ", ");
     let dropped = if done.is_of_earlier_log {
         Line::own("of an earlier log: only the agent's own number is known")
+    } else if dropped.is_empty() {
+        none()
     } else {
-        Line::joined(dropped, ", ").or_none()
+        dropped
     };
     let kept = (done.kept_items > 0)
         .then(|| format!("{} in {}", tokens(done.kept_tokens), done.kept_items));
