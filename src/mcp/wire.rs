@@ -46,10 +46,6 @@ impl Fault {
         }
     }
 
-    fn no_request() -> Fault {
-        Fault::new(-32600, "not a request of the protocol")
-    }
-
     fn new(code: i32, message: impl Into<String>) -> Fault {
         Fault {
             code,
@@ -98,7 +94,9 @@ fn parse(line: &[u8]) -> Option<(Value, Result<Request, Fault>)> {
     if !is_answered || (is_response && !message.contains_key("method")) {
         return None;
     }
-    Some((id, request(message).ok_or_else(Fault::no_request)))
+    let request = request(message);
+    let no_request = || Fault::new(-32600, "not a request of the protocol");
+    Some((id, request.ok_or_else(no_request)))
 }
 
 fn request(mut message: Map<String, Value>) -> Option<Request> {

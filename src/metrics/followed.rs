@@ -180,7 +180,17 @@ impl Followed {
         let (keys, own) = {
             let State { sessions, .. } = &*self.lock();
             let (keys, omitted) = listed(sessions, now, most);
-            (keys, self.own(sessions, omitted))
+            let own = OwnNumbers {
+                version: env!("CARGO_PKG_VERSION"),
+                sessions: sessions.len(),
+                omitted,
+                files: sessions.files(),
+                is_scanned: sessions.initial_scan_done,
+                read: files::bytes_read(),
+                memory: files::memory_in_use(),
+                latency: self.latency.clone(),
+            };
+            (keys, own)
         };
         let mut taken = HashSet::new();
         let mut all = Vec::with_capacity(keys.len());
@@ -196,19 +206,6 @@ impl Followed {
             thread::yield_now();
         }
         Snapshot { sessions: all, own }
-    }
-
-    fn own(&self, sessions: &Sessions, omitted: usize) -> OwnNumbers {
-        OwnNumbers {
-            version: env!("CARGO_PKG_VERSION"),
-            sessions: sessions.len(),
-            omitted,
-            files: sessions.files(),
-            is_scanned: sessions.initial_scan_done,
-            read: files::bytes_read(),
-            memory: files::memory_in_use(),
-            latency: self.latency.clone(),
-        }
     }
 }
 
