@@ -19,7 +19,7 @@ pub(crate) use options::is_part;
 pub use options::{DivideBy, Division, ListOptions, Rows, Sort};
 pub(crate) use responses::Responses;
 pub(crate) use totals::in_all_logs;
-pub use totals::{Group, Totals};
+pub use totals::{AgentTotals, Group, Totals};
 
 use crate::output::json::document;
 use crate::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
@@ -82,10 +82,8 @@ pub struct SessionList {
     pub rows: Vec<Row>,
     /// The part of it that people are shown.
     pub part: Part,
-    /// The totals, if they were asked for.
-    pub totals: Option<Totals>,
-    /// The totals by agent, with their cost; empty: no totals were asked for.
-    pub by_agent: Vec<Group>,
+    /// The totals of each agent, and its usage with the cost, if they were asked for.
+    pub totals: Option<(Vec<AgentTotals>, Vec<Group>)>,
     /// The parts of the totals, and what they are divided by.
     pub groups: Option<(Division, Vec<Group>)>,
     /// The calls of the sessions, and what they are grouped by.
@@ -299,9 +297,10 @@ pub fn run(
         let groups = totals.groups(&by, &context.rules, all.projects());
         (by, groups)
     });
-    let by_agent = totals
-        .as_ref()
-        .map(|totals| totals.agents(&context.rules, all.projects()));
+    let totals = totals.map(|totals| {
+        let agents = totals.agents(&context.rules, all.projects());
+        (totals.by_agent(), agents)
+    });
     let mut rows = wanted.rows(&all, &read.spending, context.clock().now);
     let calls = wanted.by.and_then(DivideBy::of_calls).map(|kind| {
         let mut uses = Uses::default();
@@ -315,7 +314,6 @@ pub fn run(
     rows.truncate(wanted.limit.unwrap_or(usize::MAX));
     let sessions = SessionList {
         calls,
-        by_agent: by_agent.unwrap_or_default(),
         rows,
         part: wanted.part,
         sessions: all,

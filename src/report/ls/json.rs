@@ -1,7 +1,7 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
 use super::totals::AgentTotals;
-use super::{Division, Group, SessionList, Spending, Totals};
+use super::{Division, Group, SessionList, Spending};
 use crate::output::json::dollars;
 use crate::output::json::part::part;
 use crate::output::names::Names;
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 part! { List<'a>(all: &'a SessionList) {
     sessions: ListParts<'a> = ListParts(all),
     totals?: BTreeMap<&'static str, BTreeMap<&'static str, u64>> =
-        all.totals.as_ref().map(sums),
-    totals_lack?: BTreeMap<&'static str, LackPart> = all.totals.as_ref().map(lack),
+        all.totals.as_ref().map(|(totals, _)| sums(totals)),
+    totals_lack?: BTreeMap<&'static str, LackPart> = all.totals.as_ref().map(|(totals, _)| lack(totals)),
     groups?: GroupsPart<'a> = all
         .groups
         .as_ref()
@@ -92,41 +92,34 @@ part! { SessionUsagePart(of: &Spending) {
 
 /// Returns the sums of each agent in its provider's own terms, and its output with reasoning, which is counted alike
 /// for all.
-fn sums(totals: &Totals) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
-    let agents = totals.by_agent().into_iter();
-    agents
-        .map(|totals| {
-            let all = ("output_with_reasoning", totals.output_with_reasoning);
-            let terms = totals.terms.into_iter().chain([all]);
-            (totals.agent, terms.collect())
-        })
-        .collect()
+fn sums(agents: &[AgentTotals]) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+    let sums = agents.iter().map(|totals| {
+        let all = ("output_with_reasoning", totals.output_with_reasoning);
+        let terms = totals.terms.iter().copied().chain([all]);
+        (totals.agent, terms.collect())
+    });
+    sums.collect()
 }
 
 /// Returns the gaps in the logs of each agent.
-fn lack(totals: &Totals) -> BTreeMap<&'static str, LackPart> {
-    let agents = totals.by_agent().into_iter();
-    agents
-        .map(|totals| (totals.agent, LackPart::new(totals)))
-        .collect()
+fn lack(agents: &[AgentTotals]) -> BTreeMap<&'static str, LackPart> {
+    let parts = agents.iter().map(|of| (of.agent, LackPart::new(of)));
+    parts.collect()
 }
 
-part! { LackPart(totals: AgentTotals) {
+part! { LackPart(totals: &AgentTotals) {
     responses_without_usage: u64 = totals.without_usage,
     responses_without_input: u64 = totals.without_input,
     compactions: u64 = totals.compactions,
     unreadable: u64 = totals.unreadable,
-    only_as_sums: BTreeMap<&'static str, u64> = totals.summed.into_iter().collect(),
+    only_as_sums: BTreeMap<&'static str, u64> = totals.summed.iter().copied().collect(),
 }}
 
 fn session<'a>(all: &'a SessionList, row: &Row) -> Option<SessionPart<'a>> {
-    let usage = all
-        .totals
-        .as_ref()
-        .map(|_| all.spending.get(&row.key).copied().unwrap_or_default());
-    let names = Names::with_texts(&all.sessions, row.key)?;
     let (sessions, key, now) = (&all.sessions, row.key, all.clock.now);
-    let (gauge, usage) = (sessions.gauge(key)?, usage.as_ref());
+    let usage = all.spending.get(&key).copied().unwrap_or_default();
+    let usage = all.totals.as_ref().map(|_| &usage);
+    let (gauge, names) = (sessions.gauge(key)?, Names::with_texts(sessions, key)?);
     Some(SessionPart::new(sessions, key, gauge, names, usage, now))
 }
 

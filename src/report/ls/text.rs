@@ -63,14 +63,14 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &SessionList) -> io::Result<(
     if let Some((kind, calls)) = &sessions.calls {
         write_calls(page, *kind, calls)?;
     }
-    if let Some(totals) = &sessions.totals {
+    if let Some((totals, agents)) = &sessions.totals {
         writeln!(
             page,
             "totals, each response counted once; input without what was cached"
         )?;
-        write_table_of_groups(page, &sessions.by_agent)?;
-        for agent in totals.by_agent() {
-            for lack in lack(&agent) {
+        write_table_of_groups(page, agents)?;
+        for agent in totals {
+            for lack in lack(agent) {
                 writeln!(page, "{}: {lack}", agent.agent)?;
             }
         }
