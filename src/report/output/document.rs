@@ -212,14 +212,8 @@ impl Line {
     }
 }
 
-impl From<String> for Line {
-    fn from(text: String) -> Line {
-        Line::own(text)
-    }
-}
-
-impl From<&'static str> for Line {
-    fn from(text: &'static str) -> Line {
+impl<T: Into<Cow<'static, str>>> From<T> for Line {
+    fn from(text: T) -> Line {
         Line::own(text)
     }
 }

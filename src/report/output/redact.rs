@@ -151,9 +151,7 @@ impl Redactor {
                 }
             }
             Event::Billed { model, .. } => self.rename_model(model),
-            Event::Reset(reset) => {
-                self.cause(&mut reset.cause);
-            }
+            Event::Reset(reset) => self.cause(&mut reset.cause),
             // Those of decoders are borrowed.
             Event::Skipped(Cow::Owned(kind)) => *kind = self.name("type", kind),
             Event::Unknown(kind) => *kind = self.name("type", kind).into(),
