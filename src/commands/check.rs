@@ -85,7 +85,7 @@ impl Run for Check {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         match self.check(call).map_err(Exit::of)? {
             Verdict::Fine => Ok(()),
-            Verdict::Passed => Err(Exit::BoundPassed.into()),
+            Verdict::Passed => Err(Exit::No.into()),
         }
     }
 }
@@ -97,10 +97,9 @@ impl Check {
         let here = setup.user.working_folder();
         let which = if self.paths.is_empty() || self.session.is_some() {
             SessionChoice::One(SessionRequest {
-                path: None,
                 session: self.session.as_deref(),
                 here: &here,
-                window: None,
+                ..SessionRequest::default()
             })
         } else {
             SessionChoice::All(self.since.map(|since| since.moment(&context.clock())))

@@ -12,15 +12,9 @@ const BUSY: u8 = 75;
 /// The end of a command that did not fail, or whose failure has an exit code of its own.
 #[derive(Debug, thiserror::Error)]
 pub enum Exit {
-    /// A bound was passed. It is printed already.
-    #[error("a limit was passed")]
-    BoundPassed,
-    /// A check has found a problem. It is printed already.
-    #[error("what was checked is wrong")]
-    Wrong,
-    /// A search has found nothing.
-    #[error("nothing was found")]
-    NothingFound,
+    /// The answer is no: a bound was passed, a check has found a problem, or a search nothing. It is printed already.
+    #[error("the answer is no")]
+    No,
     /// The command line is wrong, though each of its options is right.
     #[error("{0}")]
     WrongUsage(String),
@@ -37,13 +31,13 @@ impl Exit {
 
     /// Returns true if it is an answer: all output is printed.
     pub fn is_answer(&self) -> bool {
-        matches!(self, Exit::BoundPassed | Exit::Wrong | Exit::NothingFound)
+        matches!(self, Exit::No)
     }
 
     /// Returns the exit code. Trouble is not 2, with which a hook blocks its agent.
     pub fn code(&self) -> u8 {
         match self {
-            Exit::BoundPassed | Exit::Wrong | Exit::NothingFound => 1,
+            Exit::No => 1,
             Exit::WrongUsage(_) => WRONG_USAGE,
             Exit::Trouble(_) => 3,
         }

@@ -85,7 +85,7 @@ impl Run for Search {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         match self.search(call).map_err(Exit::of)? {
             Verdict::Found => Ok(()),
-            Verdict::Nothing => Err(Exit::NothingFound.into()),
+            Verdict::Nothing => Err(Exit::No.into()),
         }
     }
 }

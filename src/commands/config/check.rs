@@ -20,11 +20,11 @@ use std::path::PathBuf;
 ///
 /// # Errors
 ///
-/// [`Exit::Wrong`] if something is; [`Exit::Trouble`] if a file cannot be read.
+/// [`Exit::No`] if something is; [`Exit::Trouble`] if a file cannot be read.
 pub(super) fn run(call: &mut Call<'_>) -> Result<()> {
     match check(call).map_err(Exit::of)? {
         0 => Ok(()),
-        _ => Err(Exit::Wrong.into()),
+        _ => Err(Exit::No.into()),
     }
 }
 
