@@ -86,8 +86,7 @@ impl Serve {
             let asked = SessionRequest {
                 path: Some(path),
                 session,
-                here: &[],
-                window: None,
+                ..SessionRequest::default()
             };
             let mut page = Vec::new();
             session::run(&context, &asked, Style::of_page(&HTML), &mut page)?;

@@ -225,13 +225,12 @@ impl LineOptions {
     pub(super) fn look(&self, setup: &Setup, env: &Env) -> (LineStyle, Option<LineProblem>) {
         let config = &setup.config;
         let named = self.format.as_ref().or(config.statusline.format.as_ref());
-        let (template, wrong) = match named.map(|named| Template::named_or_text(named)) {
-            None => (Template::usual(), None),
-            Some(Ok(template)) => (template, None),
-            Some(Err(error)) => {
-                let trouble = LineProblem::new("format", error.to_string());
-                (Template::usual(), Some(trouble))
-            }
+        let named = named
+            .map(|named| Template::named_or_text(named))
+            .transpose();
+        let (template, wrong) = match named {
+            Ok(template) => (template, None),
+            Err(error) => (None, Some(LineProblem::new("format", error.to_string()))),
         };
         let is_plain = || locale::is_plain(env, config);
         let colours = match self.color {
@@ -243,7 +242,7 @@ impl LineOptions {
         let [high, full] = config.statusline.colours;
         let columns = locale::set_columns(env);
         let look = LineStyle {
-            template,
+            template: template.unwrap_or_else(Template::usual),
             colours,
             fill: Fill { high, full },
             columns: columns.filter(|columns| *columns > 0),
