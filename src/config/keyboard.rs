@@ -37,19 +37,17 @@ impl Keyboard {
 
 impl Row {
     fn flatten(&self, name: &str, flat: &mut BTreeMap<String, Vec<String>>) {
-        match self {
-            Row::One(key) => {
-                flat.insert(name.to_owned(), vec![key.clone()]);
-            }
-            Row::Many(keys) => {
-                flat.insert(name.to_owned(), keys.clone());
-            }
+        let keys = match self {
+            Row::One(key) => vec![key.clone()],
+            Row::Many(keys) => keys.clone(),
             Row::Scope(rows) => {
                 for (below, row) in rows {
                     row.flatten(&format!("{name}.{below}"), flat);
                 }
+                return;
             }
-        }
+        };
+        flat.insert(name.to_owned(), keys);
     }
 }
 

@@ -67,30 +67,23 @@ pub fn problems(text: &str) -> Vec<Problem> {
 pub fn valid_part(text: &str) -> (Config, Vec<Problem>) {
     let (mut table, errors) = DeTable::parse_recoverable(text);
     let mut found: Vec<Problem> = errors.iter().map(of_error).collect();
-    let mut config = Config::default();
+    let mut config = Ok(Config::default());
     if found.is_empty() {
         remove_unknown(table.get_mut(), keys::ALL, "", &mut found);
-        loop {
-            let error = match read(table.clone()) {
-                Ok(read) => {
-                    config = read;
-                    break;
-                }
-                Err(error) => error,
-            };
-            found.push(of_error(&error));
+        config = read(table.clone());
+        while let Err(error) = &config {
+            found.push(of_error(error));
             // Without what is wrong, the next problem shows.
-            let is_removed = error
-                .span()
-                .is_some_and(|place| remove(table.get_mut(), &place));
-            if !is_removed {
+            let place = error.span();
+            if !place.is_some_and(|place| remove(table.get_mut(), &place)) {
                 break;
             }
+            config = read(table.clone());
         }
     }
     found.sort_by_key(|problem| problem.place.as_ref().map(|place| place.start));
     found.dedup();
-    (config, found)
+    (config.unwrap_or_default(), found)
 }
 
 /// Reads a configuration.
