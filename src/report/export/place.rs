@@ -4,14 +4,14 @@
 use super::cell::Cell;
 use super::tables::Table;
 use super::{Export, Format};
-use crate::output::to_file::{at, cannot_write};
-use anyhow::{Error, Result, bail};
+use crate::output::to_file::{NamedFile, at};
+use anyhow::{Result, bail};
 use files::output::{Existing, NewFile, NewFolder, ParentFolder, is_same};
 use ingest::log::LogFile;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
 
@@ -179,11 +179,9 @@ impl<'a> Sheets<'a> {
         }
         if let Some(open) = self.open.get_mut(&key) {
             open.used = used;
-            let path = self.kept.get(&table).map(|(_, path)| path);
             self.line.clear();
             self.format.row(table, cells, &mut self.line)?;
-            let written = open.out.write_all(&self.line);
-            written.map_err(|why| of_file(why, path))?;
+            open.out.write_all(&self.line)?;
         }
         Ok(())
     }
@@ -210,9 +208,8 @@ impl<'a> Sheets<'a> {
 
     /// Ends all sheets, and moves files and folders to their places.
     pub(super) fn finish(mut self) -> Result<()> {
-        for ((table, _), mut open) in std::mem::take(&mut self.open) {
-            let path = self.kept.get(&table).map(|(_, path)| path);
-            open.out.flush().map_err(|why| of_file(why, path))?;
+        for mut open in std::mem::take(&mut self.open).into_values() {
+            open.out.flush()?;
         }
         for (kept, path) in self.kept.into_values() {
             let done = match kept {
@@ -232,15 +229,8 @@ impl<'a> Sheets<'a> {
             (None, Some(out)) => return Ok(Box::new(out)),
             (None, None) => bail!("standard output has one table"),
         };
-        Ok(Box::new(BufWriter::new(at(file, path)?)))
-    }
-}
-
-/// Returns the error of a file that cannot be written, with its path.
-fn of_file(why: io::Error, path: Option<&PathBuf>) -> Error {
-    match path {
-        Some(path) => Error::new(why).context(cannot_write(path)),
-        None => why.into(),
+        let file = NamedFile::new(at(file, path)?, path);
+        Ok(Box::new(BufWriter::new(file)))
     }
 }
 

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use files::output::{Existing, NewFile};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a file: beside its place, and moved there when it is complete. That it exists already is an error before
 /// `write` is called, unless it may be replaced.
@@ -19,7 +19,7 @@ pub fn to_file(
 ) -> Result<()> {
     let new = at(NewFile::create(path, existing), path)?;
     let file = at(new.file(), path)?;
-    let mut out = BufWriter::new(NamedFile { file, path });
+    let mut out = BufWriter::new(NamedFile::new(file, path));
     write(&mut out)?;
     out.flush()?;
     at(new.finish(), path)
@@ -30,26 +30,31 @@ pub(crate) fn at<T>(done: io::Result<T>, path: &Path) -> Result<T> {
     done.with_context(|| cannot_write(path))
 }
 
-pub(crate) fn cannot_write(path: &Path) -> String {
+fn cannot_write(path: &Path) -> String {
     format!("cannot write '{}'", path.display())
 }
 
 /// A file whose errors have its path.
-struct NamedFile<'a> {
+pub(crate) struct NamedFile {
     file: File,
-    path: &'a Path,
+    path: PathBuf,
 }
 
-impl NamedFile<'_> {
+impl NamedFile {
+    pub(crate) fn new(file: File, path: &Path) -> NamedFile {
+        let path = path.to_path_buf();
+        NamedFile { file, path }
+    }
+
     fn named<T>(&self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| {
-            let why = format!("{}: {error}", cannot_write(self.path));
+            let why = format!("{}: {error}", cannot_write(&self.path));
             io::Error::new(error.kind(), why)
         })
     }
 }
 
-impl Write for NamedFile<'_> {
+impl Write for NamedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let done = self.file.write(bytes);
         self.named(done)
