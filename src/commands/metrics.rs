@@ -79,11 +79,8 @@ impl Named {
         let setup = call.setup()?;
         let context = setup.context_of(&self.paths, &self.logs, Redact::OFF)?;
         context.rules.earlier.count_at_once();
-        let salt = if self.session_ids {
-            None
-        } else {
-            Some(salt(&setup.user)?)
-        };
+        let salt = (!self.session_ids).then(|| salt(&setup.user));
+        let salt = salt.transpose()?;
         let mut extra = Vec::new();
         for label in &self.labels {
             if !extra.contains(label) {

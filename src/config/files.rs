@@ -53,11 +53,6 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
 /// Reads the files `NAME.toml` of a folder next to the configuration, ordered by name; none if there is no such folder.
 /// A file that cannot be read is an error in the list.
 pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<(PathBuf, Result<UserFile>)>> {
-    let paths = paths(config, folder)?.into_iter();
-    Ok(paths.map(|path| (path.clone(), user_file(path))).collect())
-}
-
-fn paths(config: Option<&Path>, folder: &str) -> Result<Vec<PathBuf>> {
     let Some(parent) = config.and_then(Path::parent) else {
         return Ok(Vec::new());
     };
@@ -75,7 +70,8 @@ fn paths(config: Option<&Path>, folder: &str) -> Result<Vec<PathBuf>> {
             .is_some_and(|extension| extension == "toml")
     });
     paths.sort();
-    Ok(paths)
+    let files = paths.into_iter();
+    Ok(files.map(|path| (path.clone(), user_file(path))).collect())
 }
 
 fn user_file(path: PathBuf) -> Result<UserFile> {

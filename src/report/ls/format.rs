@@ -87,18 +87,12 @@ fn value(list: &SessionList, key: SessionKey, values: &Values, field: &Field) ->
             let at = sessions.activity_of(key)?;
             Some(age(list.clock.now.duration_since(at).as_secs()))
         }
-        Key::Live => {
-            let live = sessions.live(key, list.clock.now)?;
-            owned(match live {
-                Activity::Working => "works",
-                Activity::Waiting => "waits",
-                Activity::Written => "written",
-            })
-        }
-        Key::Cost => {
-            let of = list.spending.get(&key)?;
-            Some(cost(of))
-        }
+        Key::Live => owned(match sessions.live(key, list.clock.now)? {
+            Activity::Working => "works",
+            Activity::Waiting => "waits",
+            Activity::Written => "written",
+        }),
+        Key::Cost => list.spending.get(&key).map(cost),
         _ => values.text(field),
     };
     Some(inert(&one_line(&text?)).into_owned())
