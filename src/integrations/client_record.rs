@@ -4,7 +4,7 @@
 use super::store::Entry;
 use jiff::Timestamp;
 use model::event::PlanLimits;
-use model::window::ClientMiss;
+use model::window::{Breakdown, ClientMiss};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct ClientRecord {
     /// The size at which it compacts by itself; `None`: the client did not say.
     pub compaction: Option<RecordedCompaction>,
     /// The content of its context, as the client estimates it.
-    pub breakdown: Option<RecordedBreakdown>,
+    pub breakdown: Option<Breakdown>,
     /// The time until which the provider keeps the newest prompt in its cache.
     pub cache_until: Option<Timestamp>,
     /// The newest prompt that was not in the cache.
@@ -50,17 +50,6 @@ pub enum RecordedCompaction {
     WhenRefused,
     /// Never.
     Off,
-}
-
-/// The content of a context, as the client estimates it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordedBreakdown {
-    /// When.
-    pub at: Timestamp,
-    /// All of it, in tokens.
-    pub tokens: u64,
-    /// Its parts by name, in tokens.
-    pub parts: Vec<(String, u64)>,
 }
 
 impl ClientRecord {

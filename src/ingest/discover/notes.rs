@@ -8,7 +8,7 @@ use integrations::hook_notes::{self, HookCompaction, HookNotes};
 use integrations::store;
 use model::event::Cause;
 use model::values::hooked::HookedCompaction;
-use model::window::{Breakdown, ClientCompaction, ClientStatus};
+use model::window::{ClientCompaction, ClientStatus};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -94,14 +94,9 @@ impl Notes {
     /// Returns what the agent's client said of a session.
     pub(super) fn said(&mut self, from: &Origin, agent: &str, id: &str) -> Option<ClientStatus> {
         let kept = self.of(from)?.clients.of(agent, id)?;
-        let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
-            at: it.at,
-            tokens: it.tokens,
-            parts: it.parts.clone(),
-        });
         Some(ClientStatus {
             compaction: kept.compaction.map_or(ClientCompaction::Unsaid, of_client),
-            breakdown,
+            breakdown: kept.breakdown.clone(),
             since: kept.since,
             cache_until: kept.cache_until,
             miss: kept.miss.clone(),

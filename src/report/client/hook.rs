@@ -11,11 +11,12 @@ use crate::ReportContext;
 use crate::client::line::find::{SessionQuery, find};
 use crate::client::line::{LineProblem, LineSession, named};
 use files::paths::User;
-use integrations::client_record::{self, ClientRecord, RecordedBreakdown};
+use integrations::client_record::{self, ClientRecord};
 use integrations::hook::{Event, HookMessage, HookMoment};
 use integrations::hook_notes::{self, HookNotes};
 use integrations::store;
 use model::values::threshold::Threshold;
+use model::window::Breakdown;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -195,7 +196,7 @@ impl Call<'_> {
             model: event.model.clone(),
             version: event.version.clone().or_else(|| known.version.clone()),
             compaction: said.map(|said| said.compaction),
-            breakdown: said.map(|said| RecordedBreakdown {
+            breakdown: said.map(|said| Breakdown {
                 at: now,
                 tokens: said.tokens,
                 parts: said.parts.clone(),
