@@ -65,14 +65,11 @@ fn common(event: &Event, say: &HookMessage, block: &str) -> Option<Value> {
 }
 
 fn cursor(event: &Event, say: &HookMessage) -> Value {
+    let (HookMessage::ToUser(text) | HookMessage::ToBoth(text, _) | HookMessage::Block(text)) = say;
     match (say, event.moment) {
-        (HookMessage::Block(text), _) => json!({ "continue": false, "user_message": text }),
-        (HookMessage::ToUser(text) | HookMessage::ToBoth(text, _), HookMoment::Prompt) => {
-            json!({ "continue": true, "user_message": text })
-        }
-        (HookMessage::ToUser(text) | HookMessage::ToBoth(text, _), _) => {
-            json!({ "user_message": text })
-        }
+        (HookMessage::Block(_), _) => json!({ "continue": false, "user_message": text }),
+        (_, HookMoment::Prompt) => json!({ "continue": true, "user_message": text }),
+        _ => json!({ "user_message": text }),
     }
 }
 

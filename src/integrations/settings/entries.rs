@@ -72,7 +72,8 @@ pub(super) fn is_empty(text: &str) -> bool {
     !text.contains("//") && !text.contains("/*") && names.all(|name| name == VERSION)
 }
 
-const NAME: &str = "ctxgauge";
+/// The name of the server.
+pub(super) const NAME: &str = "ctxgauge";
 /// The reason for which the server is not entered.
 pub(super) const NAME_IS_TAKEN: &str =
     "it has another server called `ctxgauge`; give that another name, or remove it";

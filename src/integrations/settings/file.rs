@@ -1,6 +1,6 @@
 //! Files of settings: read, replaced as a whole, and kept beside as they were.
 
-use super::Refusal;
+use super::{Refusal, unclear};
 use ::files::own;
 use ::files::swap::{SwapOutcome, remove_left, swap, write_like};
 use std::fs;
@@ -117,11 +117,7 @@ pub fn write(change: &Change) -> Result<Option<PathBuf>, Refusal> {
     let beside = &change.path;
     let path = &files::target(beside).map_err(|error| failed("write", beside, error))?;
     if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
-        let why = "it is read-only".to_owned();
-        return Err(Refusal::Unclear {
-            path: path.clone(),
-            why,
-        });
+        return Err(unclear(path, "it is read-only".to_owned()));
     }
     let known = change
         .before
@@ -133,7 +129,10 @@ pub fn write(change: &Change) -> Result<Option<PathBuf>, Refusal> {
         (_, after) if known.is_some() && *after == original => None,
         (Some(before), Some(after)) if change.has_ours => {
             let backup = Backup::named(beside, after);
-            keep(&backup, original.as_ref().unwrap_or(before), path)?;
+            let original = original.as_ref().unwrap_or(before);
+            // With the permissions and the owner of the file.
+            let kept = write_like(&backup.0, original.as_bytes(), path);
+            kept.map_err(|error| failed("write", &backup.0, error))?;
             Some(backup)
         }
         _ => None,
@@ -171,18 +170,12 @@ fn put(path: &Path, before: Option<&str>, after: Option<&str>) -> Result<(), Ref
     let [before, after] = [before, after].map(|text| text.map(str::as_bytes));
     match swap(path, before, after) {
         Ok(SwapOutcome::Done) => Ok(()),
-        Ok(SwapOutcome::Changed) => Err(Refusal::Unclear {
-            path: path.to_path_buf(),
-            why: "somebody else has just changed it; try again".to_owned(),
-        }),
+        Ok(SwapOutcome::Changed) => {
+            let why = "somebody else has just changed it; try again";
+            Err(unclear(path, why.to_owned()))
+        }
         Err(error) => Err(failed("write", path, error)),
     }
-}
-
-/// Keeps an original, with the permissions and the owner of the file.
-fn keep(backup: &Backup, original: &str, path: &Path) -> Result<(), Refusal> {
-    let kept = write_like(&backup.0, original.as_bytes(), path);
-    kept.map_err(|error| failed("write", &backup.0, error))
 }
 
 fn failed(doing: &'static str, path: &Path, error: io::Error) -> Refusal {

@@ -4,12 +4,11 @@
 //! somebody has written the entry otherwise, the document is written by a library, which has one kind of line end.
 
 use super::Program;
-use super::entries::NAME_IS_TAKEN;
+use super::entries::{NAME, NAME_IS_TAKEN};
 use super::json::BYTE_ORDER_MARK;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value, value};
 
 const SERVERS: &str = "mcp_servers";
-const NAME: &str = "ctxgauge";
 const COMMAND: &str = "command";
 const ARGUMENTS: &str = "args";
 
