@@ -23,7 +23,7 @@ pub use platform::{
 
 pub use within::{Root, within};
 
-use std::fs::{self, File, FileType, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -253,20 +253,15 @@ fn or_current_folder(folder: &Path) -> &Path {
 
 /// Refuses what is not a file.
 fn check_is_file(meta: &Metadata) -> io::Result<()> {
-    if meta.is_file() {
-        Ok(())
-    } else {
-        Err(not_a_file(meta.file_type()))
-    }
-}
-
-fn not_a_file(kind: FileType) -> io::Error {
-    let (error, what) = if kind.is_dir() {
+    let kind = meta.file_type();
+    let (error, what) = if kind.is_file() {
+        return Ok(());
+    } else if kind.is_dir() {
         (io::ErrorKind::IsADirectory, "a folder")
     } else {
         (io::ErrorKind::InvalidInput, platform::kind_name(kind))
     };
-    io::Error::new(error, format!("it is {what}, not a file"))
+    Err(io::Error::new(error, format!("it is {what}, not a file")))
 }
 
 fn text(bytes: Vec<u8>) -> io::Result<String> {

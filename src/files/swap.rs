@@ -112,7 +112,9 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
                 return Ok(SwapOutcome::Changed);
             }
             Err(error) => {
-                put_back(new, path, turn > 0)?;
+                if turn > 0 {
+                    put_back(new, path)?;
+                }
                 return Err(error);
             }
         }
@@ -130,23 +132,19 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
                 expected = std::mem::replace(&mut placed, out.unwrap_or_default());
             }
             Err(error) => {
-                put_back(new, path, true)?;
+                put_back(new, path)?;
                 return Err(error);
             }
         }
     }
-    put_back(new, path, true)?;
+    put_back(new, path)?;
     Ok(SwapOutcome::Changed)
 }
 
-/// Moves what somebody else wrote last to its place, if that is what was taken out.
-fn put_back(new: &Path, path: &Path, is_theirs: bool) -> io::Result<()> {
-    if is_theirs {
-        // The file that is there now may have been removed.
-        platform::exchange(new, path).or_else(|_| fs::rename(new, path))
-    } else {
-        Ok(())
-    }
+/// Moves what somebody else wrote last, which was taken out, to its place.
+fn put_back(new: &Path, path: &Path) -> io::Result<()> {
+    // The file that is there now may have been removed.
+    platform::exchange(new, path).or_else(|_| fs::rename(new, path))
 }
 
 fn is_unsupported(error: &io::Error) -> bool {
@@ -159,8 +157,7 @@ fn remove(path: &Path, before: Option<&[u8]>) -> io::Result<SwapOutcome> {
     let begun = Guard::begin(path, |aside| fs::rename(path, aside));
     let ((), guard) = match begun {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let is_as_it_was = before.is_none();
-            return Ok(if is_as_it_was {
+            return Ok(if before.is_none() {
                 SwapOutcome::Done
             } else {
                 SwapOutcome::Changed

@@ -59,15 +59,13 @@ impl Processes {
     pub fn children(&self, pid: u32) -> Vec<u32> {
         let tasks = fs::read_dir(self.of(pid).join("task"));
         let tasks = tasks.into_iter().flatten().flatten().take(MOST_TASKS);
-        let lists = tasks.filter_map(|task| {
-            let list = crate::read_text(&task.path().join("children"), LARGEST).ok()?;
-            Some(
-                list.split_ascii_whitespace()
-                    .filter_map(|pid| pid.parse().ok())
-                    .collect(),
-            )
-        });
-        lists.flat_map(|list: Vec<u32>| list).collect()
+        let mut children = Vec::new();
+        for task in tasks {
+            let list = crate::read_text(&task.path().join("children"), LARGEST);
+            let list = list.unwrap_or_default();
+            children.extend(list.split_ascii_whitespace().flat_map(str::parse::<u32>));
+        }
+        children
     }
 
     /// Returns the program of a process and its arguments, each of which ends with a zero.
