@@ -277,15 +277,8 @@ struct JoinedBytes {
     /// The number of bytes that are inherited.
     between: u64,
     len: u64,
-    /// The part that was read last.
-    opened: Option<OpenPart>,
-}
-
-/// A part that is open.
-struct OpenPart {
-    /// Its place among the parts.
-    ix: usize,
-    bytes: Bytes,
+    /// The part that was read last, with its place among the parts.
+    opened: Option<(usize, Bytes)>,
 }
 
 impl ReadAt for JoinedBytes {
@@ -304,18 +297,15 @@ impl ReadAt for JoinedBytes {
             Some(within) if within >= self.between => (offset - self.between, self.len - offset),
             Some(within) => return read_part(parts, within, &mut self.opened, buffer),
         };
-        let most = usize::try_from(most)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
         self.own.seek(SeekFrom::Start(from))?;
-        self.own.read(&mut buffer[..most])
+        (&mut self.own).take(most).read(buffer)
     }
 }
 
 fn read_part(
     parts: &[Part],
     mut within: u64,
-    opened: &mut Option<OpenPart>,
+    opened: &mut Option<(usize, Bytes)>,
     buffer: &mut [u8],
 ) -> io::Result<usize> {
     for (ix, part) in parts.iter().enumerate() {
@@ -325,17 +315,11 @@ fn read_part(
             continue;
         }
         let bytes = match opened {
-            Some(open) if open.ix == ix => &mut open.bytes,
-            slot => {
-                let (bytes, _) = part.source.open()?;
-                &mut slot.insert(OpenPart { ix, bytes }).bytes
-            }
+            Some((open, bytes)) if *open == ix => bytes,
+            slot => &mut slot.insert((ix, part.source.open()?.0)).1,
         };
-        let most = usize::try_from(len - within)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
         bytes.seek(SeekFrom::Start(part.from + within))?;
-        return match bytes.read(&mut buffer[..most])? {
+        return match bytes.take(len - within).read(buffer)? {
             // It was cut short: what there is now will be read from its beginning.
             0 => Err(io::ErrorKind::WouldBlock.into()),
             read => Ok(read),

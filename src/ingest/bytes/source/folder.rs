@@ -191,15 +191,8 @@ pub struct JoinedFiles {
     has_lines: bool,
     parts: Arc<[Part]>,
     len: u64,
-    /// The file that was read last.
-    file: Option<OpenPart>,
-}
-
-/// A file that is open.
-struct OpenPart {
-    /// Its place among the parts.
-    ix: usize,
-    bytes: Bytes,
+    /// The file that was read last, with its place among the parts.
+    file: Option<(usize, Bytes)>,
 }
 
 impl JoinedFiles {
@@ -217,20 +210,17 @@ impl JoinedFiles {
             buffer[0] = b'\n';
             return Ok(1);
         }
-        let most = usize::try_from(part.len - within)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
         let file = match &mut self.file {
-            Some(open) if open.ix == ix => &mut open.bytes,
+            Some((open, bytes)) if *open == ix => bytes,
             slot => {
                 let Location { system, path } = &self.folder;
                 let opened = system.open_part(path, Path::new(&part.name));
                 let (bytes, _) = opened.map_err(|e| of_part(&part.name, retry_if_gone(e)))?;
-                &mut slot.insert(OpenPart { ix, bytes }).bytes
+                &mut slot.insert((ix, bytes)).1
             }
         };
         file.seek(SeekFrom::Start(within))?;
-        let read = file.read(&mut buffer[..most])?;
+        let read = file.take(part.len - within).read(buffer)?;
         if read == 0 {
             return Err(retry_if_gone(io::ErrorKind::NotFound.into()));
         }
