@@ -70,7 +70,7 @@ fn read(mut source: impl Read) -> Vec<(u64, u64, Option<Vec<u8>>)> {
     };
     let read = lines.read_all(&mut source, &mut take);
     assert!(read.is_ok(), "there are no errors");
-    let _ = lines.finish(&mut take);
+    lines.finish(&mut take);
     found
 }
 

@@ -45,7 +45,7 @@ pub type OnLine<'f> = dyn FnMut(Place, Line<'_>) -> ControlFlow<()> + 'f;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Bytes were read; there may be more.
-    Read(usize),
+    Read,
     /// The source has no more.
     End,
     /// The taker of the lines has had enough; [`Lines::offset`] is where to go on.
@@ -95,7 +95,7 @@ impl Lines {
         let mut chunk = self.chunk.take().unwrap_or_else(|| Chunk::new(at_once));
         let step = read_some(source, &mut chunk).map(|n| match n {
             0 => Step::End,
-            n => self.take(&chunk[..n], deliver),
+            n => self.read_bytes(&chunk[..n], deliver),
         });
         self.chunk = Some(chunk);
         step
@@ -120,33 +120,28 @@ impl Lines {
     ) -> io::Result<Step> {
         loop {
             match self.step(source, deliver)? {
-                Step::Read(_) if is_enough() => return Ok(Step::Stopped),
-                Step::Read(_) => {}
+                Step::Read if is_enough() => return Ok(Step::Stopped),
+                Step::Read => {}
                 last => return Ok(last),
             }
         }
     }
 
-    /// Delivers the lines of bytes that are in memory already.
-    pub fn read_bytes(&mut self, bytes: &[u8], deliver: &mut OnLine<'_>) -> Step {
-        self.take(bytes, deliver)
-    }
-
-    /// Delivers what follows the last newline, if there is anything.
-    pub fn finish(&mut self, deliver: &mut OnLine<'_>) -> ControlFlow<()> {
+    /// Delivers what follows the last newline, if there is anything. Nothing follows, so it does not matter whether the
+    /// taker has had enough.
+    pub fn finish(&mut self, deliver: &mut OnLine<'_>) {
         if self.length == 0 {
-            return ControlFlow::Continue(());
+            return;
         }
-        let flow = self.end_line(&mut |place, line| match line {
+        let _ = self.end_line(&mut |place, line| match line {
             Line::Bytes(bytes) if !is_complete(bytes) => deliver(place, Line::Unfinished),
             line => deliver(place, line),
         });
         self.offset = self.offset.saturating_sub(1); // there was no newline
-        flow
     }
 
-    fn take(&mut self, mut bytes: &[u8], deliver: &mut OnLine<'_>) -> Step {
-        let read = bytes.len();
+    /// Delivers the lines of bytes that are in memory already.
+    pub fn read_bytes(&mut self, mut bytes: &[u8], deliver: &mut OnLine<'_>) -> Step {
         while let Some(newline) = memchr::memchr(b'\n', bytes) {
             let line = &bytes[..newline];
             bytes = &bytes[newline + 1..];
@@ -165,7 +160,7 @@ impl Lines {
             }
         }
         self.hold(bytes);
-        Step::Read(read)
+        Step::Read
     }
 
     fn hold(&mut self, bytes: &[u8]) {
@@ -269,7 +264,7 @@ mod tests {
             ControlFlow::Continue(())
         };
         while lines.step(source, &mut deliver).unwrap() != Step::End {}
-        let _ = lines.finish(&mut deliver);
+        lines.finish(&mut deliver);
         seen
     }
 

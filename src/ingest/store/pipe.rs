@@ -170,7 +170,7 @@ impl Cursor for PipedLines {
                 ControlFlow::Continue(())
             };
             if self.lines.step(&mut self.source, deliver)? == Step::End {
-                let _ = self.lines.finish(deliver);
+                self.lines.finish(deliver);
                 return Ok(NewEntries::Entries(out.entries));
             }
             if is_paused {

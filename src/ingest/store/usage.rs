@@ -34,7 +34,7 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
         ControlFlow::Continue(())
     };
     lines.read_all(&mut (&mut file).take(stamp.len), deliver)?;
-    let _ = lines.finish(deliver);
+    lines.finish(deliver);
     decoder.read_end(&mut out);
     out.entries.drain(..).for_each(&mut *give);
     Ok(())

@@ -162,7 +162,6 @@ fn read_at(file: &mut Bytes, at: u64, len: usize, bytes: &mut Vec<u8>) -> io::Re
 }
 
 /// Hashes of what was read on.
-#[derive(Default)]
 pub struct BlockHashes {
     whole: Vec<u64>,
     /// The bytes after the last whole block.
@@ -179,10 +178,8 @@ pub struct HashingReader<'s> {
 impl<'s> HashingReader<'s> {
     /// Reads from the place where reading ended; `piece` is what follows the last whole block before it.
     pub fn new(source: &'s mut dyn Read, piece: Vec<u8>) -> HashingReader<'s> {
-        let hashed = BlockHashes {
-            piece,
-            ..BlockHashes::default()
-        };
+        let whole = Vec::new();
+        let hashed = BlockHashes { whole, piece };
         HashingReader { source, hashed }
     }
 }

@@ -156,15 +156,12 @@ impl Position {
     /// Delivers everything, a last line without its newline too, as [`crate::bytes::lines::Line::Unfinished`]
     /// where it is not whole. For files nobody is writing to.
     pub fn finish(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Progress> {
-        loop {
-            match self.read_more(log, deliver)? {
-                Progress::More => {}
-                Progress::Done => break,
-                Progress::Restart => return Ok(Progress::Restart),
-            }
+        let mut read = Progress::More;
+        while read == Progress::More {
+            read = self.read_more(log, deliver)?;
         }
-        if !self.is_inside_line() {
-            return Ok(Progress::Done);
+        if read == Progress::Restart || !self.is_inside_line() {
+            return Ok(read);
         }
         let Some((mut file, stamp)) = self.open(log)? else {
             return Ok(Progress::Restart);
@@ -282,7 +279,7 @@ impl Position {
         let last = lines.read_until(&mut (&mut source).take(rest), deliver, is_enough)?;
         let is_cut = is_settled && lines.length > 0;
         if is_settled {
-            let _ = lines.finish(deliver);
+            lines.finish(deliver);
         }
         let hashed = source.hashed;
         self.blocks.seal(file, lines.offset, hashed)?;
