@@ -191,7 +191,7 @@ impl Database {
         &self,
         mut read: impl FnMut(&Connection, Tables, Limits) -> rusqlite::Result<T>,
     ) -> io::Result<T> {
-        let time = lock(&self.state).piece;
+        let time = lock(&self.state).piece.unwrap_or(FIRST_PIECE_TIME);
         let limits = Limits {
             least: 1,
             rows: u64::MAX,
@@ -199,11 +199,11 @@ impl Database {
             time,
         };
         let result = self.read(|connection, tables| read(connection, tables, limits));
-        lock(&self.state).piece = match &result {
+        lock(&self.state).piece = Some(match &result {
             Ok(_) => LONGEST_PIECE_TIME.min(time * 2),
             Err(e) if is_busy(e) => SHORTEST_PIECE_TIME.max(time / 2),
             Err(_) => time,
-        };
+        });
         result
     }
 

@@ -3,7 +3,7 @@
 use super::connection::OpenDatabase;
 use super::tables::{SessionRow, Tables};
 use super::version::Files;
-use super::{Database, FIRST_PIECE_TIME, Session, Sessions, is_busy};
+use super::{Database, Session, Sessions, is_busy};
 use crate::bytes::patience::PATIENCE;
 use crate::bytes::source::Stamp;
 use formats::database::DatabaseSpec;
@@ -23,13 +23,14 @@ const LOOK_COST_FACTOR: u32 = 20;
 const MOST_READ_TRIES: u32 = 3;
 
 /// The state of a database, as far as it was read.
+#[derive(Default)]
 pub struct State {
     pub(super) open: Option<OpenDatabase>,
     used: Option<Instant>,
     /// Its tables. Another of its versions may begin to use its own.
     tables: Option<Tables>,
-    /// The time that the next piece may take.
-    pub(super) piece: Duration,
+    /// The time that the next piece may take; `None`: none was read.
+    pub(super) piece: Option<Duration>,
     pub(super) sessions: Sessions,
     /// The files when the sessions were listed, if a write since is sure to show.
     seen: Option<Files>,
@@ -221,24 +222,6 @@ impl State {
         self.open = Some(open);
         self.used = Some(database.clock.now());
         Ok(Some(result))
-    }
-}
-
-impl Default for State {
-    fn default() -> State {
-        State {
-            open: None,
-            used: None,
-            tables: None,
-            piece: FIRST_PIECE_TIME,
-            sessions: Arc::default(),
-            seen: None,
-            failed: None,
-            next_look: None,
-            due: None,
-            looks: HashMap::new(),
-            locked_since: None,
-        }
     }
 }
 

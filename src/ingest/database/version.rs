@@ -48,8 +48,7 @@ pub fn owner(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let owner = [WAL_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX]
         .iter()
-        .filter_map(|suffix| name.strip_suffix(suffix))
-        .next()?;
+        .find_map(|suffix| name.strip_suffix(suffix))?;
     Some(path.with_file_name(owner))
 }
 
@@ -243,15 +242,9 @@ pub fn are_files(path: &Path) -> io::Result<()> {
 
 /// Reads the first bytes of a file; those that it does not have are zeros.
 fn head(path: &Path, mut bytes: &mut [u8]) -> io::Result<()> {
-    let mut file = files::open(path)?;
-    loop {
-        match file.read(bytes) {
-            Ok(0) => return Ok(()),
-            Ok(n) => bytes = &mut bytes[n..],
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
+    let file = files::open(path)?;
+    io::copy(&mut file.take(bytes.len() as u64), &mut bytes)?;
+    Ok(())
 }
 
 /// Returns the counter of the database's changes.

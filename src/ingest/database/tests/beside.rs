@@ -182,7 +182,7 @@ fn rows_are_read_in_pieces_and_those_that_change_meanwhile_again() {
     let mut cursor = RowCursor::new(&database, &"a".into(), &log, 0);
     let rows = Cell::new(0);
     let read = |cursor: &mut RowCursor| {
-        lock(&database.state).piece = Duration::ZERO;
+        lock(&database.state).piece = Some(Duration::ZERO);
         let mut read = 0;
         cursor.read(&ByLength, crate::log::LogEnd::Open, &mut |_| {
             read += 1;
