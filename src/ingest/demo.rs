@@ -6,6 +6,7 @@ use crate::bytes::lines::Line;
 use crate::bytes::sync::spawn;
 use crate::log::conversations::decode;
 use crate::log::event::IngestEvent;
+use crate::log::facts_of;
 use crate::log::problem::LOG_GONE;
 use crate::worker::job::{Origin, TextJob, do_job};
 use formats::Format;
@@ -184,17 +185,11 @@ fn file(log: usize) -> FileId {
 }
 
 fn found(number: usize, log: &Log, len: u64) -> Update {
+    let path = Arc::new(PathBuf::from(log.path));
     Update::Found(Box::new(FileFacts {
-        file: file(number),
-        agent: log.format.id,
-        label: log.format.label,
-        commands: log.format.facts.commands,
-        path: Arc::new(PathBuf::from(log.path)),
-        id: None,
-        parent: None,
         len,
         modified: Some(Timestamp::now()),
-        host: None,
+        ..facts_of(log.format, file(number), path)
     }))
 }
 

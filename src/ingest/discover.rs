@@ -19,7 +19,7 @@ use crate::bytes::source::Stamp;
 use crate::bytes::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat};
 use crate::database::{self, Database};
 use crate::discover::roots::SearchRoot;
-use crate::log::{LogFile, Store, id_in, id_of_real};
+use crate::log::{LogFile, Store, facts_of, id_in, id_of_real};
 use crate::sidecar::SidecarStore;
 use crate::{log::problem, store};
 use copies::Copies;
@@ -509,16 +509,11 @@ impl<'s> Walk<'s> {
         };
         logs.push(LogFile {
             facts: FileFacts {
-                file,
-                agent: format.id,
-                label: format.label,
-                commands: format.facts.commands,
-                path: at.path,
                 id: claim.id,
                 parent: claim.parent,
                 len: stamp.len,
                 modified: stamp.modified(),
-                host: None,
+                ..facts_of(format, file, at.path)
             },
             system: at.system,
             format,

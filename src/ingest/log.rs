@@ -16,7 +16,7 @@ use model::window::Rules;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A log that was found.
@@ -77,6 +77,22 @@ impl LogFile {
     /// Returns true if it is a session of a database, so that its path is also the path of other logs.
     pub fn is_one_of_several(&self) -> bool {
         self.store.is_one_of_several()
+    }
+}
+
+/// Returns the facts about a log of which no more is known than its format, its file and its path.
+pub(crate) fn facts_of(format: &Format, file: FileId, path: Arc<PathBuf>) -> FileFacts {
+    FileFacts {
+        file,
+        agent: format.id,
+        label: format.label,
+        commands: format.facts.commands,
+        path,
+        id: None,
+        parent: None,
+        len: 0,
+        modified: None,
+        host: None,
     }
 }
 

@@ -3,8 +3,7 @@
 use super::{FileFormat, Scanner, Walk};
 use crate::bytes::source::file_system::Location;
 use crate::database::Database;
-use crate::log::LogFile;
-use crate::log::problem;
+use crate::log::{LogFile, facts_of, problem};
 use crate::store::rows::SessionRows;
 use formats::database::DatabaseSpec;
 use formats::{Format, StoreKind};
@@ -82,16 +81,10 @@ impl Walk<'_> {
             .files
             .extend(sessions.values().map(|session| LogFile {
                 facts: FileFacts {
-                    file: session_id(file, &session.id),
-                    agent: format.id,
-                    label: format.label,
-                    commands: format.facts.commands,
-                    path: Arc::clone(path),
                     id: Some(session.id.to_string()),
                     parent: session.parent.as_deref().map(ToOwned::to_owned),
-                    len: 0,
                     modified: session.stamp.modified().or(of_all),
-                    host: None,
+                    ..facts_of(format, session_id(file, &session.id), Arc::clone(path))
                 },
                 system: Arc::clone(&at.system),
                 format,

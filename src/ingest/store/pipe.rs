@@ -8,7 +8,7 @@ use crate::bytes::sync::lock;
 use crate::log::conversations::{Conversations, decode};
 use crate::log::event::IngestEvent;
 use crate::log::problem;
-use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Store, file_id};
+use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Store, facts_of, file_id};
 use formats::{Decoder, Format, StoreKind, facts};
 use jiff::Timestamp;
 use model::event::{EventSink, Measure};
@@ -91,16 +91,8 @@ pub fn recognise(
     };
     Ok(Ok(LogFile {
         facts: FileFacts {
-            file: file_id(path),
-            agent: format.id,
-            label: format.label,
-            commands: format.facts.commands,
-            path: Arc::new(PathBuf::from(path)),
-            id: None,
-            parent: None,
-            len: 0,
             modified: Some(Timestamp::now()),
-            host: None,
+            ..facts_of(format, file_id(path), Arc::new(path.to_path_buf()))
         },
         system: Arc::new(Local),
         format,
