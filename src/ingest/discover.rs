@@ -286,18 +286,7 @@ impl<'s> Walk<'s> {
             self.folder(root, path, real, 0);
         } else if self.record(root, path) {
             // It is part of a log that is a folder: that log is meant.
-        } else if let Some(format) = root.agent().filter(|_| root.path() == path) {
-            // A variable names it, whatever it is called.
-            match self.scanner.forced(format, &self.at(path), stat.stamp.len) {
-                Ok((_, store)) => {
-                    let claim = claim_of(format, path, store);
-                    self.linked.extend(LinkedFile::of(path, &stat, true));
-                    let file = id_in(&*self.system, path);
-                    self.add(path, file, format, claim, stat.stamp, None);
-                }
-                Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
-            }
-        } else if named {
+        } else if root.path() == path {
             match self.named_file(root, path, stat.stamp.len) {
                 Ok(Ok((format, claim))) => {
                     self.linked.extend(LinkedFile::of(path, &stat, true));

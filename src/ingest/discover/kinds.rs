@@ -119,7 +119,8 @@ impl Walk<'_> {
     }
 
     /// Returns the format of a file that the user named, and what is known of it by its path; or why there is none. The
-    /// content counts before the name.
+    /// content counts before the name. A file in which an agent keeps its logs is of that agent: a variable names it,
+    /// whatever it is called.
     pub(super) fn named_file(
         &mut self,
         root: &SearchRoot,
@@ -127,13 +128,15 @@ impl Walk<'_> {
         len: u64,
     ) -> io::Result<Result<(&'static Format, Claim), String>> {
         let at = self.at(path);
-        let recognised = match root.forced() {
+        let own = root.agent();
+        let recognised = match root.forced().or(own) {
             Some(format) => Some(self.scanner.forced(format, &at, len)?),
             None => self.scanner.recognise(&at, len)?,
         };
         if let Some((format, store)) = recognised {
-            let claim = claim_of(format, path, store).standing(Standing::Log);
-            return Ok(Ok((format, claim)));
+            let claim = claim_of(format, path, store);
+            let standing = own.map_or(Standing::Log, |_| claim.standing);
+            return Ok(Ok((format, claim.standing(standing))));
         }
         // A name with an id is specific enough, if the content is like that of any log; another name says nothing.
         let head = head_of(&at)?;

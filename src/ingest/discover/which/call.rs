@@ -46,8 +46,7 @@ impl ToolCall<'_> {
     }
 
     fn find_in(&self, session: &Session) -> Evidence {
-        let newest = session.items().iter().rev().take(NEWEST_ITEMS);
-        let mut newest = newest.into_iter();
+        let mut newest = session.items().iter().rev().take(NEWEST_ITEMS);
         if let Some(id) = self.id {
             let call = newest.find(|item| item.call == Some(id));
             return call.map_or(Evidence::None, |_| Evidence::Call);
