@@ -483,8 +483,10 @@ impl Worker {
         let failed = known.not_before.is_some_and(|at| now < at);
         let settled = stamp.age() >= settles_after(stamp.len);
         let incomplete = known.state.is_incomplete();
-        let has_news =
-            changed || !known.is_stamp_sure || (incomplete && settled) || known.state.has_news();
+        let has_news = changed
+            || !known.is_stamp_sure
+            || (incomplete && settled)
+            || known.state.has_news(&known.log);
         if !has_news || failed {
             return ControlFlow::Continue(());
         }

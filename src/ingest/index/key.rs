@@ -1,12 +1,11 @@
 //! Identifies the content of a log without reading it.
 
 use crate::bytes::source::Stamp;
-use crate::bytes::source::file_system::Location;
 use crate::log::LogFile;
 use formats::Tier;
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A log, its stamp, and the stamps of the sidecars that its decoder reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,13 +38,12 @@ impl LogKey {
         if log.sidecar.is_some() || log.format.tier == Tier::Mapping {
             return None;
         }
-        let beside = stamps_beside(log).into_iter().map(|beside| beside.stamp);
         let key = LogKey {
             path: log.facts.path.to_str()?.into(),
             is_here: log.system.is_here(),
             agent: log.format.id.into(),
             stamp,
-            beside: beside.collect(),
+            beside: stamps_beside(log),
         };
         let is_sure = key.beside.iter().flatten().all(Stamp::is_sure);
         (is_sure && stamp.is_sure()).then_some(key)
@@ -57,27 +55,11 @@ impl LogKey {
     }
 }
 
-/// Returns the files beside a log that its decoder reads, with their stamps.
-pub(crate) fn stamps_beside(log: &LogFile) -> Vec<SideFile> {
+/// Returns the stamps of the files beside a log that its decoder reads; `None`: one is not there.
+pub(crate) fn stamps_beside(log: &LogFile) -> Vec<Option<Stamp>> {
     let paths = (log.format.beside.states)(&log.facts.path).into_iter();
-    let stamped = paths.map(|path| {
-        let file = log.location().at(path);
-        let stamp = file.stamp_of_any().ok();
-        SideFile { file, stamp }
-    });
-    stamped.collect()
-}
-
-/// A file beside a log.
-pub(crate) struct SideFile {
-    file: Location,
-    /// Its stamp; `None`: it was not there.
-    stamp: Option<Stamp>,
-}
-
-impl SideFile {
-    /// Returns true if it has changed.
-    pub(crate) fn has_changed(&self) -> bool {
-        self.file.stamp_of_any().ok() != self.stamp
-    }
+    let stat = |path: PathBuf| log.system.stat(&path).ok();
+    paths
+        .map(|path| stat(path).map(|stat| stat.stamp))
+        .collect()
 }

@@ -1,6 +1,7 @@
 //! Holds the worker's state of the sessions of a log.
 
-use crate::index::{SideFile, stamps_beside};
+use crate::bytes::source::Stamp;
+use crate::index::stamps_beside;
 use crate::log::{Cursor, LogFile};
 
 /// The state of the sessions of a file, as it is held.
@@ -19,7 +20,8 @@ pub(crate) enum State {
 pub(crate) struct SummarisedLog {
     /// [The part](model::window::Overrides::summary_hash) of the settings that the summaries depend on.
     pub(super) settings: u64,
-    beside: Vec<SideFile>,
+    /// The stamps of the files beside it.
+    beside: Vec<Option<Stamp>>,
     /// True if its last record may be incomplete.
     is_incomplete: bool,
     /// True if a file beside it has changed already.
@@ -59,12 +61,12 @@ impl State {
         }
     }
 
-    /// Returns true if there is something to read though the log has not changed.
-    pub(super) fn has_news(&self) -> bool {
+    /// Returns true if there is something to read of the log though it has not changed.
+    pub(super) fn has_news(&self, log: &LogFile) -> bool {
         match self {
             State::Found => true,
             State::Refused => false,
-            State::Summarised(it) => it.has_news || it.beside.iter().any(SideFile::has_changed),
+            State::Summarised(it) => it.has_news || it.beside != stamps_beside(log),
             State::Followed(cursor) => cursor.has_sidecar_changes(),
         }
     }
