@@ -37,7 +37,7 @@ use jiff::Timestamp;
 use model::lists::sessions::{FileId, Update};
 use model::session::Coverage;
 use model::window::Rules;
-use pending::{MissedLog, PendingCheck, QueuedFile, Retry};
+use pending::{PendingCheck, QueuedFile, Retry};
 use poll::Poller;
 use state::State;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -395,28 +395,22 @@ impl Worker {
         for (path, what) in confirmed {
             self.report(path, what)?;
         }
-        let mut gone = Vec::new();
+        let (mut gone, mut passed_over) = (Vec::new(), Vec::new());
         for (file, known) in &mut self.tracked {
             let was_passed_over = known.is_passed_over;
             known.is_passed_over = !there.contains(file);
-            if known.is_passed_over {
-                gone.push(MissedLog {
-                    file: *file,
-                    is_there: known.log.is_there(),
-                    was_passed_over,
-                });
-            }
-        }
-        for log in gone {
             // Still there: it is a copy of a more complete log now, or back since the look. A pipe in its place is a
             // problem.
-            if !log.is_there {
-                self.check(log.file)?;
-            } else if log.was_passed_over {
-                self.vanish(log.file)?;
+            if known.is_passed_over && !known.log.is_there() {
+                gone.push(*file);
+            } else if known.is_passed_over && was_passed_over {
+                passed_over.push(*file);
             }
         }
-        ControlFlow::Continue(())
+        gone.into_iter().try_for_each(|file| self.check(file))?;
+        passed_over
+            .into_iter()
+            .try_for_each(|file| self.vanish(file))
     }
 
     /// Hints were lost. They may be lost all the time.

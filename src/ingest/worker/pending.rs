@@ -23,12 +23,3 @@ pub(super) struct QueuedFile {
     /// True if it is read with exact counts rather than estimates by length.
     pub(super) exact: bool,
 }
-
-/// A log that a look at everything did not find.
-pub(super) struct MissedLog {
-    pub(super) file: FileId,
-    /// True if there is something at its path.
-    pub(super) is_there: bool,
-    /// True if the look before did not find it either.
-    pub(super) was_passed_over: bool,
-}
