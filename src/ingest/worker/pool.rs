@@ -7,7 +7,6 @@ use super::whole::{Job, JobResult, ReadResult};
 use crate::bytes::lines::Progress;
 use crate::bytes::sync::{lock, spawn, threads};
 use crate::log::Reading;
-use crate::worker::whole::KeepMode;
 use model::event::{ByLength, Measure};
 use model::lists::sessions::FileId;
 use model::window::Rules;
@@ -21,27 +20,13 @@ use tokens::Counter;
 /// The number of logs that wait for each thread, so that no thread waits for the worker.
 const LOGS_PER_THREAD: usize = 2;
 
-/// A job on its way.
-struct Ticket {
-    job: Job,
-    number: u64,
-    cancelled: Arc<AtomicBool>,
-}
-
-/// A job that was begun.
-struct RunningJob {
-    number: u64,
-    cancelled: Arc<AtomicBool>,
-}
-
 pub(crate) struct Pool {
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     threads: usize,
-    jobs: Option<Sender<Ticket>>,
-    /// Jobs under way, by file.
-    under_way: HashMap<FileId, RunningJob>,
-    tickets: u64,
+    jobs: Option<Sender<Job>>,
+    /// What cancels the jobs under way, by file.
+    under_way: HashMap<FileId, Arc<AtomicBool>>,
 }
 
 impl Pool {
@@ -52,7 +37,6 @@ impl Pool {
             threads: threads(),
             jobs: None,
             under_way: HashMap::new(),
-            tickets: 0,
         }
     }
 
@@ -86,34 +70,25 @@ impl Pool {
                 self.jobs.insert(jobs)
             }
         };
-        self.tickets += 1;
-        let (number, cancelled) = (self.tickets, Arc::<AtomicBool>::default());
-        let under_way = RunningJob {
-            number,
-            cancelled: Arc::clone(&cancelled),
-        };
-        self.under_way.insert(job.log.facts.file, under_way);
+        let cancelled = Arc::clone(&job.is_cancelled);
+        self.under_way.insert(job.log.facts.file, cancelled);
         // The threads end when this side does.
-        let _ = jobs.send(Ticket {
-            job,
-            number,
-            cancelled,
-        });
+        let _ = jobs.send(job);
         Ok(())
     }
 
     /// Cancels the job of this file. Its result is of no use any more.
     pub(crate) fn cancel(&mut self, file: FileId) {
-        if let Some(job) = self.under_way.remove(&file) {
-            job.cancelled.store(true, Ordering::Relaxed);
+        if let Some(cancelled) = self.under_way.remove(&file) {
+            cancelled.store(true, Ordering::Relaxed);
         }
     }
 
     /// Returns true if this is the result of the file's newest job.
     pub(crate) fn is_current(&mut self, done: &JobResult) -> bool {
         let file = done.job.log.facts.file;
-        let current = self.under_way.get(&file).map(|job| job.number);
-        let is_current = current == Some(done.ticket);
+        let current = self.under_way.get(&file);
+        let is_current = current.is_some_and(|job| Arc::ptr_eq(job, &done.job.is_cancelled));
         if is_current {
             self.under_way.remove(&file);
         }
@@ -123,27 +98,23 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        for job in self.under_way.values() {
-            job.cancelled.store(true, Ordering::Relaxed);
+        for cancelled in self.under_way.values() {
+            cancelled.store(true, Ordering::Relaxed);
         }
     }
 }
 
 fn work(
-    jobs: &Mutex<Receiver<Ticket>>,
+    jobs: &Mutex<Receiver<Job>>,
     rules: &Arc<Rules>,
     counter: &Counter,
     inbox: &SyncSender<Wake>,
 ) {
     loop {
         let next = lock(jobs).recv();
-        let Ok(ticket) = next else { return };
-        let read = read(&ticket, rules, counter);
-        let done = JobResult {
-            job: ticket.job,
-            ticket: ticket.number,
-            read,
-        };
+        let Ok(mut job) = next else { return };
+        let read = read(&mut job, rules, counter);
+        let done = JobResult { job, read };
         if inbox.send(Wake::Whole(Box::new(done))).is_err() {
             return;
         }
@@ -156,10 +127,9 @@ pub(crate) fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
 }
 
 /// Reads a log whole; `None`: it was cancelled, or must be read again.
-fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Option<ReadResult>> {
-    let job = &ticket.job;
+fn read(job: &mut Job, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Option<ReadResult>> {
     let measure = measure(counter, job.exact);
-    let is_cancelled = || ticket.cancelled.load(Ordering::Relaxed);
+    let is_cancelled = || job.is_cancelled.load(Ordering::Relaxed);
     if is_cancelled() {
         return Ok(None);
     }
@@ -171,10 +141,7 @@ fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Op
     if reading.step(measure, &mut || is_cancelled())? != Progress::Done {
         return Ok(None);
     }
-    let keep = KeepMode {
-        summarise: job.summarise,
-        store: job.key.is_some(),
-        overrides: &job.overrides,
-    };
-    Ok(Some(ReadResult::of(reading, &job.log, measure, keep)))
+    let (key, summarise) = (job.key.take(), job.summarise);
+    let read = ReadResult::of(reading, &job.log, measure, summarise, key, &job.overrides);
+    Ok(Some(read))
 }

@@ -12,7 +12,7 @@ use crate::log::{NewEntries, Reading};
 use crate::worker::inbox::Wake;
 use crate::worker::pool::measure;
 use crate::worker::state::State;
-use crate::worker::whole::{Job, JobResult, KeepMode, LogContent, ReadResult};
+use crate::worker::whole::{Job, JobResult, LogContent, ReadResult};
 use crate::{COUNTED, log::problem};
 use model::event::{Conversation, Event};
 use model::lists::sessions::{FileId, Update};
@@ -126,23 +126,13 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let summarise = !exact && !is_live(known);
-        let keep = KeepMode {
-            summarise,
-            store: key.is_some(),
-            overrides: &known.overrides,
-        };
-        let whole = ReadResult::of(reading, &known.log, measure, keep);
-        self.install(file, whole, exact, key)
+        let overrides = &known.overrides;
+        let whole = ReadResult::of(reading, &known.log, measure, summarise, key, overrides);
+        self.install(file, whole, exact)
     }
 
     /// Shows what was read of a file.
-    fn install(
-        &mut self,
-        file: FileId,
-        whole: ReadResult,
-        exact: bool,
-        key: Option<LogKey>,
-    ) -> ControlFlow<()> {
+    fn install(&mut self, file: FileId, whole: ReadResult, exact: bool) -> ControlFlow<()> {
         let ReadResult {
             mut shown,
             state,
@@ -158,8 +148,8 @@ impl Worker {
             known.state = state;
             known.not_before = None;
         }
-        if let (Some(kept), Some(key), Some(stored)) = (&mut self.kept, key, stored) {
-            kept.put(key, stored);
+        if let (Some(kept), Some((key, value))) = (&mut self.kept, stored) {
+            kept.put(key, value);
         }
         self.send_settings(file)?;
         self.reporter.send(shown.update(file))?;
@@ -174,7 +164,7 @@ impl Worker {
         if !self.pool.is_current(&done) {
             return ControlFlow::Continue(());
         }
-        let JobResult { job, read, .. } = done;
+        let JobResult { job, read } = done;
         let file = job.log.facts.file;
         let Some(known) = self.tracked.get(&file) else {
             return ControlFlow::Continue(());
@@ -187,7 +177,7 @@ impl Worker {
         }
         match read {
             Ok(Some(whole)) => {
-                self.install(file, whole, job.exact, job.key)?;
+                self.install(file, whole, job.exact)?;
                 // Records that came while it was read were added to the data that this replaces.
                 if job.summarise {
                     ControlFlow::Continue(())
@@ -248,6 +238,7 @@ impl Worker {
                 summarise: !exact && !is_live(known),
                 overrides: Arc::clone(&known.overrides),
                 key: LogKey::of(&known.log, stamp).filter(|_| is_kept),
+                is_cancelled: Arc::default(),
             };
             if let Err(e) = self.pool.begin(job, inbox) {
                 self.failed(file, &e)?;

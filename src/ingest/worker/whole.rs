@@ -11,6 +11,7 @@ use model::session::Coverage;
 use model::window::Overrides;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A log to be read whole.
 pub(crate) struct Job {
@@ -25,13 +26,13 @@ pub(crate) struct Job {
     pub(crate) overrides: Arc<Overrides>,
     /// The key under which it is kept, if it is.
     pub(crate) key: Option<LogKey>,
+    /// Is set when it is cancelled. No other job has the same one.
+    pub(super) is_cancelled: Arc<AtomicBool>,
 }
 
 /// The result of a job.
 pub(crate) struct JobResult {
     pub(crate) job: Job,
-    /// The number of the job, which tells it from later ones of the same file.
-    pub(super) ticket: u64,
     pub(crate) read: io::Result<Option<ReadResult>>,
 }
 
@@ -39,21 +40,10 @@ pub(crate) struct JobResult {
 pub(crate) struct ReadResult {
     pub(crate) shown: LogContent,
     pub(crate) state: State,
-    /// The summaries that the index keeps of it.
-    pub(crate) stored: Option<Vec<u8>>,
+    /// The summaries that the index keeps of it, with their key.
+    pub(crate) stored: Option<(LogKey, Vec<u8>)>,
     /// The reason for which its end could not be read.
     pub(crate) end: io::Result<()>,
-}
-
-/// The form in which a reading is kept.
-#[derive(Clone, Copy)]
-pub(crate) struct KeepMode<'a> {
-    /// Only the data that a list shows.
-    pub(crate) summarise: bool,
-    /// Something for the cache.
-    pub(crate) store: bool,
-    /// By these settings of the agent.
-    pub(crate) overrides: &'a Arc<Overrides>,
 }
 
 /// The sessions of a log, as they are shown.
@@ -65,30 +55,29 @@ pub(crate) enum LogContent {
 }
 
 impl ReadResult {
-    /// Returns the result of a reading that is at its end. Its sessions are summarised, or a value for the cache is
-    /// made of it, or both. Only a log that was read to its end from its beginning is kept.
+    /// Returns the result of a reading that is at its end, with these settings of the agent. Its sessions are
+    /// summarised, or a value for the cache is made of it under a key, or both. Only a log that was read to its end
+    /// from its beginning is kept.
     pub(crate) fn of(
         mut reading: Reading,
         log: &LogFile,
         measure: &dyn Measure,
-        keep: KeepMode<'_>,
+        summarise: bool,
+        key: Option<LogKey>,
+        overrides: &Arc<Overrides>,
     ) -> ReadResult {
-        let KeepMode {
-            summarise,
-            store,
-            overrides,
-        } = keep;
         let end = reading.settle(log, measure);
-        let store = store && log.store.is_stamped_whole() && reading.coverage() == Coverage::Whole;
+        let is_whole =
+            reading.coverage() == Coverage::Whole && log.store.is_stamped_whole();
         let (mut sessions, cursor) = reading.finish();
-        let store = store && end.is_ok() && !cursor.is_incomplete();
-        let summaries = (store || summarise).then(|| {
+        let key = key.filter(|_| is_whole && end.is_ok() && !cursor.is_incomplete());
+        let summaries = (key.is_some() || summarise).then(|| {
             for (_, session) in &mut sessions {
                 session.set_overrides(Arc::clone(overrides));
             }
             summaries_of(&sessions)
         });
-        let stored = summaries.as_deref().filter(|_| store).map(value);
+        let stored = key.and_then(|key| Some((key, value(summaries.as_deref()?))));
         let (shown, state) = match summaries.filter(|_| summarise) {
             Some(summaries) => {
                 let quiet = SummarisedLog::instead_of(&*cursor, log, overrides.summary_hash());
