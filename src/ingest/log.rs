@@ -4,14 +4,14 @@ use crate::bytes::lines::Progress;
 use crate::bytes::patience::WaitTime;
 use crate::bytes::source::file_system::{FileSystem, Local, Location};
 use crate::bytes::source::{SETTLED, Stamp};
-use crate::log::conversations::{Conversations, LogSessions, SearchLimits};
+use crate::log::conversations::{Conversations, LogSessions};
 use crate::log::reach::Reach;
 use crate::sidecar::{DecoderWithSidecar, SidecarStore, States};
 use formats::Format;
 use model::event::{Entry, Measure, Unmeasured};
 use model::lists::sessions::{FileFacts, FileId};
 use model::lists::text::TextRequest;
-use model::session::{Coverage, Session};
+use model::session::Coverage;
 use model::window::Rules;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -115,7 +115,7 @@ pub(crate) fn id_of_real(path: &Path) -> FileId {
 }
 
 /// Bytes of records in one batch of what was appended.
-pub(crate) const BATCH_BYTES: u64 = 1 << 20;
+const BATCH_BYTES: u64 = 1 << 20;
 
 /// A store in which a log is kept.
 ///
@@ -167,13 +167,7 @@ pub trait Store: Send + Sync {
         rules: &Arc<Rules>,
         reach: Reach,
     ) -> io::Result<Reading> {
-        let reading = Reading::whole(log, rules);
-        let reading = if reach.is_final {
-            reading.finally()
-        } else {
-            reading
-        };
-        reading.to_end(measure)
+        Reading::from_start(log, rules, reach.is_final).to_end(measure)
     }
 
     /// Returns a reading of what came since the last reset. By default: of all.
@@ -340,7 +334,8 @@ pub enum LogEnd {
 
 /// A reading of a log, in steps, from some place to its end.
 pub struct Reading {
-    conversations: Conversations,
+    /// The sessions so far.
+    pub(crate) conversations: Conversations,
     cursor: Box<dyn Cursor>,
 }
 
@@ -367,34 +362,18 @@ impl Reading {
         Reading::whole(log, rules).finally()
     }
 
+    /// Returns a reading from the beginning. If it `is_final`, it is read once.
+    pub(crate) fn from_start(log: &LogFile, rules: &Arc<Rules>, is_final: bool) -> Reading {
+        let whole = Reading::whole(log, rules);
+        if is_final { whole.finally() } else { whole }
+    }
+
     /// Returns this reading, prepared to be read once.
     #[must_use]
-    pub fn finally(self) -> Reading {
-        let Reading {
-            conversations,
-            mut cursor,
-        } = self;
-        cursor.read_once();
-        let conversations = conversations.finally();
-        Reading {
-            conversations,
-            cursor,
-        }
-    }
-
-    /// Returns true if each session read so far has enough.
-    pub(crate) fn has_enough(&self, is_enough: &dyn Fn(&Session) -> bool) -> bool {
-        self.conversations.sessions().all(is_enough)
-    }
-
-    /// Returns true if there is enough for a gauge, where this many bytes of the log's end were read.
-    pub(crate) fn suffices(&mut self, size: u64, limits: &SearchLimits) -> bool {
-        self.conversations.suffice(size, limits)
-    }
-
-    /// Returns the part of the log that this reading covers.
-    pub fn coverage(&self) -> Coverage {
-        self.conversations.coverage
+    pub fn finally(mut self) -> Reading {
+        self.cursor.read_once();
+        self.conversations = self.conversations.finally();
+        self
     }
 
     /// Reads on until `pause`, asked after each record, returns true.

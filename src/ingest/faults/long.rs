@@ -32,7 +32,7 @@ fn an_unfinished_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
 
     // On screen, where the search has a bound, nothing of it counts as read until all of it was.
     let reading = tail(&log);
-    assert_eq!(reading.coverage(), Coverage::Tail);
+    assert_eq!(reading.conversations.coverage, Coverage::Tail);
     let (sessions, _) = open(&log, &Arc::default());
     assert_eq!(main_of(&sessions).unwrap().context().known, 4001);
 }

@@ -170,13 +170,6 @@ impl Conversations {
             .any(|session| session.unreadable > 0)
     }
 
-    pub(crate) fn cover(&mut self, coverage: Coverage) {
-        self.coverage = coverage;
-        for session in self.conversations.values_mut() {
-            session.coverage = coverage;
-        }
-    }
-
     /// Returns the sessions, the main one first.
     pub fn into_sessions(mut self) -> LogSessions {
         for session in self.conversations.values_mut() {

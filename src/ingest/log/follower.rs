@@ -3,7 +3,7 @@
 use crate::bytes::patience::WaitTime;
 use crate::bytes::source::SETTLED;
 use crate::bytes::text;
-use crate::log::{BATCH_BYTES, Cursor, LogEnd, LogFile, NewEntries, Reading};
+use crate::log::{Cursor, LogEnd, LogFile, NewEntries, Reading, batch};
 use model::event::Measure;
 use model::lists::sessions::{SessionKey, Sessions, Update};
 use model::lists::text::{Text, TextRequest};
@@ -71,12 +71,7 @@ impl Follower {
         let file = self.log.facts.file;
         let mut end = LogEnd::Open;
         loop {
-            let mut bytes = 0;
-            let news = cursor.read_with_retries(measure, end, &mut |len| {
-                bytes += len;
-                bytes >= BATCH_BYTES
-            })?;
-            let (entries, is_all) = match news {
+            let (entries, is_all) = match cursor.read_with_retries(measure, end, &mut batch())? {
                 NewEntries::Batch(entries) => (entries, false),
                 NewEntries::Entries(entries) => (entries, true),
                 NewEntries::Rewritten(conversations) => {
@@ -84,9 +79,7 @@ impl Follower {
                     self.sessions.apply(Update::Rebuilt { file, sessions });
                     return Ok(());
                 }
-                NewEntries::Restart => {
-                    return self.read_whole();
-                }
+                NewEntries::Restart => return self.read_whole(),
             };
             if !entries.is_empty() {
                 self.sessions.apply(Update::Appended { file, entries });

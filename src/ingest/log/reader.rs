@@ -4,7 +4,7 @@ use crate::bytes::lines::Progress;
 use crate::bytes::source::{self, file_system::Location};
 use crate::log::conversations::{Conversations, LogSessions};
 use crate::log::reach::Reach;
-use crate::log::{LogFile, OnEntry, Reading, Recent};
+use crate::log::{LogEnd, LogFile, OnEntry, Reading, Recent};
 use model::event::{ByLength, Entry, Measure};
 use model::session::{Coverage, Session};
 use model::window::Rules;
@@ -56,7 +56,7 @@ pub fn read_until(
             records >= RECORDS_AT_ONCE
         };
         match reading.step(measure, &mut pause)? {
-            Progress::More if !reading.has_enough(&is_enough) => {}
+            Progress::More if !reading.conversations.sessions().all(&is_enough) => {}
             _ => return Ok(reading.finish().0),
         }
     }
@@ -139,17 +139,14 @@ pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
 /// Returns the part of a log that a status line is made from: its last epochs, or all of a small one; the end alone
 /// where the newest epoch is long.
 pub fn recent(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<LogSessions> {
-    let Some(mut reading) = log.store.epochs_within(log, rules, RECENT)? else {
-        return tail(log, measure, rules);
-    };
-    match reading.step(measure, &mut || false)? {
-        Progress::Done => {
-            reading.settle(log, measure)?;
-            Ok(reading.finish().0)
-        }
-        // It is replaced right now.
-        _ => tail(log, measure, rules),
+    if let Some(mut reading) = log.store.epochs_within(log, rules, RECENT)?
+        && reading.step(measure, &mut || false)? == Progress::Done
+    {
+        reading.settle(log, measure)?;
+        return Ok(reading.finish().0);
     }
+    // The newest epoch is long, or the log is replaced right now.
+    tail(log, measure, rules, LogEnd::Open)
 }
 
 /// The part of a log's end that a status line reads. A record takes about 6 µs and a megabyte 1 ms besides; an epoch of
@@ -161,26 +158,20 @@ const RECENT: Recent = Recent {
 
 /// Returns the end of a log, enough for its gauge: back to its newest usage report.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
-    tail(log, &ByLength, rules)
+    tail(log, &ByLength, rules, LogEnd::Open)
 }
 
 /// Like [`tail_only`], but with a last record that its agent may still be writing: it contains the call that the agent
 /// carries out.
 pub fn tail_to_end(log: &LogFile, rules: &Arc<Rules>) -> io::Result<LogSessions> {
-    tail_settled(log, &ByLength, rules, |reading| {
-        reading.settle_now(&ByLength)
-    })
+    tail(log, &ByLength, rules, LogEnd::Complete)
 }
 
-fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<LogSessions> {
-    tail_settled(log, measure, rules, |reading| reading.settle(log, measure))
-}
-
-fn tail_settled(
+fn tail(
     log: &LogFile,
     measure: &dyn Measure,
     rules: &Arc<Rules>,
-    settle: impl FnOnce(&mut Reading) -> io::Result<()>,
+    end: LogEnd,
 ) -> io::Result<LogSessions> {
     let mut reading = match log.store.tail(log, measure, rules, Reach::ALL) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
@@ -188,6 +179,9 @@ fn tail_settled(
         }
         reading => reading?,
     };
-    settle(&mut reading)?;
+    match end {
+        LogEnd::Open => reading.settle(log, measure)?,
+        LogEnd::Complete => reading.settle_now(measure)?,
+    }
     Ok(reading.finish().0)
 }

@@ -68,7 +68,7 @@ pub fn tail(
     };
     loop {
         size = end.with_usage(size)?;
-        let mut piece = end.read(size)?;
+        let mut piece = end.decode(size)?;
         if piece.start == 0 || piece.conversations.suffice(size, &searched) {
             return end.finish(piece);
         }
@@ -116,16 +116,14 @@ impl TailReader<'_> {
     }
 
     /// Decodes the last bytes.
-    fn read(&mut self, size: u64) -> io::Result<Piece> {
-        let piece = self.decode(size)?;
-        piece.conversations.check_records()?;
-        Ok(piece)
-    }
-
     fn decode(&mut self, size: u64) -> io::Result<Piece> {
         let len = self.stamp.len;
         let start = len.saturating_sub(size);
-        let mut conversations = Conversations::new(&self.log.facts, self.rules, Coverage::Tail);
+        let coverage = match start {
+            0 => Coverage::Whole,
+            _ => Coverage::Tail,
+        };
+        let mut conversations = Conversations::new(&self.log.facts, self.rules, coverage);
         if self.reach.is_final {
             conversations = conversations.finally();
         }
@@ -135,8 +133,6 @@ impl TailReader<'_> {
             conversations.apply(head.iter().cloned());
             conversations.skip_to_end();
             skip_to_end(&mut decoder, head.iter());
-        } else {
-            conversations.cover(Coverage::Whole);
         }
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
         let mut out = EventSink::new(self.measure);
@@ -164,6 +160,7 @@ impl TailReader<'_> {
             decoder.decoder.read_end(&mut out);
             conversations.apply(out.entries.drain(..));
         }
+        conversations.check_records()?;
         Ok(Piece {
             start,
             lines,
@@ -200,14 +197,9 @@ impl TailReader<'_> {
             position.read_up_to(&mut self.file, self.stamp, start, &lines)?;
         }
         if start > 0 && !self.log.format.recognition.holds_several {
+            let main = conversations.conversation(Conversation::Main);
             let file = &mut self.file;
-            beginning::read_if_missing(
-                &mut conversations,
-                self.log,
-                file,
-                self.measure,
-                self.rules,
-            )?;
+            beginning::read_if_missing(main, self.log, file, self.measure, self.rules)?;
         }
         let cursor = LineCursor::new(self.source, position, decoder);
         Ok(Reading::new(conversations, Box::new(cursor)))

@@ -6,7 +6,7 @@ use crate::bytes::source::Bytes;
 use crate::log::LogFile;
 use crate::log::conversations::{Conversations, decode};
 use model::event::{Conversation, EventSink, Measure};
-use model::session::Coverage;
+use model::session::{Coverage, Session};
 use model::window::Rules;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -16,37 +16,21 @@ use std::sync::Arc;
 const SEARCHED: u64 = 1 << 20;
 
 /// Reads a log up to its first usage report, if its main session was compacted and no prompt shows yet what it has of its
-/// beginning.
+/// beginning. That is the tokens of the first prompt that are not part of the conversation.
 ///
 /// # Errors
 ///
 /// If the log cannot be read.
 pub(super) fn read_if_missing(
-    conversations: &mut Conversations,
+    main: &mut Session,
     log: &LogFile,
     file: &mut Bytes,
     measure: &dyn Measure,
     rules: &Arc<Rules>,
 ) -> io::Result<()> {
-    let main = conversations.conversation(Conversation::Main);
-    if main.anchor().is_none()
-        && !main.resets().is_empty()
-        && let Some(tokens) = read(log, file, measure, rules)?
-    {
-        conversations
-            .conversation(Conversation::Main)
-            .set_beginning(tokens);
+    if main.anchor().is_some() || main.resets().is_empty() {
+        return Ok(());
     }
-    Ok(())
-}
-
-/// Returns the tokens of the first prompt of a log that are not part of the conversation.
-fn read(
-    log: &LogFile,
-    file: &mut Bytes,
-    measure: &dyn Measure,
-    rules: &Arc<Rules>,
-) -> io::Result<Option<u64>> {
     let mut decoder = log.decoder();
     let mut out = EventSink::new(measure);
     let mut conversations = Conversations::new(&log.facts, rules, Coverage::Whole).finally();
@@ -54,15 +38,18 @@ fn read(
     let deliver: &mut OnLine<'_> = &mut |place, line| {
         decode(decoder.decoder.as_mut(), place, line, &mut out);
         conversations.apply(out.entries.drain(..));
-        let main = conversations.conversation(Conversation::Main);
-        if main.requests().is_empty() {
+        let first = conversations.conversation(Conversation::Main);
+        if first.requests().is_empty() {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
         }
     };
     Lines::at(0, 1, SEARCHED).read_all(&mut file.take(SEARCHED), deliver)?;
-    let main = conversations.conversation(Conversation::Main);
-    main.catch_up();
-    Ok(main.beginning())
+    let first = conversations.conversation(Conversation::Main);
+    first.catch_up();
+    if let Some(tokens) = first.beginning() {
+        main.set_beginning(tokens);
+    }
+    Ok(())
 }

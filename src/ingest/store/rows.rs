@@ -418,7 +418,7 @@ impl Store for SessionRows {
             let conversations = Conversations::new(&log.facts, rules, coverage);
             let cursor = Box::new(RowCursor::new(&self.database, &self.id, log, skip));
             let mut reading = Reading::new(conversations, cursor).to_end(measure)?;
-            if skip == 0 || reading.suffices(size, &SEARCHED_ROWS) {
+            if skip == 0 || reading.conversations.suffice(size, &SEARCHED_ROWS) {
                 return Ok(reading);
             }
             size *= ROWS_GROWTH;

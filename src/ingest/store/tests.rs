@@ -244,7 +244,7 @@ fn rows_are_read_by_every_way_into_a_log() {
     let first = crate::log::reader::first_records(&log, &ByLength, 2).unwrap();
     assert_eq!(first.last().unwrap().place, place(1));
     let epoch = log.store.epoch(&log, &Arc::default()).unwrap();
-    assert_eq!(epoch.coverage(), Coverage::Whole);
+    assert_eq!(epoch.conversations.coverage, Coverage::Whole);
     assert!(TOY.recognise(&log.store.head().unwrap()));
 
     // The text of a row that was changed is no longer there.

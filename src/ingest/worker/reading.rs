@@ -315,7 +315,7 @@ impl Worker {
                 let known = self.tracked.get(&file);
                 let known = known.filter(|known| !known.is_summarised());
                 // Another thread was faster.
-                if known.is_some_and(|known| reading.coverage() < known.read) {
+                if known.is_some_and(|known| reading.conversations.coverage < known.read) {
                     return ControlFlow::Continue(());
                 }
                 self.rebuilt(file, reading, true, None)

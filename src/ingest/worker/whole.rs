@@ -68,7 +68,7 @@ impl ReadResult {
     ) -> ReadResult {
         let end = reading.settle(log, measure);
         let is_whole =
-            reading.coverage() == Coverage::Whole && log.store.is_stamped_whole();
+            reading.conversations.coverage == Coverage::Whole && log.store.is_stamped_whole();
         let (mut sessions, cursor) = reading.finish();
         let key = key.filter(|_| is_whole && end.is_ok() && !cursor.is_incomplete());
         let summaries = (key.is_some() || summarise).then(|| {
