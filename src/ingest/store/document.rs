@@ -304,7 +304,7 @@ struct Checkpoint {
     /// The array's bytes up to here.
     len: usize,
     hash: Xxh3,
-    /// Elements up to here.
+    /// Elements up to here. The place of one is its number, counted from 1.
     elements: usize,
     decoder: Box<dyn Decoder>,
     conversations: Conversations,
@@ -355,7 +355,7 @@ impl Checkpoint {
 
     fn read(&mut self, element: &[u8], out: &mut EventSink<'_>) {
         self.elements += 1;
-        out.begin(place(self.elements));
+        out.begin(Place::of_line(self.elements as u64));
         self.decoder.read_line(&text(element), out);
         self.conversations.apply(out.entries.drain(..));
     }
@@ -395,15 +395,10 @@ fn decode_with(
     };
     decoder.read_document(&text(&parts.around), out);
     for (n, range) in (1..).zip(parts.elements.ranges) {
-        out.begin(place(n));
+        out.begin(Place::of_line(n));
         decoder.read_line(&text(&parts.rest[range]), out);
     }
     decoder.read_end(out);
-}
-
-/// Returns the place of an element: its number, counted from 1.
-fn place(element: usize) -> Place {
-    Place::of_line(element as u64)
 }
 
 /// Returns the bytes from here to the end, about `len` of them.

@@ -151,22 +151,13 @@ fn yaml_elements(document: &[u8]) -> Elements {
     let mut element: Option<usize> = None;
     let mut at = 0;
     while at < document.len() {
-        let begins = match document[at] {
-            b'-' if matches!(document.get(at + 1), Some(b' ' | b'\n')) => LineStart::Element,
-            b' ' | b'\n' | b'\r' | b'#' => LineStart::Nothing,
-            _ => LineStart::Another,
-        };
-        if let (LineStart::Element | LineStart::Another, Some(start)) = (begins, element) {
-            elements.ranges.push(start..at);
-            element = None;
-        }
-        match begins {
-            LineStart::Element => element = Some(at),
-            LineStart::Another => {
+        if !matches!(document[at], b' ' | b'\n' | b'\r' | b'#') {
+            elements.ranges.extend(element.map(|start| start..at));
+            if !matches!(document[at..], [b'-', b' ' | b'\n', ..]) {
                 elements.end = Some(at);
                 return elements;
             }
-            LineStart::Nothing => {}
+            element = Some(at);
         }
         at = match memchr(b'\n', &document[at..]) {
             Some(line) => at + line + 1,
@@ -176,14 +167,6 @@ fn yaml_elements(document: &[u8]) -> Elements {
     elements.ranges.extend(element.map(|start| start..at));
     elements.end = Some(at);
     elements
-}
-
-/// The kind of value that begins with a line.
-#[derive(Clone, Copy)]
-enum LineStart {
-    Element,
-    Another,
-    Nothing,
 }
 
 #[cfg(test)]
