@@ -37,12 +37,9 @@ pub struct LogFile {
 impl LogFile {
     /// Returns a decoder of it, which was given the sidecar records but not the state files.
     pub(crate) fn decoder(&self) -> DecoderWithSidecar {
-        DecoderWithSidecar::new(
-            self.format,
-            &self.system,
-            &self.facts,
-            self.sidecar.as_ref(),
-        )
+        let id = self.facts.id.as_deref().map(Into::into);
+        let sidecar = self.sidecar.clone().zip(id);
+        DecoderWithSidecar::new(self.format.decoder(), sidecar, self.states())
     }
 
     /// Returns its state files, none of them given to a decoder yet.

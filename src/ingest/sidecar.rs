@@ -14,12 +14,11 @@ use crate::bytes::clock::Clock;
 use crate::bytes::lines::Line;
 use crate::bytes::lines::Progress;
 use crate::bytes::lines::position::Position;
-use crate::bytes::source::file_system::{Entry, FileSystem, Kind, Location};
+use crate::bytes::source::file_system::{Entry, Kind, Location};
 use crate::bytes::source::{LARGEST, Stamp};
 use crate::bytes::sync::lock;
 use formats::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
 use model::event::EventSink;
-use model::lists::sessions::FileFacts;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -161,16 +160,13 @@ pub(crate) struct DecoderWithSidecar {
 }
 
 impl DecoderWithSidecar {
-    /// Returns a decoder for this log, which was given the sidecar records but not the state files.
+    /// Returns a decoder with the sidecar files of its log, the session's id in them, and the log's state files. It is
+    /// given the sidecar records but not the state files.
     pub(crate) fn new(
-        format: &Format,
-        system: &Arc<dyn FileSystem>,
-        log: &FileFacts,
-        sidecar: Option<&Arc<SidecarStore>>,
+        mut decoder: Box<dyn Decoder>,
+        sidecar: Option<(Arc<SidecarStore>, Box<str>)>,
+        states: States,
     ) -> DecoderWithSidecar {
-        let mut decoder = format.decoder();
-        let id = log.id.as_deref();
-        let sidecar = sidecar.cloned().zip(id.map(Into::into));
         let (records, given) = records(sidecar.as_ref());
         if !records.is_empty() {
             decoder.read_sidecar(&records);
@@ -179,13 +175,7 @@ impl DecoderWithSidecar {
             decoder,
             sidecar,
             given,
-            states: States::new(
-                format,
-                Location {
-                    system: Arc::clone(system),
-                    path: Arc::clone(&log.path),
-                },
-            ),
+            states,
         }
     }
 
