@@ -164,7 +164,12 @@ pub trait Store: Send + Sync {
         rules: &Arc<Rules>,
         reach: Reach,
     ) -> io::Result<Reading> {
-        Reading::from_start(log, rules, reach.is_final).to_end(measure)
+        let reading = if reach.is_final {
+            Reading::once(log, rules)
+        } else {
+            Reading::whole(log, rules)
+        };
+        reading.to_end(measure)
     }
 
     /// Returns a reading of what came since the last reset. By default: of all.
@@ -357,12 +362,6 @@ impl Reading {
     /// place to continue at.
     pub fn once(log: &LogFile, rules: &Arc<Rules>) -> Reading {
         Reading::whole(log, rules).finally()
-    }
-
-    /// Returns a reading from the beginning. If it `is_final`, it is read once.
-    pub(crate) fn from_start(log: &LogFile, rules: &Arc<Rules>, is_final: bool) -> Reading {
-        let whole = Reading::whole(log, rules);
-        if is_final { whole.finally() } else { whole }
     }
 
     /// Returns this reading, prepared to be read once.

@@ -133,7 +133,11 @@ fn read(job: &mut Job, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Opti
     if is_cancelled() {
         return Ok(None);
     }
-    let mut reading = Reading::from_start(&job.log, rules, job.summarise);
+    let mut reading = if job.summarise {
+        Reading::once(&job.log, rules)
+    } else {
+        Reading::whole(&job.log, rules)
+    };
     if reading.step(measure, &mut || is_cancelled())? != Progress::Done {
         return Ok(None);
     }
