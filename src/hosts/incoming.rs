@@ -155,7 +155,7 @@ impl Incoming {
             }
             "scanned" => {
                 self.is_scanned = true;
-                // What an earlier connection has sent and this one has not.
+                // Sessions that an earlier connection has sent and this one has not.
                 let gone = self.places.extract_if(|_, sent_by| *sent_by != connection);
                 gone.map(|(name, _)| Update::Vanished(file_of(host, &name)))
                     .collect()

@@ -195,7 +195,8 @@ impl Scanner {
         }
         found.files.sort_unstable_by(|a, b| {
             let newest = b.facts.modified.cmp(&a.facts.modified);
-            newest.then_with(|| a.facts.path.cmp(&b.facts.path))
+            let [a, b] = [a, b].map(|log| (&log.facts.path, &log.facts.id));
+            newest.then_with(|| a.cmp(&b))
         });
         found
     }

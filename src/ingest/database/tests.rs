@@ -206,6 +206,19 @@ fn each_session_is_a_log_of_its_own() {
 }
 
 #[test]
+fn sessions_of_one_time_have_an_order() {
+    let agent = Agent::new("wal");
+    let ids: Vec<String> = (10..42).map(|nth| format!("s{nth}")).collect();
+    for id in &ids {
+        agent.talk(id, &["{\"toy\":1}"]);
+    }
+    agent.run("UPDATE talk SET updated = 1");
+    let files = agent.look().files.into_iter();
+    let found: Vec<Option<String>> = files.map(|log| log.facts.id.clone()).collect();
+    assert_eq!(found, ids.into_iter().map(Some).collect::<Vec<_>>());
+}
+
+#[test]
 fn rows_that_come_are_read_and_no_trace_is_left() {
     for journal in ["wal", "delete", "truncate"] {
         let agent = Agent::new(journal);

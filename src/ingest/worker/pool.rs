@@ -25,7 +25,7 @@ pub(crate) struct Pool {
     counter: Arc<Counter>,
     threads: usize,
     jobs: Option<Sender<Job>>,
-    /// What cancels the jobs under way, by file.
+    /// The flags that cancel the jobs under way, by file.
     under_way: HashMap<FileId, Arc<AtomicBool>>,
 }
 

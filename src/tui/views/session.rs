@@ -57,7 +57,7 @@ struct SessionNumbers<'a> {
     limits: &'a Limits,
     /// The agent's own number.
     agent_estimate: Option<AgentEstimate>,
-    /// What the list shows of the session.
+    /// The data that the list shows of the session.
     gauge: &'a SessionGauge,
     nearness: Nearness,
     /// The cost of the session; `None`: not all of its log was read, or this is a replay.
