@@ -79,8 +79,14 @@ pub struct Index {
 /// All that the index has of one part.
 #[derive(Default)]
 pub struct IndexEntries {
-    /// A hash of the key, and the value, by the id of the log.
-    rows: Mutex<HashMap<i64, (u64, Box<[u8]>)>>,
+    /// By the id of the log.
+    rows: Mutex<HashMap<i64, IndexRow>>,
+}
+
+struct IndexRow {
+    /// A hash of the key.
+    key: u64,
+    value: Box<[u8]>,
 }
 
 impl IndexEntries {
@@ -88,8 +94,8 @@ impl IndexEntries {
     /// memory is freed.
     pub fn take(&self, key: &LogKey) -> Option<Box<[u8]>> {
         let row = RowKey::of(key);
-        let (key, value) = lock(&self.rows).remove(&row.id)?;
-        (key == xxh3_64(&row.key)).then_some(value)
+        let found = lock(&self.rows).remove(&row.id)?;
+        (found.key == xxh3_64(&row.key)).then_some(found.value)
     }
 }
 
@@ -130,7 +136,8 @@ impl Index {
             let mut all = HashMap::default();
             while let Some(row) = rows.next()? {
                 if let Some((key, value)) = self.value(row)? {
-                    all.insert(row.get(0)?, (xxh3_64(key), value.into()));
+                    let (key, value) = (xxh3_64(key), value.into());
+                    all.insert(row.get(0)?, IndexRow { key, value });
                 }
             }
             Ok(all)
