@@ -9,7 +9,7 @@ use model::event::{Conversation, Key};
 use model::lists::sessions::{FileFacts, FileId, OtherHost, Update};
 use render::text::{cut, inert, one_line};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -56,16 +56,22 @@ pub struct Incoming {
     /// True if this connection has sent all sessions.
     is_scanned: bool,
     foreign: (usize, usize, String),
-    /// For each kind of line that can be left out, true if this connection has sent one.
-    left_out: [bool; 3],
+    /// The kinds of lines that this connection has sent and that are left out.
+    left_out: BTreeSet<LeftOut>,
     /// The difference that was said last.
     said: Option<String>,
 }
 
-/// The kinds of lines that are left out: a session beyond the most, one of an unknown agent, a line that is not understood.
-const BEYOND: usize = 0;
-const OF_UNKNOWN: usize = 1;
-const UNREAD: usize = 2;
+/// The reason for which a line is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum LeftOut {
+    /// It is about a session beyond [`MOST_SESSIONS`].
+    Beyond,
+    /// It is about a session of an agent that is not known here.
+    UnknownAgent,
+    /// It is not understood.
+    Unread,
+}
 
 /// A line as far as it matters here.
 #[derive(Deserialize)]
@@ -110,7 +116,7 @@ impl Incoming {
 
     /// Takes a line that was too long to be read.
     pub fn too_long(&mut self) {
-        self.left_out[UNREAD] = true;
+        self.left_out.insert(LeftOut::Unread);
     }
 
     /// Takes a line in, which came at `now`.
@@ -123,8 +129,8 @@ impl Incoming {
         if !self.has_started {
             return self.first(&text);
         }
-        let updates = self.updates(&text, now).unwrap_or_else(|kind| {
-            self.left_out[kind] = true;
+        let updates = self.updates(&text, now).unwrap_or_else(|why| {
+            self.left_out.insert(why);
             Vec::new()
         });
         let said = self.is_scanned.then(|| self.left_out_in_words()).flatten();
@@ -139,9 +145,9 @@ impl Incoming {
         })
     }
 
-    /// Returns the updates of a line or, if it is left out, its kind.
-    fn updates(&mut self, text: &str, now: Timestamp) -> Result<Vec<Update>, usize> {
-        let fields: Fields = serde_json::from_str(text).map_err(|_| UNREAD)?;
+    /// Returns the updates of a line or, if it is left out, the reason.
+    fn updates(&mut self, text: &str, now: Timestamp) -> Result<Vec<Update>, LeftOut> {
+        let fields: Fields = serde_json::from_str(text).map_err(|_| LeftOut::Unread)?;
         let (host, connection) = (&self.host, self.connection);
         Ok(match &*fields.r#type {
             "session" => return self.session(&fields, now),
@@ -202,14 +208,14 @@ impl Incoming {
     }
 
     /// Takes a row in.
-    fn session(&mut self, fields: &Fields, now: Timestamp) -> Result<Vec<Update>, usize> {
+    fn session(&mut self, fields: &Fields, now: Timestamp) -> Result<Vec<Update>, LeftOut> {
         let name = fields.session.as_deref().filter(|name| name.len() <= 64);
         let row = fields.row.as_deref().and_then(wire::read);
-        let (name, row) = name.zip(row).ok_or(UNREAD)?;
+        let (name, row) = name.zip(row).ok_or(LeftOut::Unread)?;
         if !self.places.contains_key(name) && self.places.len() >= MOST_SESSIONS {
-            return Err(BEYOND);
+            return Err(LeftOut::Beyond);
         }
-        let format = (self.agents)(&row.agent).ok_or(OF_UNKNOWN)?;
+        let format = (self.agents)(&row.agent).ok_or(LeftOut::UnknownAgent)?;
         let at = fields.at.as_deref().and_then(|at| at.parse().ok());
         let active = row.active.map(|active| here(active, at, now));
         let (host, file) = (self.host.name(), file_of(&self.host, name));
@@ -255,15 +261,12 @@ impl Incoming {
     }
 
     fn left_out_in_words(&self) -> Option<String> {
-        let [beyond, unknown, lines] = self.left_out;
-        let beyond_most = format!("sessions beyond {MOST_SESSIONS}");
-        let parts = [
-            (beyond, beyond_most.as_str()),
-            (unknown, "sessions of agents that are not known here"),
-            (lines, "lines that are not understood"),
-        ];
-        let parts = parts.into_iter().filter(|(is_left_out, _)| *is_left_out);
-        let words: Vec<&str> = parts.map(|(_, what)| what).collect();
+        let words = self.left_out.iter().map(|why| match why {
+            LeftOut::Beyond => format!("sessions beyond {MOST_SESSIONS}"),
+            LeftOut::UnknownAgent => "sessions of agents that are not known here".to_owned(),
+            LeftOut::Unread => "lines that are not understood".to_owned(),
+        });
+        let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| format!("left out: {}", words.join(", ")))
     }
 }
