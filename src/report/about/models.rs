@@ -30,17 +30,21 @@ part! { Body<'a>(all: &Models<'a>) {
     summary: u64 = all.rules.summary,
     replace_pictures: &'a [String] = &all.rules.replace_pictures,
     tokenizers: &'a BTreeMap<String, Tokenizer> = &all.rules.tokenizer,
-    by_provider: Vec<ByProvider<'a>> = all.listed.iter().map(|row| ByProvider::new(row, all.rules)).collect(),
+    by_provider: Vec<ByProvider<'a>> = all
+        .listed
+        .iter()
+        .map(|row| ByProvider::new(row, all.rules.catalogue.sources(row.marks)))
+        .collect(),
 }}
 
 // A row of the generated table.
-part! { ByProvider<'a>(row: &ListedRow<'a>, rules: &Rules) {
+part! { ByProvider<'a>(row: &ListedRow<'a>, source: String) {
     provider: &'a str = row.provider,
     model: &'a str = row.model,
     #[serde(flatten)]
     limits: Option<Listed> = row.limits(),
-    price: Option<PriceRow> = row.price(rules.catalogue.sources(row.marks)),
-    source: String = rules.catalogue.sources(row.marks),
+    price: Option<PriceRow> = row.price(source.clone()),
+    source: String = source,
 }}
 
 impl Output for Models<'_> {
