@@ -147,7 +147,9 @@ impl Decoder for AntigravityDecoder {
     }
 
     fn read_line(&mut self, line: &str, out: &mut EventSink<'_>) {
-        out.meta(self.about.take().unwrap_or_default());
+        if let Some(about) = self.about.take() {
+            out.meta(about);
+        }
         let Some(step) = lenient::object::<Step<'_>>(line, out) else {
             return;
         };

@@ -63,17 +63,27 @@ fn share_of(percent: &str) -> Option<f64> {
 /// remain then.
 fn overrides(files: &[&[u8]]) -> Overrides {
     let layers = Layers::jsonc(files);
-    let threshold = layers.find("/agent/auto_compact/threshold", Some);
-    let percent = threshold.and_then(Value::as_str);
-    let tokens = threshold.and_then(Value::as_i64);
-    let tokens = tokens.filter(|tokens| *tokens != 0);
-    Overrides {
-        share: percent.and_then(share_of).or(tokens.map(|_| 1.0)),
-        budget: tokens.filter(|used| *used > 0).map(i64::unsigned_abs),
-        reserve: tokens
-            .filter(|left| *left < 0)
-            .map(|left| left.unsigned_abs() - 1),
+    let whole = Overrides {
+        share: Some(1.0),
         ..Overrides::default()
+    };
+    match layers.find("/agent/auto_compact/threshold", Some) {
+        Some(Value::String(percent)) => Overrides {
+            share: share_of(percent),
+            ..Overrides::default()
+        },
+        Some(Value::Number(tokens)) => match tokens.as_i64() {
+            Some(used @ 1..) => Overrides {
+                budget: Some(used.unsigned_abs()),
+                ..whole
+            },
+            Some(left @ ..=-1) => Overrides {
+                reserve: Some(left.unsigned_abs() - 1),
+                ..whole
+            },
+            _ => Overrides::default(),
+        },
+        _ => Overrides::default(),
     }
 }
 

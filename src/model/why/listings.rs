@@ -183,16 +183,15 @@ pub(super) fn hardly_used_of<'a>(
     // Each name with the number of sessions that list it.
     let mut names: BTreeMap<&str, (ListedName, u64)> = BTreeMap::new();
     for listed in sessions.flat_map(|of| of.listings.listed(kind)) {
-        let (sum, sessions) = names.entry(&listed.name).or_insert_with(|| {
-            let none = ListedName {
-                carried: 0,
-                usd: Some(0.0),
-                ..listed.clone()
-            };
-            (none, 0)
-        });
-        sum.add(listed.carried, listed.usd);
-        *sessions += 1;
+        match names.get_mut(&*listed.name) {
+            Some((sum, sessions)) => {
+                sum.add(listed.carried, listed.usd);
+                *sessions += 1;
+            }
+            None => {
+                names.insert(&listed.name, (listed.clone(), 1));
+            }
+        }
     }
     let listed = names.len();
     let mut unused: Vec<_> = names.into_values().collect();

@@ -190,8 +190,6 @@ fn from_fields(
 ) -> NewItem {
     let kind = attachment.kind.or_empty();
     let filename = attachment.filename.0.clone();
-    let raw = attachment.content.map_or("", Raw::get);
-    let is_list = raw.starts_with('[');
     let content: Strings<'_>;
     let texts = match kind {
         "deferred_tools_delta" | "deferred_tools_record" => {
@@ -212,7 +210,7 @@ fn from_fields(
         }
         "compact_file_reference" | "already_read_file" => None,
         // A list of tasks, which is not sent as it is written.
-        "task_reminder" if is_list => None,
+        "task_reminder" if attachment.content.is_some_and(is_list) => None,
         _ => {
             content = lenient::value(attachment.content.or(attachment.prompt), "content", out);
             let fields = [
@@ -242,6 +240,10 @@ fn from_fields(
         item = item.text(text);
     }
     item.done()
+}
+
+fn is_list(value: Raw<'_>) -> bool {
+    value.get().starts_with('[')
 }
 
 /// Returns the attachment of a `prompt_snapshot`. It repeats what the request before held: it is written at a cold
